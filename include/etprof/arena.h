@@ -77,6 +77,15 @@ static inline bool etp_add_size(size_t a, size_t b, size_t *out)
 
 ETP_API etp_status etp_fail_nomem(etp_error *err, const char *what);
 
+// Goes on where there was memory: a pointer that is not NULL, a push that was true. Else the
+// function ends with ETP_NOMEM. Not where something has to be released first.
+#define ETP_NEED(given, err, what)                \
+    do {                                          \
+        if (!(given)) {                           \
+            return etp_fail_nomem((err), (what)); \
+        }                                         \
+    } while (0)
+
 ETP_C_END
 
 #endif

@@ -18,9 +18,7 @@ etp_status etp_buffer_make(etp_buffer_fill *fill, void *ctx, etp_buffer *out, et
     *out = (etp_buffer){0};
     etp_arena arena = {0};
     owner *o = ETP_NEW(&arena, owner);
-    if (!o) {
-        return etp_fail_nomem(err, "text");
-    }
+    ETP_NEED(o, err, "text");
     o->arena = arena;
     etp_strbuf_init(&o->text, &o->arena);
     etp_sink sink = etp_sink_strbuf(&o->text);

@@ -50,9 +50,7 @@ static etp_status quoted_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
         return ETP_OK;
     }
     char *copy = etp_arena_alloc_raw(r->arena, raw.len - doubled + 1, 1);
-    if (!copy) {
-        return etp_fail_nomem(err, "csv cell");
-    }
+    ETP_NEED(copy, err, "csv cell");
     size_t n = 0;
     for (size_t i = 0; i < raw.len; i++) {
         copy[n++] = raw.ptr[i];

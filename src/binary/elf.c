@@ -106,9 +106,7 @@ static etp_status read_symbols(etp_image *elf, etp_bytes table, etp_bytes names,
             continue;
         }
         etp_image_symbol s = {start, start + size, name};
-        if (!ETP_PUSH(arena, &elf->symbols, s)) {
-            return etp_fail_nomem(err, "symbols");
-        }
+        ETP_NEED(ETP_PUSH(arena, &elf->symbols, s), err, "symbols");
     }
     return ETP_OK;
 }

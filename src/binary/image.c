@@ -90,9 +90,7 @@ etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, et
                            "neither a 64-bit ELF nor a 64-bit Mach-O file");
     }
     etp_image *image = ETP_NEW(arena, etp_image);
-    if (!image) {
-        return etp_fail_nomem(err, "program file");
-    }
+    ETP_NEED(image, err, "program file");
     image->file = file;
     ETP_TRY(elf ? etp_elf_read(image, arena, err) : etp_macho_read(image, arena, err));
     if (image->symbols.n > 1) {

@@ -15,9 +15,7 @@ etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size)
 etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, etp_error *err)
 {
     char *text = etp_arena_alloc(arena, 2 * id.len + 1);
-    if (!text) {
-        return etp_fail_nomem(err, "build id");
-    }
+    ETP_NEED(text, err, "build id");
     for (size_t i = 0; i < id.len; i++) {
         text[2 * i] = "0123456789abcdef"[id.ptr[i] >> 4];
         text[2 * i + 1] = "0123456789abcdef"[id.ptr[i] & 15];

@@ -140,9 +140,7 @@ static etp_status read_symbols(reader *r, const command *c, etp_error *err)
         }
         uint64_t start = etp_load_u64(s + 8);
         etp_image_symbol symbol = {start, start, name};
-        if (!ETP_PUSH(r->arena, &r->image->symbols, symbol)) {
-            return etp_fail_nomem(err, "symbols");
-        }
+        ETP_NEED(ETP_PUSH(r->arena, &r->image->symbols, symbol), err, "symbols");
     }
     return ETP_OK;
 }
@@ -168,9 +166,7 @@ static etp_status read_starts(reader *r, etp_error *err)
             break;
         }
         address += delta; // wraps only in a damaged file: then it lies in no section
-        if (!add_begin(r, address)) {
-            return etp_fail_nomem(err, "functions");
-        }
+        ETP_NEED(add_begin(r, address), err, "functions");
         delta = 0;
         shift = 0;
     }
@@ -195,14 +191,10 @@ static etp_status guess_starts(reader *r, etp_error *err)
         }
     }
     for (size_t i = 0; i < unwind.n; i++) {
-        if (!add_begin(r, unwind.items[i].start)) {
-            return etp_fail_nomem(err, "functions");
-        }
+        ETP_NEED(add_begin(r, unwind.items[i].start), err, "functions");
     }
     for (size_t i = 0; i < image->symbols.n; i++) {
-        if (!add_begin(r, image->symbols.items[i].start)) {
-            return etp_fail_nomem(err, "functions");
-        }
+        ETP_NEED(add_begin(r, image->symbols.items[i].start), err, "functions");
     }
     return ETP_OK;
 }

@@ -42,9 +42,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                             device);
         }
         device = etp_arena_printf(&cli->arena, "adb:%s", g->remote);
-        if (!device) {
-            return etp_fail_nomem(err, "options");
-        }
+        ETP_NEED(device, err, "options");
     }
     etp_session_options options = {.device = device,
                                    .dir = g->out,

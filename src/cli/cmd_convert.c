@@ -194,9 +194,7 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
         return write_slices(cli, o, &slices, err);
     }
     const char **categories = ETP_NEW_ARRAY(&cli->arena, const char *, ops->table.n_rows);
-    if (!categories) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(categories, err, "operators");
     for (size_t i = 0; i < ops->table.n_rows; i++) {
         categories[i] = etp_category_name(ops->names[i].category);
     }

@@ -58,9 +58,7 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
     for (int i = 0; ok && i < argc; i++) {
         ok = ETP_PUSH(&cli->arena, &words, argv[i]);
     }
-    if (!ok || !ETP_PUSH(&cli->arena, &words, NULL)) {
-        return etp_fail_nomem(err, "arguments");
-    }
+    ETP_NEED(ok && ETP_PUSH(&cli->arena, &words, NULL), err, "arguments");
     return etp_os_become(words.items, NULL, err);
 }
 

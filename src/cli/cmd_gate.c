@@ -42,9 +42,7 @@ static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate
     static const int k_codes[] = {[ETP_GATE_UNKNOWN] = 3, [ETP_GATE_YES] = 0, [ETP_GATE_NO] = 1};
     if (o->junit) {
         etp_str xml;
-        if (!etp_gate_junit(gate, &cli->arena, &xml)) {
-            return etp_fail_nomem(err, "JUnit XML");
-        }
+        ETP_NEED(etp_gate_junit(gate, &cli->arena, &xml), err, "JUnit XML");
         ETP_TRY(etp_os_write_atomic(o->junit, xml, err));
     }
     etp_answer answer = {

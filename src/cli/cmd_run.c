@@ -79,9 +79,7 @@ static etp_status check_only(etp_cli *cli, const run_options *o, const etp_confi
     for (size_t i = 0; i < c->experiments.n; i++) {
         names[i] = c->experiments.items[i].name;
         list = etp_arena_printf(&cli->arena, "%s%s%s", list, i ? ", " : "", names[i]);
-        if (!list) {
-            return etp_fail_nomem(err, "names");
-        }
+        ETP_NEED(list, err, "names");
     }
     for (size_t i = 0; i < o->only.n; i++) {
         bool known = false;
@@ -249,9 +247,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
         p->levels[i] = e->level ? e->level : etp_level_get(level)->name;
         for (size_t t = 0; t < e->n_threads; t++) {
             const char *name = arm_name(p->cli, e, e->threads[t]);
-            if (!name) {
-                return etp_fail_nomem(err, "names");
-            }
+            ETP_NEED(name, err, "names");
             p->names[options->n_names++] = name;
         }
     }
@@ -499,9 +495,7 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
                                                         o->trace ? "_trace" : "");
     const char *folder = etp_arena_printf(&cli->arena, "%s%s", platform, o->trace ? "_trace" : "");
     const char *root = folder ? etp_run_default_dir(&cli->arena, o->init, folder) : NULL;
-    if (!path || !root) {
-        return etp_fail_nomem(err, "the config");
-    }
+    ETP_NEED(path && root, err, "the config");
     etp_config_new c = {
         .model = o->init, .output_root = root, .platform = platform, .trace = o->trace};
     ETP_TRY(name_experiments(&facts, &c, err));
@@ -528,9 +522,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
     ETP_TRY(check_only(cli, o, &config, err));
     setup *p = ETP_NEW(&cli->arena, setup);
-    if (!p) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    ETP_NEED(p, err, "the plan");
     *p = (setup){.cli = cli, .config = &config};
     ETP_TRY(choose_arms(o, p, err));
     const char *dir = NULL;

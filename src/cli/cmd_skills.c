@@ -36,9 +36,7 @@ static etp_status settings_of(etp_cli *cli, const etp_opt_list *set, etp_skill_s
         }
         etp_str name = {set->items[i], (size_t)(equals - set->items[i])};
         etp_skill_setting s = {etp_arena_strdup(&cli->arena, name), equals + 1};
-        if (!s.name || !ETP_PUSH(&cli->arena, out, s)) {
-            return etp_fail_nomem(err, "settings");
-        }
+        ETP_NEED(s.name && ETP_PUSH(&cli->arena, out, s), err, "settings");
     }
     return ETP_OK;
 }
@@ -71,9 +69,8 @@ static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, const
     etp_strbuf_init(&buf, &cli->arena);
     for (size_t i = 0; i < list->n; i++) {
         for (size_t k = 0; k < list->items[i].commands.n; k++) {
-            if (!etp_skill_show_run(&list->items[i].commands.items[k], platform, &cli->arena)) {
-                return etp_fail_nomem(err, "output");
-            }
+            ETP_NEED(etp_skill_show_run(&list->items[i].commands.items[k], platform, &cli->arena),
+                     err, "output");
             etp_strbuf_printf(&buf, "%s\n", list->items[i].commands.items[k].shown);
         }
     }

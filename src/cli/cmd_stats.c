@@ -88,9 +88,7 @@ static etp_status take_withheld(etp_cli *cli, const char *dir, etp_stats_answer 
 {
     const char *baseline = etp_arena_strdup(&cli->arena, stats->names[stats->stats.baseline]);
     etp_ab_session *session;
-    if (!baseline) {
-        return etp_fail_nomem(err, "baseline");
-    }
+    ETP_NEED(baseline, err, "baseline");
     ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, &session, err));
     etp_status st = etp_stats_take_withheld(stats, etp_ab_answer(session), &cli->arena, err);
     etp_ab_close(session);

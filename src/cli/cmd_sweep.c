@@ -33,9 +33,7 @@ static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, cha
 {
     size_t n = 0;
     const char **models = ETP_NEW_ARRAY(&cli->arena, const char *, o->models.n + (size_t)argc + 1);
-    if (!models) {
-        return etp_fail_nomem(err, "options");
-    }
+    ETP_NEED(models, err, "options");
     for (int i = 0; i < argc; i++) {
         models[n++] = argv[i];
     }
@@ -130,9 +128,7 @@ static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list,
     const uint32_t *parsed = NULL;
     ETP_TRY(etp_threads_parse(cli, list, &parsed, err));
     uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n + 1);
-    if (!threads) {
-        return etp_fail_nomem(err, "options");
-    }
+    ETP_NEED(threads, err, "options");
     for (size_t i = 0; i < list->n; i++) {
         threads[i] = parsed[i];
     }

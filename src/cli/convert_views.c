@@ -75,14 +75,10 @@ etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_
                            etp_error *err)
 {
     etp_slice_op *ops = ETP_NEW_ARRAY(arena, etp_slice_op, a->table.n_rows);
-    if (!ops) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(ops, err, "operators");
     for (size_t i = 0; i < a->table.n_rows; i++) {
         ops[i].category = etp_category_name(a->names[i].category);
-        if (!op_args(a, i, arena, &ops[i].args)) {
-            return etp_fail_nomem(err, "operators");
-        }
+        ETP_NEED(op_args(a, i, arena, &ops[i].args), err, "operators");
     }
     *out = ops;
     return ETP_OK;
@@ -123,10 +119,9 @@ etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena 
             continue;
         }
         const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
-        if (!datum(out, arena, pte, a->program->methods[join->method].name, e,
-                   &join->events[row->event], row->mean_ns)) {
-            return etp_fail_nomem(err, "nodes");
-        }
+        ETP_NEED(datum(out, arena, pte, a->program->methods[join->method].name, e,
+                       &join->events[row->event], row->mean_ns),
+                 err, "nodes");
     }
     return out->data.n
                ? ETP_OK
@@ -204,9 +199,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
         }
     }
     etp_side_row *rows = ETP_NEW_ARRAY(arena, etp_side_row, l->ledger.n);
-    if (!rows) {
-        return etp_fail_nomem(err, "ledger");
-    }
+    ETP_NEED(rows, err, "ledger");
     for (size_t i = 0; i < l->ledger.n; i++) {
         const etp_ledger_row *from = &l->ledger.items[i];
         const etp_ab_operator *op = from->pair != ETP_NO_INDEX ? &ab->operators[from->pair] : NULL;
@@ -224,9 +217,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
             .ns = {from->baseline_ns,              from->candidate_ns            },
         };
         for (int side = 0; side < 2; side++) {
-            if (!side_args(from, op, arms[side], arena, &row->args[side])) {
-                return etp_fail_nomem(err, "ledger");
-            }
+            ETP_NEED(side_args(from, op, arms[side], arena, &row->args[side]), err, "ledger");
         }
     }
     *out = (etp_sides){

@@ -47,8 +47,6 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
         .unicode = true,
     };
     ETP_TRY(etp_answer_write(answer, format_of(cli), &style, &sink, err));
-    if (buf.failed) {
-        return etp_fail_nomem(err, "output");
-    }
+    ETP_NEED(!buf.failed, err, "output");
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }

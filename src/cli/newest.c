@@ -72,9 +72,7 @@ static etp_status newest_of_name(etp_cli *cli, const char *run, const char **pat
     }
     const char *rest = *path + strlen(run);
     const char *taken = etp_arena_printf(&cli->arena, "%s%s", found.items[0].dir, rest);
-    if (!taken) {
-        return etp_fail_nomem(err, "paths");
-    }
+    ETP_NEED(taken, err, "paths");
     if (etp_os_is_file(*path) && !etp_os_is_file(taken)) {
         return etp_fail(
             err, ETP_USAGE,
@@ -120,9 +118,7 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
     }
     if (etp_os_is_dir(*path)) {
         const char *dir = etp_arena_strdup(&cli->arena, p);
-        if (!dir) {
-            return etp_fail_nomem(err, "paths");
-        }
+        ETP_NEED(dir, err, "paths");
         if (!etp_run_is(dir)) {
             return newest_below(cli, path, err);
         }

@@ -126,9 +126,7 @@ static etp_status append_list(etp_cli *cli, etp_opt_list *list, const char *opti
             return etp_fail(err, ETP_USAGE, "--%s has an empty item in '%s'", option, value);
         }
         const char *item = etp_arena_strdup(&cli->arena, (etp_str){p, n});
-        if (!item || !ETP_PUSH(&cli->arena, list, item)) {
-            return etp_fail_nomem(err, "options");
-        }
+        ETP_NEED(item && ETP_PUSH(&cli->arena, list, item), err, "options");
         if (p[n] == '\0') {
             return ETP_OK;
         }
@@ -320,9 +318,7 @@ static etp_status one_option(parse_state *s, etp_error *err)
     const char *inline_value = is_long && equals ? equals + 1 : NULL;
     size_t len = inline_value ? (size_t)(equals - name_start) : strlen(name_start);
     const char *name = etp_arena_strdup(&s->cli->arena, (etp_str){name_start, len});
-    if (!name) {
-        return etp_fail_nomem(err, "options");
-    }
+    ETP_NEED(name, err, "options");
     if (!is_long && len != 1) {
         return etp_fail(err, ETP_USAGE, "options are written --name or -x, not '%s'", word);
     }

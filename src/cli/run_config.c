@@ -281,9 +281,7 @@ static etp_status get_threads(reader *r, node n, etp_config_experiment *out)
         return wrong(r, n, "a list of 1 to 16 thread counts");
     }
     uint32_t *threads = ETP_NEW_ARRAY(r->arena, uint32_t, count);
-    if (!threads) {
-        return etp_fail_nomem(r->err, "the config");
-    }
+    ETP_NEED(threads, r->err, "the config");
     for (size_t i = 0; i < count; i++) {
         uint64_t v = 1;
         node item = json_is_array(n.value) ? element(r, n, i) : n;
@@ -513,9 +511,7 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
             return etp_fail_at(r->err, ETP_CORRUPT, pair.at, "%s compares \"%s\" with itself",
                                pair.where, p.baseline.experiment);
         }
-        if (!ETP_PUSH(r->arena, &out->pairs, p)) {
-            return etp_fail_nomem(r->err, "the config");
-        }
+        ETP_NEED(ETP_PUSH(r->arena, &out->pairs, p), r->err, "the config");
     }
     return ETP_OK;
 }

@@ -74,9 +74,7 @@ static double launch_cost(const etp_run *run)
 static etp_status take_run(etp_cli *cli, const etp_run *run, etp_sample_table *out, etp_error *err)
 {
     etp_str *names = ETP_NEW_ARRAY(&cli->arena, etp_str, run->arms.n);
-    if (!names) {
-        return etp_fail_nomem(err, "experiments");
-    }
+    ETP_NEED(names, err, "experiments");
     for (size_t i = 0; i < run->arms.n; i++) {
         names[i] = run->arms.items[i].name;
     }
@@ -92,9 +90,7 @@ static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str re
                                 etp_sample_file *out, etp_error *err)
 {
     etp_arm_name *arms = ETP_NEW_ARRAY(arena, etp_arm_name, out->table.n_arms);
-    if (!arms) {
-        return etp_fail_nomem(err, "experiments");
-    }
+    ETP_NEED(arms, err, "experiments");
     for (uint32_t i = 0; i < out->table.n_arms; i++) {
         arms[i] = (etp_arm_name){out->table.arms[i], level_rank(out->table.arms[i])};
     }
@@ -112,9 +108,7 @@ etp_status etp_sample_file_read(etp_cli *cli, const char *path, const char *want
         ETP_TRY(read_stdin(&cli->arena, &text, err));
     } else if (etp_run_is(path)) {
         etp_run *run = ETP_NEW(&cli->arena, etp_run);
-        if (!run) {
-            return etp_fail_nomem(err, "run folder");
-        }
+        ETP_NEED(run, err, "run folder");
         ETP_TRY(etp_run_open(path, &cli->arena, run, err));
         out->run = run;
         out->launch_ns = launch_cost(run);
@@ -122,9 +116,7 @@ etp_status etp_sample_file_read(etp_cli *cli, const char *path, const char *want
             recorded = run->arms.items[run->baseline].name;
         }
         out->name = etp_run_path(&cli->arena, path, ETP_STR(ETP_RUN_SAMPLES));
-        if (!out->name) {
-            return etp_fail_nomem(err, "path");
-        }
+        ETP_NEED(out->name, err, "path");
         ETP_TRY(take_run(cli, run, &out->table, err));
         return find_baseline(&cli->arena, wanted, recorded, out, err);
     } else {

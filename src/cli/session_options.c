@@ -57,9 +57,7 @@ etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint3
                              etp_error *err)
 {
     uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n);
-    if (!threads) {
-        return etp_fail_nomem(err, "options");
-    }
+    ETP_NEED(threads, err, "options");
     for (size_t i = 0; i < list->n; i++) {
         uint64_t v = 0;
         if (!etp_parse_u64(etp_str_from(list->items[i]), &v) || v == 0 || v > 1024) {

@@ -166,9 +166,7 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
 {
     static const etp_show_options k_nothing_asked = {0};
     const etp_ab **answers = ETP_NEW_ARRAY(&cli->arena, const etp_ab *, n);
-    if (!answers) {
-        return etp_fail_nomem(err, "report");
-    }
+    ETP_NEED(answers, err, "report");
     for (size_t i = 0; i < n; i++) {
         answers[i] = etp_ab_answer(sessions[i]);
     }
@@ -191,9 +189,7 @@ etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_pa
                              const etp_ab_options *how, const char *title, etp_error *err)
 {
     etp_ab_session **sessions = ETP_NEW_ARRAY(&cli->arena, etp_ab_session *, n_paths);
-    if (!sessions) {
-        return etp_fail_nomem(err, "report");
-    }
+    ETP_NEED(sessions, err, "report");
     etp_status st = ETP_OK;
     for (size_t i = 0; st == ETP_OK && i < n_paths; i++) {
         st = etp_ab_open(&paths[i], 1, how, &sessions[i], err);

@@ -27,15 +27,11 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->precision = run->settings.precision;
     ab->selftest = text_or_null(s, run->selftest);
     ab->device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);
-    if (!ab->device) {
-        return etp_fail_nomem(err, "device");
-    }
+    ETP_NEED(ab->device, err, "device");
     for (size_t i = 0; i < run->facts.n; i++) {
         etp_ab_fact fact = {etp_arena_strdup(&s->arena, run->facts.items[i].key),
                             etp_arena_strdup(&s->arena, run->facts.items[i].value)};
-        if (!fact.key || !fact.value) {
-            return etp_fail_nomem(err, "device");
-        }
+        ETP_NEED(fact.key && fact.value, err, "device");
         ab->device[ab->n_device++] = fact;
     }
     return ETP_OK;
@@ -45,9 +41,7 @@ static etp_status take_models(etp_ab_session *s, etp_error *err)
 {
     const etp_run *run = &s->run;
     s->ab.models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, run->models.n + 1);
-    if (!s->ab.models) {
-        return etp_fail_nomem(err, "models");
-    }
+    ETP_NEED(s->ab.models, err, "models");
     for (size_t i = 0; i < run->models.n; i++) {
         s->ab.models[s->ab.n_models++] =
             (etp_ab_model){text_or_null(s, run->models.items[i].path),
@@ -63,9 +57,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
 {
     const etp_run *run = &s->run;
     s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, run->arms.n + 1);
-    if (!s->ab.arms) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(s->ab.arms, err, "arms");
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *in = &run->arms.items[i];
         etp_ab_arm arm = {
@@ -85,9 +77,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
             .first_ns = ETP_NS_UNKNOWN,
             .peak_rss_bytes = ETP_NS_UNKNOWN,
         };
-        if (!arm.name) {
-            return etp_fail_nomem(err, "arms");
-        }
+        ETP_NEED(arm.name, err, "arms");
         arm.level = arm.level_name ? etp_level_find(ETP_ISA_NONE, arm.level_name) : ETP_LEVEL_NONE;
         s->ab.arms[s->ab.n_arms++] = arm;
     }
@@ -97,9 +87,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
         etp_ab_dump dump = {.path = dir ? etp_run_path(&s->arena, dir, d->path) : NULL,
                             .arm = d->arm,
                             .block = d->block};
-        if (!dump.path || !ETP_PUSH(&s->arena, &s->dumps, dump)) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(dump.path && ETP_PUSH(&s->arena, &s->dumps, dump), err, "dumps");
     }
     for (size_t i = 0; i < run->lost.n; i++) {
         const etp_run_lost *l = &run->lost.items[i];
@@ -112,9 +100,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
             .recovered = l->recovered,
         };
         s->ab.block_lost = s->ab.block_lost || !l->recovered;
-        if (!lost.text || !ETP_PUSH(&s->arena, &s->ab.lost, lost)) {
-            return etp_fail_nomem(err, "lost launches");
-        }
+        ETP_NEED(lost.text && ETP_PUSH(&s->arena, &s->ab.lost, lost), err, "lost launches");
     }
     return ETP_OK;
 }
@@ -140,9 +126,7 @@ etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *optio
 {
     etp_ab *ab = &s->ab;
     etp_arm_name *names = ETP_NEW_ARRAY(&s->arena, etp_arm_name, ab->n_arms);
-    if (!names) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(names, err, "arms");
     for (size_t i = 0; i < ab->n_arms; i++) {
         // etp_level is in order within its family, best first.
         etp_level level = ab->bare ? level_in_name(ab->arms[i].name) : ab->arms[i].level;
@@ -163,9 +147,7 @@ etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *optio
     }
     ETP_TRY(etp_choose_baseline(names, ab->n_arms, wanted, (etp_str){0}, &ab->baseline, err));
     ab->shown = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_arms);
-    if (!ab->shown) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(ab->shown, err, "arms");
     size_t at = 0;
     ab->shown[at++] = ab->baseline;
     for (uint32_t i = 0; i < ab->n_arms; i++) {

@@ -204,15 +204,11 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
                 .cut_in = ETP_NEW_ARRAY(&s->arena, int64_t, rows + 1),
                 .logs = ETP_NEW_ARRAY(&s->arena, double, dumps + 1)};
     ab->categories = ETP_NEW_ARRAY(&s->arena, etp_ab_category, ETP_CATEGORY_COUNT);
-    if (!ab->categories || !w.cut_in || !w.logs) {
-        return etp_fail_nomem(err, "categories");
-    }
+    ETP_NEED(ab->categories && w.cut_in && w.logs, err, "categories");
     for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
         etp_ab_category c;
         bool occurs = false;
-        if (!make(s, (etp_category)k, &c)) {
-            return etp_fail_nomem(err, "categories");
-        }
+        ETP_NEED(make(s, (etp_category)k, &c), err, "categories");
         w.category = &c;
         for (uint32_t a = 0; a < ab->n_arms; a++) {
             take_arm(&w, a, &c, &occurs);
@@ -280,9 +276,7 @@ static etp_status build_shifts(etp_ab_session *s, etp_error *err)
     const double clear = 0.02; // two that are as good as equal have not changed places
     etp_ab *ab = &s->ab;
     ab->shifts = ETP_NEW_ARRAY(&s->arena, etp_ab_shift, ab->n_comparisons);
-    if (!ab->shifts) {
-        return etp_fail_nomem(err, "shifts");
-    }
+    ETP_NEED(ab->shifts, err, "shifts");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
         etp_ab_shift shift = {.before = dominant(ab, base),

@@ -49,9 +49,7 @@ static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
     etp_ab *ab = &s->ab;
     ab->ledgers = ETP_NEW_ARRAY(&s->arena, etp_ab_ledger, ab->n_comparisons);
     s->alignments = ETP_NEW_ARRAY(&s->arena, etp_alignment, ab->n_comparisons);
-    if (!ab->ledgers || !s->alignments) {
-        return etp_fail_nomem(err, "ledgers");
-    }
+    ETP_NEED(ab->ledgers && s->alignments, err, "ledgers");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
@@ -163,9 +161,7 @@ static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_o
             ok = put_merged(g, op, c->candidate,
                             &ab->arms[c->candidate].profile->rows[p->candidate]);
         }
-        if (!ok) {
-            return etp_fail_nomem(err, "operators");
-        }
+        ETP_NEED(ok, err, "operators");
     }
     return ETP_OK;
 }
@@ -194,9 +190,7 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
     etp_ledger *ledger = &ab->ledgers[at].ledger;
     uint32_t *group_of_pair = ETP_NEW_ARRAY(&g->s->arena, uint32_t, g->s->alignments[at].n);
-    if (!group_of_pair) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(group_of_pair, err, "operators");
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
         if (row->pair == ETP_NO_INDEX) {
@@ -257,9 +251,7 @@ static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
         }
         const etp_profile_row *row = &p->rows[alignment.items[ledger.items[r].pair].baseline];
         uint32_t group = 0;
-        if (!new_group(g, row, &group)) {
-            return etp_fail_nomem(err, "operators");
-        }
+        ETP_NEED(new_group(g, row, &group), err, "operators");
         put(&g->ops.items[group], arm, row, ledger.items[r].baseline_ns);
         g->ops.items[group].by_nodes = alignment.items[ledger.items[r].pair].by_nodes;
         g->ops.items[group].confidence = alignment.items[ledger.items[r].pair].confidence;
@@ -336,9 +328,7 @@ static etp_status order_by_time(etp_ab_session *s, etp_error *err)
     etp_ab *ab = &s->ab;
     time_order *order = ETP_NEW_ARRAY(&s->arena, time_order, ab->n_operators);
     ab->by_time = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_operators);
-    if (!order || !ab->by_time) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(order && ab->by_time, err, "operators");
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         int64_t most = 0;
         for (size_t a = 0; a < ab->n_arms; a++) {
@@ -363,9 +353,7 @@ static etp_status build_operators(etp_ab_session *s, etp_error *err)
         return ETP_OK;
     }
     groups g = {.s = s, .of_baseline_row = ETP_NEW_ARRAY(&s->arena, uint32_t, base->n_rows)};
-    if (!g.of_baseline_row) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(g.of_baseline_row, err, "operators");
     for (size_t i = 0; i < base->n_rows; i++) {
         g.of_baseline_row[i] = ETP_NO_INDEX;
     }
@@ -383,9 +371,7 @@ static etp_status build_operators(etp_ab_session *s, etp_error *err)
     ab->n_operators = g.ops.n;
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         ab->operators[i].id = etp_arena_printf(&s->arena, "op%u", i + 1);
-        if (!ab->operators[i].id) {
-            return etp_fail_nomem(err, "operators");
-        }
+        ETP_NEED(ab->operators[i].id, err, "operators");
     }
     finish_operators(s);
     return order_by_time(s, err);

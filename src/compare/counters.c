@@ -69,9 +69,7 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
     columns work = {.n = {0}};
     for (int k = 0; k < COUNTS; k++) {
         work.v[k] = ETP_NEW_ARRAY(arena, double, longest);
-        if (!work.v[k]) {
-            return etp_fail_nomem(err, "counters");
-        }
+        ETP_NEED(work.v[k], err, "counters");
     }
     for (size_t i = 0; i < st->n_launches; i++) {
         const etp_launch_stats *l = &st->launches[i];
@@ -156,9 +154,7 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     double *misses = ETP_NEW_ARRAY(arena, double, n + 1);
     *out = (etp_counters){.arms = ETP_NEW_ARRAY(arena, etp_counters_arm, st->n_arms + 1),
                           .splits = ETP_NEW_ARRAY(arena, etp_clock_split, st->n_comparisons + 1)};
-    if (!cells || !side[0] || !side[1] || !misses || !out->arms || !out->splits) {
-        return etp_fail_nomem(err, "counters");
-    }
+    ETP_NEED(cells && side[0] && side[1] && misses && out->arms && out->splits, err, "counters");
     double none = (double)NAN;
     for (size_t i = 0; i < n; i++) {
         cells[i] = (etp_counted){none, none, none, none};

@@ -44,9 +44,7 @@ etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err)
     double *v = ETP_NEW_ARRAY(&s->arena, double, s->run.samples.n + 1);
     double *sum = ETP_NEW_ARRAY(&s->arena, double, s->ab.n_arms + 1);
     size_t *n = ETP_NEW_ARRAY(&s->arena, size_t, s->ab.n_arms + 1);
-    if (!v || !sum || !n) {
-        return etp_fail_nomem(err, "traced launches");
-    }
+    ETP_NEED(v && sum && n, err, "traced launches");
     for (size_t d = 0; d < s->dumps.n; d++) {
         const etp_ab_dump *dump = &s->dumps.items[d];
         size_t count = 0;

@@ -370,9 +370,7 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
     ask_cpu(s, &common);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
     pools all = {0};
-    if (!pool_samples(ab, &all)) {
-        return etp_fail_nomem(err, "engagement");
-    }
+    ETP_NEED(pool_samples(ab, &all), err, "engagement");
     sums time = {.known = !ab->emulated}, macs = {.known = true};
     for (size_t i = 0; i < ab->n_operators; i++) {
         judge(ab, &ab->operators[i], &common, &all);

@@ -37,9 +37,7 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
     etp_ab *ab = &s->ab;
     ab->conditions = ETP_NEW_ARRAY(&s->arena, struct etp_ab_conditions, run->blocks.n + 1);
     ab->unreadable = ETP_NEW_ARRAY(&s->arena, etp_str, run->unreadable.n + 1);
-    if (!ab->conditions || !ab->unreadable) {
-        return etp_fail_nomem(err, "environment");
-    }
+    ETP_NEED(ab->conditions && ab->unreadable, err, "environment");
     for (size_t i = 0; i < run->unreadable.n; i++) {
         ab->unreadable[ab->n_unreadable++] = run->unreadable.items[i];
     }

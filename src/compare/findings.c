@@ -22,9 +22,7 @@ etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, etp_findin
 {
     const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n + 1);
     const char *id = etp_arena_printf(&s->arena, "F%zu", s->ab.findings.n + 1);
-    if (!refs || !id || !text) {
-        return etp_fail_nomem(err, "findings");
-    }
+    ETP_NEED(refs && id && text, err, "findings");
     for (size_t i = 0; i < n; i++) {
         refs[i] = evidence[i];
     }

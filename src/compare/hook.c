@@ -11,9 +11,7 @@ etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_
     double *calls = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
     double *each = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
     size_t n = 0;
-    if (!calls || !each) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(calls && each, err, "launches");
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         if (l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED && l->hook_cost.call_ps > 0) {

@@ -37,9 +37,8 @@ static etp_status take_median(etp_ab_session *s, uint32_t arm, etp_error *err)
         for (size_t i = 0; mine && i < etp_trace_block_count(trace); i++) {
             const etp_trace_block *b = etp_trace_block_at(trace, i);
             for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-                if (!ETP_PUSH(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r])) {
-                    return etp_fail_nomem(err, "medians");
-                }
+                ETP_NEED(ETP_PUSH(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r]),
+                         err, "medians");
             }
         }
     }
@@ -142,9 +141,7 @@ etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err)
             return ETP_OK;
         }
         hot.kind = kind_of(ab, op, whole);
-        if (!ETP_PUSH(&s->arena, &ab->hot, hot)) {
-            return etp_fail_nomem(err, "bottlenecks");
-        }
+        ETP_NEED(ETP_PUSH(&s->arena, &ab->hot, hot), err, "bottlenecks");
     }
     if (ab->hot.n) {
         qsort(ab->hot.items, ab->hot.n, sizeof *ab->hot.items, first_things_first);

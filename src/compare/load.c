@@ -66,9 +66,7 @@ static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
     }
     if (arm == s->ab.n_arms) {
         s->ab.arms[s->ab.n_arms++] = (etp_ab_arm){.name = etp_arena_strdup(&s->arena, name)};
-        if (!s->ab.arms[arm].name) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(s->ab.arms[arm].name, err, "dumps");
     }
     etp_ab_dump dump = {.path = path, .arm = (uint32_t)arm, .block = block};
     return ETP_PUSH(&s->arena, &s->dumps, dump) ? ETP_OK : etp_fail_nomem(err, "dumps");
@@ -86,9 +84,7 @@ static etp_status collect_dir(etp_ab_session *s, const char *dir, int depth, etp
     ETP_TRY(etp_os_list(dir, &s->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *path = etp_arena_printf(&s->arena, "%s/%s", dir, list.items[i].name);
-        if (!path) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(path, err, "dumps");
         if (list.items[i].is_dir && list.items[i].is_other) {
             continue; // a link: out of the folder, or round in a circle
         }
@@ -126,9 +122,7 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
                                 etp_error *err)
 {
     s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, MAX_BARE_DUMPS);
-    if (!s->ab.arms) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(s->ab.arms, err, "arms");
     s->first_dump = s->dumps.n;
     for (size_t i = 0; i < n_paths; i++) {
         size_t before = s->dumps.n;
@@ -205,9 +199,7 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     etp_ab_dump **mine = ETP_NEW_ARRAY(&s->arena, etp_ab_dump *, s->dumps.n);
     const etp_trace **traces = ETP_NEW_ARRAY(&s->arena, const etp_trace *, s->dumps.n);
     etp_profile *profile = ETP_NEW(&s->arena, etp_profile);
-    if (!mine || !traces || !profile) {
-        return etp_fail_nomem(err, "profiles");
-    }
+    ETP_NEED(mine && traces && profile, err, "profiles");
     size_t n = 0;
     for (size_t i = 0; i < s->dumps.n; i++) {
         if (s->dumps.items[i].arm == arm && s->dumps.items[i].trace) {

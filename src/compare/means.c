@@ -21,9 +21,7 @@ etp_status etp_means_of(const etp_profile *p, size_t dump, etp_arena *arena, etp
     double *mean = ETP_NEW_ARRAY(arena, double, n);
     int64_t *rounded = ETP_NEW_ARRAY(arena, int64_t, n);
     uint32_t *order = ETP_NEW_ARRAY(arena, uint32_t, n);
-    if (!mean || !rounded || !order) {
-        return etp_fail_nomem(err, "profile");
-    }
+    ETP_NEED(mean && rounded && order, err, "profile");
     int64_t rest[3] = {0}; // boundary, framework, unexplained
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];

@@ -170,9 +170,7 @@ etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err)
     etp_ab *ab = &s->ab;
     for (size_t i = 0; i < ab->n_arms; i++) {
         ab->arms[i].measured = measured(ab, &ab->arms[i], &s->arena);
-        if (!ab->arms[i].measured) {
-            return etp_fail_nomem(err, "names");
-        }
+        ETP_NEED(ab->arms[i].measured, err, "names");
     }
     bool plain = ab->bare || !all_differ(ab);
     for (size_t i = 0; i < ab->n_arms && plain; i++) {

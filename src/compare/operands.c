@@ -59,9 +59,7 @@ static etp_status open_side(etp_ab_session *s, const char *operand, etp_ab_side 
     const char *dir = operand, *colon = strrchr(operand, ':');
     if (!etp_os_is_dir(operand) && !etp_os_is_file(operand) && colon && colon > operand) {
         dir = etp_arena_strdup(&s->arena, (etp_str){operand, (size_t)(colon - operand)});
-        if (!dir) {
-            return etp_fail_nomem(err, "operands");
-        }
+        ETP_NEED(dir, err, "operands");
         if (!etp_os_is_dir(dir)) {
             return ETP_OK; // what opens it says that it is not there
         }
@@ -87,9 +85,7 @@ static etp_status add_run_dumps(etp_ab_session *s, const etp_ab_side *x, uint32_
             continue;
         }
         dump.path = etp_run_path(&s->arena, x->dir, d->path);
-        if (!dump.path || !ETP_PUSH(&s->arena, &s->dumps, dump)) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(dump.path && ETP_PUSH(&s->arena, &s->dumps, dump), err, "dumps");
     }
     return s->dumps.n > before ? ETP_OK
                                : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
@@ -140,9 +136,7 @@ static etp_status programs_of(etp_ab_session *s, const etp_ab_side *sides,
         return ETP_OK; // opened as for bare dumps
     }
     s->programs = ETP_NEW_ARRAY(&s->arena, etp_ab_program, 2);
-    if (!s->programs) {
-        return etp_fail_nomem(err, "programs");
-    }
+    ETP_NEED(s->programs, err, "programs");
     s->n_programs = 2;
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &sides[i];
@@ -224,9 +218,7 @@ static etp_status name_arms(etp_ab_session *s, const char *const *operands,
 static etp_status take_models(etp_ab_session *s, etp_error *err)
 {
     s->ab.models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, 2);
-    if (!s->ab.models) {
-        return etp_fail_nomem(err, "models");
-    }
+    ETP_NEED(s->ab.models, err, "models");
     for (size_t i = 0; i < 2 && s->sides[0].dir && s->sides[1].dir; i++) {
         const etp_run_model *m = model_of(&s->sides[i]);
         if (!m || (i == 1 && s->ab.arms[1].model == 0)) {
@@ -252,9 +244,7 @@ etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
         ETP_TRY(x->dir ? add_run_dumps(s, x, i, err) : collect_recordings(s, x, i, &arms[i], err));
     }
     s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, 2);
-    if (!s->ab.arms) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(s->ab.arms, err, "arms");
     s->ab.n_arms = 2;
     for (uint32_t i = 0; i < 2; i++) {
         s->ab.arms[i] = arms[i];

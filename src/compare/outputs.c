@@ -92,9 +92,7 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
 {
     etp_outputs_comparison c;
     etp_error why = {.offset = ETP_NO_OFFSET};
-    if (!x || !y) {
-        return etp_fail_nomem(err, "outputs");
-    }
+    ETP_NEED(x && y, err, "outputs");
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
@@ -118,9 +116,7 @@ static etp_status compare_two(etp_ab_session *s, const etp_run *base, uint32_t b
         against == s->ab.baseline
             ? ""
             : etp_arena_printf(&s->arena, " against those of %s", arms[against].name);
-    if (!words) {
-        return etp_fail_nomem(err, "outputs");
-    }
+    ETP_NEED(words, err, "outputs");
     ETP_TRY(compare_dirs(s, at, outputs_dir(s, base, base_arm), outputs_dir(s, cand, cand_arm),
                          words, etp_ab_precision_of(arms[against].profile), &one, err));
     take_worse(&s->ab.correctness, &one);

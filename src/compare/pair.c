@@ -45,9 +45,7 @@ etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *
     KEEP(etp_run_lost, run->lost, true);
     KEEP(etp_run_dump, run->dumps, true);
     run->arms.items = ETP_NEW_ARRAY(&s->arena, etp_run_arm, 2);
-    if (!run->arms.items) {
-        return etp_fail_nomem(err, "a pair");
-    }
+    ETP_NEED(run->arms.items, err, "a pair");
     run->arms.items[0] = whole->arms.items[p->arms[0]];
     run->arms.items[1] = whole->arms.items[p->arms[1]];
     run->arms.n = run->arms.cap = 2;

@@ -22,9 +22,7 @@ static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, e
                    : ETP_OK;
     }
     s->programs = ETP_NEW(&s->arena, etp_ab_program);
-    if (!s->programs) {
-        return etp_fail_nomem(err, "program");
-    }
+    ETP_NEED(s->programs, err, "program");
     s->n_programs = 1;
     ETP_TRY(open_program(&s->programs[0], options->program, err));
     if (!options->record) {
@@ -58,9 +56,7 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
     const char *lines = etp_run_program_name(&s->arena, run, model, ".sources.csv");
     graph = dir && graph ? etp_run_path(&s->arena, dir, etp_str_from(graph)) : NULL;
     lines = dir && lines ? etp_run_path(&s->arena, dir, etp_str_from(lines)) : NULL;
-    if (!graph || !lines) {
-        return etp_fail_nomem(err, "programs");
-    }
+    ETP_NEED(graph && lines, err, "programs");
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (!etp_os_is_file(graph)) {
         return ETP_OK;
@@ -77,9 +73,7 @@ static etp_status open_all_kept(etp_ab_session *s, etp_error *err)
 {
     const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
     s->programs = ETP_NEW_ARRAY(&s->arena, etp_ab_program, s->run.models.n + 1);
-    if (!s->programs || !dir) {
-        return etp_fail_nomem(err, "programs");
-    }
+    ETP_NEED(s->programs && dir, err, "programs");
     s->n_programs = s->run.models.n;
     for (size_t i = 0; i < s->n_programs; i++) {
         ETP_TRY(etp_ab_open_kept(s, dir, &s->run, i, &s->programs[i], err));

@@ -20,9 +20,7 @@ static etp_status load(etp_ab_session *s, const char *file, etp_error *err)
     }
     etp_str text;
     etp_roof_table *table = ETP_NEW(&s->arena, etp_roof_table);
-    if (!table) {
-        return etp_fail_nomem(err, "roofs");
-    }
+    ETP_NEED(table, err, "roofs");
     ETP_TRY(etp_os_read_text(path, ROOFS_LIMIT, &s->arena, &text, err));
     etp_status st = etp_roofs_read(text, &s->arena, table, err);
     if (st != ETP_OK) {
@@ -149,9 +147,7 @@ etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *er
     }
     for (size_t i = 0; i < ab->n_operators; i++) {
         etp_roof_place *places = ETP_NEW_ARRAY(&s->arena, etp_roof_place, ab->n_arms);
-        if (!places) {
-            return etp_fail_nomem(err, "roofs");
-        }
+        ETP_NEED(places, err, "roofs");
         for (uint32_t a = 0; a < ab->n_arms; a++) {
             place(ab, &ab->operators[i], a, &places[a]);
         }

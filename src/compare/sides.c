@@ -50,9 +50,7 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
     ETP_TRY(analyze_session(s, run, options, &whole, err));
     etp_sample *samples = ETP_NEW_ARRAY(&s->arena, etp_sample, 2 * run->samples.n + 1);
     size_t n = 0;
-    if (!samples) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(samples, err, "samples");
     for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *in = &run->samples.items[i];
         bool control = in->phase == ETP_PHASE_CONTROL && in->arm == x->arm;
@@ -174,9 +172,7 @@ static etp_status prove_sides(etp_ab_session *s, etp_error *err)
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &s->sides[i];
         uint32_t *arm_of = ETP_NEW_ARRAY(&s->arena, uint32_t, x->run.arms.n);
-        if (!arm_of) {
-            return etp_fail_nomem(err, "proof");
-        }
+        ETP_NEED(arm_of, err, "proof");
         for (size_t k = 0; k < x->run.arms.n; k++) {
             arm_of[k] = k == x->arm ? i : ETP_NO_INDEX;
         }

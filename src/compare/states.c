@@ -88,9 +88,7 @@ static etp_status take_turns(etp_ab_session *s, double *ratios, double *changes,
     columns work = {.a = ETP_NEW_ARRAY(&s->arena, double, n + 1),
                     .b = ETP_NEW_ARRAY(&s->arena, double, n + 1),
                     .logs = ETP_NEW_ARRAY(&s->arena, double, n + 1)};
-    if (!work.a || !work.b || !work.logs) {
-        return etp_fail_nomem(err, "resident pairs");
-    }
+    ETP_NEED(work.a && work.b && work.logs, err, "resident pairs");
     for (size_t i = 0; i < s->ab.n_comparisons && n > 0; i++) {
         if (!s->ab.comparisons[i].withheld) {
             compare(s, &s->ab.comparisons[i], &work, ratios, changes);
@@ -226,9 +224,7 @@ static etp_status take_states(etp_ab_session *s, double *scratch, etp_error *err
         }
     }
     double *rows = ETP_NEW_ARRAY(&s->arena, double, s->run.samples.n + 1);
-    if (!rows) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(rows, err, "launches");
     take_launches(s, &x);
     take_traced(s, &x, rows);
     take_recorded(s, &x, rows);
@@ -254,9 +250,7 @@ etp_status etp_ab_states(etp_ab_session *s, etp_error *err)
     }
     double *a = ETP_NEW_ARRAY(&s->arena, double, s->stats.n_blocks_seen + 1);
     double *b = ETP_NEW_ARRAY(&s->arena, double, s->stats.n_blocks_seen + 1);
-    if (!a || !b) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(a && b, err, "launches");
     ETP_TRY(take_turns(s, a, b, err));
     return take_states(s, a, err);
 }

@@ -70,9 +70,7 @@ etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run, uint32_t 
     size_t n[3] = {0};
     for (int k = 0; k < 3; k++) {
         v[k] = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
-        if (!v[k]) {
-            return etp_fail_nomem(err, "launches");
-        }
+        ETP_NEED(v[k], err, "launches");
     }
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
@@ -96,9 +94,7 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
     const etp_stats *st = &s->stats;
     double *column = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
     ab->block_values = ETP_NEW_ARRAY(&s->arena, double, (size_t)st->n_blocks_seen * ab->n_arms + 1);
-    if (!column || !ab->block_values) {
-        return etp_fail_nomem(err, "statistics");
-    }
+    ETP_NEED(column && ab->block_values, err, "statistics");
     ab->n_blocks = st->n_blocks_seen;
     for (size_t a = 0; a < ab->n_arms; a++) {
         ab->arms[a].launches = st->arms[a].launches;
@@ -120,9 +116,7 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
         ab->arms[a].hi_ns = exp(ci.hi);
     }
     ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, st->n_comparisons + 1);
-    if (!ab->comparisons) {
-        return etp_fail_nomem(err, "comparisons");
-    }
+    ETP_NEED(ab->comparisons, err, "comparisons");
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
         const etp_stats_comparison *c = &st->comparisons[i];
         ab->comparisons[ab->n_comparisons++] = (etp_ab_comparison){

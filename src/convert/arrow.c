@@ -270,9 +270,7 @@ etp_status etp_tables_stream(etp_run_table table, const char *const *folders, si
     *out = (struct ArrowArrayStream){0};
     etp_arena arena = {0};
     stream *s = ETP_NEW(&arena, stream);
-    if (!s) {
-        return etp_fail_nomem(err, "a stream");
-    }
+    ETP_NEED(s, err, "a stream");
     s->arena = arena;
     if (etp_run_table_open(table, folders, n_folders, &s->source, err) != ETP_OK) {
         etp_arena_dispose(&arena);

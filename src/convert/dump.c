@@ -75,9 +75,7 @@ static etp_status order_events(const etp_trace_block *b, block_layout *p, etp_ar
     uint32_t *next = ETP_NEW_ARRAY(arena, uint32_t, n);
     p->preorder = ETP_NEW_ARRAY(arena, uint32_t, n);
     p->depth = ETP_NEW_ARRAY(arena, uint32_t, n);
-    if (!first || !next || !p->preorder || !p->depth) {
-        return etp_fail_nomem(err, "slices");
-    }
+    ETP_NEED(first && next && p->preorder && p->depth, err, "slices");
     for (size_t i = n; i-- > 0;) {
         if (drawn(&b->events[i])) {
             uint32_t parent = container(b, (uint32_t)i);
@@ -103,26 +101,21 @@ static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_s
 {
     size_t n_blocks = etp_trace_block_count(d->trace), most = 0;
     d->layouts = ETP_NEW_ARRAY(d->arena, block_layout, n_blocks);
-    if (!d->layouts) {
-        return etp_fail_nomem(err, "slices");
-    }
+    ETP_NEED(d->layouts, err, "slices");
     for (size_t k = 0; k < n_blocks; k++) {
         const etp_trace_block *b = etp_trace_block_at(d->trace, k);
         block_layout *p = &d->layouts[k];
         most = b->n_events > most ? b->n_events : most;
         p->args = ETP_NEW_ARRAY(d->arena, etp_slice_args, b->n_events);
         p->category = ETP_NEW_ARRAY(d->arena, const char *, b->n_events);
-        if (!p->args || !p->category) {
-            return etp_fail_nomem(err, "slices");
-        }
+        ETP_NEED(p->args && p->category, err, "slices");
         ETP_TRY(order_events(b, p, d->arena, err));
         for (size_t i = 0; i < b->n_events; i++) {
             const etp_trace_event *e = &b->events[i];
             p->category[i] = "framework";
-            if (!etp_slice_number(&p->args[i], d->arena, "chain", e->chain) ||
-                !etp_slice_number(&p->args[i], d->arena, "instruction", e->instruction)) {
-                return etp_fail_nomem(err, "slices");
-            }
+            ETP_NEED(etp_slice_number(&p->args[i], d->arena, "chain", e->chain) &&
+                         etp_slice_number(&p->args[i], d->arena, "instruction", e->instruction),
+                     err, "slices");
         }
     }
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -310,9 +303,7 @@ etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table
         }
     }
     place *places = ETP_NEW_ARRAY(arena, place, n_places);
-    if (!places) {
-        return etp_fail_nomem(err, "slices");
-    }
+    ETP_NEED(places, err, "slices");
     for (size_t i = 0; i < n_places; i++) {
         places[i].block = ETP_NO_INDEX;
     }

@@ -76,9 +76,8 @@ static etp_status add_stack(flame *f, const etp_stack *s, etp_arena *arena, etp_
             if (s->n_frames >= 4 && d + 2 >= s->n_frames) { // model, delegate, category, operator
                 b.color = category_color(f, s->frames[s->n_frames - 2]);
             }
-            if (!ETP_PUSH(arena, &f->boxes, b) || !etp_index_insert(&f->index, arena, hash, at)) {
-                return etp_fail_nomem(err, "picture");
-            }
+            ETP_NEED(ETP_PUSH(arena, &f->boxes, b) && etp_index_insert(&f->index, arena, hash, at),
+                     err, "picture");
             f->deepest = d > f->deepest ? d : f->deepest;
         }
         f->boxes.items[at].ns[0] += s->ns[0];

@@ -304,9 +304,7 @@ static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
         s->values = ETP_NEW_ARRAY(b->arena, etp_etdump_value, n_values);
         s->debug = etp_arena_alloc_array(&b->scratch, b->lists.n, sizeof *s->debug);
     }
-    if (!s || !s->items || !s->values || !s->debug) {
-        return etp_fail_nomem(b->err, "Inspector's table");
-    }
+    ETP_NEED(s && s->items && s->values && s->debug, b->err, "Inspector's table");
     size_t mask = clear_table(b, run->n_events), values = 0;
     for (uint32_t i = 0; i < b->lists.n; i++) {
         put_list(b, run, mask, s, i);
@@ -400,9 +398,7 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
     }
     if (i == 0) {
         event_block new_block = {.shape = s, .next = *bucket};
-        if (!ETP_PUSH(&b->scratch, &b->blocks, new_block)) {
-            return etp_fail_nomem(b->err, "Inspector's table");
-        }
+        ETP_NEED(ETP_PUSH(&b->scratch, &b->blocks, new_block), b->err, "Inspector's table");
         i = b->blocks.n;
         *bucket = i;
     }
@@ -502,9 +498,7 @@ static etp_status add_statistics(builder *b, etp_inspector_row *row)
         b->bits_cap = row->n;
     }
     uint64_t *bits = b->bits;
-    if (!bits) {
-        return etp_fail_nomem(b->err, "Inspector's table");
-    }
+    ETP_NEED(bits, b->err, "Inspector's table");
     row->min = row->max = row->raw_ms[0];
     for (size_t i = 0; i < row->n; i++) {
         bits[i] = bits_of(row->raw_ms[i]);
@@ -530,9 +524,7 @@ static etp_status name_row(builder *b, const identity *id, etp_inspector_row *ro
     etp_str name = row->delegated ? id->delegate_id_str : id->name;
     if (row->id_is_int) {
         const char *text = etp_arena_printf(b->arena, "%ld", (long)id->delegate_id);
-        if (!text) {
-            return etp_fail_nomem(b->err, "Inspector's table");
-        }
+        ETP_NEED(text, b->err, "Inspector's table");
         name = etp_str_from(text);
     }
     if (name.len != 0) {
@@ -547,9 +539,7 @@ static etp_status fill_times(builder *b, const event_block *bl, size_t index,
     size_t n = bl->members.n;
     double *raw = etp_arena_alloc_raw(b->arena, n, sizeof *raw);
     uint64_t *start = etp_arena_alloc_raw(b->arena, n, sizeof *start);
-    if (!raw || !start) {
-        return etp_fail_nomem(b->err, "Inspector's table");
-    }
+    ETP_NEED(raw && start, b->err, "Inspector's table");
     for (size_t i = 0; i < n; i++) {
         const member *m = &bl->members.items[i];
         etp_etdump_run run = etp_etdump_run_at(b->dump, m->run);
@@ -572,9 +562,7 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
     }
     out->n_rows = 0;
     out->rows = ETP_NEW_ARRAY(b->arena, etp_inspector_row, n_rows);
-    if (!out->rows) {
-        return etp_fail_nomem(b->err, "Inspector's table");
-    }
+    ETP_NEED(out->rows, b->err, "Inspector's table");
     for (size_t i = 0; i < b->blocks.n; i++) {
         const event_block *bl = &b->blocks.items[i];
         const shape *s = bl->shape;

@@ -174,9 +174,7 @@ static etp_status put_page(writer *w, int kind, const etp_strbuf *page, size_t n
                            int encoding, chunk *out, etp_error *err)
 {
     etp_str raw = etp_strbuf_str(page), stored;
-    if (page->failed) {
-        return etp_fail_nomem(err, "a page");
-    }
+    ETP_NEED(!page->failed, err, "a page");
     if (raw.len > INT32_MAX / 2) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "a page of %zu bytes: the texts of one row are too long", raw.len);
@@ -198,9 +196,7 @@ static etp_status put_page(writer *w, int kind, const etp_strbuf *page, size_t n
     }
     etp_thrift_end(&t);
     etp_thrift_end(&t);
-    if (header.failed) {
-        return etp_fail_nomem(err, "a page");
-    }
+    ETP_NEED(!header.failed, err, "a page");
     emit(w, etp_strbuf_str(&header));
     emit(w, stored);
     out->raw_bytes += header.len + raw.len;
@@ -316,9 +312,7 @@ static etp_status put_group(writer *w, const etp_batch *b, etp_error *err)
 {
     uint64_t start = w->at, raw = 0, stored = 0;
     chunk *chunks = ETP_NEW_ARRAY(&w->arena, chunk, w->n_columns);
-    if (!chunks) {
-        return etp_fail_nomem(err, "a row group");
-    }
+    ETP_NEED(chunks, err, "a row group");
     for (size_t i = 0; i < w->n_columns; i++) {
         etp_status status = put_column(w, b, i, &chunks[i], err);
         etp_arena_dispose(&w->group_arena);

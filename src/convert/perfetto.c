@@ -212,9 +212,7 @@ etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *
                 deepest = track->items[i].depth > deepest ? track->items[i].depth : deepest;
             }
             uint64_t *open = ETP_NEW_ARRAY(arena, uint64_t, (size_t)deepest + 1);
-            if (!open) {
-                return etp_fail_nomem(err, "trace");
-            }
+            ETP_NEED(open, err, "trace");
             thread_descriptor(&w, ++uuid, p + 1, 100 * (p + 1) + t, track->name);
             track_packets(&w, track, uuid, open);
         }
@@ -223,9 +221,7 @@ etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *
         counter_packets(&w, s, uuid + 1, last_process);
     }
     for (size_t i = 0; i < 4; i++) {
-        if (bufs[i]->failed) {
-            return etp_fail_nomem(err, "trace");
-        }
+        ETP_NEED(!bufs[i]->failed, err, "trace");
     }
     return ETP_OK;
 }

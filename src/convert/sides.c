@@ -95,15 +95,11 @@ etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices 
     *out = (etp_slices){.title = s->title, .n_processes = 2, .counter = "saved so far"};
     drawing d = {.sides = s, .arena = arena, .out = out, .err = err};
     uint64_t *ends = ETP_NEW_ARRAY(arena, uint64_t, s->n_rows);
-    if (!ends) {
-        return etp_fail_nomem(err, "slices");
-    }
+    ETP_NEED(ends, err, "slices");
     for (int side = 0; side < 2; side++) {
         const char *name =
             etp_arena_printf(arena, "%s: %.*s", k_roles[side], ETP_STR_ARG(s->names[side]));
-        if (!name) {
-            return etp_fail_nomem(err, "slices");
-        }
+        ETP_NEED(name, err, "slices");
         out->processes[side] = (etp_slice_process){
             .name = etp_str_from(name), .tracks = {{.name = "means per inference (schematic)"}}};
         ETP_TRY(draw_side(&d, side, ends));

@@ -32,10 +32,9 @@ etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32
         at = (uint32_t)delegates->n;
         const char *name = etp_arena_printf(arena, "delegate #%u", at);
         struct etp_delegate_call call = {block, chain, instruction, etp_str_from(name)};
-        if (!name || !ETP_PUSH(arena, delegates, call) ||
-            !etp_index_insert(&delegates->index, arena, hash, at)) {
-            return etp_fail_nomem(err, "stacks");
-        }
+        ETP_NEED(name && ETP_PUSH(arena, delegates, call) &&
+                     etp_index_insert(&delegates->index, arena, hash, at),
+                 err, "stacks");
     }
     *out = delegates->items[at].name;
     return ETP_OK;
@@ -49,9 +48,7 @@ static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t 
     for (size_t k = 0; k < etp_trace_block_count(trace); k++) {
         const etp_trace_block *b = etp_trace_block_at(trace, k);
         bool *operators = ETP_NEW_ARRAY(arena, bool, b->n_events);
-        if (!operators) {
-            return etp_fail_nomem(err, "stacks");
-        }
+        ETP_NEED(operators, err, "stacks");
         etp_ops_mark(b, operators);
         for (uint32_t i = 0; b->has_execute && i < b->n_events; i++) {
             const etp_trace_event *e = &b->events[i];
@@ -96,9 +93,7 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
         if (several) {
             const char *name =
                 etp_arena_printf(arena, "block %u %.*s", row->block, ETP_STR_ARG(b->name));
-            if (!name) {
-                return etp_fail_nomem(err, "stacks");
-            }
+            ETP_NEED(name, err, "stacks");
             stack.frames[stack.n_frames++] = etp_str_from(name);
         }
         etp_str under = ETP_STR("outside delegates");
@@ -109,9 +104,7 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
         stack.frames[stack.n_frames++] = under;
         stack.frames[stack.n_frames++] = etp_str_from(categories[i]);
         stack.frames[stack.n_frames++] = e->name;
-        if (!ETP_PUSH(arena, out, stack)) {
-            return etp_fail_nomem(err, "stacks");
-        }
+        ETP_NEED(ETP_PUSH(arena, out, stack), err, "stacks");
     }
     int64_t boundary = 0;
     ETP_TRY(boundary_ns(trace, arena, &boundary, err));
@@ -140,9 +133,7 @@ etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, e
                 (unsigned long long)stack->ns[swap && s->n_sides == 2 ? 1 - side : side]);
         }
         etp_strbuf_appendz(&line, "\n");
-        if (line.failed) {
-            return etp_fail_nomem(err, "stacks");
-        }
+        ETP_NEED(!line.failed, err, "stacks");
         etp_sink_write(sink, etp_strbuf_str(&line));
     }
     return ETP_OK;
@@ -257,9 +248,7 @@ etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink
 {
     frames all = {0};
     uint32_t *numbers = ETP_NEW_ARRAY(arena, uint32_t, s->n * ETP_STACK_FRAMES);
-    if (!numbers) {
-        return etp_fail_nomem(err, "stacks");
-    }
+    ETP_NEED(numbers, err, "stacks");
     for (size_t i = 0; i < s->n; i++) {
         for (size_t f = 0; f < s->items[i].n_frames; f++) {
             ETP_TRY(frame_number(&all, arena, s->items[i].frames[f],
@@ -288,9 +277,7 @@ etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink
     etp_json_begin_array(&j);
     for (int p = 0; p < (s->n_sides == 2 ? 4 : 1); p++) {
         const char *name = profile_name(s, p, arena);
-        if (!name) {
-            return etp_fail_nomem(err, "stacks");
-        }
+        ETP_NEED(name, err, "stacks");
         profile_json(&j, s, numbers, p, name);
     }
     etp_json_end(&j);

@@ -214,9 +214,7 @@ static etp_status find_arms(etp_table_folder *f, etp_error *err)
     f->ops.names = ETP_NEW_ARRAY(&f->arena, const char *, n);
     f->ops.comparison = ETP_NEW_ARRAY(&f->arena, size_t, n);
     f->ops.baseline = ETP_NEW_ARRAY(&f->arena, const char *, n);
-    if (!f->ops.arms || !f->ops.names || !f->ops.comparison || !f->ops.baseline) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(f->ops.arms && f->ops.names && f->ops.comparison && f->ops.baseline, err, "arms");
     for (size_t i = 0; i < n; i++) {
         const char *name = json_string_value(member(json_array_get(arms, i), "name"));
         uint32_t at = 0;
@@ -254,9 +252,7 @@ static etp_status open_operators(etp_table_folder *f, etp_error *err)
 {
     const char *dir = etp_arena_strdup(&f->arena, f->run.dir);
     f->ops.path = dir ? etp_run_path(&f->arena, dir, ETP_STR("report.json")) : NULL;
-    if (!f->ops.path) {
-        return etp_fail_nomem(err, "report.json");
-    }
+    ETP_NEED(f->ops.path, err, "report.json");
     if (!etp_os_is_file(f->ops.path)) {
         return etp_fail(err, ETP_IO,
                         "%s is not there: make it with 'etprof report %s', or take --table samples",

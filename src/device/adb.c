@@ -44,9 +44,7 @@ etp_status etp_adb_list(const char *adb, etp_arena *arena, etp_adb_devices *out,
         }
         etp_adb_device item = {etp_arena_strdup(arena, (etp_str){line.ptr, tab}),
                                etp_arena_strdup(arena, state)};
-        if (!item.serial || !item.state || !ETP_PUSH(arena, out, item)) {
-            return etp_fail_nomem(err, "adb devices");
-        }
+        ETP_NEED(item.serial && item.state && ETP_PUSH(arena, out, item), err, "adb devices");
     }
     return ETP_OK;
 }
@@ -173,9 +171,7 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
 {
     etp_remote *r = ETP_NEW(&d->arena, etp_remote);
     const char *adb = etp_remote_find("adb", o->search_path, &d->arena);
-    if (!r) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(r, err, "the device");
     if (!adb) {
         return etp_fail(err, ETP_ENVIRONMENT, "no adb in PATH: install Android's platform tools");
     }
@@ -191,9 +187,7 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
     r->reconnect = reconnect;
     r->name = etp_arena_printf(&d->arena, "adb %s", serial);
     const char *spec = etp_arena_printf(&d->arena, "adb:%s", serial);
-    if (!r->name || !spec) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(r->name && spec, err, "the device");
     // Where Android lets shell users run programs; a daemon elsewhere has its working directory.
     r->home_script = "base=/data/local/tmp; [ -w $base ] || base=$PWD\n";
     return etp_remote_open(d, o, r, spec, "android", err);

@@ -40,9 +40,7 @@ static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *o
     etp_str dir = up(out->runner ? out->runner : path, 1);
     out->dir = etp_arena_strdup(arena, dir.len ? dir : ETP_STR("/"));
     const char **start = ETP_NEW_ARRAY(arena, const char *, 2);
-    if (!out->runner || !out->dir || !start) {
-        return etp_fail_nomem(err, "the runner");
-    }
+    ETP_NEED(out->runner && out->dir && start, err, "the runner");
     start[0] = out->runner;
     out->start = start;
     out->sdk_version = out->sdk_sha = out->sdk_digest = "";
@@ -78,9 +76,7 @@ static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *o
     const json_t *list = json_object_get(root, "start");
     size_t n = json_array_size(list);
     const char **start = ETP_NEW_ARRAY(arena, const char *, n + 1);
-    if (!start) {
-        return etp_fail_nomem(err, BUNDLE_FILE);
-    }
+    ETP_NEED(start, err, BUNDLE_FILE);
     if (n == 0 || n > MAX_START) {
         return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is no command line");
     }
@@ -112,9 +108,7 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
 {
     out->dir = etp_os_absolute(dir, arena);
     const char *path = etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir);
-    if (!out->dir || !path) {
-        return etp_fail_nomem(err, BUNDLE_FILE);
-    }
+    ETP_NEED(out->dir && path, err, BUNDLE_FILE);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, BUNDLE_LIMIT, arena, &text, err));
     json_error_t e;

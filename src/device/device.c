@@ -56,9 +56,7 @@ static etp_status make_work_dir(etp_device *d, const char *root, etp_error *err)
 {
     remove_stale(root, &d->arena);
     const char *prefix = etp_arena_printf(&d->arena, "launches-%lld", (long long)etp_os_self_pid());
-    if (!prefix) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(prefix, err, "the device");
     ETP_TRY(etp_os_temp_dir(root, prefix, &d->arena, &d->work_dir, err));
     d->work_dir =
         etp_os_absolute(d->work_dir, &d->arena); // children run in another working directory
@@ -70,9 +68,7 @@ etp_status etp_device_open(const etp_device_options *options, etp_device **out, 
     *out = NULL;
     etp_arena arena = {0};
     etp_device *d = ETP_NEW(&arena, etp_device);
-    if (!d) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(d, err, "the device");
     d->arena = arena; // moved: the record lives in the arena that it owns
     etp_status status = open_kind(d, options, err);
     if (status == ETP_OK) {

@@ -39,10 +39,9 @@ static etp_status add_adb(const etp_device_options *o, etp_arena *arena, etp_dev
     }
     for (size_t i = 0; i < found.n; i++) {
         const etp_adb_device *d = &found.items[i];
-        if (!add(out, arena, etp_arena_printf(arena, "adb:%s", d->serial), "adb", d->state,
-                 strcmp(d->state, "device") == 0)) {
-            return etp_fail_nomem(err, "devices");
-        }
+        ETP_NEED(add(out, arena, etp_arena_printf(arena, "adb:%s", d->serial), "adb", d->state,
+                     strcmp(d->state, "device") == 0),
+                 err, "devices");
     }
     return ETP_OK;
 }
@@ -104,9 +103,7 @@ etp_status etp_device_list_make(const etp_device_options *o, etp_arena *arena, e
 {
     *out = (etp_device_list){0};
     const char *qemu;
-    if (!add(out, arena, "local", "local", "ready", true)) {
-        return etp_fail_nomem(err, "devices");
-    }
+    ETP_NEED(add(out, arena, "local", "local", "ready", true), err, "devices");
     if (etp_qemu_find(o->qemu, o->search_path, o->program, arena, &qemu, NULL) == ETP_OK &&
         !add(out, arena, "qemu", "qemu", "ready", true)) {
         return etp_fail_nomem(err, "devices");

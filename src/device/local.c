@@ -83,9 +83,7 @@ etp_status etp_host_scratch(etp_device *d, const char *name, etp_arena *arena,
                             const char **out_remote, etp_error *err)
 {
     const char *path = etp_arena_printf(arena, "%s/%s", d->work_dir, name);
-    if (!path) {
-        return etp_fail_nomem(err, name);
-    }
+    ETP_NEED(path, err, name);
     *out_remote = path;
     return etp_os_remove_tree(path, err);
 }
@@ -137,8 +135,6 @@ etp_status etp_local_open(etp_device *d, const etp_device_options *o, etp_error 
                                 .platform = etp_arena_printf(&d->arena, "%s", f.platform),
                                 .triple = etp_arena_printf(&d->arena, "%s", f.triple),
                                 .local_pid = true};
-    if (!d->info.platform || !d->info.triple) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(d->info.platform && d->info.triple, err, "the device");
     return etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err);
 }

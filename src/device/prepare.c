@@ -167,14 +167,10 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
         }
         journal j;
         etp_prepare_journal item = {.path = etp_arena_printf(arena, "%s/%s", dir, name.ptr)};
-        if (!item.path) {
-            return etp_fail_nomem(err, dir);
-        }
+        ETP_NEED(item.path, err, dir);
         ETP_TRY(read_journal(item.path, arena, &j, err));
         const char *own = journal_path(dir, j.spec, arena);
-        if (!own) {
-            return etp_fail_nomem(err, dir);
-        }
+        ETP_NEED(own, err, dir);
         if (strcmp(own, item.path) !=
             0) { // its name is made of the device's: one that was copied here is no journal
             return etp_fail(err, ETP_CORRUPT, "%s is not named after its device %s: remove it",
@@ -183,9 +179,7 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
         item.spec = j.spec;
         item.mode = j.mode;
         item.live = is_live(&j);
-        if (!ETP_PUSH(arena, out, item)) {
-            return etp_fail_nomem(err, dir);
-        }
+        ETP_NEED(ETP_PUSH(arena, out, item), err, dir);
     }
     return ETP_OK;
 }
@@ -195,9 +189,7 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
 static etp_status call(etp_device *d, const etp_strbuf *script, bool cleanup, etp_arena *arena,
                        etp_remote_call *out, etp_error *err)
 {
-    if (script->failed) {
-        return etp_fail_nomem(err, "settings");
-    }
+    ETP_NEED(!script->failed, err, "settings");
     *out = (etp_remote_call){.script = script->ptr, .cleanup = cleanup};
     return etp_remote_do(d, out, arena, err);
 }
@@ -426,9 +418,7 @@ etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir, 
                  .fixed = strcmp(mode, "fixed") == 0};
     ETP_TRY(etp_os_mkdirs(dir, err));
     const char *path = journal_path(dir, j.spec, &d->arena);
-    if (!path) {
-        return etp_fail_nomem(err, "the journal");
-    }
+    ETP_NEED(path, err, "the journal");
     ETP_TRY(undo_earlier(d, path, out_undone, err));
     ETP_TRY(read_before(d, &d->arena, &j, err));
     ETP_TRY(write_journal(path, &j, &d->arena, err));

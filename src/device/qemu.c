@@ -114,12 +114,11 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
 static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
 {
     const qemu_data *q = d->data;
-    if (!etp_device_fact_add(out, arena, "emulator",
-                             etp_arena_printf(arena, "qemu-aarch64 %s", q->version)) ||
-        !etp_device_fact_add(out, arena, "emulated_cpu",
-                             etp_arena_printf(arena, "%s", q->first[2]))) {
-        return etp_fail_nomem(err, "facts of the device");
-    }
+    ETP_NEED(etp_device_fact_add(out, arena, "emulator",
+                                 etp_arena_printf(arena, "qemu-aarch64 %s", q->version)) &&
+                 etp_device_fact_add(out, arena, "emulated_cpu",
+                                     etp_arena_printf(arena, "%s", q->first[2])),
+             err, "facts of the device");
     return etp_host_probe(d, arena, out, err);
 }
 
@@ -148,9 +147,7 @@ etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char 
     qemu_data *q = ETP_NEW(&d->arena, qemu_data);
     const char *spec = cpu ? etp_arena_printf(&d->arena, "qemu:%s", cpu) : "qemu";
     const char *copy = etp_arena_printf(&d->arena, "%s", cpu ? cpu : DEFAULT_CPU);
-    if (!q || !spec || !copy) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(q && spec && copy, err, "the device");
     const char *qemu;
     ETP_TRY(etp_qemu_find(o->qemu, o->search_path, o->program, &d->arena, &qemu, err));
     qemu = etp_os_absolute(qemu, &d->arena);

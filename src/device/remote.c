@@ -119,9 +119,7 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     etp_remote *r = remote_of(d);
     ETP_TRY(etp_remote_push_bundle(d, err)); // and, by the way, the connection is there
     etp_remote_launch *l = free_launch(d);
-    if (!l) {
-        return etp_fail_nomem(err, "a launch");
-    }
+    ETP_NEED(l, err, "a launch");
     etp_arena arena = {0};
     etp_strbuf script;
     etp_strbuf_init(&script, &arena);
@@ -248,9 +246,7 @@ static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *are
     const char *w = etp_remote_quoted(arena, r->work);
     etp_remote_call call = {
         .script = q && w ? etp_arena_printf(arena, "mkdir -p %s && rm -rf %s", w, q) : NULL};
-    if (!call.script) {
-        return etp_fail_nomem(err, name);
-    }
+    ETP_NEED(call.script, err, name);
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     *out_remote = path;
     etp_str reason = etp_remote_last_line(call.log);
@@ -327,9 +323,7 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
             "done\n"
             "pwd -P; uname -s; uname -m",
             r->home_script, ETP_VERSION, r->nonce)};
-    if (!call.script) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(call.script, err, "the device");
     ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
     etp_str rest = call.out;
     etp_str root = next_line(&rest);
@@ -401,9 +395,7 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
                                             : etp_str_eqz(system, "Darwin") ? "mac"
                                                                             : "linux",
                                 .triple = triple_of(system, machine, &d->arena)};
-    if (!d->info.triple) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(d->info.triple, err, "the device");
     if (o->no_runner) {
         return ETP_OK;
     }

@@ -191,9 +191,7 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     const char *script =
         etp_arena_printf(arena, "(\n%s\n)\necho \"%s$?\" >&2\n", c->script, marker);
     const char *const *argv = script ? etp_remote_argv(r, script, arena) : NULL;
-    if (!argv) {
-        return etp_fail_nomem(err, "a script");
-    }
+    ETP_NEED(argv, err, "a script");
     attempt a = {.call = c};
     etp_strbuf_init(&a.out, arena);
     etp_strbuf_init(&a.log, arena);

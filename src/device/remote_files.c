@@ -37,9 +37,7 @@ static etp_status has_file(etp_device *d, const char *remote, const char *hex, e
             q ? etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex)
               : NULL,
         .timeout_ns = HASH_NS};
-    if (!call.script) {
-        return etp_fail_nomem(err, remote);
-    }
+    ETP_NEED(call.script, err, remote);
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     *out = call.status == 0;
     return ETP_OK;
@@ -67,9 +65,7 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
                 k_hash, q, r->nonce, (unsigned long long)(bytes.len / 1024 + 1024), NO_SPACE,
                 bytes.len, hex, WRONG_BYTES, executable ? "755" : "644")
           : NULL;
-    if (!call.script) {
-        return etp_fail_nomem(err, remote);
-    }
+    ETP_NEED(call.script, err, remote);
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     etp_str reason = etp_remote_last_line(call.log);
     switch (call.status) {
@@ -148,9 +144,7 @@ static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
                                        k_hash, q)
                     : NULL,
         .timeout_ns = HASH_NS};
-    if (!call.script) {
-        return etp_fail_nomem(err, "the bundle");
-    }
+    ETP_NEED(call.script, err, "the bundle");
     ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
     for (etp_str rest = call.out; rest.len > 0;) {
         etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
@@ -164,9 +158,7 @@ static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
             {line.ptr,      64           },
             {line.ptr + 67, line.len - 67}
         };
-        if (!ETP_PUSH(&d->arena, out, f)) {
-            return etp_fail_nomem(err, "the bundle");
-        }
+        ETP_NEED(ETP_PUSH(&d->arena, out, f), err, "the bundle");
     }
     return ETP_OK;
 }
@@ -189,9 +181,7 @@ static etp_status push_part(etp_device *d, const listing *there, const char *loc
     etp_file file;
     char hex[ETP_SHA256_HEX_CHARS];
     const char *to = etp_arena_printf(&d->arena, "%s/%s", r->bundle, path);
-    if (!to) {
-        return etp_fail_nomem(err, local);
-    }
+    ETP_NEED(to, err, local);
     ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
     hash_bytes(file.bytes, hex);
     etp_status status = ETP_OK;
@@ -207,9 +197,7 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
 {
     etp_dir_list list;
     const char *folder = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, below);
-    if (!folder) {
-        return etp_fail_nomem(err, "the bundle");
-    }
+    ETP_NEED(folder, err, "the bundle");
     ETP_TRY(etp_os_list(folder, &d->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = list.items[i].name;
@@ -218,9 +206,7 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
         }
         const char *path = etp_arena_printf(&d->arena, "%s%s%s", below, below[0] ? "/" : "", name);
         const char *local = path ? etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, path) : NULL;
-        if (!local) {
-            return etp_fail_nomem(err, "the bundle");
-        }
+        ETP_NEED(local, err, "the bundle");
         if (!list.items[i].is_dir) {
             ETP_TRY(push_part(d, there, local, path, err));
         } else if (depth < 3) {
@@ -236,9 +222,7 @@ static etp_status bundle_is_there(etp_device *d, bool *out, etp_error *err)
     const etp_remote *r = d->data;
     const char *q = etp_remote_quoted(&d->arena, r->bundle);
     etp_remote_call look = {.script = q ? etp_arena_printf(&d->arena, "[ -d %s ]", q) : NULL};
-    if (!look.script) {
-        return etp_fail_nomem(err, "the bundle");
-    }
+    ETP_NEED(look.script, err, "the bundle");
     ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
     *out = look.status == 0;
     return ETP_OK;
@@ -293,9 +277,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     const char *part = etp_arena_printf(arena, "%s.part", local);
     etp_remote_call call = {.script = q ? etp_arena_printf(arena, "cat %s", q) : NULL,
                             .output_path = part};
-    if (!call.script || !part) {
-        return etp_fail_nomem(err, remote);
-    }
+    ETP_NEED(call.script && part, err, remote);
     etp_status status = etp_remote_do(d, &call, arena, err);
     etp_file file;
     if (status == ETP_OK && call.status != 0) {

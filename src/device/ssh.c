@@ -141,9 +141,7 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     const char *const *argv = client_argv(r, k_extra, 1, arena);
     int status;
     etp_str out, log;
-    if (!argv) {
-        return etp_fail_nomem(err, "ssh");
-    }
+    ETP_NEED(argv, err, "ssh");
     ETP_TRY(etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, CONNECT_NS, arena, &status, &out,
                               &log, err));
     etp_str line = line_from(out, ETP_STR("stricthostkeychecking "));
@@ -179,9 +177,7 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
     etp_remote *r = ETP_NEW(&d->arena, etp_remote);
     ssh_client *c = ETP_NEW(&d->arena, ssh_client);
     const char *ssh = etp_remote_find("ssh", o->search_path, &d->arena);
-    if (!r || !c) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(r && c, err, "the device");
     if (!ssh) {
         return etp_fail(err, ETP_ENVIRONMENT, "no ssh in PATH: install the OpenSSH client");
     }
@@ -196,9 +192,7 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
     const char *spec = etp_arena_printf(&d->arena, "ssh:%s", host);
     const char *control = etp_arena_printf(&d->arena, "ControlPath=%s/m", c->dir);
     const char *copy = etp_arena_printf(&d->arena, "%s", host);
-    if (!r->name || !spec || !control || !copy) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(r->name && spec && control && copy, err, "the device");
     add(r, ssh);
     if (o->ssh_config) {
         add(r, "-F");

@@ -89,9 +89,7 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
     table t;
     bool more = false;
     uint8_t *bytes = etp_arena_alloc_raw(r->arena, MAX_CODE_BYTES, 1);
-    if (!bytes) {
-        return etp_fail_nomem(err, "code");
-    }
+    ETP_NEED(bytes, err, "code");
     ETP_TRY(open_table(&t, text, k_names, 8, "code", r->arena, err));
     for (;;) {
         ETP_TRY(etp_csv_next(&t.reader, &t.row, &more, err));
@@ -115,14 +113,10 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         k.whole = count.whole && count.instructions > 0;
         k.n_ahead = code.len / 2;
         uint8_t *ahead = etp_arena_alloc_raw(r->arena, k.n_ahead + 1, 1);
-        if (!ahead) {
-            return etp_fail_nomem(err, "code");
-        }
+        ETP_NEED(ahead, err, "code");
         ETP_TRY(etp_code_ahead(k.machine, (etp_bytes){bytes, code.len / 2, 0}, ahead, err));
         k.ahead = ahead;
-        if (!ETP_PUSH(r->arena, &r->kernels, k)) {
-            return etp_fail_nomem(err, "code");
-        }
+        ETP_NEED(ETP_PUSH(r->arena, &r->kernels, k), err, "code");
     }
 }
 
@@ -194,9 +188,9 @@ static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *er
                         .chain = (int32_t)key.chain,
                         .instruction = (int32_t)key.instruction,
                         .kernel = UINT32_MAX};
-    if (!ETP_PUSH(r->arena, &r->ops, op) || !etp_index_insert(&r->op_index, r->arena, hash, *out)) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(ETP_PUSH(r->arena, &r->ops, op) &&
+                 etp_index_insert(&r->op_index, r->arena, hash, *out),
+             err, "operators");
     return ETP_OK;
 }
 
@@ -260,9 +254,7 @@ static int by_pair(const void *pa, const void *pb)
 static etp_status match(reading *r, etp_error *err)
 {
     uint64_t *best = ETP_NEW_ARRAY(r->arena, uint64_t, r->kernels.n + 1);
-    if (!best) {
-        return etp_fail_nomem(err, "kernels");
-    }
+    ETP_NEED(best, err, "kernels");
     if (r->pairs.n > 1) {
         qsort(r->pairs.items, r->pairs.n, sizeof *r->pairs.items, by_pair);
     }
@@ -322,9 +314,7 @@ static etp_status put_in_order(reading *r, etp_error *err)
     etp_kernels *o = r->out;
     o->kernels = ETP_NEW_ARRAY(r->arena, etp_kernel, nk);
     o->ops = ETP_NEW_ARRAY(r->arena, etp_kernel_op, no);
-    if (!ks || !os || !new_k || !new_o || !o->kernels || !o->ops) {
-        return etp_fail_nomem(err, "kernels");
-    }
+    ETP_NEED(ks && os && new_k && new_o && o->kernels && o->ops, err, "kernels");
     for (size_t i = 0; i < nk; i++) {
         ks[i] = &r->kernels.items[i];
     }
@@ -351,9 +341,7 @@ static etp_status put_in_order(reading *r, etp_error *err)
     }
     for (size_t i = 0; i < o->n_kernels; i++) {
         o->kernels[i].title = etp_kernel_name_make(o, &o->kernels[i], r->arena);
-        if (!o->kernels[i].title) {
-            return etp_fail_nomem(err, "kernels");
-        }
+        ETP_NEED(o->kernels[i].title, err, "kernels");
     }
     return ETP_OK;
 }

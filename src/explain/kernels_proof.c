@@ -180,9 +180,7 @@ etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t 
     } else {
         etp_strbuf_appendz(&buf, "; this model has no kernel of the level's own");
     }
-    if (buf.failed) {
-        return etp_fail_nomem(err, "proof");
-    }
+    ETP_NEED(!buf.failed, err, "proof");
     return etp_proof_add(proof, arena, (etp_proof_line){"samples", buf.ptr, supports, contradicts},
                          err);
 }

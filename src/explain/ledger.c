@@ -155,9 +155,7 @@ static etp_status adjust_for_many(maker *m, etp_error *err)
     size_t n = m->out->n;
     double *p = ETP_NEW_ARRAY(&m->scratch, double, 2 * n);
     uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    if (!p || !order) {
-        return etp_fail_nomem(err, "ledger");
-    }
+    ETP_NEED(p && order, err, "ledger");
     for (size_t i = 0; i < n; i++) {
         p[i] = m->out->items[i].q;
     }
@@ -227,9 +225,7 @@ static etp_status add_row(maker *m, etp_ledger_row row, double base_mean, double
                           etp_error *err)
 {
     size_t at = m->out->n;
-    if (!row.id || !row.label || !ETP_PUSH(m->arena, m->out, row)) {
-        return etp_fail_nomem(err, "ledger");
-    }
+    ETP_NEED(row.id && row.label && ETP_PUSH(m->arena, m->out, row), err, "ledger");
     m->mean[0][at] = base_mean;
     m->mean[1][at] = cand_mean;
     return ETP_OK;
@@ -324,9 +320,7 @@ static etp_status round_rows(maker *m, etp_error *err)
     size_t n = m->out->n;
     int64_t *rounded = ETP_NEW_ARRAY(&m->scratch, int64_t, n);
     uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    if (!rounded || !order) {
-        return etp_fail_nomem(err, "ledger");
-    }
+    ETP_NEED(rounded && order, err, "ledger");
     for (int side = 0; side < 2; side++) {
         etp_round_to_sum(m->mean[side], n, etp_profile_traced_ns(m->arm[side]), order, rounded);
         for (size_t i = 0; i < n; i++) {
@@ -407,10 +401,9 @@ static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
     m->block_ratio_ln = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    if (!m->mean[0] || !m->mean[1] || !m->block_difference || !m->block_ratio_ln ||
-        !list_members(m)) {
-        return etp_fail_nomem(err, "ledger");
-    }
+    ETP_NEED(m->mean[0] && m->mean[1] && m->block_difference && m->block_ratio_ln &&
+                 list_members(m),
+             err, "ledger");
     ETP_TRY(operator_rows(m, err));
     ETP_TRY(sum_row(
         m, ETP_ROW_BOUNDARY,

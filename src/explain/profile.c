@@ -108,10 +108,9 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
         .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
     };
     etp_op_parse(e->name, &row.parsed);
-    if (!row.per_dump_ns || !row.per_dump_all_ns || !row.per_dump_typical_ns ||
-        !ETP_PUSH(b->arena, &b->rows, row) || !ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX)) {
-        return etp_fail_nomem(err, "profile rows");
-    }
+    ETP_NEED(row.per_dump_ns && row.per_dump_all_ns && row.per_dump_typical_ns &&
+                 ETP_PUSH(b->arena, &b->rows, row) && ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX),
+             err, "profile rows");
     *out = (uint32_t)(b->rows.n - 1);
     return ETP_OK;
 }
@@ -128,10 +127,9 @@ static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, et
         key_entry entry = {.key = q.key, .cursor_block = b->block_serial};
         ETP_TRY(new_row(b, e, 0, &entry.first_row, err));
         entry.cursor = entry.first_row;
-        if (!ETP_PUSH(&b->scratch, &b->keys, entry) ||
-            !etp_index_insert(&b->index, &b->scratch, hash, (uint32_t)(b->keys.n - 1))) {
-            return etp_fail_nomem(err, "profile keys");
-        }
+        ETP_NEED(ETP_PUSH(&b->scratch, &b->keys, entry) &&
+                     etp_index_insert(&b->index, &b->scratch, hash, (uint32_t)(b->keys.n - 1)),
+                 err, "profile keys");
         *out = entry.cursor;
         return ETP_OK;
     }
@@ -196,9 +194,7 @@ static etp_status choose_kept(builder *b, const etp_trace_block *block, choice *
     const uint64_t *d = etp_trace_durations(block, block->execute);
     run_order *order = ETP_NEW_ARRAY(&b->scratch, run_order, n);
     *out = (choice){ETP_NEW_ARRAY(&b->scratch, bool, n), ETP_NEW_ARRAY(&b->scratch, bool, n), kept};
-    if (!out->keep || !out->usual || !order) {
-        return etp_fail_nomem(err, "profile executions");
-    }
+    ETP_NEED(out->keep && out->usual && order, err, "profile executions");
     for (size_t i = 0; i < n; i++) {
         order[i] = (run_order){d[i], i};
     }
@@ -292,9 +288,7 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
 {
     bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
     uint32_t *rows = ETP_NEW_ARRAY(&b->scratch, uint32_t, block->n_events);
-    if (!inside || !rows) {
-        return etp_fail_nomem(err, "profile sums");
-    }
+    ETP_NEED(inside && rows, err, "profile sums");
     // Parents follow their parts in file order, so one backward pass tells what is inside.
     for (uint32_t e = (uint32_t)block->n_events; e-- > 0;) {
         uint32_t parent = block->events[e].parent;
@@ -332,9 +326,7 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     choice chosen = {0};
     b->block_serial++;
     event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
-    if (!sums) {
-        return etp_fail_nomem(err, "profile sums");
-    }
+    ETP_NEED(sums, err, "profile sums");
     ETP_TRY(choose_kept(b, block, &chosen, err));
     ETP_TRY(sum_events(block, &chosen, sums, err));
     ETP_TRY(add_rows(b, block, sums, dump, block_index, err));
@@ -388,10 +380,9 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
     for (size_t i = 0; i < n_traces; i++) {
         out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
     }
-    if (!out->per_dump_executions || !out->per_dump_execute_ns || !out->per_dump_all_executions ||
-        !out->per_dump_all_execute_ns) {
-        return etp_fail_nomem(err, "profile");
-    }
+    ETP_NEED(out->per_dump_executions && out->per_dump_execute_ns && out->per_dump_all_executions &&
+                 out->per_dump_all_execute_ns,
+             err, "profile");
     builder b = {.arena = arena, .n_dumps = n_traces};
     etp_status st = add_traces(&b, traces, out, err);
     out->rows = b.rows.items;

@@ -87,9 +87,7 @@ static name_counts count_names(const etp_profile *profile, const etp_name_book *
 static etp_status say(etp_proof *proof, etp_arena *arena, bool supports, bool contradicts,
                       const char *text, etp_error *err)
 {
-    if (!text) {
-        return etp_fail_nomem(err, "proof");
-    }
+    ETP_NEED(text, err, "proof");
     return etp_proof_add(proof, arena, (etp_proof_line){"names", text, supports, contradicts}, err);
 }
 

@@ -90,9 +90,7 @@ static etp_status read_values(const reader *r, etp_fb_vector v, const etp_bundle
                               uint32_t *out_n)
 {
     etp_bundled_value *values = ETP_NEW_ARRAY(r->arena, etp_bundled_value, v.n);
-    if (!values) {
-        return etp_fail_nomem(r->err, "bundled values");
-    }
+    ETP_NEED(values, r->err, "bundled values");
     for (uint32_t i = 0; i < v.n; i++) {
         read_value(r, etp_fb_vec_table(v, i), &values[i]);
     }
@@ -105,9 +103,7 @@ static etp_status read_suite(const reader *r, etp_fb_table t, etp_bundled_suite 
 {
     etp_fb_vector v = etp_fb_vec(t, SUITE_CASES);
     etp_bundled_case *cases = ETP_NEW_ARRAY(r->arena, etp_bundled_case, v.n);
-    if (!cases) {
-        return etp_fail_nomem(r->err, "bundled test cases");
-    }
+    ETP_NEED(cases, r->err, "bundled test cases");
     out->method = etp_fb_str(t, SUITE_METHOD);
     out->cases = cases;
     out->n_cases = v.n;
@@ -141,9 +137,7 @@ etp_status etp_bundled_read(etp_bytes bytes, etp_arena *arena, etp_bundled *out,
     reader r = {bytes, arena, err};
     etp_fb_vector v = etp_fb_vec(root, FILE_SUITES);
     etp_bundled_suite *suites = ETP_NEW_ARRAY(arena, etp_bundled_suite, v.n);
-    if (!suites) {
-        return etp_fail_nomem(err, "bundled test suites");
-    }
+    ETP_NEED(suites, err, "bundled test suites");
     for (uint32_t i = 0; i < v.n; i++) {
         ETP_TRY(read_suite(&r, etp_fb_vec_table(v, i), &suites[i]));
     }

@@ -81,9 +81,7 @@ const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *
 static etp_status copy(reader *r, const char *z, etp_str *out)
 {
     char *text = etp_arena_strdup(r->arena, etp_str_from(z));
-    if (!text) {
-        return etp_fail_nomem(r->err, "ETRecord text");
-    }
+    ETP_NEED(text, r->err, "ETRecord text");
     *out = etp_str_from(text);
     return ETP_OK;
 }
@@ -219,9 +217,7 @@ static etp_status add_source(reader *r, const json_t *node, bool nested, sources
     ETP_TRY(copy(r, member(metadata, "nn_module_stack"), &s.module_stack));
     find_frame(&s);
     find_module(s.module_stack, &s);
-    if (!ETP_PUSH(r->arena, list, s)) {
-        return etp_fail_nomem(r->err, "ETRecord sources");
-    }
+    ETP_NEED(ETP_PUSH(r->arena, list, s), r->err, "ETRecord sources");
     return ETP_OK;
 }
 
@@ -260,9 +256,7 @@ static etp_status merge_handles(reader *r, const sources *list, etp_record_metho
 {
     const etp_source **order = ETP_NEW_ARRAY(r->arena, const etp_source *, list->n);
     etp_source *merged = ETP_NEW_ARRAY(r->arena, etp_source, list->n);
-    if (!order || !merged) {
-        return etp_fail_nomem(r->err, "ETRecord sources");
-    }
+    ETP_NEED(order && merged, r->err, "ETRecord sources");
     for (size_t i = 0; i < list->n; i++) {
         order[i] = &list->items[i];
     }
@@ -394,9 +388,7 @@ static etp_status handles_of(reader *r, const json_t *v, const uint32_t **out, u
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
     uint32_t *handles = ETP_NEW_ARRAY(r->arena, uint32_t, n);
-    if (!handles) {
-        return etp_fail_nomem(r->err, "debug handles");
-    }
+    ETP_NEED(handles, r->err, "debug handles");
     for (size_t i = 0; i < n; i++) {
         if (parse_handle(json_is_array(v) ? json_array_get(v, i) : v, &handles[*out_n])) {
             ++*out_n;
@@ -412,9 +404,7 @@ static etp_status read_delegate(reader *r, const json_t *delegate, etp_record_in
     const char *key = NULL;
     etp_record_delegate_op *ops =
         ETP_NEW_ARRAY(r->arena, etp_record_delegate_op, json_object_size(map));
-    if (!ops) {
-        return etp_fail_nomem(r->err, "operators of a delegate");
-    }
+    ETP_NEED(ops, r->err, "operators of a delegate");
     ETP_TRY(copy(r, member(delegate, "name"), &out->delegate));
     json_object_foreach(map, key, value)
     {
@@ -438,9 +428,7 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
 {
     size_t n = json_object_size(map);
     etp_record_instruction *items = ETP_NEW_ARRAY(r->arena, etp_record_instruction, n);
-    if (!items) {
-        return etp_fail_nomem(r->err, "instructions");
-    }
+    ETP_NEED(items, r->err, "instructions");
     const char *key = NULL;
     json_t *value = NULL;
     uint32_t made = 0;
@@ -513,9 +501,7 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
     etp_record_entry *entries = ETP_NEW_ARRAY(r->arena, etp_record_entry, n > 0 ? (size_t)n : 0);
     methods list = {0};
     bool has_marker = false;
-    if (!entries) {
-        return etp_fail_nomem(r->err, "entries");
-    }
+    ETP_NEED(entries, r->err, "entries");
     for (zip_int64_t i = 0; i < n; i++) {
         zip_stat_t stat;
         if (zip_stat_index(r->zip, (zip_uint64_t)i, 0, &stat) != 0 ||

@@ -83,9 +83,7 @@ static etp_status read_segments(etp_bytes f, etp_fb_table root, etp_arena *arena
 {
     etp_fb_vector v = etp_fb_vec(root, FILE_SEGMENTS);
     etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, v.n);
-    if (!segments) {
-        return etp_fail_nomem(err, "segments");
-    }
+    ETP_NEED(segments, err, "segments");
     etp_bytes all = {f.ptr + out->segment_base_offset, (size_t)(f.len - out->segment_base_offset),
                      f.base + out->segment_base_offset};
     for (uint32_t i = 0; i < v.n; i++) {
@@ -143,9 +141,7 @@ etp_status etp_flat_tensor_read(etp_bytes bytes, etp_arena *arena, etp_flat_tens
     ETP_TRY(read_segments(bytes, root, arena, out, err));
     etp_fb_vector v = etp_fb_vec(root, FILE_NAMED);
     etp_flat_entry *entries = ETP_NEW_ARRAY(arena, etp_flat_entry, v.n);
-    if (!entries) {
-        return etp_fail_nomem(err, "entries");
-    }
+    ETP_NEED(entries, err, "entries");
     for (uint32_t i = 0; i < v.n; i++) {
         ETP_TRY(read_entry(bytes, etp_fb_vec_table(v, i), out, &entries[i], err));
     }

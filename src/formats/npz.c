@@ -261,9 +261,7 @@ typedef struct archive {
 static etp_status unpack(archive *a, uint64_t index, const zip_stat_t *stat, etp_bytes *out)
 {
     uint8_t *data = etp_arena_alloc_raw(a->arena, (size_t)stat->size + 1, 1);
-    if (!data) {
-        return etp_fail_nomem(a->err, stat->name);
-    }
+    ETP_NEED(data, a->err, stat->name);
     zip_file_t *file = zip_fopen_index(a->zip, index, 0);
     zip_int64_t got = file ? zip_fread(file, data, stat->size) : -1;
     char more;
@@ -354,9 +352,7 @@ static etp_status read_archive(archive *a, const etp_npy **out, size_t *out_n)
     }
     etp_npy *found = ETP_NEW_ARRAY(a->arena, etp_npy, (size_t)n);
     etp_npy *ordered = ETP_NEW_ARRAY(a->arena, etp_npy, (size_t)n);
-    if (!found || !ordered) {
-        return etp_fail_nomem(a->err, "arrays");
-    }
+    ETP_NEED(found && ordered, a->err, "arrays");
     for (zip_int64_t i = 0; i < n; i++) {
         ETP_TRY(read_array(a, (uint64_t)i, &found[i]));
     }

@@ -13,9 +13,7 @@ etp_status etp_pte_take(etp_pte_reader *r, etp_fb_table at, const char *what, si
     }
     r->budget -= bytes;
     void *records = etp_arena_alloc_array(r->arena, n, size);
-    if (!records) {
-        return etp_fail_nomem(r->err, what);
-    }
+    ETP_NEED(records, r->err, what);
     memcpy(out_records, &records, sizeof records);
     return ETP_OK;
 }

@@ -55,9 +55,7 @@ static etp_status take(reader *r, const char *what, size_t n, size_t size, void 
     }
     r->budget -= bytes;
     void *records = etp_arena_alloc_array(r->arena, n, size);
-    if (!records) {
-        return etp_fail_nomem(r->err, what);
-    }
+    ETP_NEED(records, r->err, what);
     memcpy(out_records, &records, sizeof records);
     return ETP_OK;
 }

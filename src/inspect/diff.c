@@ -184,9 +184,7 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
     compare_weights(&list, a, b);
     compare_operators(&list, a, b);
     compare_methods(&list, a->program, b->program);
-    if (list.failed) {
-        return etp_fail_nomem(err, "difference");
-    }
+    ETP_NEED(!list.failed, err, "difference");
     for (size_t i = 0; i < list.n; i++) {
         out->n_different += list.items[i].a != list.items[i].b ? 1 : 0;
     }

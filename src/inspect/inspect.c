@@ -115,9 +115,7 @@ static etp_status find_operators(etp_inspect *out, etp_arena *arena, etp_error *
     for (uint32_t i = 0; i < out->program->n_methods; i++) {
         const etp_method *m = &out->program->methods[i];
         for (uint32_t k = 0; k < m->n_instructions; k++) {
-            if (!add_call(&list, arena, m, &m->instructions[k])) {
-                return etp_fail_nomem(err, "operators");
-            }
+            ETP_NEED(add_call(&list, arena, m, &m->instructions[k]), err, "operators");
         }
     }
     if (list.n > 1) {
@@ -269,9 +267,7 @@ static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *er
         for (uint32_t p = 0; ok && p < m->n_partitions; p++) {
             ok = partition_weights(&list, arena, m, &m->partitions[p]);
         }
-        if (!ok) {
-            return etp_fail_nomem(err, "weights");
-        }
+        ETP_NEED(ok, err, "weights");
     }
     if (list.n > 1) {
         qsort(list.items, list.n, sizeof *list.items, by_size);
@@ -296,9 +292,7 @@ static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
                                          "delegate blobs", "named data (weights)"};
     const etp_pte *pte = out->program->pte;
     etp_inspect_part *parts = ETP_NEW_ARRAY(arena, etp_inspect_part, 8);
-    if (!parts) {
-        return etp_fail_nomem(err, "parts");
-    }
+    ETP_NEED(parts, err, "parts");
     uint64_t left = pte->file_size;
     size_t n = 0;
     parts[n++] =
@@ -350,9 +344,7 @@ static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *o
 static etp_status open_bundled(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     etp_bundled *b = ETP_NEW(arena, etp_bundled);
-    if (!b) {
-        return etp_fail_nomem(err, "bundled program");
-    }
+    ETP_NEED(b, err, "bundled program");
     ETP_TRY(etp_bundled_read(bytes, arena, b, err));
     out->bundled = b;
     etp_status status = open_program(b->program, arena, out, err);
@@ -362,9 +354,7 @@ static etp_status open_bundled(etp_bytes bytes, etp_arena *arena, etp_inspect *o
 static etp_status open_record(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     etp_etrecord *record = ETP_NEW(arena, etp_etrecord);
-    if (!record) {
-        return etp_fail_nomem(err, "ETRecord");
-    }
+    ETP_NEED(record, err, "ETRecord");
     out->record = record;
     return etp_etrecord_read(bytes, arena, record, err);
 }
@@ -386,9 +376,7 @@ static etp_status open_kind(etp_bytes bytes, etp_arena *arena, etp_inspect *out,
         return ETP_OK;
     case ETP_FILE_PTD:
         ptd = ETP_NEW(arena, etp_flat_tensor);
-        if (!ptd) {
-            return etp_fail_nomem(err, "flat tensor");
-        }
+        ETP_NEED(ptd, err, "flat tensor");
         out->ptd = ptd;
         return etp_flat_tensor_read(bytes, arena, ptd, err);
     case ETP_FILE_UNKNOWN:

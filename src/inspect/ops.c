@@ -27,9 +27,7 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
     etp_source *sources = ETP_NEW_ARRAY(arena, etp_source, a->table.n_rows);
     etp_join *joins = ETP_NEW_ARRAY(arena, etp_join, n_blocks);
     a->facts = ETP_NEW_ARRAY(arena, etp_op_facts, a->table.n_rows);
-    if (!joins || !a->facts || !sources) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(joins && a->facts && sources, err, "operators");
     for (size_t i = 0; i < n_blocks; i++) {
         ETP_TRY(etp_join_block(a->program, etp_trace_block_at(a->trace, i), arena, &joins[i], err));
     }
@@ -55,9 +53,7 @@ etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *progr
     ETP_TRY(etp_ops_compute(trace, arena, &out->table, err));
     out->names = ETP_NEW_ARRAY(arena, etp_op_name, out->table.n_rows);
     out->confidence = ETP_NEW_ARRAY(arena, double, out->table.n_rows);
-    if (!out->names || !out->confidence) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(out->names && out->confidence, err, "operators");
     for (size_t i = 0; i < out->table.n_rows; i++) {
         etp_op_parse(event_of(out, &out->table.rows[i])->name, &out->names[i]);
         out->confidence[i] = NAN;

@@ -118,9 +118,7 @@ static etp_status push(reader *r, const etp_logged_value *v)
 static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_tensor *t)
 {
     int64_t *sizes = ETP_NEW_ARRAY(r->arena, int64_t, t->n_dims);
-    if (!sizes) {
-        return etp_fail_nomem(r->err, "sizes");
-    }
+    ETP_NEED(sizes, r->err, "sizes");
     for (size_t i = 0; i < t->n_dims; i++) {
         sizes[i] = etp_etdump_tensor_size(t, i);
     }

@@ -54,9 +54,7 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
     etp_inspect_operator *list = ETP_NEW_ARRAY(arena, etp_inspect_operator, in->n_operators);
     double *sums = ETP_NEW_ARRAY(arena, double, in->n_operators);
     etp_inspect_times *times = ETP_NEW(arena, etp_inspect_times);
-    if (!list || !sums || !times) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(list && sums && times, err, "operators");
     *times = (etp_inspect_times){.dump = dump};
     for (size_t i = 0; i < in->n_operators; i++) {
         list[i] = in->operators[i];

@@ -77,9 +77,7 @@ static etp_status add(etp_verify *v, etp_arena *arena, etp_str path, bool raw,
                       etp_verify_state state, etp_error *err)
 {
     etp_verify_file f = {etp_arena_strdup(arena, path), raw, state};
-    if (!f.path || !ETP_PUSH(arena, &v->files, f)) {
-        return etp_fail_nomem(err, "files");
-    }
+    ETP_NEED(f.path && ETP_PUSH(arena, &v->files, f), err, "files");
     v->n_of[state]++;
     return ETP_OK;
 }
@@ -90,9 +88,7 @@ static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *ar
     const char *path = etp_run_path(arena, dir, f->path);
     char hex[65];
     uint64_t bytes;
-    if (!path) {
-        return etp_fail_nomem(err, "files");
-    }
+    ETP_NEED(path, err, "files");
     if (!etp_os_is_file(path)) {
         *out = ETP_VERIFY_MISSING;
         return ETP_OK;
@@ -125,9 +121,7 @@ static etp_status find_loose(const etp_run *run, const char *dir, const char *re
     ETP_TRY(etp_os_list(path, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(arena, "%s/%s", relative, list.items[i].name);
-        if (!name) {
-            return etp_fail_nomem(err, "files");
-        }
+        ETP_NEED(name, err, "files");
         if (list.items[i].is_dir) {
             ETP_TRY(find_loose(run, dir, name, depth + 1, loose, arena, v, err));
         } else if (etp_run_is_raw(etp_str_from(name)) && !recorded(run, etp_str_from(name))) {
@@ -185,9 +179,7 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
     if (written->manifest_sha256.len == 0) {
         return ETP_OK;
     }
-    if (!path) {
-        return etp_fail_nomem(err, "files");
-    }
+    ETP_NEED(path, err, "files");
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
     bool same = etp_str_eqz(written->manifest_sha256, hex);
     return add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED,
@@ -200,9 +192,7 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
 static etp_status derive(const char *dir, const char *temp, etp_arena *arena, etp_error *err)
 {
     const char *manifest = etp_run_path(arena, temp, ETP_STR(ETP_RUN_MANIFEST));
-    if (!manifest) {
-        return etp_fail_nomem(err, temp);
-    }
+    ETP_NEED(manifest, err, temp);
     // Writers of derived files take TEMP for a run folder, and record hashes there.
     ETP_TRY(etp_os_write_atomic(manifest, ETP_STR("{\"schema\": \"" ETP_RUN_SCHEMA "\"}\n"), err));
     etp_ab_options how = {0};

@@ -33,9 +33,7 @@ static etp_status clock_finding(etp_ab_session *s, const etp_ab_comparison *c,
         return ETP_OK;
     }
     const char *share = share_words(s, &x->clock, "it");
-    if (!share) {
-        return etp_fail_nomem(err, "findings");
-    }
+    ETP_NEED(share, err, "findings");
     // The cycles are the same, or point the other way: without the clock there would be no such
     // verdict.
     bool whole = x->speedup.verdict == x->clock.verdict && x->cycles.verdict != x->clock.verdict &&

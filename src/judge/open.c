@@ -15,9 +15,7 @@
 static etp_status prove(etp_ab_session *s, etp_error *err)
 {
     uint32_t *same = ETP_NEW_ARRAY(&s->arena, uint32_t, s->ab.n_arms);
-    if (!same) {
-        return etp_fail_nomem(err, "proof");
-    }
+    ETP_NEED(same, err, "proof");
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
         same[a] = a;
         ETP_TRY(etp_ab_prove_arm(s, &s->run, a, a, err));
@@ -85,9 +83,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(etp_ab_split_arms(s, err));
     ab->title = etp_path_name(n == 1 ? paths[0] : etp_ab_sides_title(s));
     ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
-    if (!ab->comparisons) {
-        return etp_fail_nomem(err, "comparisons");
-    }
+    ETP_NEED(ab->comparisons, err, "comparisons");
     double before = ab->arms[ab->baseline].traced_median_ns;
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         if (a == ab->baseline) {
@@ -122,9 +118,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     *out = NULL;
     etp_arena arena = {0};
     etp_ab_session *s = ETP_NEW(&arena, etp_ab_session);
-    if (!s) {
-        return etp_fail_nomem(err, "answer");
-    }
+    ETP_NEED(s, err, "answer");
     s->arena = arena;
     s->ab.arena = &s->arena;
     options = options ? options : &k_defaults;

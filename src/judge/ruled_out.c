@@ -311,9 +311,7 @@ etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
     }
     for (int c = 0; c < ETP_CAUSE_COUNT; c++) {
         verdict v = k_rules[c].judge(s);
-        if (!v.text) {
-            return etp_fail_nomem(err, "causes");
-        }
+        ETP_NEED(v.text, err, "causes");
         ab->causes[ab->n_causes++] = (etp_ab_cause){.cause = (etp_cause)c,
                                                     .state = v.state,
                                                     .text = v.text,

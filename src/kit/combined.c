@@ -63,9 +63,7 @@ static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *vi
     for (int rule = 0; names && rule < RULES; rule++) {
         for (size_t i = 0; i < n; i++) {
             names[i] = name_by(answers[i], rule, out->arena);
-            if (!names[i]) {
-                return etp_fail_nomem(err, "names");
-            }
+            ETP_NEED(names[i], err, "names");
         }
         if (told_apart(names, n)) {
             break;

@@ -112,9 +112,7 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     const etp_ab_session *s = kit->session;
     arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
     arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
-    if (!arm->dumps || !arm->dump_names) {
-        return etp_fail_nomem(err, "dumps");
-    }
+    ETP_NEED(arm->dumps && arm->dump_names, err, "dumps");
     for (size_t i = 0; i < s->dumps.n; i++) {
         if (s->dumps.items[i].arm == arm->index && s->dumps.items[i].trace) {
             arm->dumps[arm->n_dumps++] = &s->dumps.items[i];
@@ -126,9 +124,7 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
                                  ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
                                                      arm->dumps[d]->block, ".etdump")
                                  : etp_path_name(arm->dumps[d]->path);
-        if (!arm->dump_names[d]) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(arm->dump_names[d], err, "dumps");
     }
     return ETP_OK;
 }
@@ -153,9 +149,7 @@ static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         }
     }
     arm->latency_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, most);
-    if (!arm->latency_ns) {
-        return etp_fail_nomem(err, "latencies");
-    }
+    ETP_NEED(arm->latency_ns, err, "latencies");
     for (size_t d = 0; d < arm->n_dumps; d++) {
         const etp_trace *trace = arm->dumps[d]->trace;
         etp_kit_place *places;
@@ -187,9 +181,7 @@ static etp_status take_samples(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         n += s->arm == arm->index && s->phase == ETP_PHASE_TIMED;
     }
     arm->untraced_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, n);
-    if (!arm->untraced_ns) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(arm->untraced_ns, err, "samples");
     for (size_t i = 0; i < kit->run->samples.n; i++) {
         const etp_run_sample *s = &kit->run->samples.items[i];
         if (s->arm == arm->index && s->phase == ETP_PHASE_TIMED) {
@@ -203,9 +195,7 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
 {
     const etp_ab *ab = kit->ab;
     kit->arms = ETP_NEW_ARRAY(kit->arena, etp_kit_arm, ab->n_arms);
-    if (!kit->arms) {
-        return etp_fail_nomem(err, "experiments");
-    }
+    ETP_NEED(kit->arms, err, "experiments");
     for (size_t i = 0; i < ab->n_arms; i++) {
         etp_kit_arm *arm = &kit->arms[i];
         arm->index = ab->shown[i];
@@ -268,9 +258,7 @@ static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_
 static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content,
                          const etp_kit_arm *arm, etp_error *err)
 {
-    if (!name) {
-        return etp_fail_nomem(err, "file names");
-    }
+    ETP_NEED(name, err, "file names");
     file_job job = {.kit = kit, .arm = arm, .render = content};
     etp_status st = save(kit, name, &job, err);
     etp_arena_dispose(&job.scratch);

@@ -151,9 +151,7 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
                 continue; // Instruments, or the stray dump of a warm-up
             }
             etp_kit_unit *u = unit_of(f, dir, stem);
-            if (!u) {
-                return etp_fail_nomem(err, "experiments");
-            }
+            ETP_NEED(u, err, "experiments");
             const char **slot =
                 (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
             bool better = !*slot || ends(*slot, "_run0_timeline.csv");
@@ -306,9 +304,7 @@ static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_
     }
     double *kit = ETP_NEW_ARRAY(f->arena, double, most);
     u->ns = ETP_NEW_ARRAY(f->arena, uint64_t, most);
-    if (!kit || !u->ns) {
-        return etp_fail_nomem(err, "executions");
-    }
+    ETP_NEED(kit && u->ns, err, "executions");
     for (size_t b = 0; b < etp_trace_block_count(t); b++) {
         const etp_trace_block *block = etp_trace_block_at(t, b);
         for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
@@ -430,9 +426,7 @@ static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
                 continue;
             }
             etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
-            if (!ETP_PUSH(f->arena, &f->pairs, pair)) {
-                return etp_fail_nomem(err, "pairs");
-            }
+            ETP_NEED(ETP_PUSH(f->arena, &f->pairs, pair), err, "pairs");
         }
     }
     return ETP_OK;

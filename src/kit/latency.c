@@ -60,9 +60,7 @@ static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_t
     out->run = ETP_NEW_ARRAY(arena, int64_t, n);
     out->kit_ms = ETP_NEW_ARRAY(arena, double, n);
     out->kit_run = ETP_NEW_ARRAY(arena, int64_t, n);
-    if (!out->ns || !out->run || !out->kit_ms || !out->kit_run) {
-        return etp_fail_nomem(err, "latencies");
-    }
+    ETP_NEED(out->ns && out->run && out->kit_ms && out->kit_run, err, "latencies");
     for (size_t i = 0; i < n; i++) {
         out->ns[out->n] = (uint64_t)llround(e[i].ms * 1e6);
         out->run[out->n++] = e[i].run;
@@ -306,9 +304,7 @@ etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, 
                 ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->series[i].name)
                 : etp_arena_printf(arena, "%s/%.*s_vs_%.*s_robust_comparison.json", dir, NAME_BYTES,
                                    x->series[0].name, NAME_BYTES, x->series[1].name);
-        if (!path) {
-            return etp_fail_nomem(err, dir);
-        }
+        ETP_NEED(path, err, dir);
         bool keep = false;
         ETP_TRY(etp_kit_keep(kept, path, &keep, err));
         if (!keep) {

@@ -145,9 +145,7 @@ etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch, etp_ki
     size_t n = x->n, kept = 0;
     double *sorted = ETP_NEW_ARRAY(scratch, double, n);
     double *work = ETP_NEW_ARRAY(scratch, double, n);
-    if (!sorted || !work) {
-        return etp_fail_nomem(err, "robust statistics");
-    }
+    ETP_NEED(sorted && work, err, "robust statistics");
     for (size_t i = 0; i < n; i++) {
         sorted[i] = (double)x->ns[i];
     }
@@ -199,9 +197,7 @@ etp_status etp_kit_robust_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_
                                 etp_arena *scratch, etp_error *err)
 {
     const char *stem = etp_arena_printf(scratch, "%s_exec_all_runs_timeline", arm->stem);
-    if (!stem) {
-        return etp_fail_nomem(err, "robust statistics");
-    }
+    ETP_NEED(stem, err, "robust statistics");
     etp_kit_series x = {.name = stem, .ns = arm->latency_ns, .n = arm->n_runs};
     etp_kit_robust r;
     ETP_TRY(etp_kit_robust_of(&x, scratch, &r, err));

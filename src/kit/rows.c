@@ -65,9 +65,7 @@ static etp_status as_json(etp_kit_render *table, const etp_kit *kit, const etp_k
     etp_strbuf_init(&buf, scratch);
     etp_sink text = etp_sink_strbuf(&buf);
     ETP_TRY(table(kit, arm, &text, scratch, err));
-    if (buf.failed) {
-        return etp_fail_nomem(err, "a table");
-    }
+    ETP_NEED(!buf.failed, err, "a table");
     etp_json j;
     etp_json_init(&j, sink, true);
     return put_rows(etp_strbuf_str(&buf), &j, scratch, err);

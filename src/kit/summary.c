@@ -56,9 +56,7 @@ static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_jso
     const uint64_t *ns = untraced ? arm->untraced_ns : arm->latency_ns;
     size_t n = untraced ? arm->n_untraced : arm->n_runs;
     double *v = doubles_of(ns, n, scratch);
-    if (!v) {
-        return etp_fail_nomem(err, "metrics");
-    }
+    ETP_NEED(v, err, "metrics");
     etp_kit_moments m = etp_kit_describe(v, n);
     etp_json_begin_object(j);
     etp_json_kv_z(j, "experiment", arm->arm->name);
@@ -265,9 +263,7 @@ static etp_status put_run(const etp_kit *kit, const etp_kit_arm *arm, etp_json *
                           etp_arena *scratch, etp_error *err)
 {
     double *v = doubles_of(arm->latency_ns, arm->n_runs, scratch);
-    if (!v) {
-        return etp_fail_nomem(err, "pipeline summary");
-    }
+    ETP_NEED(v, err, "pipeline summary");
     etp_kit_moments m = etp_kit_describe(v, arm->n_runs);
     etp_json_begin_object(j);
     etp_json_kv_z(j, "experiment", arm->arm->name);
@@ -352,9 +348,7 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
     for (size_t i = 0; i < kit->n_arms; i++) {
         const etp_kit_arm *arm = &kit->arms[i];
         double *v = doubles_of(arm->latency_ns, arm->n_runs, scratch);
-        if (!v) {
-            return etp_fail_nomem(err, "pipeline summary");
-        }
+        ETP_NEED(v, err, "pipeline summary");
         etp_kit_moments m = etp_kit_describe(v, arm->n_runs);
         int64_t untraced = arm->arm->median_ns;
         ETP_ROW(

@@ -129,9 +129,7 @@ static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_
         return ETP_OK;
     }
     ranked *order = ETP_NEW_ARRAY(scratch, ranked, p->n_rows);
-    if (!order) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(order, err, "operators");
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_rows; i++) {
         if (arm->mean.row_ns[i] != ETP_NS_UNKNOWN &&

@@ -305,18 +305,14 @@ static type_stats *type_of(type_table *t, etp_str name, bool delegated, etp_row_
 static etp_status add_inclusive(type_table *t, const etp_trace_block *block, etp_error *err)
 {
     bool *inside = mark_inside(block, t->arena);
-    if (!inside) {
-        return etp_fail_nomem(err, "operator statistics");
-    }
+    ETP_NEED(inside, err, "operator statistics");
     for (uint32_t e = 0; e < block->n_events; e++) {
         const etp_trace_event *event = &block->events[e];
         if (!inside[e]) {
             continue;
         }
         type_stats *s = type_of(t, event->name, event->delegated, etp_row_kind_of(event));
-        if (!s) {
-            return etp_fail_nomem(err, "operator statistics");
-        }
+        ETP_NEED(s, err, "operator statistics");
         const uint64_t *ns = etp_trace_durations(block, e);
         for (size_t r = 0; r < block->n_runs; r++) {
             if (ns[r] > (uint64_t)(INT64_MAX - s->total_ns)) {
@@ -386,9 +382,7 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         type_stats *s = type_of(&t, row->name, row->delegated, row->kind);
-        if (!s) {
-            return etp_fail_nomem(err, "operator statistics");
-        }
+        ETP_NEED(s, err, "operator statistics");
         s->category = s->is_operator ? row->parsed.category
                                      : s->category; // the program may know better than the name
         s->events++;

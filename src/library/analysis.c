@@ -54,9 +54,7 @@ static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n
             return etp_fail(err, ETP_USAGE, "path %zu of %zu is empty", i + 1, n);
         }
         own[i] = paths[i];
-        if (!keep(a, &own[i])) {
-            return etp_fail_nomem(err, "analysis");
-        }
+        ETP_NEED(keep(a, &own[i]), err, "analysis");
     }
     return own ? etp_ab_open(own, n, &options, &a->session, err) : etp_fail_nomem(err, "analysis");
 }
@@ -74,9 +72,7 @@ static etp_status analysis_open(const char *const *paths, size_t n,
     }
     etp_arena arena = {0};
     etp_analysis *a = ETP_NEW(&arena, etp_analysis);
-    if (!a) {
-        return etp_fail_nomem(err, "analysis");
-    }
+    ETP_NEED(a, err, "analysis");
     a->arena = arena;
     etp_status st = open_paths(a, paths, n, options, two_sides, err);
     if (st != ETP_OK) {

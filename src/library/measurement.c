@@ -32,9 +32,7 @@ static etp_status keep_list(etp_measurement *m, const char *const *given, size_t
         if (!given || !given[i] || !given[i][0]) {
             return etp_fail(err, ETP_USAGE, "%s %zu of %zu is empty", what, i + 1, n);
         }
-        if (!keep(m, given[i], &own[i])) {
-            return etp_fail_nomem(err, "measurement");
-        }
+        ETP_NEED(keep(m, given[i], &own[i]), err, "measurement");
     }
     *out = own;
     return own ? ETP_OK : etp_fail_nomem(err, "measurement");
@@ -52,9 +50,7 @@ static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *
     ETP_TRY(keep_list(m, o->models, o->n_models, "model", &plan->models, err));
     ETP_TRY(keep_list(m, o->levels, o->n_levels, "level", &plan->levels, err));
     uint32_t *threads = ETP_NEW_ARRAY(&m->arena, uint32_t, o->n_threads);
-    if (!threads) {
-        return etp_fail_nomem(err, "measurement");
-    }
+    ETP_NEED(threads, err, "measurement");
     if (o->n_threads) {
         memcpy(threads, o->threads, o->n_threads * sizeof *threads);
     }
@@ -139,9 +135,7 @@ etp_status etp_measurement_create(const etp_measurement_options *options,
     *out = NULL;
     etp_arena arena = {0};
     etp_measurement *m = ETP_NEW(&arena, etp_measurement);
-    if (!m) {
-        return etp_fail_nomem(err, "measurement");
-    }
+    ETP_NEED(m, err, "measurement");
     m->arena = arena;
     atomic_init(&m->cancelled, false);
     etp_status st = take(m, options, callbacks, err);

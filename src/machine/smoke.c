@@ -19,9 +19,7 @@ etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err, const 
     va_end(args);
     etp_smoke_step step = {id, ok, etp_arena_strdup(arena, etp_str_from(buf)),
                            ok == 1 ? NULL : fix};
-    if (!step.text || !ETP_PUSH(arena, &s->steps, step)) {
-        return etp_fail_nomem(err, "steps");
-    }
+    ETP_NEED(step.text && ETP_PUSH(arena, &s->steps, step), err, "steps");
     s->failed += ok == 0;
     return ETP_OK;
 }
@@ -160,9 +158,7 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     for (size_t i = 0; paths && i < run.dumps.n; i++) {
         paths[i] = etp_run_path(arena, dir, run.dumps.items[i].path);
     }
-    if (!paths) {
-        return etp_fail_nomem(err, "dumps");
-    }
+    ETP_NEED(paths, err, "dumps");
     if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
         return etp_smoke_note(s, arena, err, "dumps", 0, "etprof validate FOLDER says which", "%s",
                               why.msg);

@@ -68,9 +68,7 @@ static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
         }
         if (o.ok) {
             double *scratch = ETP_NEW_ARRAY(&s->block_arena, double, o.n_iterations + 1);
-            if (!scratch) {
-                return etp_fail_nomem(err, "the pilot");
-            }
+            ETP_NEED(scratch, err, "the pilot");
             s->arms[arm].counts = etp_pilot_counts(s->plan, &o, scratch);
             if (attempt == 2) {
                 s->run.lost.items[s->run.lost.n - 1].recovered = true;
@@ -118,17 +116,13 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
 {
     uint32_t n = s->plan->n_arms;
     out->arms = ETP_NEW_ARRAY(&s->block_arena, uint32_t, n);
-    if (!out->arms) {
-        return etp_fail_nomem(err, "a block");
-    }
+    ETP_NEED(out->arms, err, "a block");
     etp_block_order(s->plan->settings.seed, block, n, out->arms);
     out->control = block <= s->plan->control_blocks
                        ? (int)etp_control_position(s->plan->settings.seed, block, n)
                        : -1;
     for (uint32_t i = 0; i < n; i++) {
-        if (!ETP_PUSH(&s->arena, &s->run.order, out->arms[i])) {
-            return etp_fail_nomem(err, "a block");
-        }
+        ETP_NEED(ETP_PUSH(&s->arena, &s->run.order, out->arms[i]), err, "a block");
     }
     return ETP_OK;
 }
@@ -252,9 +246,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     block_order order = {.control = -1};
     ETP_TRY(order_block(s, block, &order, err));
     bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, s->plan->n_arms);
-    if (!lost) {
-        return etp_fail_nomem(err, "a block");
-    }
+    ETP_NEED(lost, err, "a block");
     etp_block_environment e = {.block = block,
                                .order = order.arms,
                                .n_arms = s->plan->n_arms,

@@ -60,9 +60,7 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
     } else {
         return ETP_OK;
     }
-    if (!text) {
-        return etp_fail_nomem(err, "the session");
-    }
+    ETP_NEED(text, err, "the session");
     etp_session_note(s, "sme_units_shared", text);
     etp_session_say(s, "%s", text);
     return ETP_OK;

@@ -97,16 +97,13 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     ETP_TRY(device->ops->probe(device, arena, &facts, err));
     for (size_t i = 0; i < facts.n; i++) {
         etp_run_fact f = {etp_str_from(facts.items[i].key), etp_str_from(facts.items[i].value)};
-        if (!ETP_PUSH(arena, &run->facts, f)) {
-            return etp_fail_nomem(err, "facts of the device");
-        }
+        ETP_NEED(ETP_PUSH(arena, &run->facts, f), err, "facts of the device");
     }
     etp_os_state state;
     device->ops->state(device, &state);
     for (size_t i = 0; i < state.n_unreadable; i++) {
-        if (!ETP_PUSH(arena, &run->unreadable, etp_str_from(state.unreadable[i]))) {
-            return etp_fail_nomem(err, "facts of the device");
-        }
+        ETP_NEED(ETP_PUSH(arena, &run->unreadable, etp_str_from(state.unreadable[i])), err,
+                 "facts of the device");
     }
     // Page faults and context switches come with a process's end; these only where /proc has them.
     etp_process_sched sched;

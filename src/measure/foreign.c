@@ -375,9 +375,7 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
 {
     *out = (etp_launch_outcome){0};
     foreign_launch *r = ETP_NEW(arena, foreign_launch);
-    if (!r) {
-        return etp_fail_nomem(err, "a launch");
-    }
+    ETP_NEED(r, err, "a launch");
     *r = (foreign_launch){
         .device = device,
         .request = request,
@@ -399,9 +397,7 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     }
     r->request = &with_dump;
     argument_list w = {0};
-    if (!build_arguments(r, &w)) {
-        return etp_fail_nomem(err, "a launch");
-    }
+    ETP_NEED(build_arguments(r, &w), err, "a launch");
     const char *const env[] = {NULL};
     etp_error start_err;
     if (device->ops->start(device, w.items, env, &r->process, &start_err) != ETP_OK) {

@@ -13,9 +13,7 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
     etp_bundle *b = &d->bundle;
     const char *path = etp_arena_printf(&d->arena, "%s/" LAUNCHER, b->dir);
     const char **start = ETP_NEW_ARRAY(&d->arena, const char *, 2);
-    if (!path || !start) {
-        return etp_fail_nomem(err, "the device");
-    }
+    ETP_NEED(path && start, err, "the device");
     if (d->info.emulated) {
         return etp_fail(
             err, ETP_UNSUPPORTED,

@@ -118,9 +118,7 @@ static const etp_evalue *input_of(const preparation *p, size_t i)
 static etp_status write_input(preparation *p, size_t i, const void *data, size_t len)
 {
     const char *path = etp_arena_printf(p->arena, "%s/input-%zu.bin", p->work_dir, i);
-    if (!path) {
-        return etp_fail_nomem(p->err, "inputs");
-    }
+    ETP_NEED(path, p->err, "inputs");
     p->files[i] = path;
     return etp_os_write_atomic(path, (etp_str){data, len}, p->err);
 }
@@ -180,9 +178,7 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
                         given->data.len, shape_text(&wanted, p->arena));
     }
     uint8_t *data = etp_arena_alloc_raw(p->arena, given->data.len + 1, 1);
-    if (!data) {
-        return etp_fail_nomem(p->err, "inputs");
-    }
+    ETP_NEED(data, p->err, "inputs");
     arrange(given, &wanted, item, data);
     return write_input(p, i, data, given->data.len);
 }
@@ -325,9 +321,7 @@ static etp_status write_output(preparation *p, size_t i, const etp_bundled_value
         layout_of_output(p, i, &given, &laid);
         uint8_t *data = etp_arena_alloc_raw(p->arena, given.data.len + 1, 1);
         const char *path = etp_arena_printf(p->arena, "%s/expected/%s", p->work_dir, name);
-        if (!data || !path) {
-            return etp_fail_nomem(p->err, "expected outputs");
-        }
+        ETP_NEED(data && path, p->err, "expected outputs");
         arrange(&given, &laid, etp_dtype_bits(given.dtype) / 8, data);
         status = etp_os_write_atomic(path, (etp_str){(const char *)data, given.data.len}, p->err);
     }
@@ -356,9 +350,7 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     etp_json j;
     const char *dir = etp_arena_printf(p->arena, "%s/expected", p->work_dir);
     const char *list = etp_arena_printf(p->arena, "%s/expected/outputs.json", p->work_dir);
-    if (!dir || !list) {
-        return etp_fail_nomem(p->err, "expected outputs");
-    }
+    ETP_NEED(dir && list, p->err, "expected outputs");
     ETP_TRY(etp_os_remove_tree(dir, p->err));
     ETP_TRY(etp_os_mkdirs(dir, p->err));
     etp_json_init(&j, &sink, false);
@@ -371,9 +363,7 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
-    if (text.failed) {
-        return etp_fail_nomem(p->err, "expected outputs");
-    }
+    ETP_NEED(!text.failed, p->err, "expected outputs");
     *out_dir = dir;
     return etp_os_write_atomic(list, etp_strbuf_str(&text), p->err);
 }
@@ -483,27 +473,21 @@ static etp_status from_files(preparation *p, const char *spec, etp_inputs *out)
         p->n += *c == ',';
     }
     p->files = ETP_NEW_ARRAY(p->arena, const char *, p->n);
-    if (!p->files) {
-        return etp_fail_nomem(p->err, "inputs");
-    }
+    ETP_NEED(p->files, p->err, "inputs");
     if (p->method) {
         ETP_TRY(count_matches(p, p->n, "--inputs"));
     }
     for (etp_str rest = etp_str_from(spec);; i++) {
         etp_str part = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
         const char *file = etp_arena_strdup(p->arena, part);
-        if (!file) {
-            return etp_fail_nomem(p->err, spec);
-        }
+        ETP_NEED(file, p->err, spec);
         ETP_TRY(absolute(file, p->arena, &file, p->err));
         p->files[i] = file;
         if (p->method && etp_str_ends(part, ETP_STR(".npy"))) {
             ETP_TRY(from_npy(p, i, file));
         }
         joined = etp_arena_printf(p->arena, "%s%s%s", joined, joined[0] ? "," : "", file);
-        if (!joined) {
-            return etp_fail_nomem(p->err, spec);
-        }
+        ETP_NEED(joined, p->err, spec);
         if (part.len == rest.len) {
             break;
         }
@@ -526,9 +510,7 @@ static etp_status prepare(preparation *p, const char *spec, etp_inputs *out)
     }
     p->n = p->method->inputs.n;
     p->files = ETP_NEW_ARRAY(p->arena, const char *, p->n + 1);
-    if (!p->files) {
-        return etp_fail_nomem(p->err, "inputs");
-    }
+    ETP_NEED(p->files, p->err, "inputs");
     out->files = p->files;
     out->n = p->n;
     if (npz) {
@@ -536,9 +518,7 @@ static etp_status prepare(preparation *p, const char *spec, etp_inputs *out)
         return from_npz(p, out->spec);
     }
     const char *file = etp_arena_strdup(p->arena, path);
-    if (!file) {
-        return etp_fail_nomem(p->err, "inputs");
-    }
+    ETP_NEED(file, p->err, "inputs");
     ETP_TRY(absolute(file, p->arena, &file, p->err));
     out->spec = etp_arena_printf(p->arena, "%s#%llu", file, (unsigned long long)number);
     return out->spec ? from_bpte(p, file, number, &out->expected)

@@ -483,9 +483,7 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     *l->out = (etp_launch_outcome){0};
     *started = false;
     l->channel = ETP_NEW(l->arena, etp_channel);
-    if (!l->channel) {
-        return etp_fail_nomem(err, "a launch");
-    }
+    ETP_NEED(l->channel, err, "a launch");
     snprintf(l->nonce, sizeof l->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
     const char *args[MAX_ARGS];
     char threads[16];
@@ -493,9 +491,7 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     build_arguments(request, threads, args);
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
-    if (!nonce || !mask) {
-        return etp_fail_nomem(err, "a launch");
-    }
+    ETP_NEED(nonce && mask, err, "a launch");
     const char *env[4] = {nonce}, **next = env + 1;
     if (request->arm->mask[0]) {
         *next++ = mask;
@@ -538,9 +534,7 @@ etp_status etp_launch_open(etp_device *device, const etp_launch_request *request
     bool started;
     *out_launch = NULL;
     launch *l = ETP_NEW(arena, launch);
-    if (!l) {
-        return etp_fail_nomem(err, "a launch");
-    }
+    ETP_NEED(l, err, "a launch");
     *l = (launch){.request = request, .device = device, .arena = arena, .out = out};
     ETP_TRY(start(l, &started, err));
     if (started && hear_hello(l) && hear_load(l)) {

@@ -121,9 +121,7 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
 {
     *out = (folder){.dir = dir};
     const char *path = etp_arena_printf(arena, "%s/" LIST_FILE, dir);
-    if (!path) {
-        return etp_fail_nomem(err, LIST_FILE);
-    }
+    ETP_NEED(path, err, LIST_FILE);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, LIST_LIMIT, arena, &text, err));
     json_error_t e;
@@ -291,9 +289,7 @@ static etp_status open_data(const folder *f, const output *o, etp_arena *arena, 
                             etp_error *err)
 {
     const char *path = etp_arena_printf(arena, "%s/%s", f->dir, o->file);
-    if (!path) {
-        return etp_fail_nomem(err, o->file);
-    }
+    ETP_NEED(path, err, o->file);
     ETP_TRY(etp_file_open(path, DATA_LIMIT, out, err));
     if (out->bytes.len != o->elements * o->type->size) {
         etp_status status =
@@ -370,9 +366,7 @@ etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_
     ETP_TRY(read_folder(dir_a, arena, &a, err));
     ETP_TRY(read_folder(dir_b, arena, &b, err));
     out->outputs = ETP_NEW_ARRAY(arena, etp_output_difference, a.n);
-    if (!out->outputs) {
-        return etp_fail_nomem(err, "outputs");
-    }
+    ETP_NEED(out->outputs, err, "outputs");
     if (a.n != b.n) {
         because(out, etp_arena_printf(arena, "%zu outputs against %zu", a.n, b.n));
     }

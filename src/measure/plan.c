@@ -132,9 +132,7 @@ static etp_status read_models(const etp_session_plan_options *o, etp_arena *aren
     }
     out->models = ETP_NEW_ARRAY(arena, etp_run_model, o->n_models);
     out->model_paths = ETP_NEW_ARRAY(arena, const char *, o->n_models);
-    if (!out->models || !out->model_paths) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    ETP_NEED(out->models && out->model_paths, err, "the plan");
     out->n_models = o->n_models;
     for (size_t i = 0; i < o->n_models; i++) {
         ETP_TRY(read_model(o->models[i], arena, &out->models[i], &out->model_paths[i], err));
@@ -266,9 +264,7 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
                   : experiment_name(o, platform, levels, level, m, threads, arena);
-    if (!a->name) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    ETP_NEED(a->name, err, "the plan");
     a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
     etp_isa_mask mask = etp_level_mask(level);
     if (!a->prefix || etp_isa_mask_format(&mask, a->mask, sizeof a->mask) == 0) {
@@ -295,9 +291,7 @@ static etp_status make_arms(const etp_session_plan_options *o, const char *platf
     level_choice levels;
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
     out->arms = ETP_NEW_ARRAY(arena, etp_session_plan_arm, MAX_ARMS);
-    if (!out->arms) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    ETP_NEED(out->arms, err, "the plan");
     size_t n_threads = o->n_threads ? o->n_threads : 1;
     for (size_t m = 0; m < o->n_models; m++) {
         for (size_t l = 0; l < levels.n; l++) {
@@ -340,9 +334,7 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
                                   etp_session_plan *out, etp_error *err)
 {
     etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, out->n_arms);
-    if (!names) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    ETP_NEED(names, err, "the plan");
     for (uint32_t i = 0; i < out->n_arms; i++) {
         names[i] = (etp_arm_name){etp_str_from(out->arms[i].name), (int)out->arms[i].level};
     }
@@ -434,15 +426,11 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     for (size_t m = 0; out->inputs && m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
-        if (!dir) {
-            return etp_fail_nomem(err, "inputs");
-        }
+        ETP_NEED(dir, err, "inputs");
         ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->settings.method, dir, arena,
                                    &out->inputs[m], err));
     }
-    if (!out->inputs) {
-        return etp_fail_nomem(err, "inputs");
-    }
+    ETP_NEED(out->inputs, err, "inputs");
     out->settings.inputs = out->inputs[0].spec;
     return ETP_OK;
 }

@@ -68,9 +68,7 @@ etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *ar
     *out = (etp_device_cpu){0};
     etp_arena scratch = {0};
     etp_channel *channel = ETP_NEW(&scratch, etp_channel);
-    if (!channel) {
-        return etp_fail_nomem(err, "the probe");
-    }
+    ETP_NEED(channel, err, "the probe");
     const char *const args[] = {"--probe", NULL};
     const char *const env[] = {NULL};
     channel->timeout_ns = timeout_s > 0 ? (uint64_t)(timeout_s * 1e9) : PROBE_NS;

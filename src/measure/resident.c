@@ -36,9 +36,7 @@ static etp_status gather(etp_session *s, uint32_t block, const uint32_t *order, 
     t->requests = ETP_NEW_ARRAY(&s->block_arena, etp_launch_request, n);
     t->outcomes = ETP_NEW_ARRAY(&s->block_arena, etp_launch_outcome, n);
     t->launches = ETP_NEW_ARRAY(&s->block_arena, etp_launch *, n);
-    if (!t->tasks || !t->requests || !t->outcomes || !t->launches) {
-        return etp_fail_nomem(err, "resident pairs");
-    }
+    ETP_NEED(t->tasks && t->requests && t->outcomes && t->launches, err, "resident pairs");
     for (uint32_t i = 0; i < n; i++) {
         if (!s->arms[order[i]].dead && !lost[order[i]]) {
             t->tasks[t->n] =

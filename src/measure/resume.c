@@ -94,9 +94,7 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
              add_number(&threads, run->arms.items[i].threads, arena) &&
              add_text(&names, run->arms.items[i].name, arena);
     }
-    if (!ok) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    ETP_NEED(ok, err, "the plan");
     ETP_TRY(check_product(run, &levels, &threads, err));
     *out = (etp_session_plan_options){.models = models.items,
                                       .n_models = models.n,

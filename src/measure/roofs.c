@@ -158,9 +158,7 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
             }
             etp_roof roof = {w->isa,   w->what, w->unit,  (uint32_t)w->threads,
                              w->bytes, w->best, w->median};
-            if (!take(t, &roof)) {
-                return etp_fail_nomem(err, "roofs");
-            }
+            ETP_NEED(take(t, &roof), err, "roofs");
         }
     }
 }
@@ -172,9 +170,7 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
     etp_channel *channel = ETP_NEW(arena, etp_channel);
     const char *counts = counts_of(o, arena);
     const char *seconds = etp_arena_printf(arena, "%.3f", device->info.emulated ? 0 : o->seconds);
-    if (!channel || !counts || !seconds) {
-        return etp_fail_nomem(err, "roofs");
-    }
+    ETP_NEED(channel && counts && seconds, err, "roofs");
     const char *const args[] = {"--roofs", seconds, "--counts", counts, NULL};
     const char *const env[] = {NULL};
     channel->timeout_ns = LINE_NS;

@@ -299,9 +299,7 @@ static etp_status collect_parts(sampled_launch *k, etp_error *err)
             continue;
         }
         part p = part_of(&k->modules[s->module], s->module, s->address);
-        if (!ETP_PUSH(k->arena, &k->parts, p)) {
-            return etp_fail_nomem(err, "code");
-        }
+        ETP_NEED(ETP_PUSH(k->arena, &k->parts, p), err, "code");
     }
     if (k->parts.n > 1) {
         qsort(k->parts.items, k->parts.n, sizeof *k->parts.items, by_place);
@@ -388,15 +386,11 @@ static etp_status write_files(const sampled_launch *k, const etp_sampled_files *
     etp_strbuf_init(&text, k->arena);
     etp_sink sink = etp_sink_strbuf(&text);
     write_samples(k, &sink);
-    if (sink.failed || text.failed) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(!sink.failed && !text.failed, err, "samples");
     ETP_TRY(etp_os_write_below(files->dir, files->samples, etp_strbuf_str(&text), err));
     text.len = 0;
     write_code(k, &sink);
-    if (sink.failed || text.failed) {
-        return etp_fail_nomem(err, "code");
-    }
+    ETP_NEED(!sink.failed && !text.failed, err, "code");
     return etp_os_write_below(files->dir, files->code, etp_strbuf_str(&text), err);
 }
 
@@ -434,9 +428,7 @@ etp_status etp_sampled_keep(const etp_device *device, const etp_launch_outcome *
                             const etp_sampled_files *files, etp_arena *arena, etp_error *err)
 {
     sampled_launch *k = ETP_NEW(arena, sampled_launch);
-    if (!k) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(k, err, "samples");
     k->arena = arena;
     etp_file raw = {0}, recording = {0};
     etp_status st = join(k, o, files, &raw, &recording, err);

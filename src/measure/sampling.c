@@ -53,9 +53,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
     uint32_t n = s->plan->n_arms, position = s->positions;
     etp_session_known *known = ETP_NEW_ARRAY(&s->arena, etp_session_known, n + 1);
     bool *ended = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
-    if (!known || !ended) {
-        return etp_fail_nomem(err, "sampling");
-    }
+    ETP_NEED(known && ended, err, "sampling");
     bool answered = s->plan->settings.kernels && s->hooks->known, more = true;
     for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {

@@ -51,9 +51,7 @@ static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeou
 {
     etp_channel *channel = ETP_NEW(arena, etp_channel);
     const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", mask_text);
-    if (!channel || !mask) {
-        return etp_fail_nomem(err, "the self-test");
-    }
+    ETP_NEED(channel && mask, err, "the self-test");
     const char *const args[] = {"--selftest", NULL};
     const char *const env[] = {mask, NULL};
     channel->timeout_ns = timeout_ns;
@@ -140,9 +138,7 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
         }
         etp_isa_mask mask = etp_level_mask(levels[i]);
         char *text = etp_arena_alloc(arena, ETP_ISA_TEXT_MAX);
-        if (!text) {
-            return etp_fail_nomem(err, "the self-test");
-        }
+        ETP_NEED(text, err, "the self-test");
         (void)etp_isa_mask_format(&mask, text, ETP_ISA_TEXT_MAX);
         answer *a = &all->items[all->n++];
         *a = (answer){.level = info->name, .extra = true, .why = "", .names = ""};
@@ -244,9 +240,7 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     }
     out->ok = out->ok && out->ran;
     out->text = text.ptr ? text.ptr : "";
-    if (text.failed) {
-        return etp_fail_nomem(err, "the self-test");
-    }
+    ETP_NEED(!text.failed, err, "the self-test");
     if (cached && out->ok) {
         write_cache(cached, cache_dir, out, arena);
     }

@@ -33,9 +33,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
     for (size_t i = 0; i < p->n_models; i++) {
-        if (!ETP_PUSH(&s->arena, &r->models, p->models[i])) {
-            return etp_fail_nomem(err, "the session");
-        }
+        ETP_NEED(ETP_PUSH(&s->arena, &r->models, p->models[i]), err, "the session");
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_foreign *foreign = p->arms[i].foreign;
@@ -49,17 +47,13 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .build = etp_str_from(foreign ? foreign->summary : NULL),
                            .prefix = etp_str_from(p->arms[i].prefix),
                            .emulated = s->device->info.emulated};
-        if (!ETP_PUSH(&s->arena, &r->arms, arm)) {
-            return etp_fail_nomem(err, "the session");
-        }
+        ETP_NEED(ETP_PUSH(&s->arena, &r->arms, arm), err, "the session");
         ETP_TRY(etp_os_mkdirs_below(s->config->dir, p->arms[i].name, err));
     }
     for (size_t i = 0; i < p->n_runner_notes; i++) {
         etp_session_note(s, p->runner_notes[i].id, p->runner_notes[i].text);
     }
-    if (!at) {
-        return etp_fail_nomem(err, "the session");
-    }
+    ETP_NEED(at, err, "the session");
     ETP_TRY(etp_environment_describe(s->device, &s->arena, r, err));
     ETP_TRY(etp_environment_counters(&p->cpu, &s->arena, r, err));
     return etp_cores_units(s, err);

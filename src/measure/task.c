@@ -63,9 +63,7 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
     const char *name =
         etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, ".etdump");
     const char *local = scratch(s, "here.etdump");
-    if (!name || !local) {
-        return etp_fail_nomem(err, "a trace");
-    }
+    ETP_NEED(name && local, err, "a trace");
     etp_error pull_err;
     char why[600];
     etp_status pulled = s->device->ops->pull(s->device, remote, local, &pull_err);
@@ -103,9 +101,7 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
                                .dir = s->config->dir,
                                .samples = file_of(s, t, ".samples"),
                                .code = file_of(s, t, ".code")};
-    if (!files.raw || !files.dump || !files.samples || !files.code) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(files.raw && files.dump && files.samples && files.code, err, "samples");
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = s->device->ops->pull(s->device, q->samples, files.raw, &why);
     if (st == ETP_OK) {
@@ -160,9 +156,7 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
                               .phase = i < o->n_warmup ? ETP_PHASE_WARMUP : k_phase_of[t->kind],
                               .start_ns = o->iterations[i].start_ns,
                               .duration_ns = o->iterations[i].ns};
-        if (!ETP_PUSH(&s->block_arena, &s->samples, row)) {
-            return etp_fail_nomem(err, "samples");
-        }
+        ETP_NEED(ETP_PUSH(&s->block_arena, &s->samples, row), err, "samples");
     }
     etp_run_launch l = o->record;
     l.arm = t->arm;
@@ -184,9 +178,7 @@ static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launc
                       .reason = o->reason,
                       .attempt = attempt,
                       .detail = etp_str_from(detail)};
-    if (!detail || !ETP_PUSH(&s->arena, &s->run.lost, l)) {
-        return etp_fail_nomem(err, "lost launches");
-    }
+    ETP_NEED(detail && ETP_PUSH(&s->arena, &s->run.lost, l), err, "lost launches");
     return ETP_OK;
 }
 

@@ -20,9 +20,7 @@ etp_status etp_mapping_open(const char *path, etp_mapping **out, etp_error *err)
     }
     etp_arena arena = {0};
     etp_mapping *m = ETP_NEW(&arena, etp_mapping);
-    if (!m) {
-        return etp_fail_nomem(err, "mapping");
-    }
+    ETP_NEED(m, err, "mapping");
     m->arena = arena;
     etp_status st = etp_file_open(path, UINT64_MAX, &m->file, err);
     if (st != ETP_OK) {

@@ -124,9 +124,7 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
         }
         ETP_TRY(fill(f, word, 0, &buf, err));
         argv[n] = buf.failed ? NULL : etp_arena_strdup(f->arena, etp_strbuf_str(&buf));
-        if (!argv[n]) {
-            return etp_fail_nomem(err, "a command");
-        }
+        ETP_NEED(argv[n], err, "a command");
         etp_strbuf_printf(&shown, quoted ? "%s\"%s\"" : "%s%s", n ? " " : "", argv[n]);
         n++;
     }
@@ -136,13 +134,9 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
         etp_strbuf_init(&pte, f->arena);
         ETP_TRY(fill(f, ETP_STR("{pte}"), 0, &pte, err));
         c.run_of = pte.failed ? NULL : etp_arena_strdup(f->arena, etp_strbuf_str(&pte));
-        if (!c.run_of) {
-            return etp_fail_nomem(err, "a command");
-        }
+        ETP_NEED(c.run_of, err, "a command");
     }
-    if (!argv || shown.failed || !ETP_PUSH(f->arena, &skill->commands, c)) {
-        return etp_fail_nomem(err, "a command");
-    }
+    ETP_NEED(argv && !shown.failed && ETP_PUSH(f->arena, &skill->commands, c), err, "a command");
     return ETP_OK;
 }
 
@@ -191,9 +185,7 @@ static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings
                         skill->id, ETP_STR_ARG(key), ETP_STR_ARG(raw));
     }
     const char *text = etp_arena_strdup(arena, value);
-    if (!text) {
-        return etp_fail_nomem(err, "a playbook");
-    }
+    ETP_NEED(text, err, "a playbook");
     if (indented && *in_settings) {
         return add_setting(skill, key, text, arena, err);
     }
@@ -330,9 +322,7 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
     for (const etp_embedded *t = k_etp_skill_texts; t->name; t++) {
         etp_skill s;
         ETP_TRY(etp_skill_read(t, settings, platform, arena, &s, err));
-        if (!ETP_PUSH(arena, &all, s)) {
-            return etp_fail_nomem(err, "playbooks");
-        }
+        ETP_NEED(ETP_PUSH(arena, &all, s), err, "playbooks");
     }
     if (!selection) {
         *out = all;

@@ -44,9 +44,7 @@ etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena
     etp_run_found found;
     const char *name = etp_run_default_dir(arena, pte, platform);
     *out = name;
-    if (!name) {
-        return etp_fail_nomem(err, "run folders");
-    }
+    ETP_NEED(name, err, "run folders");
     if (!etp_os_is_file(pte)) {
         return etp_fail(err, ETP_USAGE, "%s is not there: export it first", pte);
     }
@@ -89,9 +87,7 @@ static etp_status place_run(etp_skill_command *c, const etp_skill_environment *e
         argv[i] =
             at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - argv[i]), argv[i], dir, at + 5)
                : argv[i];
-        if (!argv[i]) {
-            return etp_fail_nomem(err, "a command");
-        }
+        ETP_NEED(argv[i], err, "a command");
     }
     return show_run(c, dir, arena) ? ETP_OK : etp_fail_nomem(err, "a command");
 }
@@ -114,9 +110,7 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     }
     const char **argv = ETP_NEW_ARRAY(arena, const char *, n + 1);
     const char *self = etp_arena_printf(arena, "ETPROF=%s", env->program);
-    if (!argv || !self) {
-        return etp_fail_nomem(err, "a command");
-    }
+    ETP_NEED(argv && self, err, "a command");
     memcpy(argv, c->argv, (n + 1) * sizeof *argv);
     argv[0] = program_of(c->argv[0], env, arena);
     c->state = ETP_SKILL_FAILED;

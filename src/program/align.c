@@ -228,9 +228,7 @@ static etp_status collect(aligner *a, etp_arena *arena, etp_operator_placement *
 {
     uint32_t *covered = ETP_NEW_ARRAY(arena, uint32_t, a->n_nodes);
     uint32_t *next = ETP_NEW_ARRAY(arena, uint32_t, a->n_ops);
-    if (!covered || !next) {
-        return etp_fail_nomem(err, "covered nodes");
-    }
+    ETP_NEED(covered && next, err, "covered nodes");
     for (uint32_t n = 0; n < a->n_nodes; n++) {
         if (a->owner[n] != ETP_NO_INDEX) {
             a->placed[a->owner[n]].n++;
@@ -260,10 +258,8 @@ static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, 
     a->cost = etp_arena_alloc_raw(scratch, cells, sizeof *a->cost);
     a->forward = etp_arena_alloc_raw(scratch, cells, sizeof *a->forward);
     a->backward = etp_arena_alloc_raw(scratch, cells, sizeof *a->backward);
-    if (!ops || !a->skip_op || !a->skip_node || !a->owner || !a->cost || !a->forward ||
-        !a->backward) {
-        return etp_fail_nomem(err, "alignment");
-    }
+    ETP_NEED(ops && a->skip_op && a->skip_node && a->owner && a->cost && a->forward && a->backward,
+             err, "alignment");
     a->ops = ops;
     for (uint32_t i = 0; i < a->n_ops; i++) {
         etp_match_prepare(names[i], &ops[i]);

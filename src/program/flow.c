@@ -11,9 +11,7 @@ etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_value_flo
     out->producer = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
     out->consumer = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
     out->n_consumers = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
-    if (!out->producer || !out->consumer || !out->n_consumers) {
-        return etp_fail_nomem(err, "dataflow");
-    }
+    ETP_NEED(out->producer && out->consumer && out->n_consumers, err, "dataflow");
     for (uint32_t v = 0; v < p->n_values; v++) {
         out->producer[v] = out->consumer[v] = ETP_NO_INDEX;
     }

@@ -202,9 +202,7 @@ static etp_status place_operators(const joiner *j, candidate *c)
     bool *done = ETP_NEW_ARRAY(j->arena, bool, n_events);
     uint32_t *members = ETP_NEW_ARRAY(j->arena, uint32_t, n_events);
     etp_str *names = ETP_NEW_ARRAY(j->arena, etp_str, n_events);
-    if (!done || !members || !names) {
-        return etp_fail_nomem(j->err, "join");
-    }
+    ETP_NEED(done && members && names, j->err, "join");
     double explained = 0;
     size_t n_ops = 0;
     for (uint32_t i = 0; i < n_events; i++) {
@@ -229,9 +227,7 @@ static etp_status try_method(const joiner *j, const etp_method *method, candidat
 {
     bool *seen = ETP_NEW_ARRAY(j->arena, bool, method->n_instructions);
     c->events = ETP_NEW_ARRAY(j->arena, etp_join_event, j->block->n_events);
-    if (!seen || !c->events) {
-        return etp_fail_nomem(j->err, "join");
-    }
+    ETP_NEED(seen && c->events, j->err, "join");
     c->method = method;
     for (uint32_t i = 0; i < j->block->n_events; i++) {
         c->events[i].instruction = c->events[i].partition = c->events[i].node = ETP_NO_INDEX;
@@ -290,9 +286,7 @@ static etp_status choose(const joiner *j, candidate *candidates, size_t n, etp_j
 {
     candidate *best = NULL;
     uint32_t *list = ETP_NEW_ARRAY(j->arena, uint32_t, n);
-    if (!list) {
-        return etp_fail_nomem(j->err, "join");
-    }
+    ETP_NEED(list, j->err, "join");
     out->candidates = list;
     for (size_t i = 0; i < n; i++) {
         candidate *c = &candidates[i];
@@ -328,9 +322,7 @@ etp_status etp_join_block(const etp_program *program, const etp_trace_block *blo
     joiner j = {program, block, arena, err};
     *out = (etp_join){.method = ETP_NO_INDEX, .n_events = (uint32_t)block->n_events};
     candidate *candidates = ETP_NEW_ARRAY(arena, candidate, program->n_methods);
-    if (!candidates) {
-        return etp_fail_nomem(err, "join");
-    }
+    ETP_NEED(candidates, err, "join");
     for (uint32_t i = 0; i < program->n_methods; i++) {
         ETP_TRY(try_method(&j, &program->methods[i], &candidates[i]));
     }
@@ -340,9 +332,7 @@ etp_status etp_join_block(const etp_program *program, const etp_trace_block *blo
     }
     // Nothing fits, nothing is claimed.
     etp_join_event *none = ETP_NEW_ARRAY(arena, etp_join_event, block->n_events);
-    if (!none) {
-        return etp_fail_nomem(err, "join");
-    }
+    ETP_NEED(none, err, "join");
     for (size_t i = 0; i < block->n_events; i++) {
         none[i].instruction = none[i].partition = none[i].node = ETP_NO_INDEX;
     }

@@ -42,9 +42,7 @@ static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *a
                               etp_partition *out, etp_error *err)
 {
     etp_value *values = ETP_NEW_ARRAY(arena, etp_value, g->n_values);
-    if (!values) {
-        return etp_fail_nomem(err, "partition values");
-    }
+    ETP_NEED(values, err, "partition values");
     for (uint32_t i = 0; i < g->n_values; i++) {
         const etp_xnn_value *x = &g->values[i];
         etp_value *v = &values[i];
@@ -53,9 +51,7 @@ static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *a
         v->quant = x->quant;
         v->id = x->id;
         v->external = x->external_id < g->n_externs ? x->external_id : ETP_NO_INDEX;
-        if (!etp_value_set_dims(v, x->dims, true, arena)) {
-            return etp_fail_nomem(err, "dimensions");
-        }
+        ETP_NEED(etp_value_set_dims(v, x->dims, true, arena), err, "dimensions");
         v->scale_bytes = scale_bytes(g, &x->quant);
         if (x->constant != 0) {
             v->constant = true;
@@ -76,9 +72,7 @@ static etp_status make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *a
 {
     const etp_xnn_node *x = &g->nodes[index];
     uint32_t *ids = ETP_NEW_ARRAY(arena, uint32_t, (size_t)x->n_inputs + x->n_outputs);
-    if (!ids) {
-        return etp_fail_nomem(err, "node operands");
-    }
+    ETP_NEED(ids, err, "node operands");
     out->index = index;
     out->type = (int)x->type;
     out->xnn = x;
@@ -86,9 +80,7 @@ static etp_status make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *a
     const char *name = etp_xnn_type_name(out->type);
     if (!name) {
         name = etp_arena_printf(arena, "type %d", out->type);
-        if (!name) {
-            return etp_fail_nomem(err, "node name");
-        }
+        ETP_NEED(name, err, "node name");
     }
     out->type_name = etp_str_from(name);
     out->inputs = ids;
@@ -115,9 +107,7 @@ static etp_status make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *ar
                              etp_partition *out, etp_error *err)
 {
     etp_node *nodes = ETP_NEW_ARRAY(arena, etp_node, g->n_nodes);
-    if (!nodes) {
-        return etp_fail_nomem(err, "partition nodes");
-    }
+    ETP_NEED(nodes, err, "partition nodes");
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         ETP_TRY(make_node(g, i, arena, out->values, &nodes[i], err));
         nodes[i].work.bound = dynamic && nodes[i].work.known;
@@ -154,9 +144,7 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
         return ETP_OK;
     }
     g = ETP_NEW(arena, etp_xnn_graph);
-    if (!g) {
-        return etp_fail_nomem(err, "XNNPACK graph");
-    }
+    ETP_NEED(g, err, "XNNPACK graph");
     etp_status status = etp_xnn_read(delegate->data, arena, g, &local);
     if (status == ETP_NOMEM) {
         return etp_fail_nomem(err, "XNNPACK graph");

@@ -36,9 +36,7 @@ static etp_status check_memory(builder *b)
 static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *out)
 {
     etp_value *values = ETP_NEW_ARRAY(b->arena, etp_value, m->n_values);
-    if (!values) {
-        return etp_fail_nomem(b->err, "values");
-    }
+    ETP_NEED(values, b->err, "values");
     for (uint32_t i = 0; i < m->n_values; i++) {
         etp_value *v = &values[i];
         v->kind = m->values[i].kind;
@@ -54,9 +52,7 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
         v->constant = t->location == ETP_PTE_DATA_CONSTANT || t->location == ETP_PTE_DATA_EXTERNAL;
         v->bytes = t->nbytes;
         v->name = t->fqn;
-        if (!etp_value_set_dims(v, t->sizes, false, b->arena)) {
-            return etp_fail_nomem(b->err, "dimensions");
-        }
+        ETP_NEED(etp_value_set_dims(v, t->sizes, false, b->arena), b->err, "dimensions");
     }
     out->values = values;
     out->n_values = m->n_values;
@@ -66,9 +62,7 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
 static etp_status copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint32_t *out_n)
 {
     uint32_t *ids = ETP_NEW_ARRAY(b->arena, uint32_t, from.n);
-    if (!ids) {
-        return etp_fail_nomem(b->err, "value indices");
-    }
+    ETP_NEED(ids, b->err, "value indices");
     for (uint32_t i = 0; i < from.n; i++) {
         ids[i] = (uint32_t)etp_i32_at(from, i);
     }
@@ -125,9 +119,7 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
         *out = *b->by_number[first];
     } else {
         ETP_TRY(etp_partition_read(d, is_dynamic(m, index), b->arena, out, b->err));
-        if (!etp_index_insert(&b->blobs, b->arena, hash, number)) {
-            return etp_fail_nomem(b->err, "blob index");
-        }
+        ETP_NEED(etp_index_insert(&b->blobs, b->arena, hash, number), b->err, "blob index");
         first = number;
     }
     out->index = index;
@@ -153,9 +145,7 @@ static etp_status operator_name(builder *b, const etp_pte_operator *op, etp_str 
     *out = op->name;
     if (op->name.len > 0 && op->overload.len > 0) {
         char *name = etp_arena_alloc_raw(b->arena, op->name.len + op->overload.len + 1, 1);
-        if (!name) {
-            return etp_fail_nomem(b->err, "operator name");
-        }
+        ETP_NEED(name, b->err, "operator name");
         memcpy(name, op->name.ptr, op->name.len);
         name[op->name.len] = '.';
         memcpy(name + op->name.len + 1, op->overload.ptr, op->overload.len);
@@ -357,9 +347,7 @@ static etp_status make_method(builder *b, uint32_t index, etp_method *out)
     ETP_TRY(copy_ids(b, m->inputs, &out->inputs, &out->n_inputs));
     ETP_TRY(copy_ids(b, m->outputs, &out->outputs, &out->n_outputs));
     etp_partition *partitions = ETP_NEW_ARRAY(b->arena, etp_partition, m->n_delegates);
-    if (!partitions) {
-        return etp_fail_nomem(b->err, "partitions");
-    }
+    ETP_NEED(partitions, b->err, "partitions");
     out->partitions = partitions;
     out->n_partitions = m->n_delegates;
     for (uint32_t i = 0; i < m->n_delegates; i++) {
@@ -372,9 +360,7 @@ static etp_status build(builder *b)
 {
     document *doc = b->doc;
     etp_method *methods = ETP_NEW_ARRAY(b->arena, etp_method, doc->pte.n_methods);
-    if (!methods) {
-        return etp_fail_nomem(b->err, "methods");
-    }
+    ETP_NEED(methods, b->err, "methods");
     doc->program.pte = &doc->pte;
     doc->program.methods = methods;
     doc->program.n_methods = doc->pte.n_methods;

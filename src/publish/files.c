@@ -34,9 +34,7 @@ static etp_status document(const writer *w, const char *name,
     etp_json j;
     etp_json_init(&j, &sink, true);
     json(data, &j);
-    if (buf.failed) {
-        return etp_fail_nomem(err, name);
-    }
+    ETP_NEED(!buf.failed, err, name);
     return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 

@@ -36,9 +36,7 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
                             etp_sink *sink, etp_error *err)
 {
     static const etp_report_style k_plain;
-    if (!r || r->failed) {
-        return etp_fail_nomem(err, "report");
-    }
+    ETP_NEED(r && !r->failed, err, "report");
     style = style ? style : &k_plain;
     bool complete = true;
     switch (format) {
@@ -68,8 +66,6 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         break;
     }
     }
-    if (!complete) {
-        return etp_fail_nomem(err, "report");
-    }
+    ETP_NEED(complete, err, "report");
     return sink->failed ? etp_fail(err, ETP_IO, "cannot write the report") : ETP_OK;
 }

@@ -50,9 +50,7 @@ etp_status etp_session_runners(const char *runner, const char *on, const char *o
                         "what they are said to run at, or none");
     }
     const char **list = ETP_NEW_ARRAY(arena, const char *, 2);
-    if (!list) {
-        return etp_fail_nomem(err, "options");
-    }
+    ETP_NEED(list, err, "options");
     list[0] = on ? on : runner;
     list[1] = off;
     plan->runners = list;

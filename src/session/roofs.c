@@ -91,9 +91,7 @@ etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena
     *out = (etp_roofs_answer){.cached = true};
     ETP_TRY(etp_roofs_describe(device, arena, &out->table, err));
     const char *path = cache_path(&out->table, cache_dir, arena);
-    if (!path) {
-        return etp_fail_nomem(err, "roofs");
-    }
+    ETP_NEED(path, err, "roofs");
     etp_roof_table found = read_cache(path, &out->table, arena);
     out->table.items = found.items;
     out->table.n = out->table.cap = found.n;
@@ -173,9 +171,7 @@ etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_s
     etp_sink sink = etp_sink_strbuf(&b);
     etp_json_init(&j, &sink, true);
     etp_roofs_json(a, &j);
-    if (b.failed) {
-        return etp_fail_nomem(err, "roofs");
-    }
+    ETP_NEED(!b.failed, err, "roofs");
     *out = etp_strbuf_str(&b);
     return ETP_OK;
 }

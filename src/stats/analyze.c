@@ -48,9 +48,7 @@ static etp_status take_rows(work *w, const etp_sample *samples, size_t n, etp_er
 {
     w->rows = etp_arena_alloc_raw(w->arena, n, sizeof *w->rows);
     w->has_timed = ETP_NEW_ARRAY(w->arena, bool, w->out->n_arms);
-    if (!w->rows || !w->has_timed) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(w->rows && w->has_timed, err, "samples");
     for (size_t i = 0; i < n; i++) {
         if (samples[i].use == ETP_SAMPLE_UNUSED) {
             continue;
@@ -118,9 +116,7 @@ static etp_status find_launches(work *w, etp_error *err)
     w->scratch = etp_arena_alloc_raw(w->arena, longest, 2 * sizeof *w->scratch);
     w->out->launches = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_launches);
     w->out->traced = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_traced);
-    if (!w->ln || !w->scratch || !w->out->launches || !w->out->traced) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(w->ln && w->scratch && w->out->launches && w->out->traced, err, "launches");
     start = 0;
     for (size_t i = 1; i <= w->n_rows; i++) {
         if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
@@ -159,16 +155,13 @@ static etp_status find_blocks(work *w, etp_error *err)
         n_blocks += i == 0 || l[i].block != l[i - 1].block;
     }
     size_t cells = 0;
-    if (!etp_mul_size(n_blocks, out->n_arms, &cells)) {
-        return etp_fail_nomem(err, "blocks");
-    }
+    ETP_NEED(etp_mul_size(n_blocks, out->n_arms, &cells), err, "blocks");
     out->block_numbers = ETP_NEW_ARRAY(w->arena, uint32_t, n_blocks);
     out->block_complete = ETP_NEW_ARRAY(w->arena, bool, n_blocks);
     out->value_ln = ETP_NEW_ARRAY(w->arena, double, cells);
     out->control_ln = ETP_NEW_ARRAY(w->arena, double, n_blocks);
-    if (!out->block_numbers || !out->block_complete || !out->value_ln || !out->control_ln) {
-        return etp_fail_nomem(err, "blocks");
-    }
+    ETP_NEED(out->block_numbers && out->block_complete && out->value_ln && out->control_ln, err,
+             "blocks");
     for (size_t from = 0; from < out->n_launches;) {
         size_t to = from;
         while (to < out->n_launches && l[to].block == l[from].block) {
@@ -260,9 +253,7 @@ static etp_status find_quantiles(work *w, etp_error *err)
     static const double k_q[ETP_TAIL_QUANTILES] = {0.5, 0.9, 0.99};
     etp_stats *out = w->out;
     double *ns = etp_arena_alloc_raw(w->arena, w->n_rows, sizeof *ns);
-    if (!ns) {
-        return etp_fail_nomem(err, "iterations");
-    }
+    ETP_NEED(ns, err, "iterations");
     for (uint32_t a = 0; a < out->n_arms; a++) {
         size_t n = 0;
         for (size_t i = 0; i < out->n_launches; i++) {
@@ -348,9 +339,7 @@ static etp_status flag_arms(work *w, double *values, double *times, etp_error *e
     etp_stats *out = w->out;
     size_t most = out->n_launches + out->n_traced;
     etp_shape_launch *launches = etp_arena_alloc_raw(w->arena, most, sizeof *launches);
-    if (!launches) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(launches, err, "launches");
     for (uint32_t a = 0; a < out->n_arms; a++) {
         size_t k = 0;
         for (size_t b = 0; b < out->n_blocks_seen; b++) {
@@ -380,9 +369,7 @@ static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
 static etp_status compare_unpaired(work *w, etp_stats_comparison *c, etp_error *err)
 {
     double *a = etp_arena_alloc_raw(w->arena, w->out->n_launches + 1, sizeof *a);
-    if (!a) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(a, err, "launches");
     size_t n_a = launches_of(w->out, c->baseline, a);
     double *b = a + n_a; // what is left is enough for the other arm
     size_t n_b = launches_of(w->out, c->candidate, b);
@@ -395,9 +382,7 @@ static etp_status compare_arms(work *w, etp_error *err)
     out->comparisons = ETP_NEW_ARRAY(w->arena, etp_stats_comparison, out->n_arms);
     double *ratios = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
     double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
-    if (!out->comparisons || !ratios || !times) {
-        return etp_fail_nomem(err, "comparisons");
-    }
+    ETP_NEED(out->comparisons && ratios && times, err, "comparisons");
     const etp_launch_set set = {out->launches, out->n_launches, out->traced, out->n_traced};
     ETP_TRY(flag_arms(w, ratios, times, err));
     uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1;
@@ -445,9 +430,7 @@ static etp_status find_drift(work *w, etp_error *err)
     etp_stats *out = w->out;
     double *means = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
     double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
-    if (!means || !times) {
-        return etp_fail_nomem(err, "blocks");
-    }
+    ETP_NEED(means && times, err, "blocks");
     size_t k = 0;
     for (size_t b = 0; b < out->n_blocks_seen; b++) {
         double mean = etp_stats_block_mean(out, b);
@@ -501,9 +484,7 @@ etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32
         .confidence = options->confidence > 0 ? options->confidence : ETP_CONFIDENCE,
         .arms = ETP_NEW_ARRAY(arena, etp_stats_arm, n_arms),
     };
-    if (!out->arms) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(out->arms, err, "arms");
     if (out->baseline >= n_arms) {
         return etp_fail(err, ETP_CORRUPT, "baseline %u of %u arms", (unsigned)out->baseline,
                         (unsigned)n_arms);

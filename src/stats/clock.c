@@ -29,9 +29,7 @@ etp_status etp_clock_split_of(const etp_counted *baseline, const etp_counted *ca
     size_t k[FACTORS] = {0};
     for (int f = 0; f < FACTORS; f++) {
         column[f] = ETP_NEW_ARRAY(scratch, double, n + 1);
-        if (!column[f]) {
-            return etp_fail_nomem(err, "cycles and clock");
-        }
+        ETP_NEED(column[f], err, "cycles and clock");
     }
     for (size_t b = 0; b < n; b++) {
         double v[FACTORS];

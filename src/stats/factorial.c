@@ -347,10 +347,9 @@ etp_status etp_factorial_analyze(const etp_factorial *f, etp_arena *arena,
     out->knees = ETP_NEW_ARRAY(arena, etp_knee, cells);
     out->interactions = ETP_NEW_ARRAY(arena, etp_interaction, most);
     out->means = ETP_NEW_ARRAY(arena, etp_level_mean, cells);
-    if (!m.values || !m.p || !m.q || !m.scratch || !out->cells || !out->speedups || !out->steps ||
-        !out->knees || !out->interactions || !out->means) {
-        return etp_fail_nomem(err, "the factorial");
-    }
+    ETP_NEED(m.values && m.p && m.q && m.scratch && out->cells && out->speedups && out->steps &&
+                 out->knees && out->interactions && out->means,
+             err, "the factorial");
     find_cells(&m);
     find_speedups(&m);
     find_scaling(&m);

@@ -197,9 +197,7 @@ etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_
     }
     n = n < SCATTER_MAX ? n : SCATTER_MAX;
     double *rest = etp_arena_alloc_raw(arena, n + n + n * n / 4 + n, sizeof *rest);
-    if (!rest) {
-        return etp_fail_nomem(err, "flags");
-    }
+    ETP_NEED(rest, err, "flags");
     double *when = rest + n, *scratch = when + n;
     for (size_t i = 0; i < n; i++) {
         rest[i] = in->launches[i].value_ln;

@@ -61,9 +61,7 @@ etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed, etp
     }
     double *ln = etp_arena_alloc_raw(scratch, n, sizeof *ln);
     double *means = etp_arena_alloc_raw(scratch, RESAMPLES, sizeof *means);
-    if (!ln || !means) {
-        return etp_fail_nomem(err, "geometric mean");
-    }
+    ETP_NEED(ln && means, err, "geometric mean");
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(ratios[i] > 0) || !isfinite(ratios[i])) {

@@ -38,9 +38,7 @@ etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch, double 
     double *size = etp_arena_alloc_raw(scratch, k, sizeof *size);
     uint32_t *order = etp_arena_alloc_raw(scratch, k, sizeof *order);
     uint32_t *ranks = etp_arena_alloc_raw(scratch, k, sizeof *ranks);
-    if (!size || !order || !ranks) {
-        return etp_fail_nomem(err, "ranks");
-    }
+    ETP_NEED(size && order && ranks, err, "ranks");
     size_t n = 0;
     for (size_t i = 0; i < k; i++) {
         if (x[i] != 0) {
@@ -63,9 +61,7 @@ etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch, double 
     uint64_t low = plus < all - plus ? plus : all - plus; // symmetric: two-sided from the low end
     if (n <= SIGNED_EXACT_MAX) {
         double *p = etp_arena_alloc_raw(scratch, all + 1, sizeof *p);
-        if (!p) {
-            return etp_fail_nomem(err, "ranks");
-        }
+        ETP_NEED(p, err, "ranks");
         *out_p = fmin(1, 2 * signed_cdf(ranks, n, low, p, all + 1));
         return ETP_OK;
     }
@@ -89,9 +85,7 @@ static etp_status count_sums(const uint32_t *ranks, size_t n, size_t m, etp_aren
 {
     size_t top = n * (n + 1); // of doubled ranks
     double *ways = ETP_NEW_ARRAY(scratch, double, (m + 1) * (top + 1));
-    if (!ways) {
-        return etp_fail_nomem(err, "rank sums");
-    }
+    ETP_NEED(ways, err, "rank sums");
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
         for (size_t picked = i + 1 < m ? i + 1 : m; picked > 0; picked--) {
@@ -209,9 +203,7 @@ static etp_status shift_of(const double *all, const uint32_t *order, size_t n_a,
 {
     uint64_t n = (uint64_t)n_a * n_b, cut = 0;
     double *sorted = etp_arena_alloc_raw(scratch, n_a + n_b, sizeof *sorted);
-    if (!sorted) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(sorted, err, "launches");
     for (size_t i = 0, of_a = 0, of_b = n_a; i < n_a + n_b; i++) {
         sorted[order[i] < n_a ? of_a++ : of_b++] = all[order[i]];
     }
@@ -243,9 +235,7 @@ etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b, si
     double *all = etp_arena_alloc_raw(scratch, n, sizeof *all);
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);
     uint32_t *ranks = etp_arena_alloc_raw(scratch, n, sizeof *ranks);
-    if (!all || !order || !ranks) {
-        return etp_fail_nomem(err, "ranks");
-    }
+    ETP_NEED(all && order && ranks, err, "ranks");
     memcpy(all, a, n_a * sizeof *a);
     memcpy(all + n_a, b, n_b * sizeof *b);
     etp_order_by(all, n, order);

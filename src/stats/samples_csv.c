@@ -201,9 +201,7 @@ etp_status etp_samples_read_csv(etp_str text, etp_arena *arena, etp_sample_table
     qsort(r.entries.items, r.entries.n, sizeof *r.entries.items, by_key_then_line);
     ETP_TRY(refuse_twins(&r, err));
     out->samples = etp_arena_alloc_raw(arena, r.entries.n, sizeof *out->samples);
-    if (!out->samples) {
-        return etp_fail_nomem(err, "samples");
-    }
+    ETP_NEED(out->samples, err, "samples");
     for (size_t i = 0; i < r.entries.n; i++) {
         out->samples[i] = r.entries.items[i].sample;
     }

@@ -40,9 +40,7 @@ static etp_status tie_sum(const double *y, size_t n, etp_arena *scratch, double 
                           double *out_linear, etp_error *err)
 {
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);
-    if (!order) {
-        return etp_fail_nomem(err, "drift");
-    }
+    ETP_NEED(order, err, "drift");
     etp_order_by(y, n, order);
     *out = *out_linear = 0;
     for (size_t from = 0, to; from < n; from = to) {
@@ -81,9 +79,7 @@ etp_status etp_drift_find(const double *t, const double *y, size_t n, etp_arena 
     size_t m = (n + step - 1) / step, n_slopes = 0;
     double *slopes = etp_arena_alloc_raw(scratch, m * (m - 1) / 2 + m, sizeof *slopes);
     double *values = etp_arena_alloc_raw(scratch, m, sizeof *values);
-    if (!slopes || !values) {
-        return etp_fail_nomem(err, "drift");
-    }
+    ETP_NEED(slopes && values, err, "drift");
     double s = 0, ties = 0, tied = 0;
     for (size_t i = 0; i < m; i++) {
         values[i] = y[i * step];
@@ -115,9 +111,7 @@ etp_status etp_rank_correlation(const double *x, const double *y, size_t n, etp_
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);
     uint32_t *rx = etp_arena_alloc_raw(scratch, n, sizeof *rx);
     uint32_t *ry = etp_arena_alloc_raw(scratch, n, sizeof *ry);
-    if (!order || !rx || !ry) {
-        return etp_fail_nomem(err, "ranks");
-    }
+    ETP_NEED(order && rx && ry, err, "ranks");
     if (n < 3) {
         return ETP_OK;
     }
@@ -251,9 +245,7 @@ etp_status etp_change_points(const double *x, size_t n, double max_p, double min
     }
     size_t *cuts = ETP_NEW_ARRAY(arena, size_t, n + 2);
     etp_change *changes = ETP_NEW_ARRAY(arena, etp_change, n + 1);
-    if (!cuts || !changes) {
-        return etp_fail_nomem(err, "change points");
-    }
+    ETP_NEED(cuts && changes, err, "change points");
     cuts[1] = n;
     size_t n_cuts = divide(x, cuts, n > 0 ? 2 : 1, fmin(0.1, 10 * max_p));
     // Take back the least certain change until all that are left hold against their neighbours.

@@ -267,9 +267,7 @@ etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_
     *out = (etp_spread){0};
     picking p = {.set = set, .baseline = baseline, .candidate = candidate};
     p.items = ETP_NEW_ARRAY(scratch, item, set->n_launches + set->n_traced + 1);
-    if (!p.items) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(p.items, err, "launches");
     pick(&p);
     unsigned groups = with(p.items, p.n, with(p.items, p.n, RATIOS, BIT(CONTROL)), TRACED);
     layout l = {p.items, p.n, groups};

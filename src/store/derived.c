@@ -72,9 +72,7 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
     etp_str text;
     json_t *json;
     const char *path = etp_run_path(arena, dir, ETP_STR("report.json"));
-    if (!path) {
-        return etp_fail_nomem(err, dir);
-    }
+    ETP_NEED(path, err, dir);
     if (!etp_os_is_file(path) ||
         etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, NULL) != ETP_OK ||
         etp_json_read(text, &json, NULL) != ETP_OK) {

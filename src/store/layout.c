@@ -184,9 +184,7 @@ etp_status etp_run_create_folder(const char *wanted, bool exact, etp_arena *aren
     }
     if (parent.len > 1) {
         char *dir = etp_arena_strdup(arena, (etp_str){parent.ptr, parent.len - 1});
-        if (!dir) {
-            return etp_fail_nomem(err, wanted);
-        }
+        ETP_NEED(dir, err, wanted);
         ETP_TRY(etp_os_mkdirs(dir, err));
     }
     for (unsigned i = 1; i < 100000; i++) {
@@ -208,9 +206,7 @@ etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out, etp
     int64_t holder;
     *out = (etp_os_lock){0};
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_LOCK));
-    if (!path) {
-        return etp_fail_nomem(err, dir);
-    }
+    ETP_NEED(path, err, dir);
     ETP_TRY(etp_os_lock_take(path, out, &holder, err));
     if (holder > 0) {
         return etp_fail(err, ETP_USAGE,

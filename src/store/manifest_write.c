@@ -241,9 +241,7 @@ static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_
                                etp_error *err)
 {
     uint64_t *ns = ETP_NEW_ARRAY(arena, uint64_t, run->samples.n + 1);
-    if (!ns) {
-        return etp_fail_nomem(err, "latencies");
-    }
+    ETP_NEED(ns, err, "latencies");
     size_t n = 0;
     etp_json_begin_object(j);
     etp_json_kv_str(j, "experiment", run->arms.items[arm].name);
@@ -359,9 +357,7 @@ etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str 
     ETP_TRY(write_results(&j, run, arena, err));
     etp_json_end(&j);
     etp_json_end_document(&j);
-    if (sink.failed || text.failed) {
-        return etp_fail_nomem(err, "the manifest");
-    }
+    ETP_NEED(!sink.failed && !text.failed, err, "the manifest");
     *out = etp_strbuf_str(&text);
     return ETP_OK;
 }

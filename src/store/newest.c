@@ -8,9 +8,7 @@
 // cannot say when it was made, and what is readable is preferred.
 static etp_status add_if_run(const char *dir, etp_arena *arena, etp_run_found *out, etp_error *err)
 {
-    if (!dir) {
-        return etp_fail_nomem(err, "run folders");
-    }
+    ETP_NEED(dir, err, "run folders");
     if (!etp_run_is(dir)) {
         return ETP_OK;
     }
@@ -94,9 +92,7 @@ etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found 
     *out = (etp_run_found){0};
     const char *dir = without_slashes(path, arena);
     const char *runs = dir ? etp_run_path(arena, dir, ETP_STR("runs")) : NULL;
-    if (!runs) {
-        return etp_fail_nomem(err, "run folders");
-    }
+    ETP_NEED(runs, err, "run folders");
     ETP_TRY(add_children(dir, arena, out, err));
     ETP_TRY(add_children(runs, arena, out, err));
     sort_found(out);
@@ -124,9 +120,7 @@ etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found 
 {
     *out = (etp_run_found){0};
     const char *dir = without_slashes(path, arena);
-    if (!dir) {
-        return etp_fail_nomem(err, "run folders");
-    }
+    ETP_NEED(dir, err, "run folders");
     etp_str whole = etp_str_from(dir);
     size_t start = whole.len;
     while (start > 0 && whole.ptr[start - 1] != '/') {

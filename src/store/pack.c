@@ -88,9 +88,7 @@ static etp_status pack_file(packer *p, const char *relative, etp_error *err)
 {
     etp_str name = etp_str_from(relative);
     const char *path = etp_run_path(p->arena, p->dir, name);
-    if (!path) {
-        return etp_fail_nomem(err, relative);
-    }
+    ETP_NEED(path, err, relative);
     if (name.len > MAX_NAME) {
         return etp_fail(err, ETP_UNSUPPORTED, "%s: the name is too long", path);
     }
@@ -121,9 +119,7 @@ static etp_status pack_folder(packer *p, const char *relative, int depth, etp_er
     const char *path =
         relative[0] ? etp_run_path(p->arena, p->dir, etp_str_from(relative)) : p->dir;
     etp_dir_list list = {0};
-    if (!path) {
-        return etp_fail_nomem(err, relative);
-    }
+    ETP_NEED(path, err, relative);
     if (depth > MAX_DEPTH) {
         return etp_fail(err, ETP_UNSUPPORTED, "%s: folders are nested too deeply", path);
     }
@@ -131,9 +127,7 @@ static etp_status pack_folder(packer *p, const char *relative, int depth, etp_er
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(p->arena, "%s%s%s", relative, relative[0] ? "/" : "",
                                             list.items[i].name);
-        if (!name) {
-            return etp_fail_nomem(err, relative);
-        }
+        ETP_NEED(name, err, relative);
         if (strcmp(name, ETP_RUN_LOCK) == 0) { // of a process here, no part of the session
             continue;
         }

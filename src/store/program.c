@@ -192,9 +192,7 @@ etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *pat
     *out_note = NULL;
     const char *graph = etp_run_program_name(w->arena, w->run, model, ".pte");
     const char *sources = etp_run_program_name(w->arena, w->run, model, ".sources.csv");
-    if (!graph || !sources) {
-        return etp_fail_nomem(err, "the program");
-    }
+    ETP_NEED(graph && sources, err, "the program");
     ETP_TRY(etp_os_mkdirs_below(w->dir, ETP_RUN_PROGRAMS, err));
     ETP_TRY(keep_graph(path, w->dir, graph, w->arena, out_note, err));
     return keep_sources(path, w->dir, sources, w->arena, err);
@@ -232,9 +230,7 @@ static etp_status read_row(const etp_csv_row *row, source_list *list, etp_arena 
         uint32_t *handles = ETP_NEW_ARRAY(arena, uint32_t, 1);
         etp_record_instruction in = {
             .index = (uint32_t)instruction, .handles = handles, .n_handles = 1};
-        if (!handles || !ETP_PUSH(arena, &list->instructions, in)) {
-            return etp_fail_nomem(err, "sources");
-        }
+        ETP_NEED(handles && ETP_PUSH(arena, &list->instructions, in), err, "sources");
         handles[0] = (uint32_t)handle;
         return ETP_OK;
     }
@@ -243,9 +239,7 @@ static etp_status read_row(const etp_csv_row *row, source_list *list, etp_arena 
     const char *function = etp_arena_strdup(arena, row->cells[5]);
     const char *module = etp_arena_strdup(arena, row->cells[6]);
     const char *op = etp_arena_strdup(arena, row->cells[7]);
-    if (!file || !function || !module || !op) {
-        return etp_fail_nomem(err, "sources");
-    }
+    ETP_NEED(file && function && module && op, err, "sources");
     s.file = etp_str_from(file);
     s.function = etp_str_from(function);
     s.module = etp_str_from(module);

@@ -29,9 +29,7 @@ static etp_status read_part(const char *dir, const char *name, size_t limit, boo
                             part_reader read, etp_arena *arena, etp_run *run, etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(name));
-    if (!path) {
-        return etp_fail_nomem(err, name);
-    }
+    ETP_NEED(path, err, name);
     if (optional && !etp_os_is_file(path)) {
         return ETP_OK;
     }
@@ -58,27 +56,21 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
     const etp_run_arm *a = &run->arms.items[arm];
     const char *folder = etp_run_path(scratch, dir, a->name);
     etp_dir_list list = {0};
-    if (!folder) {
-        return etp_fail_nomem(err, "dumps");
-    }
+    ETP_NEED(folder, err, "dumps");
     if (!etp_os_is_dir(folder)) {
         return ETP_OK;
     }
     ETP_TRY(etp_os_list(folder, scratch, &list, err));
     for (uint32_t block = 1; list.n > 0 && block <= run->blocks_done; block++) {
         const char *name = etp_run_dump_name(scratch, a, block, ".etdump");
-        if (!name) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(name, err, "dumps");
         const etp_dir_entry *e =
             bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
         if (!e || e->is_dir) {
             continue;
         }
         etp_run_dump d = {arm, block, etp_str_from(etp_arena_strdup(arena, etp_str_from(name)))};
-        if (!d.path.ptr || !ETP_PUSH(arena, &run->dumps, d)) {
-            return etp_fail_nomem(err, "dumps");
-        }
+        ETP_NEED(d.path.ptr && ETP_PUSH(arena, &run->dumps, d), err, "dumps");
     }
     return ETP_OK;
 }
@@ -165,9 +157,7 @@ etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char 
         char hex[65];
         uint64_t bytes;
         const char *path = etp_run_path(arena, dir, f->path);
-        if (!path) {
-            return etp_fail_nomem(err, "files");
-        }
+        ETP_NEED(path, err, "files");
         if (etp_run_hash_file(path, hex, &bytes, err) != ETP_OK) {
             bad = path;
             status = ETP_NO;

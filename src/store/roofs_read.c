@@ -72,9 +72,7 @@ static etp_status read_all(const etp_json_object *root, etp_roof_table *out)
     for (size_t i = 0; i < n && *root->status == ETP_OK; i++) {
         etp_json_object o = etp_json_element(root, "roofs", array, i);
         etp_roof roof = read_one(&o);
-        if (!ETP_PUSH(root->arena, out, roof)) {
-            return etp_fail_nomem(root->err, "roofs");
-        }
+        ETP_NEED(ETP_PUSH(root->arena, out, roof), root->err, "roofs");
     }
     if (*root->status == ETP_OK && out->n == 0) {
         etp_json_reject(root, "roofs", "a list of roofs");

@@ -367,9 +367,7 @@ static etp_status rows_open(etp_run_rows *rows, const etp_run *run, const char *
     *rows = (etp_run_rows){.run = run};
     const char *dir = etp_arena_strdup(&rows->arena, run->dir);
     rows->path = dir ? etp_run_path(&rows->arena, dir, etp_str_from(name)) : NULL;
-    if (!rows->path) {
-        return etp_fail_nomem(err, name);
-    }
+    ETP_NEED(rows->path, err, name);
     if (run->blocks_done == 0 && !etp_os_is_file(rows->path)) {
         return ETP_OK;
     }
@@ -387,9 +385,7 @@ etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run, etp_erro
 {
     ETP_TRY(rows_open(rows, run, ETP_RUN_SAMPLES, err));
     sample_reader *r = ETP_NEW(&rows->arena, sample_reader);
-    if (!r) {
-        return etp_fail_nomem(err, ETP_RUN_SAMPLES);
-    }
+    ETP_NEED(r, err, ETP_RUN_SAMPLES);
     rows->csv = r;
     etp_status status = samples_begin(r, whole_lines(rows->text), &rows->row_arena, run, err);
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", rows->path);

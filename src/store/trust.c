@@ -127,9 +127,7 @@ etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *e
         const char *path = etp_arena_strdup(arena, run->models.items[i].path);
         char hex[ETP_SHA256_HEX_CHARS];
         uint64_t bytes;
-        if (!path) {
-            return etp_fail_nomem(err, "a model");
-        }
+        ETP_NEED(path, err, "a model");
         ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
         if (!etp_str_eqz(run->models.items[i].sha256, hex)) {
             return etp_fail(err, ETP_USAGE,

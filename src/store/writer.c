@@ -74,9 +74,7 @@ static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error 
     for (size_t i = 0; i < n * w->run->arms.n; i++) {
         const char *name =
             etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
-        if (!name) {
-            return etp_fail_nomem(err, "the run folder");
-        }
+        ETP_NEED(name, err, "the run folder");
         ETP_TRY(etp_os_remove_below(w->dir, name, err));
     }
     return ETP_OK;
@@ -87,9 +85,7 @@ static etp_status cut_back(etp_run_writer *w, const char *name, uint32_t last, u
 {
     etp_file file;
     const char *path = path_of(w, name, w->arena);
-    if (!path) {
-        return etp_fail_nomem(err, "the run folder");
-    }
+    ETP_NEED(path, err, "the run folder");
     ETP_TRY(etp_file_open(path, ETP_RUN_ROWS_LIMIT, &file, err));
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
     size_t keep = committed_length(text, last, etp_str_ends(etp_str_from(name), ETP_STR(".csv")));
@@ -242,9 +238,7 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
 
 static etp_status append(etp_run_writer *w, const char *name, etp_strbuf *text, etp_error *err)
 {
-    if (text->failed) {
-        return etp_fail_nomem(err, "the run folder");
-    }
+    ETP_NEED(!text->failed, err, "the run folder");
     return text->len > 0 ? etp_os_append_below(w->dir, name, etp_strbuf_str(text), err) : ETP_OK;
 }
 
@@ -330,14 +324,10 @@ static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *e
     char hex[65];
     etp_run_file f = {.path = etp_str_from(relative)};
     const char *path = etp_run_path(w->arena, w->dir, f.path);
-    if (!path) {
-        return etp_fail_nomem(err, "files");
-    }
+    ETP_NEED(path, err, "files");
     ETP_TRY(etp_run_hash_file(path, hex, &f.bytes, err));
     f.sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex)));
-    if (!f.sha256.ptr || !ETP_PUSH(w->arena, &w->run->files, f)) {
-        return etp_fail_nomem(err, "files");
-    }
+    ETP_NEED(f.sha256.ptr && ETP_PUSH(w->arena, &w->run->files, f), err, "files");
     return ETP_OK;
 }
 
@@ -353,9 +343,7 @@ static etp_status add_tree(etp_run_writer *w, const char *relative, int depth, e
     ETP_TRY(etp_os_list(path, w->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(w->arena, "%s/%s", relative, list.items[i].name);
-        if (!name) {
-            return etp_fail_nomem(err, "files");
-        }
+        ETP_NEED(name, err, "files");
         if (list.items[i].is_dir) {
             ETP_TRY(add_tree(w, name, depth + 1, err));
         } else if (etp_run_is_raw(etp_str_from(name))) {
@@ -377,9 +365,7 @@ etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err
     }
     for (size_t i = 0; i < w->run->arms.n; i++) {
         const char *name = etp_arena_strdup(w->arena, w->run->arms.items[i].name);
-        if (!name) {
-            return etp_fail_nomem(err, "files");
-        }
+        ETP_NEED(name, err, "files");
         ETP_TRY(add_tree(w, name, 0, err));
     }
     // results[] is made from what was written, not from what we remember having written.

@@ -91,9 +91,7 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
 {
     *out = (etp_rerun){.margin = margin > 0 ? margin : ETP_RERUN_MARGIN};
     out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, first->n_comparisons + 1);
-    if (!out->rows) {
-        return etp_fail_nomem(err, "the comparison");
-    }
+    ETP_NEED(out->rows, err, "the comparison");
     bool any_not = false, all = first->n_comparisons > 0;
     for (size_t i = 0; i < first->n_comparisons; i++) {
         const etp_ab_comparison *c = &first->comparisons[i];
@@ -101,9 +99,7 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
         *row = (etp_rerun_row){
             .baseline = etp_arena_strdup(arena, etp_str_from(first->arms[c->baseline].name)),
             .candidate = etp_arena_strdup(arena, etp_str_from(first->arms[c->candidate].name))};
-        if (!row->baseline || !row->candidate) {
-            return etp_fail_nomem(err, "the comparison");
-        }
+        ETP_NEED(row->baseline && row->candidate, err, "the comparison");
         ETP_TRY(judge_row(c, find(second, row->baseline, row->candidate), out->margin, arena, row,
                           err));
         any_not = any_not || row->verdict == ETP_RERUN_NOT;

@@ -151,9 +151,7 @@ etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_tabl
     etp_op_row *rows = ETP_NEW_ARRAY(arena, etp_op_row, n_events);
     uint64_t *scratch = etp_arena_alloc_raw(arena, most_runs, sizeof *scratch);
     bool *is_operator = etp_arena_alloc_raw(arena, most_events, sizeof *is_operator);
-    if (!rows || !scratch || !is_operator) {
-        return etp_fail_nomem(err, "the table of operators");
-    }
+    ETP_NEED(rows && scratch && is_operator, err, "the table of operators");
     size_t n = 0;
     for (size_t b = 0; b < n_blocks; b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);

@@ -165,10 +165,9 @@ static etp_status new_event(reading *r, const query *q, uint64_t hash, etp_error
     if (e.chain != (int32_t)e.chain || e.instruction != (int32_t)e.instruction) {
         return bad(r, C_INSTRUCTION, "a place in the program", err);
     }
-    if (!ETP_PUSH(r->scratch, &r->events, e) ||
-        !etp_index_insert(&r->index, r->scratch, hash, e.id)) {
-        return etp_fail_nomem(err, "events");
-    }
+    ETP_NEED(ETP_PUSH(r->scratch, &r->events, e) &&
+                 etp_index_insert(&r->index, r->scratch, hash, e.id),
+             err, "events");
     return ETP_OK;
 }
 
@@ -333,9 +332,7 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
     uint32_t *open = ETP_NEW_ARRAY(r->scratch, uint32_t, n);
     size_t cells = 0;
     uint64_t *ns = etp_mul_size(n, n_runs, &cells) ? ETP_NEW_ARRAY(arena, uint64_t, cells) : NULL;
-    if (!events || !runs || !open || !ns) {
-        return etp_fail_nomem(err, "an event block");
-    }
+    ETP_NEED(events && runs && open && ns, err, "an event block");
     *out = (etp_trace_block){.events = events,
                              .n_events = n,
                              .runs = runs,
@@ -346,9 +343,7 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
     for (size_t i = 0; i < n; i++) {
         const event *e = &r->events.items[from + i];
         const char *name = etp_arena_strdup(arena, e->name);
-        if (!name) {
-            return etp_fail_nomem(err, "names");
-        }
+        ETP_NEED(name, err, "names");
         events[i] = (etp_trace_event){
             .name = {name, e->name.len},
             .delegated = e->delegated,
@@ -426,9 +421,7 @@ static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, e
     const sample *samples = scatter(r);
     out->traces = ETP_NEW_ARRAY(arena, etp_trace *, r->events.n);
     out->session_blocks = ETP_NEW_ARRAY(arena, uint32_t, r->events.n);
-    if (!samples || !out->traces || !out->session_blocks) {
-        return etp_fail_nomem(err, "a timeline");
-    }
+    ETP_NEED(samples && out->traces && out->session_blocks, err, "a timeline");
     for (size_t from = 0; from < r->events.n;) {
         size_t to = from + 1;
         while (to < r->events.n && r->events.items[to].session == r->events.items[from].session) {

@@ -233,9 +233,7 @@ static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t has
 {
     group gr = {.run = *run, .hash = hash, .n_events = n_events};
     gr.events = etp_arena_alloc_raw(&g->scratch, n_events, sizeof *gr.events);
-    if (!gr.events) {
-        return etp_fail_nomem(g->err, "the events of an execution");
-    }
+    ETP_NEED(gr.events, g->err, "the events of an execution");
     size_t n = 0;
     for (size_t i = 0; i < run->n_events; i++) {
         raw_event e;
@@ -245,9 +243,7 @@ static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t has
     }
     size_t *bucket = &g->buckets[hash & g->bucket_mask];
     gr.next_same_hash = *bucket;
-    if (!ETP_PUSH(&g->scratch, &g->groups, gr)) {
-        return etp_fail_nomem(g->err, "the list of event blocks");
-    }
+    ETP_NEED(ETP_PUSH(&g->scratch, &g->groups, gr), g->err, "the list of event blocks");
     *bucket = g->groups.n;
     return ETP_OK;
 }
@@ -395,9 +391,7 @@ static etp_status fill_event(grouping *g, const signature *raw, etp_trace_event 
     e->delegated = raw->delegate_id != -1 || id.len != 0;
     if (e->name.len == 0 && raw->delegate_id != -1) {
         char *text = etp_arena_printf(&g->trace->arena, "%ld", (long)raw->delegate_id);
-        if (!text) {
-            return etp_fail_nomem(g->err, "the name of an event");
-        }
+        ETP_NEED(text, g->err, "the name of an event");
         e->name = etp_str_from(text);
     }
     return ETP_OK;
@@ -422,9 +416,7 @@ static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *ou
     etp_arena *arena = &g->trace->arena;
     etp_trace_event *events = etp_arena_alloc_array(arena, gr->n_events, sizeof *events);
     uint32_t *open = etp_arena_alloc_raw(&g->scratch, gr->n_events, sizeof *open);
-    if (!events || !open) {
-        return etp_fail_nomem(g->err, "the events of a block");
-    }
+    ETP_NEED(events && open, g->err, "the events of a block");
     *out = (etp_trace_block){
         .name = gr->run.name.ptr ? gr->run.name : (etp_str){"", 0},
         .events = events,
@@ -455,16 +447,12 @@ static etp_status make_columns(grouping *g)
     etp_trace *t = g->trace;
     const uint64_t ***rows = etp_arena_alloc_array(&g->scratch, g->groups.n, sizeof *rows);
     uint32_t **runs = etp_arena_alloc_array(&g->scratch, g->groups.n, sizeof *runs);
-    if (!rows || !runs) {
-        return etp_fail_nomem(g->err, "the list of event blocks");
-    }
+    ETP_NEED(rows && runs, g->err, "the list of event blocks");
     for (size_t i = 0; i < g->groups.n; i++) {
         size_t n = g->groups.items[i].n_runs;
         rows[i] = etp_arena_alloc_raw(&g->scratch, n, sizeof **rows);
         runs[i] = etp_arena_alloc_raw(&t->arena, n, sizeof **runs);
-        if (!rows[i] || !runs[i]) {
-            return etp_fail_nomem(g->err, "the executions of an event block");
-        }
+        ETP_NEED(rows[i] && runs[i], g->err, "the executions of an event block");
     }
     const uint64_t *row = g->rows;
     for (size_t r = 0; r < t->dump.n_runs; r++) {
@@ -478,9 +466,7 @@ static etp_status make_columns(grouping *g)
         etp_trace_block *b = &t->blocks[i];
         uint64_t *columns =
             etp_arena_alloc_raw(&t->arena, b->n_events * b->n_runs, sizeof *columns);
-        if (!columns) {
-            return etp_fail_nomem(g->err, "the durations");
-        }
+        ETP_NEED(columns, g->err, "the durations");
         transpose(rows[i], b->n_runs, b->n_events, columns);
         b->durations_ns = columns;
         b->runs = runs[i];
@@ -537,9 +523,7 @@ static etp_status group_runs(grouping *g)
     ETP_TRY(check_sums(g));
     t->n_blocks = g->groups.n;
     t->blocks = etp_arena_alloc_array(&t->arena, t->n_blocks, sizeof *t->blocks);
-    if (!t->blocks) {
-        return etp_fail_nomem(g->err, "the event blocks");
-    }
+    ETP_NEED(t->blocks, g->err, "the event blocks");
     for (size_t i = 0; i < t->n_blocks; i++) {
         ETP_TRY(finish_block(g, &g->groups.items[i], &t->blocks[i]));
         ETP_TRY(check_memory(g, 0));
@@ -555,9 +539,7 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
     etp_arena arena;
     etp_arena_init(&arena, o.alloc);
     etp_trace *t = ETP_NEW(&arena, etp_trace);
-    if (!t) {
-        return etp_fail_nomem(err, "a trace");
-    }
+    ETP_NEED(t, err, "a trace");
     t->arena = arena; // the trace lives in its own arena
     grouping g = {
         .trace = t,

@@ -68,9 +68,7 @@ static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, e
         write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
     }
     const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);
-    if (!name || sink.failed || buf.failed) {
-        return etp_fail_nomem(err, "kernels");
-    }
+    ETP_NEED(name && !sink.failed && !buf.failed, err, "kernels");
     return etp_run_derive(to, name, etp_strbuf_str(&buf), err);
 }
 

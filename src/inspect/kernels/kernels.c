@@ -41,9 +41,7 @@ static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena,
         block = l->block;
         ETP_TRY(read_text(run, index, block, nth, ".samples", arena, &text.samples, err));
         ETP_TRY(read_text(run, index, block, nth, ".code", arena, &text.code, err));
-        if (!ETP_PUSH(arena, texts, text)) {
-            return etp_fail_nomem(err, "samples");
-        }
+        ETP_NEED(ETP_PUSH(arena, texts, text), err, "samples");
     }
     return texts->n ? etp_kernels_read(texts->items, texts->n, arena, &out->kernels, err) : ETP_OK;
 }
@@ -60,9 +58,7 @@ static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena,
         in->model < run->models.n ? etp_arena_strdup(arena, run->models.items[in->model].stem) : "";
     out->level = out->level_name ? etp_level_find(ETP_ISA_NONE, out->level_name) : ETP_LEVEL_NONE;
     out->threads = in->threads;
-    if (!out->name || !out->prefix || !out->model) {
-        return etp_fail_nomem(err, "arms");
-    }
+    ETP_NEED(out->name && out->prefix && out->model, err, "arms");
     launch_texts texts = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = read_arm(run, i, arena, out, &texts, &why);
@@ -87,9 +83,7 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
     out->arms = ETP_NEW_ARRAY(arena, etp_kernels_of_arm, run->arms.n);
     etp_kernels_arm *judged = ETP_NEW_ARRAY(arena, etp_kernels_arm, run->arms.n);
     out->title = run->models.n ? etp_arena_strdup(arena, run->models.items[0].stem) : "run";
-    if (!out->arms || !judged || !out->title) {
-        return etp_fail_nomem(err, "kernels");
-    }
+    ETP_NEED(out->arms && judged && out->title, err, "kernels");
     for (uint32_t i = 0; i < run->arms.n; i++) {
         etp_kernels_of_arm *arm = &out->arms[out->n_arms++];
         ETP_TRY(load_arm(run, i, arena, arm, err));

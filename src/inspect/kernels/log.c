@@ -108,9 +108,7 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     for (char *p = kind; p && *p; p++) {
         *p = lower(*p);
     }
-    if (!kind || !copy) {
-        return etp_fail_nomem(err, "kernels");
-    }
+    ETP_NEED(kind && copy, err, "kernels");
     bool transpose = strcmp(kind, "transposec") == 0;
     etp_logged_kernel k = {
         {copy, name.len},
@@ -197,10 +195,9 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
     }
     out->by_name = (etp_index){0}; // their places are others now
     for (size_t i = 0; i < out->kernels.n; i++) {
-        if (!etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name),
-                              (uint32_t)i)) {
-            return etp_fail_nomem(err, "kernels");
-        }
+        ETP_NEED(etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name),
+                                  (uint32_t)i),
+                 err, "kernels");
     }
     return ETP_OK;
 }

@@ -34,9 +34,7 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
         const char *base = list.items[i].name;
         const char *inner = etp_arena_printf(v->arena, "%s/%s", path, base);
         const char *name = etp_arena_printf(v->arena, "%s%s", prefix, base);
-        if (!inner || !name) {
-            return etp_fail_nomem(err, path);
-        }
+        ETP_NEED(inner && name, err, path);
         if (list.items[i].is_other && list.items[i].is_dir) {
             continue; // a way out, or round in a circle
         }

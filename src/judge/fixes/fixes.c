@@ -140,14 +140,10 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     if (f.total <= 0) {
         return ETP_OK;
     }
-    if (!read_boundary(&f)) {
-        return etp_fail_nomem(err, "fixes");
-    }
+    ETP_NEED(read_boundary(&f), err, "fixes");
     f.best_rate = best_rate(&f);
     f.covered = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
-    if (!f.covered) {
-        return etp_fail_nomem(err, "fixes");
-    }
+    ETP_NEED(f.covered, err, "fixes");
     ETP_TRY(etp_fixes_of_layout(&f, err));
     ETP_TRY(etp_fixes_of_work(&f, err));
     ETP_TRY(etp_fixes_of_moves(&f, err));
@@ -156,9 +152,7 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
         ab->fixes.items[i].id = etp_arena_printf(&s->arena, "N%zu", i + 1);
-        if (!ab->fixes.items[i].id) {
-            return etp_fail_nomem(err, "fixes");
-        }
+        ETP_NEED(ab->fixes.items[i].id, err, "fixes");
     }
     return ETP_OK;
 }

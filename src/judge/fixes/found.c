@@ -402,9 +402,7 @@ static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, 
 {
     const etp_fix_factor *factor = etp_fix_factor_of(w->change);
     const char *formula = formula_of(f, w, factor);
-    if (!ids || !w->text || !w->recipe || !formula) {
-        return etp_fail_nomem(err, "fixes");
-    }
+    ETP_NEED(ids && w->text && w->recipe && formula, err, "fixes");
     etp_ab_fix fix = {.kind = w->kind,
                       .text = w->text,
                       .recipe = w->recipe,

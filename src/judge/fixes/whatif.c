@@ -287,9 +287,7 @@ static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
                  (w->arm == w->ab->baseline || (base && base->n_dumps == p->n_dumps));
     double *ln = ETP_NEW_ARRAY(w->ab->arena, double, p->n_dumps);
     size_t n = 0;
-    if (!ln) {
-        return etp_fail_nomem(err, "what if");
-    }
+    ETP_NEED(ln, err, "what if");
     for (size_t d = 0; pairs && d < p->n_dumps; d++) {
         double ratio = execute_mean(p, d) / total(w, d);
         if (isfinite(ratio) && ratio > 0) {
@@ -331,9 +329,7 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
     w.faster = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     out->steps = ETP_NEW_ARRAY(ab->arena, etp_whatif_step, n);
-    if (!w.factor || !w.back || !w.faster || !out->steps) {
-        return etp_fail_nomem(err, "what if");
-    }
+    ETP_NEED(w.factor && w.back && w.faster && out->steps, err, "what if");
     for (size_t i = 0; i < ab->n_operators; i++) {
         w.factor[i] = 1;
         w.faster[i] = (double)NAN;

@@ -195,9 +195,7 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
             continue;
         }
         etp_os_detail d = {k_keys[i].key, etp_arena_strdup(arena, etp_str_from(text))};
-        if (!d.value || !ETP_PUSH(arena, out, d)) {
-            return etp_fail_nomem(err, "facts of the machine");
-        }
+        ETP_NEED(d.value && ETP_PUSH(arena, out, d), err, "facts of the machine");
     }
     return ETP_OK;
 }

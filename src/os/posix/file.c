@@ -60,9 +60,7 @@ static etp_status file_load(const char *path, int fd, uint64_t size, etp_file *o
         return ETP_OK;
     }
     uint8_t *data = etp_arena_alloc_raw(&out->arena, (size_t)size, 1);
-    if (!data) {
-        return etp_fail_nomem(err, path);
-    }
+    ETP_NEED(data, err, path);
     ssize_t got = read_full(fd, data, (size_t)size);
     if (got < 0) {
         return etp_fail_errno(err, ETP_IO, "cannot read %s", path);

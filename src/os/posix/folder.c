@@ -55,9 +55,7 @@ etp_status etp_os_temp_dir(const char *root, const char *prefix, etp_arena *aren
 {
     ETP_TRY(etp_os_mkdirs(root, err));
     char *path = etp_arena_printf(arena, "%s/%s-XXXXXX", root, prefix);
-    if (!path) {
-        return etp_fail_nomem(err, root);
-    }
+    ETP_NEED(path, err, root);
     if (!mkdtemp(path)) {
         return etp_fail_errno(err, ETP_IO, "cannot create a temporary folder in %s", root);
     }

@@ -454,9 +454,7 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
 {
     double *now = ETP_NEW_ARRAY(g->arena, double, ab->n_blocks + 1);
     double *then = ETP_NEW_ARRAY(g->arena, double, old->n_blocks + 1);
-    if (!now || !then) {
-        return etp_fail_nomem(err, "launches");
-    }
+    ETP_NEED(now && then, err, "launches");
     size_t n = launch_values(ab, arm, now), n_then = launch_values(old, old_arm, then);
     etp_unpaired u = {.shift = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
     if (n >= ETP_MIN_BLOCKS && n_then >= ETP_MIN_BLOCKS) {

@@ -62,16 +62,12 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         .launch_known = isfinite(launch_ns),
         .comparisons = ETP_NEW_ARRAY(arena, etp_plan_comparison, stats->n_comparisons),
     };
-    if (!out->comparisons) {
-        return etp_fail_nomem(err, "plan");
-    }
+    ETP_NEED(out->comparisons, err, "plan");
     launch_ns = isfinite(launch_ns) ? launch_ns : ASSUMED_LAUNCH_NS;
     for (uint32_t i = 0; i < stats->n_comparisons; i++) {
         const etp_stats_comparison *c = &stats->comparisons[i];
         double *ratios = ETP_NEW_ARRAY(arena, double, stats->n_blocks_seen);
-        if (!ratios) {
-            return etp_fail_nomem(err, "plan");
-        }
+        ETP_NEED(ratios, err, "plan");
         if (c->paired.blocks < 2) {
             continue;
         }

@@ -39,9 +39,7 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
 {
     double *x = ETP_NEW_ARRAY(arena, double, s->n_blocks_seen);
     double *y = ETP_NEW_ARRAY(arena, double, s->n_blocks_seen);
-    if (!x || !y) {
-        return etp_fail_nomem(err, "blocks");
-    }
+    ETP_NEED(x && y, err, "blocks");
     *out = (struct etp_stats_link){(double)NAN, (double)NAN, 0};
     for (size_t b = 0; b < s->n_blocks_seen; b++) {
         x[out->n] = reading(run, s->block_numbers[b]);
@@ -86,9 +84,7 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
     const etp_stats *s = &a->stats;
     double *clocks = ETP_NEW_ARRAY(arena, double, run->blocks.n + 1);
     a->slow = etp_arena_alloc_array(arena, s->n_arms, sizeof *a->slow);
-    if (!a->slow || !clocks) {
-        return etp_fail_nomem(err, "records");
-    }
+    ETP_NEED(a->slow && clocks, err, "records");
     double usual = usual_clock(run, clocks);
     for (size_t i = 0; i < s->n_launches; i++) {
         const etp_launch_stats *l = &s->launches[i];
@@ -106,9 +102,7 @@ etp_status etp_stats_take_withheld(etp_stats_answer *a, const etp_ab *ab, etp_ar
                                    etp_error *err)
 {
     a->withheld = ETP_NEW_ARRAY(arena, etp_withheld, a->stats.n_arms);
-    if (!a->withheld) {
-        return etp_fail_nomem(err, "comparisons");
-    }
+    ETP_NEED(a->withheld, err, "comparisons");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         a->withheld[ab->comparisons[i].candidate] = ab->comparisons[i].withheld;
     }

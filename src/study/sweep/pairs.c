@@ -23,9 +23,7 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_a
                                 etp_error *err)
 {
     s->pairs = ETP_NEW_ARRAY(arena, etp_sweep_pair, s->result.n_speedups + 1);
-    if (!s->pairs) {
-        return etp_fail_nomem(err, "pairs");
-    }
+    ETP_NEED(s->pairs, err, "pairs");
     for (size_t i = 0; i < s->result.n_speedups; i++) {
         const uint32_t *at = s->result.speedups[i].at;
         const uint32_t base[ETP_FACTORS] = {at[0], s->grid.reference[ETP_FACTOR_LEVEL], at[2]};
@@ -45,9 +43,7 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_a
             .at = {at[0], at[1], at[2]},
               .label = label_of(s, at, arena)
         };
-        if (!p->label) {
-            return etp_fail_nomem(err, "pairs");
-        }
+        ETP_NEED(p->label, err, "pairs");
         ETP_TRY(etp_ab_open(&s->ab->dir, 1, &options, &p->session, err));
         p->ab = etp_ab_answer(p->session);
         s->n_pairs++;

@@ -132,9 +132,7 @@ static etp_status say_interaction(speaker *w, size_t at, etp_error *err)
                *at_second = condition(w, when, when_at);
     const char *third = w->s->grid.n[x->c] > 1 ? condition(w, x->c, x->c_at) : "";
     const char *also = elsewhere(w, at);
-    if (!first || !second || !at_first || !at_second || !third || !also) {
-        return etp_fail_nomem(err, "the sweep");
-    }
+    ETP_NEED(first && second && at_first && at_second && third && also, err, "the sweep");
     return say(w, 'I', ETP_SEVERITY_INFO,
                etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s",
                                 third, third[0] ? ": " : "", first, at_first, at_second, second,
@@ -147,9 +145,7 @@ static etp_status say_interactions(speaker *w, etp_error *err)
 {
     const etp_factorial_result *r = &w->s->result;
     bool *said = ETP_NEW_ARRAY(w->arena, bool, r->n_interactions + 1);
-    if (!said) {
-        return etp_fail_nomem(err, "the sweep");
-    }
+    ETP_NEED(said, err, "the sweep");
     for (;;) { // strongest first
         size_t best = SIZE_MAX;
         for (size_t i = 0; i < r->n_interactions; i++) {
@@ -187,9 +183,7 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
     const char *cell =
         etp_arena_printf(w->arena, "%s %s", s->models[k->model].name, s->levels[k->level]);
     double percent = 100 * s->grid.knee;
-    if (!cell) {
-        return etp_fail_nomem(err, "the sweep");
-    }
+    ETP_NEED(cell, err, "the sweep");
     if (step && step->effect.paired.blocks == 0) {
         return ETP_OK; // withheld, or not measured: said elsewhere
     }

@@ -39,9 +39,7 @@ static etp_status find_factors(builder *b, etp_error *err)
     const etp_ab_arm **levels = ETP_NEW_ARRAY(b->arena, const etp_ab_arm *, ab->n_arms);
     out->levels = ETP_NEW_ARRAY(b->arena, const char *, ab->n_arms);
     out->threads = ETP_NEW_ARRAY(b->arena, uint32_t, ab->n_arms);
-    if (!levels || !out->levels || !out->threads) {
-        return etp_fail_nomem(err, "the sweep");
-    }
+    ETP_NEED(levels && out->levels && out->threads, err, "the sweep");
     uint32_t n_levels = 0, n_threads = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
         bool new_level = true, new_threads = true;
@@ -119,9 +117,7 @@ static etp_status name_models(builder *b, etp_error *err)
     size_t n = run->models.n, head = 0, tail = 0;
     b->out->models = ETP_NEW_ARRAY(b->arena, etp_sweep_model, n);
     etp_str *stems = ETP_NEW_ARRAY(b->arena, etp_str, n);
-    if (!b->out->models || !stems) {
-        return etp_fail_nomem(err, "the sweep");
-    }
+    ETP_NEED(b->out->models && stems, err, "the sweep");
     for (size_t i = 0; i < n; i++) {
         stems[i] = run->models.items[i].stem;
     }
@@ -133,9 +129,7 @@ static etp_status name_models(builder *b, etp_error *err)
         b->out->models[i] = (etp_sweep_model){
             .name = etp_arena_strdup(b->arena, name), .correctness = {-1, NAN, NAN, NAN, NAN}
         };
-        if (!b->out->models[i].name) {
-            return etp_fail_nomem(err, "the sweep");
-        }
+        ETP_NEED(b->out->models[i].name, err, "the sweep");
     }
     return ETP_OK;
 }
@@ -161,9 +155,7 @@ static etp_status place_arms(builder *b, etp_error *err)
     out->cells = ETP_NEW_ARRAY(b->arena, etp_sweep_cell, out->n_cells);
     uint32_t *column = ETP_NEW_ARRAY(b->arena, uint32_t, out->n_cells);
     b->silent = ETP_NEW_ARRAY(b->arena, bool, out->n_cells);
-    if (!out->cells || !column || !b->silent) {
-        return etp_fail_nomem(err, "the sweep");
-    }
+    ETP_NEED(out->cells && column && b->silent, err, "the sweep");
     for (uint32_t c = 0; c < out->n_cells; c++) {
         out->cells[c] = (etp_sweep_cell){
             .at = {c / (g->n[1] * g->n[2]), c / g->n[2] % g->n[1], c % g->n[2]},
@@ -213,9 +205,7 @@ static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t refere
     etp_sweep_model *m = &b->out->models[cell->at[0]];
     uint32_t arm = cell->arm;
     const char *x = outputs_dir(b, reference), *y = outputs_dir(b, arm);
-    if (!x || !y) {
-        return etp_fail_nomem(err, "outputs");
-    }
+    ETP_NEED(x && y, err, "outputs");
     etp_outputs_comparison c;
     const etp_ab *ab = &b->s->ab;
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y) ||
@@ -332,9 +322,7 @@ static etp_status match_all_inputs(builder *b, etp_error *err)
             b->out->floats =
                 etp_arena_printf(b->arena, "%s takes %s, %s %s", b->out->models[0].name,
                                  first_type(first), b->out->models[i].name, first_type(other));
-            if (!b->out->floats) {
-                return etp_fail_nomem(err, "inputs");
-            }
+            ETP_NEED(b->out->floats, err, "inputs");
         }
     }
     return ETP_OK;
