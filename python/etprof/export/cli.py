@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import CheckFailed, EnvironmentProblem, EtprofError, MissingPackage, UsageError
 
-PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4")
+PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4", "8da4w", "8da8w")
 DESCRIPTION = """\
 Exports a PyTorch model to <model>_<backend>_<precision>.pte with its .etrecord and example inputs,
 reloads it, runs it in the ExecuTorch runtime, compares it with eager PyTorch and says what was
@@ -27,6 +27,8 @@ MODEL is one of
   timm:NAME          random weights
   hf:CONFIG          a transformers model type or config.json, random weights
   executorch:NAME    one of ExecuTorch's own examples
+  llm:NAME           a language model with its cache: stories15M, stories110M, llama3.2-1B,
+                     qwen3-0.6B, or FILE.json (a config.json or params.json); random weights or --weights
   FILE.py:Class      a class with get_eager_model() and get_example_inputs()
   FOLDER             a model folder anywhere (a path with a slash)
 """
@@ -66,6 +68,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--static", action="store_true", help="ignore the model's own dynamic shapes")
     p.add_argument("--calibrate", metavar="FILE.npz|N",
                    help="int8: real samples, or N random ones (default: the example inputs)")
+    p.add_argument("--group-size", metavar="N|channel",
+                   help="8da4w: weights share a scale in groups of N (default 32) or per channel")
     p.add_argument("--apply", action="append", default=[], metavar="FIX",
                    help="apply a fix recipe; `--apply list` shows them")
     p.add_argument("--no-transforms", dest="transforms", action="store_false",
@@ -82,6 +86,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-f", "--format", choices=("text", "json"), default="text")
     p.add_argument("--verbose", action="store_true", help="show the libraries' own messages")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
+    language = p.add_argument_group("language models (llm:NAME)")
+    language.add_argument("--attention", choices=("plain", "fused"),
+                          help="written out (default), or ExecuTorch's llama::custom_sdpa")
+    language.add_argument("--context", type=int, metavar="N", help="tokens that the cache holds")
+    language.add_argument("--weights", metavar="FILE",
+                          help="safetensors (a file or folder) or a .pth checkpoint; else random ones")
     setup = p.add_argument_group("where torch and executorch come from")
     setup.add_argument("--python", metavar="PATH", help="an interpreter that has them")
     setup.add_argument("--pip-arg", action="append", default=[], metavar="ARG",
@@ -109,9 +119,26 @@ def parse(argv):
         raise UsageError(f"--calibrate is for --dtype int8, this is {options.dtype}")
     if options.name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", options.name):
         raise UsageError(f"--name {options.name}: use letters, digits, '.', '_' and '-'")
+    check_group(options)
+    own = [f"--{n}" for n in ("attention", "context", "weights") if getattr(options, n) is not None]
+    if own and not options.source.startswith("llm:"):
+        raise UsageError(f"{own[0]} is for llm:NAME, this is {options.source}")
     if options.static and options.dynamic_shape:
         raise UsageError("--static and --dynamic-shape exclude each other")
     return options
+
+
+def check_group(options):
+    """--group-size as a number, 0 for a whole channel."""
+    text = options.group_size
+    if text is not None and options.dtype != "8da4w":
+        raise UsageError(f"--group-size is for --dtype 8da4w, this is {options.dtype}")
+    if text == "channel":
+        options.group_size = 0
+    elif text is not None and (not text.isdecimal() or int(text) == 0 or int(text) % 32):
+        raise UsageError(f"--group-size {text}: expected a multiple of 32, or channel")
+    else:
+        options.group_size = int(text or 32)
 
 
 class Talk:

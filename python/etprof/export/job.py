@@ -56,7 +56,7 @@ def find_model(options, talk):
     def load(spec):
         talk(f"building {spec}")
         torch.manual_seed(options.seed)
-        found = sources.resolve(spec)
+        found = sources.resolve(spec, options)
         return found, sources.load(found)
 
     try:
@@ -169,7 +169,8 @@ def run(options, talk):
     wanted = wanted_methods(model, options.method)
     model.dynamic_shapes = dynamic_shapes(model, options.dynamic_shape, options.static)
     model.name = options.name or model.name
-    stem = "_".join([model.name, options.backend, options.dtype, *(f.name for f in fixes)])
+    grouped = {32: "", 0: "_channel"}.get(options.group_size, f"_g{options.group_size}")
+    stem = "_".join([model.name + grouped, options.backend, options.dtype, *(f.name for f in fixes)])
     out = options.outdir or Path(f"out_{model.name}") / "artifacts"
     refuse_taken(out, stem + ".pte", found)
     return make(options, talk, found, model, wanted, fixes, Names(stem), out)
@@ -204,6 +205,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
     settings = lower.Options(
         options.backend, options.dtype, options.calibrate, options.inline_delegates,
         names.stem if options.external_weights else None, fixes, options.transforms,
+        options.group_size,
     )
     with artifacts.scratch_folder(out) as scratch:
         talk(f"exporting {names.stem}")
@@ -215,7 +217,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
         if options.dtype not in ("fp32", "fp16"):
             load_quantized_kernels()
         checks = verify.check_program(
-            scratch / names.pte, data, lowered.methods, options.dtype, options.tolerance)
+            scratch / names.pte, data, lowered.methods, options.dtype, options.tolerance, model.steps)
         ok = all(c["ok"] for c in checks)
         entry = {
             "file": names.pte,
@@ -290,4 +292,6 @@ def option_record(options, fixes) -> dict:
         "inline_delegates": options.inline_delegates, "external_weights": options.external_weights,
         "dynamic_shape": options.dynamic_shape, "method": options.method,
         "calibrate": options.calibrate, "tolerance": options.tolerance,
+        "group_size": options.group_size if options.dtype == "8da4w" else None,
+        "attention": options.attention, "context": options.context,
     }

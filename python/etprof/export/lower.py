@@ -35,6 +35,7 @@ class Options:
     external_weights: str | None = None  # name of the data file
     fixes: list = field(default_factory=list)
     transforms: bool = True
+    group_size: int = 32  # of 4-bit weights, 0 a whole channel
 
 
 @dataclass
@@ -160,8 +161,9 @@ def in_precision(method: Method, options: Options, model: Model):
         method.args = prec.cast_inputs(method.args, torch.float16)
         method.kwargs = prec.cast_inputs(method.kwargs, torch.float16)
         return [], None
-    if dtype == "int4":
-        method.module, warnings = prec.quantize_int4(method.module)
+    if dtype in prec.OF_LINEAR:
+        bits, group = prec.OF_LINEAR[dtype], options.group_size
+        method.module, warnings = prec.quantize_linear(method.module, bits, group if bits == 4 else 0)
         return warnings, None
     if dtype == "int8":
         own = Model(model.name, model.module, method.args, method.kwargs,
@@ -193,7 +195,7 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
         what = f"'{model.name}'" if name == "forward" else f"'{model.name}' method {name}"
         method = Method(name, module, args, kwargs, model.dynamic_shapes)
         method.reference = run_eager(what, module, args, kwargs)
-        if options.dtype in ("fp16", "int4"):
+        if options.dtype in ("fp16", *prec.OF_LINEAR):
             method.module = copy.deepcopy(module)  # methods share the module; casts are in place
         for fix in options.fixes:
             method.module = fix.on_module(method.module)
@@ -249,6 +251,7 @@ def lower(model: Model, wanted: dict, options: Options) -> Lowered:
                 partitioner=parts_for(programs, parts, single),
                 transform_passes=passes,
                 compile_config=compile_config,
+                constant_methods=model.constants or None,
                 generate_etrecord=True,
             )
         except Exception as error:

@@ -10,7 +10,7 @@ from torch.utils import _pytree as pytree
 
 from ..errors import BadInput, UsageError
 
-PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4")
+OF_LINEAR = {"int4": 4, "8da4w": 4, "8da8w": 8}  # of linear layers alone: bits of a weight
 HALF_MAX = 65504.0
 
 
@@ -166,26 +166,31 @@ def plain_scalars(graph):
     return graph
 
 
-def quantize_int4(module):
-    """Linear layers: weights in 4 bits by groups of 32, activations int8 per token."""
+def quantize_linear(module, bits: int, group: int):
+    """Linear layers: weights in 4 or 8 bits by groups of GROUP (0: per channel), activations int8
+    per token."""
     from torchao.quantization import quantize_
-    from torchao.quantization.granularity import PerGroup
+    from torchao.quantization.granularity import PerAxis, PerGroup
     from torchao.quantization.quant_api import Int8DynamicActivationIntxWeightConfig
 
-    group = 32
+    def fits(m):
+        return isinstance(m, torch.nn.Linear) and m.in_features % (group or 1) == 0
+
     linears = [m for m in module.modules() if isinstance(m, torch.nn.Linear)]
-    fitting = [m for m in linears if m.in_features % group == 0]
+    fitting = [m for m in linears if fits(m)]
     if not fitting:
         raise BadInput(
-            "nothing was quantised: int4 needs a linear layer whose input width is a multiple "
-            f"of {group}; this model has {len(linears)} linear layers"
+            f"nothing was quantised: int{bits} needs a linear layer"
+            + (f" whose input width is a multiple of {group}" if group else "")
+            + f"; this model has {len(linears)} linear layers"
         )
     quantize_(
         module,
         Int8DynamicActivationIntxWeightConfig(
-            weight_dtype=torch.int4, weight_granularity=PerGroup(group)
+            weight_dtype=torch.int4 if bits == 4 else torch.int8,
+            weight_granularity=PerGroup(group) if group else PerAxis(0),
         ),
-        filter_fn=lambda m, _: isinstance(m, torch.nn.Linear) and m.in_features % group == 0,
+        filter_fn=lambda m, _: fits(m),
     )
     warnings = []
     if len(fitting) < len(linears):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # From what the user typed to a model with example inputs. One grammar:
-#   NAME | torchvision:NAME | timm:NAME | hf:CONFIG | executorch:NAME | FILE.py:Class | FOLDER
+#   NAME | torchvision:NAME | timm:NAME | hf:CONFIG | executorch:NAME | llm:NAME | FILE.py:Class | FOLDER
 from __future__ import annotations
 
 import difflib
@@ -20,7 +20,7 @@ from .. import registry
 from ..errors import BadInput, EnvironmentProblem, EtprofError, MissingPackage, UsageError
 from ..packages import EXTRAS, pinned_for
 
-GRAMMAR = "NAME, torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, FILE.py:Class or FOLDER"
+GRAMMAR = "NAME, torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, llm:NAME, FILE.py:Class or FOLDER"
 IMAGE = (1, 3, 224, 224)
 
 
@@ -46,6 +46,8 @@ class Model:
     dynamic_shapes: Any = None
     methods: dict = field(default_factory=dict)  # name -> (args, kwargs)
     calibration: list | None = None  # of (args, kwargs)
+    constants: dict = field(default_factory=dict)  # methods that return a constant
+    steps: list = field(default_factory=list)  # args of calls that follow each other on one state
 
 
 def file_name(text: str) -> str:
@@ -267,7 +269,20 @@ def suggest(name: str, known) -> str:
     return "; did you mean " + " or ".join(near) + "?" if near else ""
 
 
-def resolve(spec: str) -> Source:
+def language_model(spec: str, options) -> Source:
+    """llm:NAME; what it is called tells the choices that are no precision."""
+    from ..llm import program
+
+    shape, name = program.describe(spec.removeprefix("llm:"))
+    name = file_name(name)
+    if options is not None:
+        options.attention = options.attention or "plain"
+        name += "_fused" * (options.attention == "fused")
+    info = {"weights": str(options.weights) if options and options.weights else "random"}
+    return Source(spec, name, "llm", lambda: program.LanguageModel(shape, options), info)
+
+
+def resolve(spec: str, options=None) -> Source:
     """Finds the model without building it. Unknown names are usage errors with a suggestion."""
     kinds = {
         "torchvision": from_torchvision,
@@ -276,7 +291,9 @@ def resolve(spec: str) -> Source:
         "executorch": from_executorch,
     }
     head, colon, tail = spec.partition(":")
-    if colon and head in kinds:
+    if head == "llm" and tail:
+        return language_model(spec, options)
+    if colon and head in (*kinds, "llm"):
         if not tail:
             raise UsageError(f"'{spec}' names no model after '{head}:'")
         name = file_name(Path(tail).stem if head == "hf" and tail.endswith(".json") else tail)
@@ -358,6 +375,8 @@ def load(source: Source) -> Model:
             dynamic_shapes=optional(base, "get_dynamic_shapes"),
             methods=dict(optional(base, "get_method_inputs") or {}),
             calibration=optional(base, "get_calibration_inputs"),
+            constants=dict(optional(base, "get_constant_methods") or {}),
+            steps=list(optional(base, "get_steps") or []),
         )
     except EtprofError:
         raise

@@ -16,10 +16,12 @@ from torch.utils import _pytree as pytree
 SAME = {
     "fp32": (1e-3, 0.99999), "fp16": (3e-2, 0.999),
     "int8": (0.15, 0.99), "int8-dynamic": (0.1, 0.995), "int4": (0.1, 0.99),
+    "8da4w": (0.1, 0.99), "8da8w": (0.1, 0.995),
 }
 FP32 = {
     "fp32": (1e-3, 0.99999), "fp16": (5e-2, 0.999),
     "int8": (None, 0.95), "int8-dynamic": (None, 0.97), "int4": (None, 0.85),
+    "8da4w": (None, 0.85), "8da8w": (None, 0.97),
 }
 
 
@@ -159,7 +161,19 @@ def other_sizes(method):
     return sets
 
 
-def check_method(loaded, method, dtype, tolerance_cosine) -> dict:
+def check_steps(loaded, method, steps, same) -> list:
+    """Calls that follow each other on one state, ours and eager's, the last ones compared too."""
+    checks = []
+    for i, args in enumerate(steps):
+        with torch.no_grad():
+            want = outputs_of(method.module(*args))
+        figures = compare(loaded.execute(flatten_inputs(method.program, args, {})), want, same)
+        why = f"step {i + 1} of {len(steps)}: {figures.why}" if figures.why else None
+        checks.append({**figures.as_json(same), "why": why})
+    return checks
+
+
+def check_method(loaded, method, dtype, tolerance_cosine, steps=()) -> dict:
     """Figures of one method; `ok` is what decides."""
     same, fp32 = SAME[dtype], FP32[dtype]
     if tolerance_cosine is not None:
@@ -183,10 +197,11 @@ def check_method(loaded, method, dtype, tolerance_cosine) -> dict:
         figures = compare(loaded.execute(flatten_inputs(method.program, args, kwargs)), want, same)
         inputs = [list(x.shape) for x in pytree.tree_flatten((args, kwargs))[0]]
         shapes.append({"inputs": inputs, **figures.as_json(same), "why": figures.why or None})
+    stepped = check_steps(loaded, method, steps, same)
     checks = [against_same, against_fp32]
-    ok = all(c.ok for c in checks) and all(s["ok"] for s in shapes)
+    ok = all(c.ok for c in checks) and all(s["ok"] for s in [*shapes, *stepped])
     why = next((c.why for c in checks if not c.ok), None) or next(
-        (s["why"] for s in shapes if not s["ok"]), None
+        (s["why"] for s in [*shapes, *stepped] if not s["ok"]), None
     )
     if against_same.ok and not against_fp32.ok:
         why += f"; eager PyTorch in {dtype} is as far from fp32: " + (
@@ -200,6 +215,7 @@ def check_method(loaded, method, dtype, tolerance_cosine) -> dict:
         "against_fp32": against_fp32.as_json(fp32),
         "as_near_as_eager": rounded,
         "other_shapes": shapes,
+        "steps": stepped,
     }
 
 
@@ -219,7 +235,7 @@ def native_messages():
             lines += file.read().decode(errors="replace").splitlines()
 
 
-def check_program(pte, data, methods, dtype, tolerance_cosine) -> list:
+def check_program(pte, data, methods, dtype, tolerance_cosine, steps=()) -> list:
     """Loads the file as a user would and checks every method; failures to run count as failed."""
     from executorch.runtime import Runtime
 
@@ -233,7 +249,7 @@ def check_program(pte, data, methods, dtype, tolerance_cosine) -> list:
         for method in methods:
             try:
                 loaded = program.load_method(method.name)
-                results.append(check_method(loaded, method, dtype, tolerance_cosine))
+                results.append(check_method(loaded, method, dtype, tolerance_cosine, steps))
             except Exception as error:
                 results.append(failed(method.name, f"the runtime cannot run the method: {error}"))
     for result in results:
@@ -245,5 +261,5 @@ def check_program(pte, data, methods, dtype, tolerance_cosine) -> list:
 def failed(name, why):
     return {
         "method": name, "ok": False, "why": why.strip().splitlines()[0],
-        "against_same_precision": None, "against_fp32": None, "other_shapes": [],
+        "against_same_precision": None, "against_fp32": None, "other_shapes": [], "steps": [],
     }

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language models: shapes and options without torch; exported programs against a decoder that is
+# written here in numpy after the papers (pairs as complex numbers, loops over heads).
+import json
+import math
+import struct
+import unittest
+
+from support import NEEDS_TORCH, ExportCase
+
+TINY = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "num_key_value_heads": 1, "intermediate_size": 64, "vocab_size": 96,
+        "rms_norm_eps": 1e-5, "rope_theta": 1e4, "max_position_embeddings": 32, "bos_token_id": 1,
+        "eos_token_id": 2, "tie_word_embeddings": False}
+META = {"dim": 32, "n_layers": 1, "n_heads": 2, "vocab_size": 96, "multiple_of": 32,
+        "norm_eps": 1e-5, "max_seq_len": 32}
+
+
+class Shapes(unittest.TestCase):
+    def test_known_sizes_are_those_of_the_published_models(self):
+        from etprof.llm.shapes import KNOWN
+
+        def weights(s, tied):
+            attention = s.width * s.head_width * (2 * s.heads + 2 * s.kv_heads)
+            norms = 2 * s.width + (2 * s.head_width if s.norms_qk else 0)
+            layer = attention + 3 * s.width * s.hidden + norms
+            return s.layers * layer + s.width + s.vocab * s.width * (1 if tied else 2)
+
+        # As their authors state them: 15 M, 110 M, 1,235,814,400 and 596,049,920 parameters.
+        self.assertEqual(weights(KNOWN["llama3.2-1B"], True), 1235814400)
+        self.assertEqual(weights(KNOWN["qwen3-0.6B"], True), 596049920)
+        self.assertEqual(round(weights(KNOWN["stories15M"], True) / 1e6), 15)
+        self.assertEqual(round(weights(KNOWN["stories110M"], True) / 1e6), 110)
+
+    def test_names_are_found_however_they_are_written(self):
+        from etprof.llm.shapes import known
+
+        self.assertEqual(known("STORIES15m"), "stories15M")
+        self.assertEqual(known("Llama-3.2-1B"), "llama3.2-1B")
+        self.assertEqual(known("Qwen3-0.6B"), "qwen3-0.6B")
+        self.assertIsNone(known("stories16M"))
+
+    def test_hidden_width_of_metas_configurations(self):
+        from etprof.llm.shapes import from_meta
+
+        # 4 · 288 · 2 / 3 = 768; 4 · 4096 · 2 / 3 = 10922.7, up to a multiple of 256: 11008
+        stories = {"dim": 288, "n_layers": 6, "n_heads": 6, "vocab_size": 32000, "multiple_of": 32}
+        self.assertEqual(from_meta(stories).hidden, 768)
+        seven = {"dim": 4096, "n_layers": 32, "n_heads": 32, "vocab_size": 32000, "multiple_of": 256}
+        self.assertEqual(from_meta(seven).hidden, 11008)
+
+
+class Refused(ExportCase):
+    def test_what_cannot_be_meant(self):
+        bad = self.folder / "bad.json"
+        bad.write_text(json.dumps({**META, "n_heads": "x"}))
+        uneven = self.folder / "uneven.json"
+        uneven.write_text(json.dumps({**TINY, "num_key_value_heads": 3, "num_attention_heads": 4}))
+        other = self.folder / "other.json"
+        other.write_text(json.dumps({**TINY, "model_type": "mamba"}))
+        lacking = self.folder / "lacking.json"
+        lacking.write_text("{}")
+        for code, word, argv in (
+            (2, "did you mean stories15M", ["llm:stories16M"]),
+            (2, "names no model", ["llm:"]),
+            (2, "is for llm:NAME", ["toy_cnn", "--attention", "fused"]),
+            (2, "multiple of 32", ["llm:stories15M", "--dtype", "8da4w", "--group-size", "31"]),
+            (2, "is for --dtype 8da4w", ["llm:stories15M", "--group-size", "128"]),
+            (4, "a member is no number", [f"llm:{bad}"]),
+            (4, "evenly", [f"llm:{uneven}"]),
+            (2, "knows llama and qwen3", [f"llm:{other}"]),
+            (4, "no 'dim' in it", [f"llm:{lacking}"]),
+        ):
+            with self.subTest(argv=argv):
+                self.refused(code, word, *argv)
+
+    @NEEDS_TORCH
+    def test_precisions_and_weights(self):
+        config = self.folder / "tiny.json"
+        config.write_text(json.dumps(TINY))
+        cut = self.folder / "cut.safetensors"
+        cut.write_bytes(struct.pack("<Q", 1 << 40) + b"{}")
+        other = self.folder / "other.safetensors"
+        write_safetensors(other, {"model.norm.weight": numpy().ones(32, "f4")})
+        code = self.folder / "code.pth"
+        code.write_bytes(b"cos\nsystem\n(S'true'\ntR.")
+        for number, word, argv in (
+            (2, "language models take", ["--dtype", "int8"]),
+            (2, "at least", ["--context", "4"]),
+            (2, "no such file", ["--weights", str(self.folder / "none.pth")]),
+            (4, "not a safetensors file", ["--weights", str(cut)]),
+            (4, "weights are missing", ["--weights", str(other)]),
+            (4, "without running code", ["--weights", str(code)]),
+        ):
+            with self.subTest(argv=argv):
+                self.refused(number, word, f"llm:{config}", *argv)
+
+
+def numpy():
+    import numpy
+
+    return numpy
+
+
+def write_safetensors(path, tensors):
+    header, offset = {}, 0
+    for name, x in tensors.items():
+        header[name] = {"dtype": "F32", "shape": list(x.shape),
+                        "data_offsets": [offset, offset + x.nbytes]}
+        offset += x.nbytes
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(
+        x.tobytes() for x in tensors.values()))
+
+
+def draw(seed, **shapes):
+    rng = numpy().random.default_rng(seed)
+    return {name: (rng.standard_normal(shape) / math.sqrt(shape[-1])).astype("f4")
+            if len(shape) > 1 else (1 + 0.1 * rng.standard_normal(shape)).astype("f4")
+            for name, shape in shapes.items()}
+
+
+def decode(w, tokens, heads, kv_heads, head_width, neighbours, norms_qk):
+    """Logits after each token of a sequence, one position after the other, in float64."""
+    np = numpy()
+
+    def norm(x, weight):
+        return x / np.sqrt(np.mean(x * x) + 1e-5) * weight
+
+    def turn(x, position):  # a pair is one complex number
+        half = head_width // 2
+        a, b = (x[0::2], x[1::2]) if neighbours else (x[:half], x[half:])
+        speed = np.array([1e4 ** (-2 * i / head_width) for i in range(half)])
+        z = (a + 1j * b) * np.exp(1j * position * speed)
+        return np.stack([z.real, z.imag], 1).ravel() if neighbours else np.concatenate([z.real, z.imag])
+
+    keys, values, answers = [], [], []
+    for position, token in enumerate(tokens):
+        x = w["embedding"][token].astype("f8")
+        h = norm(x, w["attention_norm"])
+        q = (w["q"] @ h).reshape(heads, head_width)
+        k = (w["k"] @ h).reshape(kv_heads, head_width)
+        if norms_qk:
+            q = [norm(row, w["q_norm"]) for row in q]
+            k = [norm(row, w["k_norm"]) for row in k]
+        keys.append([turn(row, position) for row in k])
+        values.append((w["v"] @ h).reshape(kv_heads, head_width))
+        seen = []
+        for i in range(heads):
+            mine = i * kv_heads // heads
+            scores = np.array([turn(q[i], position) @ past[mine] for past in keys])
+            scores = np.exp((scores - scores.max()) / math.sqrt(head_width))
+            share = scores / scores.sum()
+            seen.append(sum(s * past[mine] for s, past in zip(share, values)))
+        x = x + w["o"] @ np.concatenate(seen)
+        h = norm(x, w["ffn_norm"])
+        gate = w["gate"] @ h
+        x = x + w["down"] @ (gate / (1 + np.exp(-gate)) * (w["up"] @ h))
+        answers.append(w["output"] @ norm(x, w["norm"]))
+    return answers
+
+
+def run_program(path, calls):
+    """Logits of calls (tokens, position) on one loaded method."""
+    import torch
+    from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
+    from executorch.runtime import Runtime
+
+    method = Runtime.get().load_program(str(path)).load_method("forward")
+    return [method.execute([torch.tensor([tokens]), torch.tensor([position])])[0][0].numpy().copy()
+            for tokens, position in calls]
+
+
+TOKENS = [5, 90, 17, 17, 3, 64, 41, 8, 77, 30]
+CALLS = [(TOKENS[:6], 0), ([TOKENS[6]], 6), (TOKENS[7:9], 7), ([TOKENS[9]], 9)]
+LAST = [5, 6, 8, 9]  # the position that each call answers for
+
+
+@NEEDS_TORCH
+class Programs(ExportCase):
+    def agree(self, path, want):
+        for got, last in zip(run_program(path, CALLS), LAST):
+            numpy().testing.assert_allclose(got, want[last], rtol=2e-4, atol=2e-4)
+
+    def test_metas_weights_with_attention_written_out(self):
+        import torch
+
+        w = draw(1, embedding=(96, 32), q=(32, 32), k=(32, 32), v=(32, 32), o=(32, 32),
+                 gate=(96, 32), up=(96, 32), down=(32, 96), attention_norm=(32,), ffn_norm=(32,),
+                 norm=(32,), output=(96, 32))
+        names = {"embedding": "tok_embeddings", "q": "layers.0.attention.wq",
+                 "k": "layers.0.attention.wk", "v": "layers.0.attention.wv",
+                 "o": "layers.0.attention.wo", "gate": "layers.0.feed_forward.w1",
+                 "up": "layers.0.feed_forward.w3", "down": "layers.0.feed_forward.w2",
+                 "attention_norm": "layers.0.attention_norm", "ffn_norm": "layers.0.ffn_norm",
+                 "norm": "norm", "output": "output"}
+        checkpoint = self.folder / "weights.pth"
+        torch.save({f"{names[k]}.weight": torch.tensor(v) for k, v in w.items()}, checkpoint)
+        config = self.folder / "params.json"
+        config.write_text(json.dumps(META))
+        entry = self.exported(f"llm:{config}", "--weights", str(checkpoint), "--name", "tiny").entry
+        self.assertEqual(len(entry["checks"][0]["steps"]), 5)
+        self.assertEqual(entry["model"]["weights"], str(checkpoint))
+        self.agree(self.out / entry["file"], decode(w, TOKENS, 2, 2, 16, True, False))
+
+    def test_hugging_faces_weights_with_the_fused_operators(self):
+        w = draw(2, embedding=(96, 32), q=(32, 32), k=(16, 32), v=(16, 32), o=(32, 32),
+                 q_norm=(16,), k_norm=(16,), gate=(64, 32), up=(64, 32), down=(32, 64),
+                 attention_norm=(32,), ffn_norm=(32,), norm=(32,), output=(96, 32))
+        layer = "model.layers.0."
+        names = {"embedding": "model.embed_tokens", "norm": "model.norm", "output": "lm_head",
+                 "attention_norm": layer + "input_layernorm",
+                 "ffn_norm": layer + "post_attention_layernorm",
+                 **{k: f"{layer}self_attn.{k}_proj" for k in "qkvo"},
+                 **{k: f"{layer}self_attn.{k}" for k in ("q_norm", "k_norm")},
+                 **{k: f"{layer}mlp.{k}_proj" for k in ("gate", "up", "down")}}
+        folder = self.folder / "weights"
+        folder.mkdir()
+        write_safetensors(folder / "model.safetensors", {f"{names[k]}.weight": v for k, v in w.items()})
+        config = folder / "config.json"
+        config.write_text(json.dumps({**TINY, "model_type": "qwen3"}))
+        entry = self.exported(f"llm:{config}", "--weights", str(folder), "--attention", "fused").entry
+        self.assertEqual(entry["file"], "weights_fused_xnnpack_fp32.pte")
+        self.agree(self.out / entry["file"], decode(w, TOKENS, 2, 1, 16, False, True))
+
+    def test_four_bits_per_channel_and_the_constant_methods(self):
+        from executorch.runtime import Runtime
+
+        config = self.folder / "tiny.json"
+        config.write_text(json.dumps(TINY))
+        entry = self.exported(f"llm:{config}", "--dtype", "8da4w", "--group-size", "channel").entry
+        self.assertEqual(entry["file"], "tiny_channel_xnnpack_8da4w.pte")
+        program = Runtime.get().load_program(str(self.out / entry["file"]))
+        said = {name: program.load_method(name).execute([]) for name in program.method_names
+                if name != "forward"}
+        self.assertEqual(said["get_max_context_len"], [32])
+        self.assertEqual(said["get_max_seq_len"], [31])
+        self.assertEqual(said["get_vocab_size"], [96])
+        self.assertEqual(said["use_kv_cache"], [True])
+        self.assertEqual(said["enable_dynamic_shape"], [True])
+        self.assertEqual(said["get_eos_ids"], [2])
+
+
+if __name__ == "__main__":
+    unittest.main()
