@@ -298,6 +298,10 @@ typedef struct etp_ab_fix {
       "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3")      \
     X(OFF_FEATURE, "off_feature",                                                                    \
       "Σ time of the operators ÷ Method::execute of the arm, at least 0.05")                         \
+    X(GROUPWISE, "groupwise_4bit",                                                                   \
+      "Σ multiply-accumulates (time, where the program is not known) of operators on the "          \
+      "feature, "                                                                                    \
+      "and of those with 4-bit weights in groups, ÷ those of everything that multiplies")            \
     X(SHIFT, "bottleneck",                                                                           \
       "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself")               \
     X(PORTABLE, "portable",                                                                          \
