@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw numbers of a report as JSON, carried inside the HTML page.
+// The raw numbers of a report as JSON, carried inside the HTML page. What is for the page alone has
+// its raw numbers in the cells.
 #include <math.h>
 
 #include "base/json.h"
@@ -152,7 +153,7 @@ void etp_report_write_data(const etp_report *r, etp_sink *sink)
     etp_json_key(&j, "tables");
     etp_json_begin_array(&j);
     for (size_t i = 0; i < r->blocks.n; i++) {
-        if (r->blocks.items[i].table) {
+        if (r->blocks.items[i].table && r->blocks.items[i].medium == ETP_EVERYWHERE) {
             write_table(&j, r->blocks.items[i].table);
         }
     }
@@ -160,7 +161,7 @@ void etp_report_write_data(const etp_report *r, etp_sink *sink)
     etp_json_key(&j, "charts");
     etp_json_begin_array(&j);
     for (size_t i = 0; i < r->blocks.n; i++) {
-        if (r->blocks.items[i].chart) {
+        if (r->blocks.items[i].chart && r->blocks.items[i].medium == ETP_EVERYWHERE) {
             write_chart(&j, r->blocks.items[i].chart);
         }
     }

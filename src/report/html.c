@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as one self-contained page: no network, readable without script, on a phone and on
 // paper. Style and script are page.css and page.js.
+#include <stdlib.h>
+
 #include "report/page.h"
 #include "report/svg.h"
 
@@ -11,6 +13,7 @@ typedef struct page {
     size_t ordinal;  // of the block being written
     etp_str heading; // the last one written
     bool failed;     // out of memory once
+    etp_html_links links;
 } page;
 
 static void z(page *p, const char *s)
@@ -21,6 +24,11 @@ static void z(page *p, const char *s)
 static void text(page *p, etp_str s)
 {
     etp_sink_xml(p->sink, s);
+}
+
+static void linked(page *p, etp_str s)
+{
+    etp_html_text(p->sink, s, &p->links);
 }
 
 static void element(page *p, const char *tag, const char *cls, etp_str s)
@@ -58,7 +66,7 @@ static void section_id(page *p, size_t block)
     etp_html_id(p->sink, id);
     for (size_t i = 0; i < block; i++) {
         const etp_block *b = &p->report->blocks.items[i];
-        if (b->kind == ETP_BLOCK_SECTION && etp_str_eq(b->id, id)) {
+        if (b->kind == ETP_BLOCK_SECTION && b->medium != ETP_OFF_PAGE && etp_str_eq(b->id, id)) {
             etp_sink_printf(p->sink, "-%zu", block); // our authors do not; the page stays valid
             return;
         }
@@ -89,12 +97,14 @@ static void write_note(page *p, const etp_block *b)
 {
     static const char *const k_word[] = {"", "Note", "OK", "Warning", "Problem"};
     if (b->severity == ETP_PLAIN) {
-        element(p, "p", "", b->text);
+        z(p, "<p>");
+        linked(p, b->text);
+        z(p, "</p>\n");
         return;
     }
     etp_sink_printf(p->sink, "<p class=\"note %s\"><b>%s</b> ", k_etp_css_severity[b->severity],
                     k_word[b->severity]);
-    text(p, b->text);
+    linked(p, b->text);
     z(p, "</p>\n");
 }
 
@@ -113,10 +123,11 @@ static void write_keys(page *p, const etp_keys *k)
     z(p, "<dl class=\"keys\">\n");
     for (size_t i = 0; i < k->pairs.n; i++) {
         const etp_key_value *pair = &k->pairs.items[i];
-        etp_sink_printf(p->sink, "<dt class=\"%s\">", k_etp_css_severity[pair->severity]);
+        etp_sink_printf(p->sink, pair->severity ? "<dt class=\"%s\">" : "<dt>",
+                        k_etp_css_severity[pair->severity]);
         text(p, pair->key);
         z(p, "</dt><dd>");
-        text(p, pair->value);
+        linked(p, pair->value);
         z(p, "</dd>\n");
     }
     z(p, "</dl>\n");
@@ -129,6 +140,21 @@ static void write_chart(page *p, const etp_chart *c)
     p->failed = !etp_svg_for_page(p->sink, c, (unsigned)p->ordinal, p->arena) || p->failed;
     element(p, "p", "caption", c->description);
     z(p, "</figure>\n");
+}
+
+static void write_drawer(page *p, etp_str id, etp_str title)
+{
+    z(p, "<section class=\"drawer\" tabindex=\"-1\" id=\"");
+    etp_html_id(p->sink, id);
+    z(p, "\" aria-labelledby=\"");
+    etp_html_id(p->sink, id);
+    z(p, "-title\"><h3 id=\"");
+    etp_html_id(p->sink, id);
+    z(p, "-title\"><span class=\"id\">");
+    text(p, id);
+    z(p, "</span> ");
+    text(p, title);
+    z(p, "</h3>\n");
 }
 
 static void write_block(page *p, const etp_block *b)
@@ -146,6 +172,10 @@ static void write_block(page *p, const etp_block *b)
         z(p, "<details class=\"fold\">");
         element(p, "summary", "", b->text);
         break;
+    case ETP_BLOCK_DRAWER:
+        p->heading = b->text;
+        write_drawer(p, b->id, b->text);
+        break;
     case ETP_BLOCK_TEXT:
         write_note(p, b);
         break;
@@ -156,11 +186,27 @@ static void write_block(page *p, const etp_block *b)
         write_keys(p, b->keys);
         break;
     case ETP_BLOCK_TABLE:
-        etp_html_table(p->sink, b->table, p->ordinal, p->heading);
+        etp_html_table(p->sink, b->table, p->ordinal, p->heading, &p->links);
         break;
     case ETP_BLOCK_CHART:
         write_chart(p, b->chart);
         break;
+    }
+}
+
+static void collect_links(page *p, const etp_report_style *style)
+{
+    const etp_report *r = p->report;
+    p->links.items = ETP_NEW_ARRAY(p->arena, etp_str, r->blocks.n + 1);
+    p->failed = !p->links.items;
+    for (size_t i = 0; p->links.items && i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
+        if (b->kind == ETP_BLOCK_DRAWER && etp_block_shown(b, style, ETP_ON_PAGE)) {
+            p->links.items[p->links.n++] = b->id;
+        }
+    }
+    if (p->links.n) {
+        qsort(p->links.items, p->links.n, sizeof *p->links.items, etp_html_id_order);
     }
 }
 
@@ -187,20 +233,26 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
     page p = {.sink = sink, .arena = &arena, .report = r, .heading = r->title};
+    collect_links(&p, style);
     write_head(&p);
     write_navigation(&p, style);
     z(&p, "<main>\n");
-    etp_html_summary(sink, r);
-    bool in_section = false, in_fold = false;
+    etp_html_summary(sink, r, &p.links);
+    bool in_section = false, in_fold = false, in_drawer = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
         if (!etp_block_shown(b, style, ETP_ON_PAGE)) {
             continue;
         }
-        if (in_fold && (b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_FOLD)) {
+        bool breaks = b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_DRAWER;
+        if (in_fold && (breaks || b->kind == ETP_BLOCK_FOLD)) {
             z(&p, "</details>\n");
             in_fold = false;
         }
+        if (in_drawer && breaks) {
+            z(&p, "</section>\n");
+        }
+        in_drawer = b->kind == ETP_BLOCK_DRAWER || (in_drawer && !breaks);
         if (b->kind == ETP_BLOCK_SECTION && b->level == 1) {
             z(&p, in_section ? "</section>\n<section>\n" : "<section>\n");
             in_section = true;
@@ -210,6 +262,7 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
         write_block(&p, b);
     }
     z(&p, in_fold ? "</details>\n" : "");
+    z(&p, in_drawer ? "</section>\n" : "");
     z(&p, in_section ? "</section>\n</main>\n" : "</main>\n");
     if (r->footer.len) {
         z(&p, "<footer><p>");

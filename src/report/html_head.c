@@ -138,7 +138,7 @@ static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view
     z(sink, "</p>\n");
 }
 
-static void write_action(etp_sink *sink, const etp_action_card *a)
+static void write_action(etp_sink *sink, const etp_action_card *a, const etp_html_links *links)
 {
     char buf[ETP_VIEW_CHARS];
     double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
@@ -162,14 +162,21 @@ static void write_action(etp_sink *sink, const etp_action_card *a)
     }
     z(sink, "</p>\n");
     write_range(sink, a, &v);
-    z(sink, "<p class=\"what\"><a class=\"id\" href=\"#");
-    etp_html_id(sink, a->id);
-    z(sink, "\">");
+    bool link = etp_html_links_have(links, a->id);
+    z(sink, link ? "<p class=\"what\"><a class=\"id\" href=\"#" : "<p class=\"what\"><b>");
+    if (link) {
+        etp_html_id(sink, a->id);
+        z(sink, "\">");
+    }
     etp_sink_xml(sink, a->id);
-    z(sink, "</a> ");
-    etp_sink_xml(sink, a->text);
+    z(sink, link ? "</a> " : "</b> ");
+    etp_html_text(sink, a->text, links);
     z(sink, "</p>\n");
-    element(sink, "p", "advice", a->advice);
+    if (a->advice.len) {
+        z(sink, "<p class=\"advice\">");
+        etp_html_text(sink, a->advice, links);
+        z(sink, "</p>\n");
+    }
     if (a->command.len) {
         z(sink, "<div class=\"copy\"><code>");
         etp_sink_xml(sink, a->command);
@@ -178,7 +185,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a)
     z(sink, "</li>\n");
 }
 
-static void write_actions(etp_sink *sink, const etp_report *r)
+static void write_actions(etp_sink *sink, const etp_report *r, const etp_html_links *links)
 {
     if (r->actions.n == 0) {
         return;
@@ -192,12 +199,12 @@ static void write_actions(etp_sink *sink, const etp_report *r)
                             "</ol>\n<details class=\"fold\"><summary>%zu more</summary><ol>\n",
                             r->actions.n - ACTIONS_SHOWN);
         }
-        write_action(sink, &r->actions.items[i]);
+        write_action(sink, &r->actions.items[i], links);
     }
     z(sink, r->actions.n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
 }
 
-void etp_html_summary(etp_sink *sink, const etp_report *r)
+void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links)
 {
     if (r->cards.n) {
         z(sink, "<div class=\"cards\">\n");
@@ -206,7 +213,7 @@ void etp_html_summary(etp_sink *sink, const etp_report *r)
         }
         z(sink, "</div>\n");
     }
-    write_actions(sink, r);
+    write_actions(sink, r, links);
     if (r->facts.n) {
         z(sink, "<dl class=\"facts\">\n");
         for (size_t i = 0; i < r->facts.n; i++) {

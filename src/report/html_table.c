@@ -12,16 +12,6 @@ const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};
 
 enum { TALL = 24 }; // rows from which a table scrolls under a fixed header
 
-void etp_html_id(etp_sink *sink, etp_str id)
-{
-    for (size_t i = 0; i < id.len; i++) {
-        char c = id.ptr[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '-' || c == '_';
-        etp_sink_char(sink, fine ? c : '-');
-    }
-}
-
 static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views)
 {
     etp_sink_z(sink, "<thead><tr>");
@@ -33,6 +23,9 @@ static void write_header(etp_sink *sink, const etp_table *t, const etp_view *vie
         }
         if (!(col->flags & ETP_COL_UNSORTED)) {
             etp_sink_printf(sink, " data-sort=\"%s\"", etp_column_is_number(col) ? "n" : "t");
+        }
+        if (col->flags & ETP_COL_CHOICE) {
+            etp_sink_z(sink, " data-choice=\"\"");
         }
         if (col->help && *col->help) {
             etp_sink_z(sink, " title=\"");
@@ -69,8 +62,12 @@ static void write_classes(etp_sink *sink, const etp_column *col, const etp_view 
                           const etp_cell *c, bool bar)
 {
     const char *severity = k_etp_css_severity[etp_cell_judgement(col, v, c)];
+    char swatch[8] = "";
+    if (c->color) {
+        snprintf(swatch, sizeof swatch, "k%u", (c->color - 1) % ETP_SVG_COLORS + 1);
+    }
     const char *parts[] = {etp_column_is_number(col) ? "n" : "", bar ? "bar" : "", severity,
-                           c->type == ETP_CELL_MISSING ? "none" : ""};
+                           c->type == ETP_CELL_MISSING ? "none" : "", swatch};
     bool first = true;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (*parts[i]) {
@@ -82,7 +79,7 @@ static void write_classes(etp_sink *sink, const etp_column *col, const etp_view 
 }
 
 static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_view *v, double max,
-                       const etp_row *row)
+                       const etp_row *row, const etp_html_links *links)
 {
     const etp_column *col = &t->columns[k];
     const etp_cell *c = &row->cells[k];
@@ -103,14 +100,22 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
         etp_sink_z(sink, row->total ? "" : "–");
     } else {
         bool code = (col->flags & ETP_COL_CODE) && !row->total;
+        bool link = k == 0 && row->link.len && etp_html_links_have(links, row->link);
+        if (link) {
+            etp_sink_z(sink, "<a href=\"#");
+            etp_html_id(sink, row->link);
+            etp_sink_z(sink, "\">");
+        }
         etp_sink_z(sink, code ? "<code>" : "");
-        etp_sink_xml(sink, etp_view_cell(v, c, buf));
+        etp_html_text(sink, etp_view_cell(v, c, buf), code || link ? NULL : links);
         etp_sink_z(sink, code ? "</code>" : "");
+        etp_sink_z(sink, link ? "</a>" : "");
     }
     etp_sink_printf(sink, "</%s>", tag);
 }
 
-void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading)
+void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading,
+                    const etp_html_links *links)
 {
     etp_view views[ETP_TABLE_MAX_COLUMNS];
     double max[ETP_TABLE_MAX_COLUMNS];
@@ -137,7 +142,7 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
         }
         etp_sink_z(sink, "<tr>");
         for (size_t k = 0; k < t->n_columns; k++) {
-            write_cell(sink, t, k, &views[k], max[k], row);
+            write_cell(sink, t, k, &views[k], max[k], row, links);
         }
         etp_sink_z(sink, "</tr>\n");
     }

@@ -396,6 +396,7 @@ static void write_block(writer *w, const etp_block *b)
         write_chart(w, b->chart);
         break;
     case ETP_BLOCK_FOLD: // of the page alone
+    case ETP_BLOCK_DRAWER:
         break;
     }
 }

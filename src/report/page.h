@@ -14,12 +14,24 @@ enum { // rows of it, in the order of CMakeLists.txt
 
 extern const char *const k_etp_css_severity[5]; // "", "info", "good", "warn", "bad"
 
+// Ids of the page's drawers, ascending. Words that are one of them become links.
+typedef struct etp_html_links {
+    etp_str *items;
+    size_t n;
+} etp_html_links;
+// Orders ids; for etp_html_links.items.
+int etp_html_id_order(const void *a, const void *b);
+bool etp_html_links_have(const etp_html_links *links, etp_str id);
+// S escaped, with its links.
+void etp_html_text(etp_sink *sink, etp_str s, const etp_html_links *links);
+
 // ID with everything but letters, digits, '-' and '_' replaced: fit for an attribute and a link.
 void etp_html_id(etp_sink *sink, etp_str id);
 // The big numbers, what to do next, small facts.
-void etp_html_summary(etp_sink *sink, const etp_report *r);
+void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links);
 // HEADING of the section names a table without a caption to those who cannot see the page.
-void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading);
+void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading,
+                    const etp_html_links *links);
 
 // All tables and charts of R as one JSON document that is safe inside a <script> element.
 void etp_report_write_data(const etp_report *r, etp_sink *sink);

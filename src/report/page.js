@@ -63,49 +63,152 @@
     if (next) th.setAttribute('aria-sort', next);
   }
 
-  function addFilter(table) {
+  // The rows that are shown, as RFC 4180: raw values where a cell has one.
+  function csv(table) {
+    function field(text) { return /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text; }
+    var lines = [Array.prototype.map.call(table.tHead.rows[0].cells, function (th) {
+      return field(th.textContent.trim());
+    }).join(',')];
+    Array.prototype.forEach.call(table.rows, function (row) {
+      if (row.parentNode === table.tHead || row.hidden) return;
+      lines.push(Array.prototype.map.call(row.cells, function (cell) {
+        if (cell.classList.contains('none')) return '';
+        return field(cell.hasAttribute('data-v') ? cell.getAttribute('data-v') : cell.textContent);
+      }).join(','));
+    });
+    return lines.join('\n') + '\n';
+  }
+
+  function copier(button, text) {
+    var title = button.textContent;
+    button.onclick = function () {
+      navigator.clipboard.writeText(text()).then(function () {
+        button.textContent = 'Copied';
+        setTimeout(function () { button.textContent = title; }, 1500);
+      });
+    };
+  }
+
+  function addChoice(bar, rows, th, column, renew) {
+    var found = {}, select = make('select', '', 'Only one ' + th.textContent);
+    rows.forEach(function (row) {
+      var text = row.cells[column].textContent;
+      if (!row.cells[column].classList.contains('none')) found[text] = (found[text] || 0) + 1;
+    });
+    var texts = Object.keys(found).sort();
+    if (texts.length < 2) return function () { return true; };
+    select.appendChild(make('option', 'every ' + th.textContent)).value = '';
+    texts.forEach(function (text) {
+      select.appendChild(make('option', text + ' (' + found[text] + ')')).value = text;
+    });
+    select.onchange = renew;
+    bar.appendChild(select);
+    return function (row) { return !select.value || row.cells[column].textContent === select.value; };
+  }
+
+  function addTools(table) {
     var rows = Array.prototype.slice.call(table.tBodies[0].rows);
     if (rows.length < 12) return;
     var bar = make('div'), input = make('input', '', 'Filter rows'), count = make('span', rows.length + ' rows');
+    var choices = [];
+    function renew() {
+      var words = input.value.toLowerCase().split(/\s+/), shown = 0;
+      rows.forEach(function (row) {
+        var text = row.textContent.toLowerCase();
+        row.hidden = !words.every(function (w) { return text.indexOf(w) >= 0; }) ||
+          !choices.every(function (fits) { return fits(row); });
+        if (!row.hidden) shown++;
+      });
+      count.textContent = shown === rows.length ? shown + ' rows' : shown + ' of ' + rows.length + ' rows';
+    }
     bar.className = 'tools';
     count.setAttribute('aria-live', 'polite');
     input.type = 'search';
     input.placeholder = 'Filter rows';
-    input.oninput = function () {
-      var words = input.value.toLowerCase().split(/\s+/), shown = 0;
-      rows.forEach(function (row) {
-        var text = row.textContent.toLowerCase();
-        row.hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
-        if (!row.hidden) shown++;
-      });
-      count.textContent = shown === rows.length ? shown + ' rows' : shown + ' of ' + rows.length + ' rows';
-    };
+    input.oninput = renew;
     bar.appendChild(input);
+    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (th, column) {
+      if (th.hasAttribute('data-choice')) choices.push(addChoice(bar, rows, th, column, renew));
+    });
     bar.appendChild(count);
+    if (navigator.clipboard) {
+      var button = bar.appendChild(make('button', 'Copy CSV'));
+      copier(button, function () { return csv(table); });
+    }
     var figure = table.closest('figure');
     figure.insertBefore(bar, figure.firstChild);
   }
 
   document.querySelectorAll('table').forEach(function (table) {
     Array.prototype.forEach.call(table.tBodies[0].rows, function (row, i) { row.order = i; });
+    addTools(table);
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (th, column) {
       if (!th.hasAttribute('data-sort') || table.tBodies[0].rows.length < 2) return;
       th.appendChild(make('button', '', 'Sort by ' + th.textContent));
       th.onclick = function () { sort(table, th, column); }; // the button's click arrives here too
     });
-    addFilter(table);
   });
 
   document.querySelectorAll('figure.code, .copy').forEach(function (place) {
     if (!navigator.clipboard) return;
     var button = make('button', 'Copy'), code = place.querySelector('code').textContent;
     if (place.className === 'copy') button.setAttribute('aria-label', 'Copy: ' + code);
-    button.onclick = function () {
-      navigator.clipboard.writeText(code).then(function () {
-        button.textContent = 'Copied';
-        setTimeout(function () { button.textContent = 'Copy'; }, 1500);
-      });
-    };
+    copier(button, function () { return code; });
     place.appendChild(button);
   });
+
+  // Drawers: sections of the page that come to the side when a link to them is followed. The address
+  // says which one is open, so that going back closes it.
+  var drawers = document.querySelectorAll('.drawer'), open = null, came = null;
+
+  function shut() {
+    if (!open) return;
+    open.classList.remove('open');
+    open.removeAttribute('role');
+    open = null;
+    if (came && document.contains(came)) came.focus({preventScroll: true});
+  }
+
+  function leave() {
+    history.pushState(null, '', location.pathname + location.search);
+    shut();
+  }
+
+  function follow() {
+    var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    if (!target || !target.classList.contains('drawer')) { shut(); return; }
+    if (open && open !== target) { open.classList.remove('open'); open.removeAttribute('role'); }
+    if (!open) came = document.activeElement;
+    open = target;
+    if (!open.querySelector('button.close')) {
+      var close = make('button', 'Close');
+      close.className = 'close';
+      close.onclick = leave;
+      open.insertBefore(close, open.firstChild);
+    }
+    open.setAttribute('role', 'dialog');
+    open.classList.add('open');
+    open.scrollTop = 0;
+    open.focus({preventScroll: true});
+  }
+
+  if (drawers.length) {
+    root.classList.add('js');
+    var place = drawers[0].parentNode, heading = place.querySelector('h2');
+    place.classList.add('drawers');
+    var link = heading && document.querySelector('nav a[href="#' + heading.id + '"]');
+    if (link) link.parentNode.hidden = true;
+    document.addEventListener('click', function (event) { // the page stays where it is
+      var a = event.target.closest && event.target.closest('a[href^="#"]');
+      var target = a && document.getElementById(decodeURIComponent(a.getAttribute('href').slice(1)));
+      if (!target || !target.classList.contains('drawer')) return;
+      event.preventDefault();
+      if (!open) a.focus({preventScroll: true});
+      history.pushState(null, '', a.getAttribute('href'));
+      follow();
+    });
+    document.addEventListener('keydown', function (event) { if (event.key === 'Escape' && open) leave(); });
+    addEventListener('popstate', follow);
+    follow();
+  }
 })();

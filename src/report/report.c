@@ -219,6 +219,19 @@ void etp_report_fold(etp_report *r, const char *title)
     }
 }
 
+void etp_report_drawer(etp_report *r, const char *id, const char *title)
+{
+    if (r) {
+        etp_str clean_id = clean_z(r, id), text = clean_z(r, title);
+        etp_block *b = add_block(r, ETP_BLOCK_DRAWER);
+        if (b) {
+            b->medium = ETP_ON_PAGE;
+            b->id = clean_id;
+            b->text = text;
+        }
+    }
+}
+
 void etp_report_begin_part(etp_report *r, const char *id, const char *title)
 {
     if (r) {
@@ -394,7 +407,18 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
             copy[i].v.text = clean(r, copy[i].v.text, false);
         }
     }
-    r->failed = !ETP_PUSH(r->arena, &t->rows, ((etp_row){.cells = copy})) || r->failed;
+    r->failed = !ETP_PUSH(r->arena, &t->rows,
+                          ((etp_row){
+                              .cells = copy, .link = {"", 0}
+    })) ||
+                r->failed;
+}
+
+void etp_table_row_link(etp_table *t, const char *id)
+{
+    if (t && t->rows.n) {
+        t->rows.items[t->rows.n - 1].link = clean_z(t->report, id);
+    }
 }
 
 void etp_table_row_is_total(etp_table *t)
@@ -457,6 +481,14 @@ void etp_chart_series(etp_chart *c, const char *label)
         etp_report *r = c->report;
         r->failed = !ETP_PUSH(r->arena, &c->series, clean_z(r, label)) || r->failed;
     }
+}
+
+void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color)
+{
+    if (c && c->series.n < ETP_CHART_COLORED) {
+        c->colors[c->series.n] = color;
+    }
+    etp_chart_series(c, label);
 }
 
 // Copies N values, anything not finite becomes NAN. NULL in gives N times NAN.

@@ -91,6 +91,12 @@ void etp_report_medium(etp_report *r, etp_medium medium);
 // What follows, until the next section or fold, is folded away under TITLE in HTML: for who asks.
 void etp_report_fold(etp_report *r, const char *title);
 
+// Starts a drawer: what is known of one thing, by its id ("op12": letters, then digits). What
+// follows belongs to it until the next drawer or section. Of the HTML page alone: a section at its
+// place, which the script shows at the side. Words of texts, keys and findings that are the id of a
+// drawer are links to it there.
+void etp_report_drawer(etp_report *r, const char *id, const char *title);
+
 // Starts a section; what follows belongs to it. LEVEL 1 or 2. ID: lower-case letters, digits, '-',
 // unique; the anchor in HTML.
 void etp_report_section(etp_report *r, int level, const char *id, const char *title);
@@ -120,8 +126,9 @@ enum {
     ETP_COL_SIGNED = 4,       // differences: positive values carry a plus
     ETP_COL_LESS_IS_GOOD = 8, // negative values good, positive bad (differences of time)
     ETP_COL_MORE_IS_GOOD = 16,
-    ETP_COL_MINOR = 32, // first to go when the terminal is narrow
-    ETP_COL_CODE = 64   // names of operators, files: monospace
+    ETP_COL_MINOR = 32,  // first to go when the terminal is narrow
+    ETP_COL_CODE = 64,   // names of operators, files: monospace
+    ETP_COL_CHOICE = 128 // few different texts: HTML offers to show the rows of one
 };
 
 typedef struct etp_column {
@@ -145,6 +152,7 @@ typedef enum etp_cell_type {
 typedef struct etp_cell {
     etp_cell_type type;
     etp_severity severity;
+    unsigned color; // swatch in HTML, 1 … 12; 0 none
     union {
         etp_str text;
         int64_t i64;
@@ -194,6 +202,12 @@ static inline etp_cell etp_cell_judged(etp_cell c, etp_severity severity)
     return c;
 }
 
+static inline etp_cell etp_cell_colored(etp_cell c, unsigned color)
+{
+    c.color = color;
+    return c;
+}
+
 #define ETP_TABLE_MAX_COLUMNS 32
 
 // ID as for sections; also what selects the table for CSV. COLUMNS are copied.
@@ -203,6 +217,8 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
 void etp_table_limit(etp_table *t, size_t n);
 // N must be the number of columns.
 void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n);
+// The row just added is about what the drawer of this id tells.
+void etp_table_row_link(etp_table *t, const char *id);
 // The row just added is a total: set apart, and left at the bottom when sorted.
 void etp_table_row_is_total(etp_table *t);
 
@@ -230,6 +246,8 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
 void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
 void etp_chart_series(etp_chart *c, const char *label);
+// STACKED: the same with one of the colours 1 … 12, so that it has the same in every picture.
+void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);
 // STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
 // with.
 void etp_chart_group(etp_chart *c);

@@ -223,6 +223,11 @@ static const char *numbered(char letter, size_t series, char buf[static 8])
     return buf;
 }
 
+size_t etp_chart_color(const etp_chart *c, size_t series)
+{
+    return series < ETP_CHART_COLORED && c->colors[series] ? c->colors[series] - 1 : series;
+}
+
 const char *etp_svg_fill(size_t series, char buf[static 8])
 {
     return numbered('f', series, buf);

@@ -47,6 +47,8 @@ void etp_svg_tipz(etp_svg *o, const char *z);
 void etp_svg_tip_end(etp_svg *o);
 void etp_svg_group_end(etp_svg *o);
 
+// Which of the colours SERIES has, from 0.
+size_t etp_chart_color(const etp_chart *c, size_t series);
 // "f3": class for the colour of SERIES.
 const char *etp_svg_fill(size_t series, char buf[static 8]);
 const char *etp_svg_stroke(size_t series, char buf[static 8]);

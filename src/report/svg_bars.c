@@ -64,7 +64,7 @@ static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry 
     etp_view share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
     share.decimals = 0;
     etp_view_value(&share, value_of(e, k) / etp_entry_sum(e), text);
-    snprintf(cls, sizeof cls, "c %s", etp_svg_on(k, on));
+    snprintf(cls, sizeof cls, "c %s", etp_svg_on(etp_chart_color(c, k), on));
     double share_width = etp_svg_text_width(etp_str_from(text));
     double name_width = etp_svg_text_width(c->series.items[k]);
     if (name_width + 12 <= w) {
@@ -109,7 +109,7 @@ void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double w
     for (size_t k = 0; k < c->series.n; k++) {
         char buf[ETP_VIEW_CHARS], cls[8];
         double line = y + 32 + 20 * (double)k;
-        etp_svg_rect(o, x, line - 10, 12, 12, etp_svg_fill(k, cls));
+        etp_svg_rect(o, x, line - 10, 12, 12, etp_svg_fill(etp_chart_color(c, k), cls));
         etp_svg_text(o, x + 20, line, ETP_LEFT, "", c->series.items[k], name - 22);
         for (size_t i = 0; i < c->entries.n && with_share; i++) {
             const etp_chart_entry *e = &c->entries.items[i];
@@ -135,7 +135,8 @@ static void join_bars(etp_svg *o, const etp_chart *c, size_t i, const etp_scale 
     for (size_t k = 0; k < c->series.n; k++) {
         double end_a = at_a + value_of(a, k), end_b = at_b + value_of(b, k);
         char fill[8];
-        etp_sink_printf(o->sink, "<path class=\"band %s\" d=\"M", etp_svg_fill(k, fill));
+        etp_sink_printf(o->sink, "<path class=\"band %s\" d=\"M",
+                        etp_svg_fill(etp_chart_color(c, k), fill));
         const double points[4][2] = {
             {at_a,  y1},
             {end_a, y1},
@@ -165,7 +166,7 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
             continue;
         }
         char cls[16], fill[8];
-        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(k, fill));
+        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(etp_chart_color(c, k), fill));
         segment_tip(o, c, e, k);
         etp_svg_rect(o, from, y, to - from, h, cls);
         segment_label(o, c, e, k, from, y + h / 2, to - from);
@@ -214,7 +215,7 @@ static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e
             continue;
         }
         char cls[16], fill[8];
-        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(k, fill));
+        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(etp_chart_color(c, k), fill));
         segment_tip(o, c, e, k);
         etp_svg_rect(o, x, to, w, from - to, cls);
         if (from - to >= 34) {

@@ -182,6 +182,7 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
         etp_text_chart(o, b->chart);
         break;
     case ETP_BLOCK_FOLD: // of the page alone
+    case ETP_BLOCK_DRAWER:
         break;
     }
 }

@@ -7,8 +7,9 @@
 
 typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
-    ETP_BLOCK_FOLD, // HTML only
-    ETP_BLOCK_TEXT, // a paragraph; a note when severity is not ETP_PLAIN
+    ETP_BLOCK_FOLD,   // HTML only
+    ETP_BLOCK_DRAWER, // HTML only
+    ETP_BLOCK_TEXT,   // a paragraph; a note when severity is not ETP_PLAIN
     ETP_BLOCK_CODE,
     ETP_BLOCK_KEYS,
     ETP_BLOCK_TABLE,
@@ -32,6 +33,7 @@ struct etp_keys {
 typedef struct etp_row {
     const etp_cell *cells;
     bool total;
+    etp_str link; // id of a drawer, empty: none
 } etp_row;
 
 struct etp_table {
@@ -45,6 +47,8 @@ struct etp_table {
         size_t n, cap;
     } rows;
 };
+
+#define ETP_CHART_COLORED 24
 
 typedef enum etp_role { ETP_ROLE_VALUE, ETP_ROLE_TOTAL, ETP_ROLE_STEP } etp_role;
 
@@ -68,6 +72,7 @@ struct etp_chart {
         etp_str *items;
         size_t n, cap;
     } series;
+    unsigned colors[ETP_CHART_COLORED]; // of the first series; 0: by its position
     struct {
         etp_chart_entry *items;
         size_t n, cap;
@@ -80,7 +85,7 @@ typedef struct etp_block {
     int level;   // sections
     bool detail; // this block is inside a detail section, or is one
     etp_medium medium;
-    etp_str id; // sections
+    etp_str id; // sections, drawers
     etp_str text;
     etp_str caption; // code
     etp_keys *keys;

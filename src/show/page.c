@@ -51,6 +51,145 @@ static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
 }
 
+// ---- operators ----
+
+enum { PAGE_COLUMNS = 24 };
+
+static etp_cell ns_cell(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
+static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
+{
+    if (!op->source_file) {
+        return etp_cell_missing();
+    }
+    const char *slash = strrchr(op->source_file, '/');
+    return etp_cell_z(
+        etp_arena_printf(arena, "%s:%u", slash ? slash + 1 : op->source_file, op->source_line));
+}
+
+static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t candidate,
+                         bool sources, etp_table *t, etp_arena *arena)
+{
+    etp_cell cells[PAGE_COLUMNS] = {etp_cell_z(op->label),
+                                    etp_cell_colored(etp_cell_z(etp_category_name(op->category)),
+                                                     etp_ab_category_color(op->category))};
+    size_t n = 2;
+    bool compared = ab->n_comparisons && !ab->emulated;
+    int64_t before = op->ns[ab->baseline], after = op->ns[candidate];
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        cells[n++] = ns_cell(op->ns[ab->shown[a]]);
+    }
+    if (compared) {
+        cells[n++] = before == ETP_NS_UNKNOWN || after == ETP_NS_UNKNOWN
+                         ? etp_cell_missing()
+                         : etp_cell_ns(before - after);
+        cells[n++] = etp_cell_double(op->speedup[0]);
+    }
+    if (ab->roofs) {
+        const etp_roof_place *p = op->roofs ? &op->roofs[candidate] : NULL;
+        cells[n++] = p ? etp_cell_double(p->efficiency) : etp_cell_missing();
+        cells[n++] = p ? etp_cell_z(etp_roof_verdict_name(p->verdict)) : etp_cell_missing();
+    }
+    etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
+    cells[n++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
+    if (sources) {
+        cells[n++] = source_cell(op, arena);
+    }
+    etp_table_add_row(t, cells, n);
+    etp_table_row_link(t, op->id);
+}
+
+static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    etp_column columns[PAGE_COLUMNS] = {
+        {.key = "operator", .title = "operator", .flags = ETP_COL_CODE  },
+        {.key = "category", .title = "category", .flags = ETP_COL_CHOICE},
+    };
+    size_t n = 2;
+    bool compared = ab->n_comparisons && !ab->emulated, sources = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        columns[n++] = (etp_column){.key = ab->arms[ab->shown[i]].name,
+                                    .title = ab->arms[ab->shown[i]].measured,
+                                    .kind = ETP_KIND_NS,
+                                    .flags = ETP_COL_BAR};
+    }
+    if (compared) {
+        columns[n++] = (etp_column){.key = "saved",
+                                    .title = "saved",
+                                    .kind = ETP_KIND_NS,
+                                    .flags = ETP_COL_SIGNED | ETP_COL_MORE_IS_GOOD,
+                                    .help = "time of an inference that it no longer takes"};
+        columns[n++] = (etp_column){.key = "speedup",
+                                    .title = "speedup",
+                                    .kind = ETP_KIND_RATIO,
+                                    .flags = ETP_COL_MORE_IS_GOOD};
+    }
+    if (ab->roofs) {
+        columns[n++] = (etp_column){
+            .key = "of_roof",
+            .title = "of roof",
+            .kind = ETP_KIND_PERCENT,
+            .help = "least time that its work can take on this device, of the time it took"};
+        columns[n++] = (etp_column){.key = "limit", .title = "limit", .flags = ETP_COL_CHOICE};
+    }
+    columns[n++] = (etp_column){.key = "engaged", .title = "feature", .flags = ETP_COL_CHOICE};
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        sources = sources || ab->operators[i].source_file;
+    }
+    if (sources) {
+        columns[n++] = (etp_column){.key = "source", .title = "source", .flags = ETP_COL_CODE};
+    }
+    etp_report_section(r, 1, "operators", "Operators");
+    etp_table *t = etp_report_table(r, "operators-page", NULL, columns, n);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        operator_row(ab, &ab->operators[ab->by_time[i]], candidate, sources, t, arena);
+    }
+}
+
+// ---- steps ----
+
+// The waterfall, and of the ledger what is no operator: those have their table.
+static void steps(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "label", .title = "beside operators"},
+        {.key = "baseline_ns", .title = "before", .kind = ETP_KIND_NS},
+        {.key = "candidate_ns", .title = "after", .kind = ETP_KIND_NS},
+        {.key = "delta_ns",
+         .title = "difference",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
+    };
+    for (size_t k = 0; k < ab->n_comparisons; k++) {
+        const etp_ledger *l = &ab->ledgers[k].ledger;
+        char id[48], title[160];
+        if (l->n == 0) {
+            continue;
+        }
+        snprintf(id, sizeof id, "steps-%zu", k + 1);
+        snprintf(title, sizeof title, "From %s to %s", ab->arms[ab->ledgers[k].baseline].measured,
+                 ab->arms[ab->ledgers[k].candidate].measured);
+        etp_report_section(r, 1, id, title);
+        etp_ab_waterfall(ab, k, r);
+        snprintf(id, sizeof id, "beside-%zu", k + 1);
+        etp_table *t = etp_report_table(r, id, NULL, k_columns, 4);
+        for (size_t i = 0; i < l->n; i++) {
+            const etp_ledger_row *row = &l->items[i];
+            if (row->category < 0) {
+                ETP_ROW(t, etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
+                        etp_cell_ns(row->candidate_ns), etp_cell_ns(row->delta_ns));
+            }
+        }
+        ETP_ROW(t, etp_cell_z("all of it, operators included"), etp_cell_ns(l->baseline_ns),
+                etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns));
+        etp_table_row_is_total(t);
+    }
+}
+
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     actions(ab, r, arena);
@@ -63,9 +202,13 @@ void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
         &(struct etp_ab_view){ab, NULL},
          1
     };
-    etp_ab_operator_section(ab, r);
+    if (ab->n_operators && ab->n_arms + 8 <= PAGE_COLUMNS) {
+        operators(ab, r, arena);
+    } else {
+        etp_ab_operator_section(ab, r);
+    }
+    steps(ab, r);
     etp_ab_hot_section(&one, r, arena);
     etp_ab_split_section(&one, r, arena);
     etp_ab_kernel_section(&one, r, arena);
-    etp_ab_ledger_section(ab, r);
 }

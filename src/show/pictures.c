@@ -167,6 +167,21 @@ static double time_of(const bar *b, etp_category category)
     return NAN;
 }
 
+unsigned etp_ab_category_color(etp_category category)
+{
+    static const unsigned char k_colors[ETP_CATEGORY_COUNT] = {
+        [ETP_CATEGORY_CONVOLUTION] = 1, [ETP_CATEGORY_GEMM] = 2,
+        [ETP_CATEGORY_ATTENTION] = 9,   [ETP_CATEGORY_DATA_MOVEMENT] = 3,
+        [ETP_CATEGORY_QUANTIZE] = 4,    [ETP_CATEGORY_ELEMENTWISE] = 5,
+        [ETP_CATEGORY_ACTIVATION] = 10, [ETP_CATEGORY_NORMALIZATION] = 6,
+        [ETP_CATEGORY_POOLING] = 11,    [ETP_CATEGORY_REDUCTION] = 12,
+        [ETP_CATEGORY_RESIZE] = 7,      [ETP_CATEGORY_EMBEDDING] = 9,
+        [ETP_CATEGORY_SEARCH] = 11,     [ETP_CATEGORY_FILL] = 12,
+        [ETP_CATEGORY_CONTROL] = 10,    [ETP_CATEGORY_OTHER] = 8,
+    };
+    return k_colors[category];
+}
+
 void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
 {
     etp_arena arena = {0};
@@ -192,9 +207,9 @@ void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
         c, "%s%sMean time of one traced inference by operator category, one bar per arm.%s",
         what ? what : "", what ? ". " : "", emulated ? " Times of an emulator." : "");
     for (size_t k = 0; k < n; k++) {
-        etp_chart_series(c, etp_category_name(shown[k]));
+        etp_chart_series_colored(c, etp_category_name(shown[k]), etp_ab_category_color(shown[k]));
     }
-    etp_chart_series(c, "Outside operators");
+    etp_chart_series_colored(c, "Outside operators", 8);
     for (size_t i = 0; i < all.n; i++) {
         const bar *b = &all.items[i];
         double values[ETP_CATEGORY_COUNT + 1], rest = (double)b->ab->arms[b->arm].traced_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first screen of an ab answer: headline, why, proof, what became dominant, what got slower.
-#include "show/report.h"
+#include "show/drawers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -599,5 +599,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_ab_environment_section(ab, r, arena);
     etp_ab_evidence_section(ab, r);
     reproducibility(ab, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_drawers(ab, r, arena);
     return r;
 }

@@ -63,6 +63,9 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // What only the HTML page has, around its findings: what decides comes first. In page.c.
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_waterfall(const etp_ab *ab, size_t comparison, etp_report *r); // sections.c
+// The colour of a category in every picture and table, 1 … 12. In pictures.c.
+unsigned etp_ab_category_color(etp_category category);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
 

@@ -182,7 +182,7 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
                    (double)delta, hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
 }
 
-static void waterfall(const etp_ab *ab, size_t at, etp_report *r)
+void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
     const char *base = ab->arms[ab->ledgers[at].baseline].name;
@@ -271,7 +271,7 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
                         "traced launch; integer nanoseconds "
                         "that add up to the two ends exactly.%s",
                         ab->emulated ? " These are times of an emulator." : "");
-        waterfall(ab, i, r);
+        etp_ab_waterfall(ab, i, r);
         ledger_table(ab, i, r);
     }
 }

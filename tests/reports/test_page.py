@@ -3,8 +3,12 @@
 links lead to, and that its figures are those of report.json.
 
 usage: test_page.py ETPROF SOURCE_ROOT FAKE_RUNNER"""
+import csv
+import html
+import io
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -96,6 +100,56 @@ def nothing_clipped(chromium, tmp, folder):
         expect(told.get("page") == width and not told.get("wide"), folder.name, f"clipped at {width}", told)
 
 
+def links_and_drawers(chromium, tmp, folder):
+    document = json.loads((folder / "report.json").read_text())
+    page = folder / "report.html"
+    told = browser.ask(chromium, tmp, page, """
+      var drawers = document.querySelectorAll('.drawer'), seen = {};
+      var broken = Array.from(document.querySelectorAll('a[href]')).filter(function (a) {
+        return a.getAttribute('href')[0] !== '#' || !document.getElementById(a.getAttribute('href').slice(1)); });
+      var row = document.querySelector('#operators ~ figure tbody th a'), id = row.getAttribute('href').slice(1);
+      var drawer = document.getElementById(id), shown = function (e) { return e.getClientRects().length > 0; };
+      seen.before = shown(drawer);
+      row.click();
+      seen.after = shown(drawer); seen.role = drawer.getAttribute('role'); seen.hash = location.hash.slice(1);
+      seen.focus = document.activeElement === drawer; seen.top = Math.round(drawer.getBoundingClientRect().top);
+      document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
+      seen.shut = shown(drawer); seen.back = document.activeElement === row; seen.gone = location.hash;
+      var table = row.closest('table'), rows = table.tBodies[0].rows, tools = table.closest('figure').firstChild;
+      navigator.clipboard.writeText = function (text) { window.copied = text; return Promise.resolve(); };
+      var choice = tools.querySelector('select');
+      choice.value = 'GEMM'; choice.onchange();
+      Array.from(tools.querySelectorAll('button')).find(function (b) { return b.textContent === 'Copy CSV'; }).click();
+      return {ids: Array.from(drawers).map(function (d) { return d.id; }), broken: broken.length, id: id, seen: seen,
+        csv: window.copied, heads: Array.from(table.tHead.rows[0].cells).map(function (c) { return c.textContent; }),
+        values: Array.from(rows).map(function (r) { return [r.cells[0].querySelector('a').hash.slice(1)].concat(
+          Array.from(r.cells).map(function (c) { return c.getAttribute('data-v') || c.textContent; })); })};""")
+    expect("error" not in told, folder.name, told)
+    names = [o["id"] for o in document["operators"]] + [f["id"] for f in document["next_fixes"] + document["findings"]]
+    expect(sorted(told["ids"]) == sorted(names), folder.name, "a drawer for each", set(names) ^ set(told["ids"]))
+    expect(told["broken"] == 0, folder.name, "links that lead nowhere", told["broken"])
+    expect(told["seen"] == {"before": False, "after": True, "role": "dialog", "hash": told["id"], "focus": True, "top": 0,
+                            "shut": False, "back": True, "gone": ""}, folder.name, "a drawer", told["seen"])
+    operators = {o["id"]: o for o in document["operators"]}
+    baseline, candidate = document["comparisons"][0]["baseline"], document["comparisons"][0]["candidate"]
+    saved = next(k for k, h in enumerate(told["heads"]) if h.startswith("saved")) + 1
+    for row in told["values"]:
+        ns = operators[row[0]]["ns"]
+        expect(float(row[saved]) == ns[baseline] - ns[candidate], folder.name, row[0], "saved", row[saved], ns)
+    copied = list(csv.reader(io.StringIO(told["csv"])))
+    gemm = [o for o in document["operators"] if o["category"] == "GEMM"]
+    expect(len(copied) == len(gemm) + 1 and all(r[1] == "GEMM" for r in copied[1:]), folder.name, "the rows shown are copied",
+           len(copied), len(gemm))
+    # Without a script: every drawer is a section of the page that can be read.
+    text = page.read_text()
+    for one in document["operators"][:3] + document["next_fixes"][:1]:
+        part = re.search(rf'<section class="drawer" tabindex="-1" id="{one["id"]}".*?</section>', text, re.S)
+        words = html.unescape(re.sub(r"<[^>]*>", "", part.group(0))) if part else ""
+        expect((one.get("label") or one["text"]) in words, folder.name, one["id"], "is in the page")
+    size = len(text.encode())
+    expect(size * 300 / len(operators) < 600_000 or len(operators) < 100, folder.name, "600 kB for 300 operators", size)
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name:
@@ -103,6 +157,7 @@ def main():
         for folder in (measured(tmp), large(tmp)):
             first_screen(chromium, tmp, folder)
             nothing_clipped(chromium, tmp, folder)
+        links_and_drawers(chromium, tmp, tmp / "large")
     finish("the first screen decides, nothing is clipped")
 
 

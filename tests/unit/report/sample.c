@@ -299,6 +299,9 @@ etp_report *sample_hostile(etp_arena *arena)
     ETP_ROW(t, etp_cell_z(""), etp_cell_double((double)INFINITY));
     ETP_ROW(t, etp_cell_str((etp_str){"a\0b", 3}), etp_cell_i64(INT64_MIN));
     ETP_ROW(t, etp_cell_missing(), etp_cell_u64(UINT64_MAX));
+    etp_table_row_link(t, "op1");
+    ETP_ROW(t, etp_cell_colored(etp_cell_z("op1"), 99), etp_cell_u64(1));
+    etp_table_row_link(t, z);
     etp_report_table(r, "no-rows", z, columns, 2);
     for (int kind = ETP_CHART_STACKED; kind <= ETP_CHART_LINES; kind++) {
         for (int rows = 0; rows < 3; rows++) {
@@ -330,5 +333,10 @@ etp_report *sample_hostile(etp_arena *arena)
             }
         }
     }
+    etp_report_section(r, 1, "drawers", z);
+    etp_report_drawer(r, "op1", z);
+    etp_report_text(r, "op1 (F32, op1) %s op1", z);
+    etp_report_fold(r, z);
+    etp_report_drawer(r, "F32", z);
     return r;
 }

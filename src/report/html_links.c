@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of the HTML page whose words may be the ids of drawers.
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page.h"
+
+int etp_html_id_order(const void *pa, const void *pb)
+{
+    const etp_str *a = pa, *b = pb;
+    size_t n = a->len < b->len ? a->len : b->len;
+    int order = n ? memcmp(a->ptr, b->ptr, n) : 0;
+    return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+bool etp_html_links_have(const etp_html_links *links, etp_str id)
+{
+    return links && links->n &&
+           bsearch(&id, links->items, links->n, sizeof *links->items, etp_html_id_order);
+}
+
+void etp_html_id(etp_sink *sink, etp_str id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.ptr[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '-' || c == '_';
+        etp_sink_char(sink, fine ? c : '-');
+    }
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_word(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+void etp_html_text(etp_sink *sink, etp_str s, const etp_html_links *links)
+{
+    size_t from = 0;
+    int depth = 0;
+    for (size_t i = 0; links && links->n && i < s.len;) {
+        depth += (s.ptr[i] == '(') - (s.ptr[i] == ')');
+        if (!is_word(s.ptr[i])) {
+            i++;
+            continue;
+        }
+        size_t end = i;
+        while (end < s.len && is_word(s.ptr[end])) {
+            end++;
+        }
+        etp_str word = {s.ptr + i, end - i};
+        // "(NC, F32)" is a data type, not the finding F32.
+        bool typed = depth > 0 && word.len > 1 && !is_letter(word.ptr[1]);
+        if (!typed && etp_html_links_have(links, word)) {
+            etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
+            etp_sink_z(sink, "<a href=\"#");
+            etp_html_id(sink, word);
+            etp_sink_z(sink, "\">");
+            etp_sink_xml(sink, word);
+            etp_sink_z(sink, "</a>");
+            from = end;
+        }
+        i = end;
+    }
+    etp_sink_xml(sink, (etp_str){s.ptr + from, s.len - from});
+}

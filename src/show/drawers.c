@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drawers of the HTML page: what is known of one operator, finding or fix, under its id.
+#include "show/drawers.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum { SHAPE_CHARS = 160, SHAPES = 8 };
+
+static const char *shape_text(const etp_value *v, char buf[static SHAPE_CHARS])
+{
+    size_t at = 0;
+    buf[0] = '\0';
+    for (uint32_t i = 0; i < v->rank && at < SHAPE_CHARS - 64; i++) {
+        at += (size_t)snprintf(buf + at, SHAPE_CHARS - at, "%s%" PRId64, i ? "×" : "", v->dims[i]);
+    }
+    snprintf(buf + at, SHAPE_CHARS - at, "%s%s%s", v->rank ? " " : "scalar ",
+             etp_dtype_name(v->dtype), v->dynamic ? " (at most)" : "");
+    return buf;
+}
+
+// "1×64 float32, 64×10 int8 (weight)"
+static const char *shapes_text(const etp_op_facts *f, const uint32_t *values, uint32_t n,
+                               etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (uint32_t i = 0; i < n && i < SHAPES; i++) {
+        const etp_value *v = &f->values[values[i]];
+        char buf[SHAPE_CHARS];
+        etp_strbuf_printf(&text, "%s%s%s", i ? ", " : "", shape_text(v, buf),
+                          v->constant ? " (weight)" : "");
+    }
+    if (n > SHAPES) {
+        etp_strbuf_printf(&text, " and %" PRIu32 " more", n - SHAPES);
+    }
+    return text.len ? etp_strbuf_str(&text).ptr : "–";
+}
+
+static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
+{
+    const etp_op_facts *f = op->facts ? &op->facts->op : NULL;
+    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
+    if (!f) {
+        return;
+    }
+    if (f->n_inputs || f->n_outputs) {
+        etp_keys_add(keys, ETP_PLAIN, "shapes", "%s → %s",
+                     shapes_text(f, f->inputs, f->n_inputs, arena),
+                     shapes_text(f, f->outputs, f->n_outputs, arena));
+    }
+    if (f->work.known) {
+        bool weights = f->weight_bytes != ETP_BYTES_UNKNOWN && f->weight_bytes > 0;
+        etp_keys_add(keys, ETP_PLAIN, "work", "%" PRIu64 " MACs, %" PRIu64 " other, %s moved%s%s%s",
+                     f->work.macs, f->work.ops, etp_format_bytes(f->work.bytes, a),
+                     weights ? ", of them weights " : "",
+                     weights ? etp_format_bytes(f->weight_bytes, b) : "",
+                     f->work.bound ? " (at most)" : "");
+    }
+    if (f->node_type.len) {
+        etp_keys_add(keys, ETP_PLAIN, "node", "%.*s%s%.*s", ETP_STR_ARG(f->node_type),
+                     f->backend.len ? " in " : "", ETP_STR_ARG(f->backend));
+    }
+}
+
+// The frames of a stack that are the model's own, with their lines of code, innermost first.
+static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys)
+{
+    if (!op->source_file) {
+        return;
+    }
+    etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
+                 op->module ? op->module : "");
+    if (op->facts && op->facts->has_source && op->facts->source.stack.len) {
+        enum { MOST = 1200 };
+        etp_str s = op->facts->source.stack;
+        size_t from = s.len > MOST ? s.len - MOST : 0;
+        while (from > 0 && from < s.len && s.ptr[from - 1] != '\n') {
+            from++;
+        }
+        etp_report_code(r, "Where the model says it", (etp_str){s.ptr + from, s.len - from});
+    }
+}
+
+static int64_t dump_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
+{
+    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
+    for (size_t i = 0; i < op->merged.n; i++) {
+        sum += op->merged.items[i].arm == arm ? op->merged.items[i].row->per_dump_ns[dump] : 0;
+    }
+    return sum;
+}
+
+// Mean of an operator in each recording of an arm; how many have any.
+static size_t block_means(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, double *means,
+                          size_t cap)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    size_t n = 0;
+    for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
+        if (p->per_dump_executions[d]) {
+            means[n++] = (double)dump_ns(op, arm, d) / (double)p->per_dump_executions[d];
+        }
+    }
+    return n;
+}
+
+static void time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
+{
+    enum { BLOCKS = 512 };
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        double means[BLOCKS];
+        char at[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS],
+            least[ETP_NUMBER_CHARS], most[ETP_NUMBER_CHARS];
+        if (!op->rows[a]) {
+            continue;
+        }
+        const etp_interval none = {.lo = NAN, .hi = NAN};
+        size_t n = block_means(ab, op, a, means, BLOCKS);
+        etp_interval ci = n >= 2 ? etp_mean_interval(means, n, ETP_CONFIDENCE) : none;
+        bool known = isfinite(ci.lo) && isfinite(ci.hi);
+        bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
+        etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured,
+                     "%s%s%s%s%s%s · %" PRIu64 " executions, %s to %s%s%.*s",
+                     etp_format_ns((double)op->ns[a], at), known ? " [" : "",
+                     known ? etp_format_ns(fmax(ci.lo, 0), lo) : "", known ? ", " : "",
+                     known ? etp_format_ns(ci.hi, hi) : "", known ? "]" : "", op->rows[a]->calls,
+                     etp_format_ns((double)op->rows[a]->min_ns, least),
+                     etp_format_ns((double)op->rows[a]->max_ns, most), renamed ? " · as " : "",
+                     renamed ? (int)op->names[a].len : 0, op->names[a].ptr);
+    }
+}
+
+static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, const char *id)
+{
+    const etp_ledger *l = &ab->ledgers[comparison].ledger;
+    for (size_t i = 0; i < l->n; i++) {
+        if (strcmp(l->items[i].id, id) == 0) {
+            return &l->items[i];
+        }
+    }
+    return NULL;
+}
+
+static void change_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
+{
+    for (size_t k = 0; k < ab->n_comparisons && !ab->emulated; k++) {
+        const etp_ledger_row *row = ledger_row(ab, k, op->id);
+        char by[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+        if (!row) {
+            continue;
+        }
+        bool known = row->lo_ns != ETP_NS_UNKNOWN;
+        etp_keys_add(keys,
+                     etp_ledger_row_slower(row)   ? ETP_WARN
+                     : etp_ledger_row_faster(row) ? ETP_GOOD
+                                                  : ETP_PLAIN,
+                     k ? "" : "saved", "%s%s%s%s%s%s · %s",
+                     etp_format_ns(-(double)row->delta_ns, by), known ? " [" : "",
+                     known ? etp_format_ns(-(double)row->hi_ns, lo) : "", known ? ", " : "",
+                     known ? etp_format_ns(-(double)row->lo_ns, hi) : "", known ? "]" : "",
+                     ab->arms[ab->ledgers[k].candidate].measured);
+        if (isfinite(op->speedup[k])) {
+            bool range = isfinite(row->ratio_lo) && isfinite(row->ratio_hi);
+            etp_keys_add(keys, ETP_PLAIN, k ? "" : "speedup",
+                         range ? "%.2f× [%.2f, %.2f] · %s" : "%.2f×", op->speedup[k], row->ratio_lo,
+                         row->ratio_hi, ab->arms[ab->ledgers[k].candidate].measured);
+        }
+    }
+}
+
+static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
+                        etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        const etp_kernels *k = ab->arms[a].kernels;
+        const etp_kernel_op *seen =
+            k && op->rows[a]
+                ? etp_kernels_find_op(k, op->names[a], op->rows[a]->chain, op->rows[a]->instruction)
+                : NULL;
+        if (!seen || seen->samples == 0) {
+            continue;
+        }
+        etp_strbuf text;
+        etp_strbuf_init(&text, arena);
+        for (int c = 0; c < ETP_CODES; c++) {
+            if (seen->of[c]) {
+                etp_strbuf_printf(&text, "%s%s %" PRIu64, text.len ? ", " : "",
+                                  etp_code_name((etp_code)c), seen->of[c]);
+            }
+        }
+        bool named = seen->kernel != ETP_NO_INDEX && k->kernels[seen->kernel].title;
+        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " samples (%s)%s%s",
+                     ab->arms[a].measured, seen->samples, etp_strbuf_str(&text).ptr,
+                     named ? "; most in " : "", named ? k->kernels[seen->kernel].title : "");
+    }
+}
+
+static void roof_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
+{
+    for (size_t i = 0; op->roofs && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        const etp_roof_place *p = &op->roofs[a];
+        char least[ETP_NUMBER_CHARS];
+        if (p->verdict != ETP_ROOF_UNKNOWN && op->rows[a]) {
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: %s, %.0f %% of what the device can do (%s)",
+                         ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
+                         100 * p->efficiency, etp_format_ns(p->roof_ns, least));
+        }
+    }
+}
+
+static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, etp_report *r,
+                            etp_arena *arena)
+{
+    etp_report_drawer(r, op->id, op->label);
+    etp_keys *keys = etp_report_keys(r, NULL);
+    time_keys(ab, op, keys);
+    change_keys(ab, op, keys);
+    if (op->engaged.eligible) {
+        const char *word = etp_ab_engaged_word(op->engaged.state),
+                   *reason = etp_reason_text(op->engaged.reason);
+        etp_keys_add(keys, op->engaged.state == ETP_ENGAGED ? ETP_GOOD : ETP_PLAIN, "feature",
+                     "%s%s%s", word ? word : "unknown", reason ? ": " : "", reason ? reason : "");
+    }
+    kernel_keys(ab, op, keys, arena);
+    fact_keys(op, keys, arena);
+    roof_keys(ab, op, keys);
+    source_keys(op, r, keys);
+}
+
+// ---- findings and fixes ----
+
+static const etp_ab_operator *find_operator(const etp_ab *ab, const char *id)
+{
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        if (strcmp(ab->operators[i].id, id) == 0) {
+            return &ab->operators[i];
+        }
+    }
+    return NULL;
+}
+
+static etp_cell ns_cell(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
+// What a sentence rests on: operators as a table, everything else by name.
+static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const char *table,
+                     etp_keys *keys, etp_report *r, etp_arena *arena)
+{
+    enum { ROWS = 40 };
+    uint32_t after = ab->hot_arm;
+    const etp_column columns[] = {
+        {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "before",
+         .title = ab->arms[ab->baseline].measured,
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_BAR},
+        {.key = "after",
+         .title = ab->arms[after].measured,
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_BAR},
+    };
+    etp_strbuf others;
+    etp_strbuf_init(&others, arena);
+    etp_table *t = NULL;
+    size_t rows = 0;
+    for (size_t i = 0; i < n; i++) {
+        const etp_ab_operator *op = find_operator(ab, ids[i]);
+        if (!op || rows >= ROWS) {
+            etp_strbuf_printf(&others, "%s%s", others.len ? ", " : "", ids[i]);
+            continue;
+        }
+        rows++;
+        t = t ? t : etp_report_table(r, table, NULL, columns, after == ab->baseline ? 2 : 3);
+        const etp_cell cells[] = {etp_cell_z(op->label), ns_cell(op->ns[ab->baseline]),
+                                  ns_cell(op->ns[after])};
+        etp_table_add_row(t, cells, after == ab->baseline ? 2 : 3);
+        etp_table_row_link(t, op->id);
+    }
+    if (others.len) {
+        etp_keys_add(keys, ETP_PLAIN, rows ? "also" : "rests on", "%s",
+                     etp_strbuf_str(&others).ptr);
+    }
+}
+
+void etp_ab_drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    etp_report_section(r, 1, "details", "Details");
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        char table[48];
+        snprintf(table, sizeof table, "rows-%s", f->id);
+        etp_report_drawer(r, f->id, f->text);
+        etp_keys *keys = etp_report_keys(r, NULL);
+        etp_keys_add(keys, ETP_PLAIN, "do", "%s", f->recipe);
+        etp_keys_add(keys, ETP_PLAIN, "gain", "%s", f->formula);
+        etp_keys_add(keys, ETP_PLAIN, "measured",
+                     f->cases ? "the change on %zu other model%s" : "on no other model yet",
+                     f->cases, f->cases == 1 ? "" : "s");
+        evidence(ab, (const char *const *)f->evidence, f->n_evidence, table, keys, r, arena);
+    }
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        const etp_ab_finding *f = &ab->findings.items[i];
+        char table[48];
+        snprintf(table, sizeof table, "rows-%s", f->id);
+        etp_report_drawer(r, f->id, f->text);
+        etp_keys *keys = etp_report_keys(r, NULL);
+        if (f->formula) {
+            etp_keys_add(keys, ETP_PLAIN, "how", "%s", f->formula);
+        }
+        evidence(ab, f->evidence, f->n_evidence, table, keys, r, arena);
+    }
+    for (size_t i = 0; i < ab->n_operators && i < ETP_AB_DRAWERS; i++) {
+        operator_drawer(ab, &ab->operators[ab->by_time[i]], r, arena);
+    }
+    if (ab->n_operators > ETP_AB_DRAWERS) {
+        etp_report_section(r, 2, "details-left", "Other operators");
+        etp_report_text(r, "The %d longest operators have details here, 'etprof explain' has all.",
+                        ETP_AB_DRAWERS);
+    }
+}
