@@ -91,9 +91,11 @@ static void as_tables(const char *dir, etp_run_table table)
     if (etp_run_table_open(table, &dir, 1, &source, NULL) != ETP_OK) {
         return;
     }
+    size_t n_defs;
+    const etp_column_def *defs = etp_run_table_columns(table, &n_defs);
     for (size_t n = 0; n < 64; n++) {
         etp_batch batch = {0};
-        etp_status st = etp_batch_init(&batch, table, NULL);
+        etp_status st = etp_batch_init(&batch, defs, n_defs, NULL);
         st = st == ETP_OK ? etp_run_table_next(source, &batch, NULL) : st;
         bool end = st != ETP_OK || batch.rows == 0;
         etp_batch_dispose(&batch);

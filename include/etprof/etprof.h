@@ -20,6 +20,7 @@
 #include <etprof/output.h>
 #include <etprof/program.h>
 #include <etprof/pte.h>
+#include <etprof/reply.h>
 #include <etprof/stats.h>
 #include <etprof/tables.h>
 #include <etprof/trace.h>

@@ -58,6 +58,11 @@ typedef struct etp_measurement_options { // zero or NULL: the default
     const char *state_dir;   // of the user, where is noted what was measured here; NULL: nothing is
     const char *search_path; // where adb, ssh and emulators are looked for: PATH
     const char *qemu, *ssh_config, *android_serial;
+    // A run folder whose interrupted session goes on, with its own plan: neither models nor what
+    // the plan holds can be given then. With `trust` what it names is used although another
+    // machine made it (docs/trust.md).
+    const char *resume;
+    bool trust;
 } etp_measurement_options;
 
 typedef struct etp_measurement_progress { // borrowed during the callback
@@ -89,7 +94,8 @@ typedef struct etp_measurement_summary {
     uint64_t wall_ns;
 } etp_measurement_summary;
 
-// ETP_USAGE: no models, a struct_size that is not set. CALLBACKS may be NULL.
+// ETP_USAGE: no models and nothing to resume, or both; a struct_size that is not set. CALLBACKS may
+// be NULL.
 ETP_API ETP_NODISCARD etp_status etp_measurement_create(const etp_measurement_options *options,
                                                         const etp_measurement_callbacks *callbacks,
                                                         etp_measurement **out, etp_error *err);

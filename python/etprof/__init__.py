@@ -1,3 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Python side of etprof: exporter and model registry. Importing this needs no other package.
+"""etprof: measure, compare and explain ExecuTorch models. What is here asks the C library (docs/python.md); the
+exporter is etprof.export. Importing this needs no other package and loads nothing."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from etprof.inspector import Inspector as Inspector
+    from etprof.measuring import Progress as Progress
+    from etprof.measuring import ab as ab
+    from etprof.measuring import resume as resume
+    from etprof.replies import inspect as inspect
+    from etprof.replies import ops as ops
+    from etprof.replies import stats as stats
+    from etprof.replies import whatif as whatif
+    from etprof.runs import Analysis as Analysis
+    from etprof.runs import compare as compare
+    from etprof.runs import dumps as dumps
+    from etprof.runs import open as open
+    from etprof.tables import Table as Table
+
+_PLACES = {
+    "Inspector": "inspector", "Progress": "measuring", "ab": "measuring", "resume": "measuring", "inspect": "replies",
+    "ops": "replies", "stats": "replies", "whatif": "replies", "Analysis": "runs", "compare": "runs", "dumps": "runs",
+    "open": "runs", "Table": "tables",
+}
+__all__ = ["Analysis", "Inspector", "Progress", "Table", "ab", "compare", "dumps", "inspect", "open", "ops", "resume",
+           "stats", "whatif"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'etprof' has no attribute '{name}'")
+    import importlib
+
+    value = getattr(importlib.import_module(f"etprof.{_PLACES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PLACES])

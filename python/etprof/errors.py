@@ -6,6 +6,7 @@ class EtprofError(Exception):
     """A message for the user: what, where, found against expected, what to do."""
 
     exit_code = 70
+    byte: "int | None" = None  # position in the damaged file, where the message is about one
 
 
 class CheckFailed(EtprofError):
@@ -28,6 +29,26 @@ class EnvironmentProblem(EtprofError):
     """Something is missing or not permitted on this machine."""
 
     exit_code = 5
+
+
+class NotEnoughData(EtprofError):
+    exit_code = 3
+
+
+class RunFailed(EtprofError):
+    """A measured program failed."""
+
+    exit_code = 6
+
+
+class Interrupted(EtprofError):
+    """A session that ended before its plan; FOLDER is its run folder, None when nothing was measured."""
+
+    exit_code = 130
+
+    def __init__(self, text: str, folder: "str | None" = None) -> None:
+        super().__init__(text)
+        self.folder = folder
 
 
 class MissingPackage(EnvironmentProblem):

@@ -13,7 +13,6 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = pathlib.Path(__file__).resolve().parent
 # The first moment that a zip file can name: when a wheel was made is none of its content.
 MADE = (1980, 1, 1, 0, 0, 0)
 # Of the installed tree, by what its paths begin with. Headers and what links programs stay with the packages for
@@ -66,10 +65,12 @@ def contents(prefix, triple, tag, version, summary):
                    f"libexec/etprof/{triple}/etprof-runner", "share/etprof/models/toy_cnn_xnnpack_fp32.pte"):
         if f"etprof/tree/{needed}" not in files:
             die(f"{prefix} has no {needed}")
-    for path in sorted((HERE / "etprof").glob("*.py")):
-        files[f"etprof/{path.name}"] = (path.read_bytes(), False)
+    for path in sorted((ROOT / "python/etprof").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            files[path.relative_to(ROOT / "python").as_posix()] = (path.read_bytes(), False)
     info = f"etprof-{version}.dist-info"
-    texts = {"METADATA": metadata(version, summary), "entry_points.txt": "[console_scripts]\netprof = etprof:command\n",
+    texts = {"METADATA": metadata(version, summary),
+             "entry_points.txt": "[console_scripts]\netprof = etprof.command:command\n",
              "WHEEL": f"Wheel-Version: 1.0\nGenerator: etprof\nRoot-Is-Purelib: false\nTag: {tag}\n",
              "licenses/LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
              "licenses/copyright": (ROOT / "cmake/copyright").read_text(encoding="utf-8")}

@@ -3,12 +3,6 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
-#include "inspect/inspect.h"
-#include "inspect/tensors.h"
-#include "os/os.h"
-
-#define FILE_LIMIT ((uint64_t)64 << 30)
-#define RECORD_LIMIT ((uint64_t)64 << 30)
 
 typedef struct inspect_options {
     const char *record, *other, *buffer, *dump;
@@ -34,118 +28,24 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-typedef struct inputs {
-    etp_file file, other_file, record_file, buffer_file, dump_file;
-    etp_trace *dump_trace;
-    etp_inspect file_view, other_view;
-} inputs;
-
-static etp_status open_file(etp_cli *cli, const char *path, etp_bytes record, etp_file *file,
-                            etp_inspect *out, etp_error *err)
-{
-    ETP_TRY(etp_file_open(path, FILE_LIMIT, file, err));
-    if (etp_inspect_open(path, file->bytes, record, &cli->arena, out, err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", path);
-    }
-    return ETP_OK;
-}
-
-static etp_status answer_diff(etp_cli *cli, const inspect_options *o, inputs *in, etp_error *err)
-{
-    etp_inspect_diff diff;
-    ETP_TRY(open_file(cli, o->other, (etp_bytes){0}, &in->other_file, &in->other_view, err));
-    ETP_TRY(etp_inspect_compare(&in->file_view, &in->other_view, &cli->arena, &diff, err));
-    etp_answer answer = {
-        .json = etp_inspect_diff_json,
-        .data = &diff,
-        .report = cli->format == ETP_CLI_JSON ? NULL : etp_inspect_diff_report(&diff, &cli->arena),
-        .csv_table = "sizes",
-    };
-    return etp_cli_emit(cli, &answer, err);
-}
-
-static etp_status answer_tensors(etp_cli *cli, const char *path, const inspect_options *o,
-                                 inputs *in, etp_error *err)
-{
-    etp_inspect_tensors tensors;
-    ETP_TRY(etp_file_open(path, FILE_LIMIT, &in->file, err));
-    if (o->buffer) {
-        ETP_TRY(etp_file_open(o->buffer, FILE_LIMIT, &in->buffer_file, err));
-    }
-    if (etp_inspect_tensors_read(path, in->file.bytes, in->buffer_file.bytes, &cli->arena, &tensors,
-                                 err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", path);
-    }
-    etp_answer out = {
-        .json = etp_inspect_tensors_json,
-        .data = &tensors,
-        .report =
-            cli->format == ETP_CLI_JSON ? NULL : etp_inspect_tensors_report(&tensors, &cli->arena),
-    };
-    return etp_cli_emit(cli, &out, err);
-}
-
-static etp_status add_times(etp_cli *cli, const char *path, inputs *in, etp_error *err)
-{
-    ETP_TRY(etp_file_open(path, FILE_LIMIT, &in->dump_file, err));
-    if (etp_trace_open(in->dump_file.bytes, NULL, &in->dump_trace, err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", path);
-    }
-    return etp_inspect_time(&in->file_view, in->dump_trace, path, &cli->arena, err);
-}
-
-static etp_status answer(etp_cli *cli, const char *path, const inspect_options *o, inputs *in,
-                         etp_error *err)
-{
-    if (o->tensor) {
-        return answer_tensors(cli, path, o, in, err);
-    }
-    if (o->record) {
-        ETP_TRY(etp_file_open(o->record, RECORD_LIMIT, &in->record_file, err));
-    }
-    ETP_TRY(open_file(cli, path, in->record_file.bytes, &in->file, &in->file_view, err));
-    if (o->other && o->dump) {
-        return etp_fail(err, ETP_USAGE,
-                        "--diff compares programs, not times: leave out --etdump "
-                        "(etprof compare takes two recordings)");
-    }
-    if (o->other) {
-        return answer_diff(cli, o, in, err);
-    }
-    if (o->tree && !in->file_view.program) {
-        return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte), %s is none", path);
-    }
-    if (o->dump) {
-        ETP_TRY(add_times(cli, o->dump, in, err));
-    }
-    const etp_report *report = NULL;
-    if (cli->format != ETP_CLI_JSON) {
-        report = o->tree ? etp_inspect_tree(&in->file_view, &cli->arena)
-                         : etp_inspect_report(&in->file_view, &cli->arena);
-    }
-    etp_answer out = {
-        .json = etp_inspect_json,
-        .data = &in->file_view,
-        .report = report,
-        .csv_table = in->file_view.program ? "operators" : NULL,
-    };
-    return etp_cli_emit(cli, &out, err);
-}
-
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)argc;
-    inputs in = {0};
-    etp_status status = answer(cli, argv[0], opts, &in, err);
-    etp_inspect_close(&in.file_view);
-    etp_inspect_close(&in.other_view);
-    etp_file_close(&in.file);
-    etp_file_close(&in.other_file);
-    etp_file_close(&in.record_file);
-    etp_file_close(&in.buffer_file);
-    etp_trace_close(in.dump_trace);
-    etp_file_close(&in.dump_file);
-    return status;
+    const inspect_options *o = opts;
+    const char *path = argv[0];
+    const etp_question question = {
+        .struct_size = sizeof question,
+        .kind = ETP_QUESTION_INSPECT,
+        .paths = &path,
+        .n_paths = 1,
+        .record = o->record,
+        .buffer = o->buffer,
+        .recording = o->dump,
+        .other = o->other,
+        .tree = o->tree,
+        .tensor = o->tensor,
+    };
+    return etp_cli_emit_reply(cli, &question, err);
 }
 
 const etp_command etp_cmd_inspect = {

@@ -4,12 +4,7 @@
 
 #include "cli/emit.h"
 #include "cli/ops.h"
-#include "convert/inspector.h"
-#include "inspect/ops.h"
-#include "os/os.h"
-
-#define DUMP_LIMIT ((uint64_t)4 << 30)
-#define PROGRAM_LIMIT ((uint64_t)64 << 30)
+#include "library/reply.h"
 
 typedef struct ops_options {
     const char *program, *record, *buffer;
@@ -26,122 +21,50 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-typedef struct inputs {
-    etp_file dump, pte, record_file, buffer;
-    etp_trace *trace;
-    const etp_program *program;
-    etp_etrecord record;
-} inputs;
-
-static etp_status read_record(etp_cli *cli, const char *path, inputs *in, etp_error *err)
-{
-    ETP_TRY(etp_file_open(path, PROGRAM_LIMIT, &in->record_file, err));
-    return etp_etrecord_read(in->record_file.bytes, &cli->arena, &in->record, err) == ETP_OK
-               ? ETP_OK
-               : etp_fail_ctx(err, "%s", path);
-}
-
 // The tables of ExecuTorch's Inspector, its losses included.
-static etp_status inspector_tables(etp_cli *cli, const char *buffer, bool json, inputs *in,
-                                   etp_error *err)
-{
-    etp_etdump dump;
-    etp_inspector_table table;
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    if (buffer) {
-        ETP_TRY(etp_file_open(buffer, DUMP_LIMIT, &in->buffer, err));
-    }
-    ETP_TRY(etp_etdump_open(in->dump.bytes, &dump, err));
-    etp_status st = etp_inspector_build(&dump, &cli->arena, &table, err);
-    if (st == ETP_OK && in->record_file.bytes.ptr) {
-        st = etp_inspector_annotate(&table, &in->record, &cli->arena, err);
-    }
-    if (st == ETP_OK && !json) {
-        etp_inspector_tsv(&table, &sink);
-    } else if (st == ETP_OK) {
-        st = etp_inspector_json(&table, buffer ? &in->buffer.bytes : NULL, &sink, err);
-    }
-    ETP_TRY(st);
-    return buf.failed ? etp_fail_nomem(err, "output")
-                      : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
-}
-
-static etp_status tables_from(etp_cli *cli, const char *dump, const char *record,
-                              const char *buffer, bool json, inputs *in, etp_error *err)
-{
-    ETP_TRY(etp_file_open(dump, DUMP_LIMIT, &in->dump, err));
-    if (record) {
-        ETP_TRY(read_record(cli, record, in, err));
-    }
-    return inspector_tables(cli, buffer, json, in, err) == ETP_OK ? ETP_OK
-                                                                  : etp_fail_ctx(err, "%s", dump);
-}
-
-static void close_inputs(inputs *in)
-{
-    etp_trace_close(in->trace);
-    etp_program_close(in->program);
-    etp_file_close(&in->dump);
-    etp_file_close(&in->pte);
-    etp_file_close(&in->record_file);
-    etp_file_close(&in->buffer);
-}
-
 etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record, const char *buffer,
                              bool json, etp_error *err)
 {
-    inputs in = {0};
-    etp_status st = tables_from(cli, dump, record, buffer, json, &in, err);
-    close_inputs(&in);
-    return st;
-}
-
-static etp_status answer_from(etp_cli *cli, const char *path, const ops_options *o, inputs *in,
-                              etp_error *err)
-{
-    if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
-        return tables_from(cli, path, o->record, o->buffer, cli->format == ETP_CLI_INSPECTOR_JSON,
-                           in, err);
-    }
-    ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
-    if (o->record) {
-        ETP_TRY(read_record(cli, o->record, in, err));
-    }
-    if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", path);
-    }
-    if (o->program) {
-        ETP_TRY(etp_file_open(o->program, PROGRAM_LIMIT, &in->pte, err));
-        if (etp_program_open(in->pte.bytes, NULL, &in->program, err) != ETP_OK) {
-            return etp_fail_ctx(err, "%s", o->program);
-        }
-    }
-    if (o->record && !o->program) {
-        return etp_fail(err, ETP_USAGE,
-                        "--etrecord needs --pte: the program leads from "
-                        "operators to the record");
-    }
-    etp_ops_answer ops;
-    ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
-                                 &cli->arena, &ops, err));
-    etp_answer answer = {
-        .json = etp_ops_json,
-        .data = &ops,
-        .report = cli->format == ETP_CLI_JSON ? NULL : etp_ops_report(&ops, &cli->arena),
-        .csv_table = "operators",
+    const etp_question question = {
+        .struct_size = sizeof question,
+        .kind = ETP_QUESTION_INSPECTOR,
+        .paths = &dump,
+        .n_paths = 1,
+        .record = record,
+        .buffer = buffer,
     };
-    return etp_cli_emit(cli, &answer, err);
+    const etp_analysis_output how = {.struct_size = sizeof how,
+                                     .format = json ? ETP_OUTPUT_JSON : ETP_OUTPUT_TEXT};
+    etp_reply *reply;
+    etp_buffer text = {0};
+    ETP_TRY(etp_reply_open(&question, &reply, err));
+    etp_status st = etp_reply_text(reply, &how, &text, err);
+    if (st == ETP_OK) {
+        st = etp_cli_emit_bytes(cli, (etp_str){text.ptr, text.len}, err);
+    }
+    etp_buffer_dispose(&text);
+    etp_reply_close(reply);
+    return st;
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)argc;
-    inputs in = {0};
-    etp_status st = answer_from(cli, argv[0], opts, &in, err);
-    close_inputs(&in);
-    return st;
+    const ops_options *o = opts;
+    const char *path = argv[0];
+    if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
+        return etp_ops_inspector(cli, path, o->record, o->buffer,
+                                 cli->format == ETP_CLI_INSPECTOR_JSON, err);
+    }
+    const etp_question question = {
+        .struct_size = sizeof question,
+        .kind = ETP_QUESTION_OPS,
+        .paths = &path,
+        .n_paths = 1,
+        .program = o->program,
+        .record = o->record,
+    };
+    return etp_cli_emit_reply(cli, &question, err);
 }
 
 const etp_command etp_cmd_ops = {

@@ -4,8 +4,9 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
-#include "cli/sample_file.h"
+#include "cli/input.h"
 #include "study/stats/plan.h"
+#include "study/stats/samples.h"
 
 typedef struct plan_options {
     const char *baseline;
@@ -38,7 +39,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         argv[0]);
     }
     etp_sample_file file;
-    ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
+    etp_cli_input in;
+    ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
+    ETP_TRY(etp_sample_file_read(in.name, in.given, o->baseline, &cli->arena, &file, err));
     etp_stats stats;
     etp_stats_options how = {.baseline = file.baseline};
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how,

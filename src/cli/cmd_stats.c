@@ -5,11 +5,11 @@
 
 #include "base/path.h"
 #include "cli/emit.h"
-#include "cli/sample_file.h"
+#include "cli/input.h"
+#include "cli/say.h"
 #include "cli/show_ab.h"
-#include "judge/open.h"
 #include "kit/latency.h"
-#include "study/stats/stats.h"
+#include "study/stats/samples.h"
 
 #define TIMELINE_LIMIT ((uint64_t)1 << 30)
 
@@ -82,19 +82,6 @@ static bool is_timeline(const char *path)
     return yes;
 }
 
-// What 'analyze' withholds of this folder is not to be had here either.
-static etp_status take_withheld(etp_cli *cli, const char *dir, etp_stats_answer *stats,
-                                etp_error *err)
-{
-    const char *baseline = etp_arena_strdup(&cli->arena, stats->names[stats->stats.baseline]);
-    etp_ab_session *session;
-    ETP_NEED(baseline, err, "baseline");
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, &session, err));
-    etp_status st = etp_stats_take_withheld(stats, etp_ab_answer(session), &cli->arena, err);
-    etp_ab_close(session);
-    return st;
-}
-
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const stats_options *o = opts;
@@ -107,22 +94,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
             "%s is no timeline; a second table, --name1, --name2 and --out are for timelines",
             argv[0]);
     }
-    etp_sample_file file;
-    ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
-    etp_stats_answer stats = {.source = file.name, .names = file.table.arms};
-    double margin = o->margin;
-    etp_stats_options how = {.baseline = file.baseline, .margin = margin};
-    if (file.run) {
-        how = etp_ab_stats_options(file.run, file.baseline, margin);
-    }
-    if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how,
-                          &cli->arena, &stats.stats, err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", file.name);
-    }
-    if (file.run) {
-        ETP_TRY(etp_stats_take_records(&stats, file.run, &cli->arena, err));
-        ETP_TRY(take_withheld(cli, argv[0], &stats, err));
-    }
+    etp_cli_input in;
+    etp_stats_answer stats;
+    ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
+    ETP_TRY(etp_stats_answer_build(in.name, in.given, o->baseline, o->margin, &cli->arena, &stats,
+                                   err));
     etp_answer answer = {
         .json = etp_stats_json,
         .data = &stats,

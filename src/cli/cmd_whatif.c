@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof whatif DIR CHANGE...: recompute an inference with some operators changed.
 #include <stddef.h>
-#include <string.h>
 
 #include "cli/emit.h"
-#include "cli/show_ab.h"
-#include "judge/fixes/whatif.h"
+#include "os/os.h"
 
 typedef struct whatif_options {
     const char *baseline, *program, *roofs;
@@ -23,18 +21,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status show(etp_cli *cli, const etp_ab_session *session, char **changes, size_t n,
-                       etp_error *err)
-{
-    etp_whatif w;
-    ETP_TRY(etp_whatif_build(etp_ab_answer(session), (const char *const *)changes, n, &w, err));
-    etp_answer answer = {.json = etp_whatif_json, .data = &w};
-    if (cli->format != ETP_CLI_JSON) {
-        answer.report = etp_whatif_report(&w, &cli->arena);
-    }
-    return etp_cli_emit(cli, &answer, err);
-}
-
 // Operands up to the first that is no path are what to read, the others changes.
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
@@ -46,15 +32,18 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (paths == 0) {
         return etp_fail(err, ETP_IO, "%s: no such file or folder", argv[0]);
     }
-    if (paths == argc) {
-        return etp_fail(err, ETP_USAGE, "what should change? for example 'drop transpose*'");
-    }
-    etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
-    etp_ab_session *session = NULL;
-    ETP_TRY(etp_ab_open((const char *const *)argv, (size_t)paths, &how, &session, err));
-    etp_status st = show(cli, session, argv + paths, (size_t)(argc - paths), err);
-    etp_ab_close(session);
-    return st;
+    const etp_question question = {
+        .struct_size = sizeof question,
+        .kind = ETP_QUESTION_WHATIF,
+        .paths = (const char *const *)argv,
+        .n_paths = (size_t)paths,
+        .changes = (const char *const *)argv + paths,
+        .n_changes = (size_t)(argc - paths),
+        .program = o->program,
+        .roofs = o->roofs,
+        .baseline = o->baseline,
+    };
+    return etp_cli_emit_reply(cli, &question, err);
 }
 
 const etp_command etp_cmd_whatif = {

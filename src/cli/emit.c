@@ -2,6 +2,8 @@
 // Output of answers.
 #include "cli/emit.h"
 
+#include "library/reply.h"
+
 etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err)
 {
     if (cli->output) {
@@ -49,4 +51,14 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     ETP_TRY(etp_answer_write(answer, format_of(cli), &style, &sink, err));
     ETP_NEED(!buf.failed, err, "output");
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
+}
+
+etp_status etp_cli_emit_reply(etp_cli *cli, const etp_question *question, etp_error *err)
+{
+    etp_reply *reply;
+    ETP_TRY(etp_reply_open(question, &reply, err));
+    const etp_answer answer = etp_reply_answer(reply, cli->format != ETP_CLI_JSON, &cli->arena);
+    etp_status st = etp_cli_emit(cli, &answer, err);
+    etp_reply_close(reply);
+    return st;
 }

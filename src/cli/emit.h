@@ -3,12 +3,17 @@
 #ifndef ETP_CLI_EMIT_H
 #define ETP_CLI_EMIT_H
 
+#include <etprof/reply.h>
+
 #include "cli/command.h"
 #include "os/os.h"
 #include "report/answer.h"
 
 // Writes to --output or standard output in cli->format.
 ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err);
+// As above, the reply to QUESTION.
+ETP_NODISCARD etp_status etp_cli_emit_reply(etp_cli *cli, const etp_question *question,
+                                            etp_error *err);
 // Writes bytes that a special format produced itself.
 ETP_NODISCARD etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err);
 // The same in pieces, for what need not be in memory as a whole: FILL writes them and need not

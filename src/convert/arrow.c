@@ -57,14 +57,18 @@ static const char *format_of(etp_column_type type)
     return k_formats[type];
 }
 
-static int make_schema(etp_run_table table, struct ArrowSchema *out)
+// The names are copied: a schema outlives the stream.
+static int make_schema(const etp_column_def *defs, size_t n, struct ArrowSchema *out)
 {
-    size_t n;
-    const etp_column_def *defs = etp_run_table_columns(table, &n);
     shared *s = new_shared();
     struct ArrowSchema *children = s ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema, n) : NULL;
     struct ArrowSchema **list = children ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema *, n) : NULL;
-    if (!list) {
+    bool ok = list != NULL;
+    for (size_t i = 0; ok && i < n; i++) {
+        children[i].name = etp_arena_strdup(&s->arena, etp_str_from(defs[i].name));
+        ok = children[i].name != NULL;
+    }
+    if (!ok) {
         if (s) {
             drop(s);
         }
@@ -72,7 +76,7 @@ static int make_schema(etp_run_table table, struct ArrowSchema *out)
     }
     for (size_t i = 0; i < n; i++) {
         children[i] = (struct ArrowSchema){.format = format_of(defs[i].type),
-                                           .name = defs[i].name,
+                                           .name = children[i].name,
                                            .flags = defs[i].nullable ? ARROW_FLAG_NULLABLE : 0,
                                            .release = release_schema,
                                            .private_data = s};
@@ -196,7 +200,7 @@ static bool make_array(shared *s, struct ArrowArray *out)
 
 typedef struct stream {
     etp_arena arena; // owns this struct
-    etp_run_table_source *source;
+    etp_rows rows;
     etp_error err;
     int failed; // errno of the first failure: a stream that broke stays broken
 } stream;
@@ -204,7 +208,7 @@ typedef struct stream {
 static int get_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     stream *s = self->private_data;
-    int code = make_schema(etp_run_table_of(s->source), out);
+    int code = make_schema(s->rows.defs, s->rows.n_defs, out);
     if (code != 0) {
         etp_fail_nomem(&s->err, "schema");
     }
@@ -232,10 +236,10 @@ static int get_next(struct ArrowArrayStream *self, struct ArrowArray *out)
         return s->failed;
     }
     shared *block = new_shared();
-    etp_status status = block ? etp_batch_init(&block->batch, etp_run_table_of(s->source), &s->err)
+    etp_status status = block ? etp_batch_init(&block->batch, s->rows.defs, s->rows.n_defs, &s->err)
                               : etp_fail_nomem(&s->err, "a batch");
     if (status == ETP_OK) {
-        status = etp_run_table_next(s->source, &block->batch, &s->err);
+        status = s->rows.next(s->rows.source, &block->batch, &s->err);
     }
     bool handed = status == ETP_OK && block->batch.rows > 0;
     if (handed && !make_array(block, out)) {
@@ -258,28 +262,50 @@ static const char *get_last_error(struct ArrowArrayStream *self)
 static void release_stream(struct ArrowArrayStream *self)
 {
     stream *s = self->private_data;
-    etp_run_table_close(s->source);
+    s->rows.close(s->rows.source);
     etp_arena arena = s->arena; // it goes with its owner
     etp_arena_dispose(&arena);
     self->release = NULL;
 }
 
-etp_status etp_tables_stream(etp_run_table table, const char *const *folders, size_t n_folders,
-                             struct ArrowArrayStream *out, etp_error *err)
+etp_status etp_rows_stream(const etp_rows *rows, struct ArrowArrayStream *out, etp_error *err)
 {
     *out = (struct ArrowArrayStream){0};
     etp_arena arena = {0};
     stream *s = ETP_NEW(&arena, stream);
-    ETP_NEED(s, err, "a stream");
-    s->arena = arena;
-    if (etp_run_table_open(table, folders, n_folders, &s->source, err) != ETP_OK) {
-        etp_arena_dispose(&arena);
-        return ETP_NOMEM;
+    if (!s) {
+        rows->close(rows->source);
+        return etp_fail_nomem(err, "a stream");
     }
+    s->arena = arena;
+    s->rows = *rows;
     *out = (struct ArrowArrayStream){.get_schema = get_schema,
                                      .get_next = get_next,
                                      .get_last_error = get_last_error,
                                      .release = release_stream,
                                      .private_data = s};
     return ETP_OK;
+}
+
+// ---- of run folders ----
+
+static etp_status next_of_runs(void *source, etp_batch *batch, etp_error *err)
+{
+    return etp_run_table_next(source, batch, err);
+}
+
+static void close_runs(void *source)
+{
+    etp_run_table_close(source);
+}
+
+etp_status etp_tables_stream(etp_run_table table, const char *const *folders, size_t n_folders,
+                             struct ArrowArrayStream *out, etp_error *err)
+{
+    *out = (struct ArrowArrayStream){0};
+    etp_run_table_source *source;
+    ETP_TRY(etp_run_table_open(table, folders, n_folders, &source, err));
+    etp_rows rows = {.source = source, .next = next_of_runs, .close = close_runs};
+    rows.defs = etp_run_table_columns(table, &rows.n_defs);
+    return etp_rows_stream(&rows, out, err);
 }

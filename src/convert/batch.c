@@ -8,10 +8,9 @@
 #include "convert/clean.h"
 #include "convert/table.h"
 
-etp_status etp_batch_init(etp_batch *b, etp_run_table table, etp_error *err)
+etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n, etp_error *err)
 {
-    *b = (etp_batch){0};
-    b->defs = etp_run_table_columns(table, &b->n_columns);
+    *b = (etp_batch){.defs = defs, .n_columns = n};
     b->columns = ETP_NEW_ARRAY(&b->arena, etp_batch_column, b->n_columns);
     for (size_t i = 0; b->columns && i < b->n_columns; i++) {
         etp_batch_column *c = &b->columns[i];

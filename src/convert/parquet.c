@@ -410,7 +410,7 @@ static etp_status put_groups(writer *w, etp_run_table_source *source, etp_error 
 {
     for (;;) {
         etp_batch batch;
-        etp_status status = etp_batch_init(&batch, w->table, err);
+        etp_status status = etp_batch_init(&batch, w->defs, w->n_columns, err);
         if (status == ETP_OK) {
             status = etp_run_table_next(source, &batch, err);
         }

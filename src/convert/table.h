@@ -56,7 +56,9 @@ typedef struct etp_batch {
     bool failed; // out of memory once
 } etp_batch;
 
-ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, etp_run_table table, etp_error *err);
+// Borrows DEFS.
+ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n,
+                                        etp_error *err);
 void etp_batch_dispose(etp_batch *b);
 bool etp_batch_full(const etp_batch *b);
 
@@ -82,5 +84,18 @@ ETP_NODISCARD etp_status etp_run_table_next(etp_run_table_source *source, etp_ba
                                             etp_error *err);
 etp_run_table etp_run_table_of(const etp_run_table_source *source);
 void etp_run_table_close(etp_run_table_source *source); // NULL does nothing
+
+// Anybody's rows as an Arrow C stream. What it is made of is the stream's, also when that cannot be
+// made.
+typedef struct etp_rows {
+    const etp_column_def *defs; // valid until close
+    size_t n_defs;
+    void *source;
+    // Fills an empty batch; no rows: the end.
+    etp_status (*next)(void *source, etp_batch *batch, etp_error *err);
+    void (*close)(void *source);
+} etp_rows;
+ETP_NODISCARD etp_status etp_rows_stream(const etp_rows *rows, struct ArrowArrayStream *out,
+                                         etp_error *err);
 
 #endif

@@ -14,6 +14,8 @@ struct etp_measurement { // lives in its arena
     etp_session_options options;
     etp_measurement_callbacks callbacks;
     etp_session_outcome outcome;
+    const char *resume; // run folder to go on with, NULL: a new session
+    bool trust;
     atomic_bool cancelled;
     bool begun;
 };
@@ -41,8 +43,15 @@ static etp_status keep_list(etp_measurement *m, const char *const *given, size_t
 static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
 {
     etp_session_plan_options *plan = &m->options.plan;
-    if (o->n_models == 0) {
+    if (o->n_models == 0 && !o->resume) {
         return etp_fail(err, ETP_USAGE, "no model to measure");
+    }
+    if (o->resume && (o->n_models || o->n_levels || o->n_threads || o->blocks || o->seed ||
+                      o->folder || o->baseline)) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s goes on with its own plan: models, levels, threads, blocks, seed, "
+                        "baseline and folder are those it has",
+                        o->resume);
     }
     if (o->n_threads > 0 && !o->threads) {
         return etp_fail(err, ETP_USAGE, "%zu thread counts and no list of them", o->n_threads);
@@ -69,8 +78,9 @@ static bool keep_texts(etp_measurement *m, const etp_measurement_options *o)
     place->program = etp_os_library_path(&m->arena);
     return keep(m, o->baseline, &s->plan.baseline) && keep(m, o->device, &s->device) &&
            keep(m, o->runner, &s->runner) && keep(m, o->folder, &s->dir) &&
-           keep(m, o->method, &set->method) && keep(m, o->inputs, &set->inputs) &&
-           keep(m, o->data, &set->data) && keep(m, o->cpus, &set->cpus) &&
+           keep(m, o->resume, &m->resume) && keep(m, o->method, &set->method) &&
+           keep(m, o->inputs, &set->inputs) && keep(m, o->data, &set->data) &&
+           keep(m, o->cpus, &set->cpus) &&
            keep(m, o->work_dir ? o->work_dir : ".etprof/work", &place->work_dir) &&
            keep(m, o->state_dir, &place->state_dir) &&
            keep(m, o->search_path, &place->search_path) && keep(m, o->qemu, &place->qemu) &&
@@ -108,6 +118,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     set->resident = o->resident;
     m->options.plan.timeout_s = o->timeout_s;
     m->options.exact = o->exact_folder;
+    m->trust = o->trust;
     return ETP_OK;
 }
 
@@ -193,7 +204,19 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
         .message = m->callbacks.message ? on_message : NULL,
         .interrupted = on_interrupted,
     };
-    return etp_session_run(&m->options, &callbacks, &m->arena, &m->outcome, err);
+    if (!m->resume) {
+        return etp_session_run(&m->options, &callbacks, &m->arena, &m->outcome, err);
+    }
+    const etp_session_again again = {
+        .dir = m->resume,
+        .device = m->options.device,
+        .runner = m->options.runner,
+        .timeout_s = m->options.plan.timeout_s,
+        .resume = true,
+        .trust = m->trust,
+        .place = m->options.place,
+    };
+    return etp_session_run_again(&again, &callbacks, &m->arena, &m->outcome, err);
 }
 
 void etp_measurement_cancel(etp_measurement *m)

@@ -227,6 +227,13 @@ void etp_table_row_is_total(etp_table *t);
     etp_table_add_row((table), (const etp_cell[]){__VA_ARGS__}, \
                       sizeof((const etp_cell[]){__VA_ARGS__}) / sizeof(etp_cell))
 
+// What was put in, for those who hand tables on as data. NULL: there is none.
+const etp_table *etp_report_table_at(const etp_report *r, size_t index);      // in their order
+const etp_table *etp_report_table_named(const etp_report *r, const char *id); // NULL: the first
+etp_str etp_table_id(const etp_table *t);
+const etp_column *etp_table_columns(const etp_table *t, size_t *out_n);
+const etp_cell *etp_table_cells(const etp_table *t, size_t row); // NULL behind the last
+
 // ---- charts ----
 
 typedef enum etp_chart_kind {

@@ -2,17 +2,6 @@
 // The one way out of a report: picks the writer and turns its troubles into a status.
 #include "report/tree.h"
 
-static const etp_table *find_table(const etp_report *r, const char *id)
-{
-    for (size_t i = 0; i < r->blocks.n; i++) {
-        const etp_table *t = r->blocks.items[i].table;
-        if (t && r->blocks.items[i].medium != ETP_ON_PAGE && (!id || etp_str_eqz(t->id, id))) {
-            return t;
-        }
-    }
-    return NULL;
-}
-
 static const etp_chart *find_chart(const etp_report *r, const char *id)
 {
     for (size_t i = 0; i < r->blocks.n; i++) {
@@ -50,7 +39,7 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         complete = etp_report_write_html(r, style, sink);
         break;
     case ETP_FORMAT_CSV: {
-        const etp_table *t = find_table(r, style->select);
+        const etp_table *t = etp_report_table_named(r, style->select);
         if (!t) {
             return not_found(err, "table", style->select);
         }

@@ -86,6 +86,15 @@ class Wheel(unittest.TestCase):
         run(self.bin / "python", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1]).etp_version",
             self.package / "tree/lib/libetprof.so", env=self.env)
 
+    def test_the_package(self):
+        code = ("import sys, etprof; run = etprof.ab(sys.argv[1], blocks=2, iterations=5, warmup=2, out='of python', "
+                "progress=False); print(run.summary.state, len(run.operators), etprof.__file__)")
+        done = run(self.bin / "python", "-c", code, self.package / "tree" / MODEL, cwd=self.elsewhere, env=self.env)
+        state, operators, file = done.stdout.strip().split(" ", 2)
+        self.assertEqual((state, file), ("finished", str(self.package / "__init__.py")))
+        self.assertGreater(int(operators), 3)
+        self.assertTrue((self.package / "py.typed").is_file())
+
     def test_the_library_shows_no_names_of_others(self):
         if not shutil.which("nm"):
             self.skipTest("no nm")
@@ -136,12 +145,12 @@ class Wheel(unittest.TestCase):
             TAG, "--target", self.top / "other", self.wheel, env=self.env)
 
     def test_where_it_cannot_run_it_says_a_sentence(self):
-        start = "import os, platform, sys, etprof; {}; sys.exit(etprof.command())"
+        start = "import os, platform, sys, etprof.command; {}; sys.exit(etprof.command.command())"
         for change, says in (
                 ("os.confstr = lambda name: 'glibc 2.17'", "needs glibc 2.28 or newer; this system has 2.17"),
                 ("os.confstr = lambda name: None", "this system has another C library"),
                 ("platform.machine = lambda: 'aarch64'", "is for x86_64 Linux; this is aarch64 Linux"),
-                ("etprof.PROGRAM += '.gone'", "No such file or directory; install it again")):
+                ("etprof.command.PROGRAM += '.gone'", "No such file or directory; install it again")):
             done = run(self.bin / "python", "-c", start.format(change), code=5, env=self.env)
             self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
             self.assertIn(says, done.stderr)

@@ -143,6 +143,96 @@ static void a_recording_against_itself(void **state)
     etp_analysis_close(a);
 }
 
+static void a_reply_is_a_document_and_a_table(void **state)
+{
+    (void)state;
+    const char *dump = DATA("mixed_xnnpack_fp32.etdump");
+    etp_question q = {.struct_size = sizeof q, .kind = ETP_QUESTION_OPS, .paths = &dump};
+    etp_reply *r = NULL;
+    etp_error err = {0};
+    assert_int_equal(etp_reply_open(&q, &r, &err), ETP_USAGE); // no paths
+    q.n_paths = 1;
+    assert_int_equal(etp_reply_open(&q, &r, &err), ETP_OK);
+    const etp_analysis_output how = {.struct_size = sizeof how, .format = ETP_OUTPUT_JSON};
+    etp_buffer text = {0}, name = {0};
+    assert_int_equal(etp_reply_text(r, &how, &text, &err), ETP_OK);
+    assert_non_null(strstr(text.ptr, "native_call_cumsum.out"));
+    assert_int_equal(etp_reply_table_name(r, 0, &name, &err), ETP_OK);
+    assert_string_equal(name.ptr, "categories");
+    etp_buffer_dispose(&name);
+    assert_int_equal(etp_reply_table_name(r, 99, &name, &err), ETP_OK);
+    assert_true(name.len == 0);
+    struct ArrowArrayStream stream;
+    assert_int_equal(etp_reply_table(r, "no such table", &stream, &err), ETP_USAGE);
+    assert_int_equal(etp_reply_table(r, NULL, &stream, &err), ETP_OK);
+    etp_reply_close(r); // what follows holds on to nothing of it
+    struct ArrowSchema schema;
+    struct ArrowArray rows, end;
+    assert_int_equal(stream.get_schema(&stream, &schema), 0);
+    assert_int_equal(stream.get_next(&stream, &rows), 0);
+    assert_int_equal(stream.get_next(&stream, &end), 0);
+    assert_null(end.release);
+    stream.release(&stream);
+    assert_int_equal(rows.length, 3); // one portable kernel, two nodes of the delegate
+    assert_int_equal(rows.n_children, schema.n_children);
+    int64_t mean = 0;
+    for (int64_t i = 0; i < schema.n_children; i++) {
+        if (strcmp(schema.children[i]->name, "mean_ns") == 0) {
+            assert_string_equal(schema.children[i]->format, "l");
+            mean = ((const int64_t *)rows.children[i]->buffers[1])[0];
+        }
+    }
+    assert_int_equal(mean, 227); // Inspector: mixed_xnnpack_fp32.etdump.tsv
+    rows.release(&rows);
+    schema.release(&schema);
+    etp_buffer_dispose(&text);
+    q.kind = ETP_QUESTION_INSPECTOR;
+    assert_int_equal(etp_reply_open(&q, &r, &err), ETP_OK);
+    assert_int_equal(etp_reply_text(r, NULL, &text, &err), ETP_OK);
+    assert_non_null(strstr(text.ptr, "DELEGATE_CALL"));
+    assert_int_equal(etp_reply_table(r, NULL, &stream, &err), ETP_USAGE);
+    etp_reply_close(r);
+    etp_buffer_dispose(&text);
+    dump = DATA("no such file");
+    assert_int_equal(etp_reply_open(&q, &r, &err), ETP_IO);
+    assert_null(r);
+    q.kind = ETP_QUESTIONS;
+    assert_int_equal(etp_reply_open(&q, &r, &err), ETP_USAGE);
+    assert_int_equal(etp_reply_open(NULL, &r, &err), ETP_USAGE);
+    assert_int_equal(etp_reply_text(NULL, NULL, &text, &err), ETP_USAGE);
+    etp_reply_close(NULL);
+}
+
+static void an_analysis_gives_tables(void **state)
+{
+    (void)state;
+    etp_analysis *a = run();
+    etp_buffer name = {0};
+    size_t n = 0;
+    for (; etp_analysis_table_name(a, n, &name, NULL) == ETP_OK && name.len > 0; n++) {
+        struct ArrowArrayStream stream;
+        assert_int_equal(etp_analysis_table(a, name.ptr, &stream, NULL), ETP_OK);
+        struct ArrowArray rows;
+        assert_int_equal(stream.get_next(&stream, &rows), 0);
+        if (rows.release) {
+            rows.release(&rows);
+        }
+        stream.release(&stream);
+        etp_buffer_dispose(&name);
+    }
+    assert_true(n >= 3);
+    struct ArrowArrayStream stream;
+    assert_int_equal(etp_analysis_table(a, NULL, &stream, NULL), ETP_OK);
+    struct ArrowArray rows;
+    assert_int_equal(stream.get_next(&stream, &rows), 0);
+    etp_analysis_summary about = {.struct_size = sizeof about};
+    assert_int_equal(etp_analysis_about(a, &about, NULL), ETP_OK);
+    assert_int_equal(rows.length, about.operators);
+    stream.release(&stream);
+    etp_analysis_close(a);
+    rows.release(&rows);
+}
+
 static void wrong_words_are_refused(void **state)
 {
     (void)state;
@@ -497,6 +587,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_mapping_has_the_bytes),
         cmocka_unit_test(a_run_folder_tells_its_arms),
         cmocka_unit_test(a_recording_against_itself),
+        cmocka_unit_test(a_reply_is_a_document_and_a_table),
+        cmocka_unit_test(an_analysis_gives_tables),
         cmocka_unit_test(wrong_words_are_refused),
         cmocka_unit_test(damaged_recordings_say_where),
         cmocka_unit_test(sizes_of_other_versions),

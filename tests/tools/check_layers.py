@@ -25,7 +25,7 @@ PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)"
 PLATFORM_ROOMS = {"os", "isa", "roofs"}
 PUBLIC = {"base": "arena buffer bytes error version",
           "formats": "bundled dtype etdump etrecord flat_tensor npz pte xnnpack", "convert": "tables",
-          "library": "analysis measurement", "operators": "operators", "os": "mapping", "report": "output",
+          "library": "analysis measurement reply", "operators": "operators", "os": "mapping", "report": "output",
           "program": "program", "stats": "stats", "trace": "trace"}
 UMBRELLA = "etprof"  # includes every public header, and nothing of ours includes it
 ROOM_OF = {header: room for room, headers in PUBLIC.items() for header in headers.split()}

@@ -2,6 +2,6 @@
 """`python -m etprof` is `etprof`."""
 import sys
 
-from etprof import command
+from etprof.command import command
 
 sys.exit(command())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of samples for stats and plan.
-#include "cli/sample_file.h"
+// Reading of samples for stats and plan, and what stats makes of them.
+#include "study/stats/samples.h"
 
 #include <math.h>
 
@@ -8,8 +8,6 @@
 #include "judge/open.h"
 #include "os/os.h"
 #include "store/store.h"
-
-#define CSV_LIMIT ((size_t)2 << 30)
 
 // The level in an experiment's name: the one word of it that is a level ("fp16_neon"), else -1.
 static int level_rank(etp_str name)
@@ -33,25 +31,6 @@ static int level_rank(etp_str name)
     return rank;
 }
 
-static etp_status read_stdin(etp_arena *arena, etp_str *out, etp_error *err)
-{
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    char chunk[65536];
-    size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
-        etp_strbuf_append(&buf, (etp_str){chunk, n});
-        if (buf.failed || buf.len > CSV_LIMIT) {
-            return etp_fail(err, ETP_NOMEM, "standard input is too large");
-        }
-    }
-    if (ferror(stdin)) {
-        return etp_fail_errno(err, ETP_IO, "reading standard input");
-    }
-    *out = etp_strbuf_str(&buf);
-    return ETP_OK;
-}
-
 // What a session spent on a timed launch besides the timed iterations: starting, loading, warming
 // up, and its share of the traced and control launches of the blocks.
 static double launch_cost(const etp_run *run)
@@ -71,9 +50,10 @@ static double launch_cost(const etp_run *run)
 }
 
 // Not by the text of samples.csv: rows of a block that was never committed do not count.
-static etp_status take_run(etp_cli *cli, const etp_run *run, etp_sample_table *out, etp_error *err)
+static etp_status take_run(etp_arena *arena, const etp_run *run, etp_sample_table *out,
+                           etp_error *err)
 {
-    etp_str *names = ETP_NEW_ARRAY(&cli->arena, etp_str, run->arms.n);
+    etp_str *names = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
     ETP_NEED(names, err, "experiments");
     for (size_t i = 0; i < run->arms.n; i++) {
         names[i] = run->arms.items[i].name;
@@ -83,7 +63,7 @@ static etp_status take_run(etp_cli *cli, const etp_run *run, etp_sample_table *o
                               .n_samples = run->samples.n,
                               .has_phase = true,
                               .has_launch = true};
-    return etp_ab_samples_of(run, &cli->arena, &out->samples, err);
+    return etp_ab_samples_of(run, arena, &out->samples, err);
 }
 
 static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str recorded,
@@ -98,32 +78,66 @@ static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str re
                                &out->baseline, err);
 }
 
-etp_status etp_sample_file_read(etp_cli *cli, const char *path, const char *wanted,
-                                etp_sample_file *out, etp_error *err)
+etp_status etp_sample_file_read(const char *path, const etp_str *given, const char *wanted,
+                                etp_arena *arena, etp_sample_file *out, etp_error *err)
 {
     *out = (etp_sample_file){.name = path, .launch_ns = (double)NAN};
     etp_str text = {0}, recorded = {0};
-    if (strcmp(path, "-") == 0) {
-        out->name = "standard input";
-        ETP_TRY(read_stdin(&cli->arena, &text, err));
+    if (given) {
+        text = *given;
     } else if (etp_run_is(path)) {
-        etp_run *run = ETP_NEW(&cli->arena, etp_run);
+        etp_run *run = ETP_NEW(arena, etp_run);
         ETP_NEED(run, err, "run folder");
-        ETP_TRY(etp_run_open(path, &cli->arena, run, err));
+        ETP_TRY(etp_run_open(path, arena, run, err));
         out->run = run;
         out->launch_ns = launch_cost(run);
         if (run->baseline < run->arms.n) {
             recorded = run->arms.items[run->baseline].name;
         }
-        out->name = etp_run_path(&cli->arena, path, ETP_STR(ETP_RUN_SAMPLES));
+        out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
         ETP_NEED(out->name, err, "path");
-        ETP_TRY(take_run(cli, run, &out->table, err));
-        return find_baseline(&cli->arena, wanted, recorded, out, err);
+        ETP_TRY(take_run(arena, run, &out->table, err));
+        return find_baseline(arena, wanted, recorded, out, err);
     } else {
-        ETP_TRY(etp_os_read_text(path, CSV_LIMIT, &cli->arena, &text, err));
+        ETP_TRY(etp_os_read_text(path, ETP_SAMPLES_LIMIT, arena, &text, err));
     }
-    if (etp_samples_read_csv(text, &cli->arena, &out->table, err) != ETP_OK) {
+    if (etp_samples_read_csv(text, arena, &out->table, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", out->name);
     }
-    return find_baseline(&cli->arena, wanted, recorded, out, err);
+    return find_baseline(arena, wanted, recorded, out, err);
+}
+
+// What 'analyze' withholds of this folder is not to be had here either.
+static etp_status take_withheld(const char *dir, etp_stats_answer *stats, etp_arena *arena,
+                                etp_error *err)
+{
+    const char *baseline = etp_arena_strdup(arena, stats->names[stats->stats.baseline]);
+    etp_ab_session *session;
+    ETP_NEED(baseline, err, "baseline");
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, &session, err));
+    etp_status st = etp_stats_take_withheld(stats, etp_ab_answer(session), arena, err);
+    etp_ab_close(session);
+    return st;
+}
+
+etp_status etp_stats_answer_build(const char *path, const etp_str *given, const char *baseline,
+                                  double margin, etp_arena *arena, etp_stats_answer *out,
+                                  etp_error *err)
+{
+    etp_sample_file file;
+    ETP_TRY(etp_sample_file_read(path, given, baseline, arena, &file, err));
+    *out = (etp_stats_answer){.source = file.name, .names = file.table.arms};
+    etp_stats_options how = {.baseline = file.baseline, .margin = margin};
+    if (file.run) {
+        how = etp_ab_stats_options(file.run, file.baseline, margin);
+    }
+    if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how, arena,
+                          &out->stats, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", file.name);
+    }
+    if (file.run) {
+        ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
+        ETP_TRY(take_withheld(path, out, arena, err));
+    }
+    return ETP_OK;
 }

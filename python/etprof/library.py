@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libetprof by ctypes: finding it, its structs and functions, its errors as exceptions."""
+from __future__ import annotations
+
+import ctypes as c
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from etprof import __version__, errors
+
+NO_OFFSET = 2**64 - 1
+UNKNOWN_NS = -(2**63)
+TEXT, JSON, CSV, MD, HTML, SVG = range(6)
+FORMATS = {"text": TEXT, "json": JSON, "csv": CSV, "md": MD, "html": HTML, "svg": SVG}
+# In the order of etp_status; the library's words go with them.
+_EXCEPTIONS: list[type[errors.EtprofError]] = [
+    errors.EtprofError, errors.CheckFailed, errors.UsageError, errors.NotEnoughData, errors.BadInput, errors.BadInput,
+    errors.EnvironmentProblem, errors.EnvironmentProblem, errors.EnvironmentProblem, errors.EnvironmentProblem,
+    errors.RunFailed, errors.Interrupted, errors.EtprofError,
+]
+
+
+class Error(c.Structure):
+    _fields_ = [("status", c.c_int), ("os_errno", c.c_int), ("offset", c.c_uint64), ("msg", c.c_char * 480)]
+
+
+class Buffer(c.Structure):
+    _fields_ = [("ptr", c.POINTER(c.c_char)), ("len", c.c_size_t), ("owner", c.c_void_p)]
+
+
+class Str(c.Structure):
+    _fields_ = [("ptr", c.c_void_p), ("len", c.c_size_t)]
+
+    def __str__(self) -> str:
+        return c.string_at(self.ptr, self.len).decode(errors="replace") if self.len else ""
+
+
+class Sized(c.Structure):
+    """A struct that begins with its size."""
+
+    def __init__(self, **members: Any) -> None:
+        super().__init__(**members)
+        self.struct_size = c.sizeof(self)
+
+
+class AnalysisOptions(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("baseline", c.c_char_p), ("margin", c.c_double), ("program", c.c_char_p),
+                ("record", c.c_char_p), ("roofs", c.c_char_p), ("names", c.c_char_p * 2)]
+
+
+class Output(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("format", c.c_int), ("width", c.c_uint32), ("color", c.c_bool),
+                ("ascii", c.c_bool), ("brief", c.c_bool), ("proof", c.c_bool), ("as_arms", c.c_bool),
+                ("title", c.c_char_p), ("select", c.c_char_p)]
+
+
+class Question(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("kind", c.c_int), ("paths", c.POINTER(c.c_char_p)),
+                ("n_paths", c.c_size_t), ("changes", c.POINTER(c.c_char_p)), ("n_changes", c.c_size_t),
+                ("program", c.c_char_p), ("record", c.c_char_p), ("buffer", c.c_char_p), ("recording", c.c_char_p),
+                ("other", c.c_char_p), ("roofs", c.c_char_p), ("baseline", c.c_char_p), ("margin", c.c_double),
+                ("tree", c.c_bool), ("tensor", c.c_bool)]
+
+
+class Summary(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("title", Str), ("folder", Str), ("state", Str), ("grade", Str),
+                ("grade_reason", Str), ("baseline", c.c_uint32), ("arms", c.c_uint32), ("comparisons", c.c_uint32),
+                ("operators", c.c_uint32), ("findings", c.c_uint32), ("bare", c.c_bool), ("emulated", c.c_bool),
+                ("sweep", c.c_bool), ("outputs", c.c_int8), ("launch_lost", c.c_bool)]
+
+
+class ArmResult(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("name", Str), ("measured", Str), ("level", Str), ("model", Str),
+                ("proof", Str), ("threads", c.c_uint32), ("launches", c.c_uint64), ("samples", c.c_uint64),
+                ("median_ns", c.c_int64), ("lo_ns", c.c_double), ("hi_ns", c.c_double), ("traced_ns", c.c_int64),
+                ("load_ns", c.c_int64), ("first_ns", c.c_int64), ("peak_rss_bytes", c.c_int64)]
+
+
+class ComparisonResult(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("baseline", c.c_uint32), ("candidate", c.c_uint32),
+                ("speedup", c.c_double), ("lo", c.c_double), ("hi", c.c_double), ("verdict", c.c_int),
+                ("verdict_text", Str), ("withheld", Str), ("withheld_text", Str), ("method", Str),
+                ("blocks", c.c_uint32), ("margin", c.c_double), ("noise_floor", c.c_double)]
+
+
+class FindingResult(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("id", Str), ("kind", Str), ("severity", Str), ("text", Str)]
+
+
+class MeasurementOptions(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("models", c.POINTER(c.c_char_p)), ("n_models", c.c_size_t),
+                ("levels", c.POINTER(c.c_char_p)), ("n_levels", c.c_size_t), ("threads", c.POINTER(c.c_uint32)),
+                ("n_threads", c.c_size_t), ("baseline", c.c_char_p), ("device", c.c_char_p), ("runner", c.c_char_p),
+                ("folder", c.c_char_p), ("exact_folder", c.c_bool), ("no_trace", c.c_bool), ("kernels", c.c_bool),
+                ("resident", c.c_bool), ("blocks", c.c_uint32), ("budget_s", c.c_double), ("precision", c.c_double),
+                ("warmup", c.c_uint64), ("iterations", c.c_uint64), ("seed", c.c_uint64), ("timeout_s", c.c_double),
+                ("method", c.c_char_p), ("inputs", c.c_char_p), ("data", c.c_char_p), ("cpus", c.c_char_p),
+                ("work_dir", c.c_char_p), ("state_dir", c.c_char_p), ("search_path", c.c_char_p), ("qemu", c.c_char_p),
+                ("ssh_config", c.c_char_p), ("android_serial", c.c_char_p), ("resume", c.c_char_p),
+                ("trust", c.c_bool)]
+
+
+class MeasurementProgress(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("stage", Str), ("arm", Str), ("launch_kind", Str), ("block", c.c_uint32),
+                ("blocks", c.c_uint32), ("launch", c.c_uint32), ("launches", c.c_uint32), ("elapsed_s", c.c_double),
+                ("remaining_s", c.c_double)]
+
+
+ON_PROGRESS = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(MeasurementProgress))
+ON_MESSAGE = c.CFUNCTYPE(None, c.c_void_p, Str)
+
+
+class MeasurementCallbacks(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("ctx", c.c_void_p), ("progress", ON_PROGRESS), ("message", ON_MESSAGE)]
+
+
+class MeasurementSummary(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("folder", Str), ("stopped", Str), ("cancelled", c.c_bool),
+                ("restored", c.c_bool), ("blocks", c.c_uint32), ("blocks_lost", c.c_uint32), ("launches", c.c_uint32),
+                ("launches_lost", c.c_uint32), ("wall_ns", c.c_uint64)]
+
+
+_HANDLE, _INDEX = c.c_void_p, c.c_uint32
+# What each function takes before its etp_error; all return an etp_status. Handles that are made are void **.
+_FUNCTIONS: dict[str, list[Any]] = {
+    "etp_analysis_open_run": [c.c_char_p, c.POINTER(AnalysisOptions), c.POINTER(_HANDLE)],
+    "etp_analysis_open_dumps": [c.POINTER(c.c_char_p), c.c_size_t, c.POINTER(AnalysisOptions), c.POINTER(_HANDLE)],
+    "etp_analysis_compare": [c.c_char_p, c.c_char_p, c.POINTER(AnalysisOptions), c.POINTER(_HANDLE)],
+    "etp_analysis_about": [_HANDLE, c.POINTER(Summary)],
+    "etp_analysis_arm": [_HANDLE, _INDEX, c.POINTER(ArmResult)],
+    "etp_analysis_comparison": [_HANDLE, _INDEX, c.POINTER(ComparisonResult)],
+    "etp_analysis_finding": [_HANDLE, _INDEX, c.POINTER(FindingResult)],
+    "etp_analysis_text": [_HANDLE, c.POINTER(Output), c.POINTER(Buffer)],
+    "etp_analysis_renew_folder": [_HANDLE],
+    "etp_analysis_table": [_HANDLE, c.c_char_p, c.c_void_p],
+    "etp_analysis_table_name": [_HANDLE, c.c_size_t, c.POINTER(Buffer)],
+    "etp_reply_open": [c.POINTER(Question), c.POINTER(_HANDLE)],
+    "etp_reply_text": [_HANDLE, c.POINTER(Output), c.POINTER(Buffer)],
+    "etp_reply_table": [_HANDLE, c.c_char_p, c.c_void_p],
+    "etp_reply_table_name": [_HANDLE, c.c_size_t, c.POINTER(Buffer)],
+    "etp_tables_stream": [c.c_int, c.POINTER(c.c_char_p), c.c_size_t, c.c_void_p],
+    "etp_measurement_create": [c.POINTER(MeasurementOptions), c.POINTER(MeasurementCallbacks), c.POINTER(_HANDLE)],
+    "etp_measurement_run": [_HANDLE],
+    "etp_measurement_about": [_HANDLE, c.POINTER(MeasurementSummary)],
+}
+_ENDS = {"etp_analysis_close": _HANDLE, "etp_reply_close": _HANDLE, "etp_measurement_destroy": _HANDLE,
+         "etp_measurement_cancel": _HANDLE, "etp_buffer_dispose": c.POINTER(Buffer)}
+
+
+def _places() -> Iterator[Path]:
+    """Where the library may be: named, in the wheel, beside an installed package, in a source tree."""
+    named = os.environ.get("ETPROF_LIBRARY")
+    if named:
+        yield Path(named)
+        return
+    here = Path(__file__).resolve().parent
+    file = "libetprof.0.dylib" if sys.platform == "darwin" else "libetprof.so.0"
+    yield here / "tree/lib/libetprof.so"
+    prefix = here.parents[3] if len(here.parents) > 3 else here
+    for folder in ("lib", "lib64"):
+        yield prefix / folder / file
+        yield from sorted((prefix / folder).glob(f"*-linux-gnu/{file}"))
+    yield here.parents[1] / "build/release" / file
+
+
+@functools.cache
+def library() -> Any:
+    """The library, of this package's version and no other."""
+    found = [place for place in _places() if place.exists()]
+    if not found:
+        raise errors.EnvironmentProblem(
+            "libetprof is not beside this package; install etprof with pip, or name the library in ETPROF_LIBRARY")
+    try:
+        lib = c.CDLL(str(found[0]))
+        lib.etp_version.restype = c.c_char_p
+        version = lib.etp_version().decode()
+    except (OSError, AttributeError) as e:
+        raise errors.EnvironmentProblem(f"{found[0]} cannot be loaded: {e}") from e
+    if version != __version__:
+        raise errors.EnvironmentProblem(
+            f"{found[0]} is version {version} and this package {__version__}; install both anew: "
+            "pip install --force-reinstall etprof")
+    for name, arguments in _FUNCTIONS.items():
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [*arguments, c.POINTER(Error)], c.c_int
+    for name, argument in _ENDS.items():
+        function = getattr(lib, name)
+        function.argtypes, function.restype = [argument], None
+    return lib
+
+
+def failure(err: Error) -> errors.EtprofError:
+    """What the library said, as an exception: its words, the byte where the file is damaged."""
+    text = err.msg.decode(errors="replace")
+    at = None if err.offset == NO_OFFSET or not err.offset else int(err.offset)
+    kind = _EXCEPTIONS[err.status] if 0 < err.status < len(_EXCEPTIONS) else errors.EtprofError
+    problem = kind(text if at is None else f"{text} (at byte {at})")
+    problem.byte = at
+    return problem
+
+
+def call(function: str, *arguments: Any) -> None:
+    err = Error(offset=NO_OFFSET)
+    if getattr(library(), function)(*arguments, c.byref(err)) != 0:
+        raise failure(err)
+
+
+def path(value: str | os.PathLike[str] | None) -> bytes | None:
+    return None if value is None else os.fsencode(os.fspath(value))
+
+
+def words(values: Any) -> Any:
+    """A C array of texts; None for none."""
+    listed = [path(v) for v in values]
+    return (c.c_char_p * len(listed))(*listed) if listed else None
+
+
+def take(function: str, *arguments: Any) -> str:
+    """Calls what makes an etp_buffer, its last argument."""
+    text = Buffer()
+    call(function, *arguments, c.byref(text))
+    try:
+        return c.string_at(text.ptr, text.len).decode() if text.len else ""
+    finally:
+        library().etp_buffer_dispose(c.byref(text))
+
+
+def output(format: str, **members: Any) -> Output:
+    if format not in FORMATS:
+        raise errors.UsageError(f"no format '{format}': there are {', '.join(FORMATS)}")
+    return Output(format=FORMATS[format], **members)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `etprof ops`, `inspect`, `stats` and `whatif` answer."""
+from __future__ import annotations
+
+import ctypes as c
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from etprof import library as lib
+from etprof.runs import Answer, Path
+from etprof.tables import Table
+
+OPS, INSPECT, STATS, WHATIF, INSPECTOR = range(5)
+
+
+class Reply(Answer):
+    _text, _close = "etp_reply_text", "etp_reply_close"
+    _table, _table_name = "etp_reply_table", "etp_reply_table_name"
+
+
+@dataclasses.dataclass(frozen=True)
+class OperatorTime:
+    """One operator of a recording, over its executions."""
+
+    name: str
+    instruction: int | None
+    category: str
+    share: float | None
+    p50_ns: int | None
+    mean_ns: int | None
+    p90_ns: int | None
+    max_ns: int | None
+    calls: int | None
+    delegated: str
+
+
+class Ops(Reply):
+    @property
+    def operators(self) -> Table:
+        return self.table("operators")
+
+    @property
+    def times(self) -> list[OperatorTime]:
+        """The rows of `operators`, typed."""
+        names = [f.name for f in dataclasses.fields(OperatorTime)]
+        return [OperatorTime(**{name: row[name] for name in names}) for row in self.operators]
+
+
+@dataclasses.dataclass(frozen=True)
+class SampleComparison:
+    baseline: str
+    candidate: str
+    speedup: float | None
+    lo: float | None
+    hi: float | None
+    verdict: str
+    withheld: str | None
+
+
+class Stats(Reply):
+    @property
+    def comparisons(self) -> list[SampleComparison]:
+        return [SampleComparison(x["baseline"], x["candidate"], x["speedup"]["estimate"], x["speedup"]["lo"],
+                                 x["speedup"]["hi"], x["verdict"], x["withheld"]) for x in self.document["comparisons"]]
+
+
+def ask(kind: int, paths: Sequence[Path], changes: Sequence[str] = (), **members: Any) -> c.c_void_p:
+    """The handle of a reply. Texts are paths or words; None leaves one out."""
+    handle = c.c_void_p()
+    given = {k: v if isinstance(v, (bool, int, float)) else lib.path(v) for k, v in members.items()}
+    question = lib.Question(kind=kind, paths=lib.words(paths), n_paths=len(paths), changes=lib.words(changes),
+                            n_changes=len(changes), **given)
+    lib.call("etp_reply_open", c.byref(question), c.byref(handle))
+    return handle
+
+
+def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None) -> Ops:
+    """The operators of a recording with their times."""
+    return Ops(ask(OPS, [dump], program=pte, record=etrecord))
+
+
+def inspect(file: Path, *, etrecord: Path | None = None, etdump: Path | None = None, diff: Path | None = None,
+            tree: bool = False, tensor: bool = False, debug_buffer: Path | None = None) -> Reply:
+    """What is in a model or recording, and what makes it big."""
+    return Reply(ask(INSPECT, [file], record=etrecord, recording=etdump, other=diff, tree=tree, tensor=tensor,
+                     buffer=debug_buffer))
+
+
+def stats(samples: Path, *, baseline: str | None = None, margin: float = 0) -> Stats:
+    """The paired statistics of a CSV of samples or of a run folder."""
+    return Stats(ask(STATS, [samples], baseline=baseline, margin=float(margin)))
+
+
+def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,
+           pte: Path | None = None, roofs: Path | None = None) -> Reply:
+    """An inference with some operators changed: whatif("run/", "drop transpose*", "scale conv* 2")."""
+    paths = list(source) if isinstance(source, (list, tuple)) else [source]
+    return Reply(ask(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs)) # type: ignore[arg-type]

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run folders, recordings and comparisons, opened: `etprof.open`, `etprof.dumps`, `etprof.compare`."""
+from __future__ import annotations
+
+import ctypes as c
+import dataclasses
+import html
+import json
+import math
+import os
+from typing import Any, Callable, TypeVar, Union
+
+from etprof import library as lib
+from etprof.tables import Table
+
+Path = Union[str, "os.PathLike[str]"]
+_RUN_TABLES = ("operators", "samples", "launches")
+R = TypeVar("R")
+
+
+@dataclasses.dataclass(frozen=True)
+class Arm:
+    """What was measured at one level. Unknown is None."""
+
+    name: str
+    measured: str
+    level: str
+    model: str
+    proof: str
+    threads: int
+    launches: int
+    samples: int
+    median_ns: int | None
+    lo_ns: float | None
+    hi_ns: float | None
+    traced_ns: int | None
+    load_ns: int | None
+    first_ns: int | None
+    peak_rss_bytes: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """An arm against its baseline: speedup is the baseline's time ÷ the candidate's, with its 95 % interval."""
+
+    baseline: int
+    candidate: int
+    speedup: float | None
+    lo: float | None
+    hi: float | None
+    verdict: str
+    withheld: str
+    withheld_text: str
+    method: str
+    blocks: int
+    margin: float | None
+    noise_floor: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    id: str
+    kind: str
+    severity: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    title: str
+    folder: str
+    state: str
+    grade: str
+    grade_reason: str
+    baseline: int
+    bare: bool
+    emulated: bool
+    sweep: bool
+    outputs: bool | None
+    launch_lost: bool
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, lib.Str):
+        return str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if value == lib.UNKNOWN_NS else value
+
+
+def _typed(kind: Callable[..., R], struct: Any, **others: Any) -> R:
+    """The members that a dataclass names, from a struct of the library."""
+    names = [f.name for f in dataclasses.fields(kind) if f.name not in others] # type: ignore[arg-type]
+    return kind(**{name: _plain(getattr(struct, name)) for name in names}, **others)
+
+
+class Answer:
+    """What the library answered: a document, reports, tables."""
+
+    _text = _table = _table_name = _close = ""
+
+    def __init__(self, handle: c.c_void_p) -> None:
+        self._handle = handle
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            getattr(lib.library(), self._close)(self._handle)
+            self._handle = c.c_void_p()
+
+    def report(self, format: str = "text", *, table: str | None = None, brief: bool = False, width: int = 0) -> str:
+        """The report as text, md, html, json, csv (of TABLE) or svg (of the chart TABLE)."""
+        how = lib.output(format, brief=brief, width=width, select=table.encode() if table else None)
+        return lib.take(self._text, self._handle, c.byref(how))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole answer, as `--format json` gives it."""
+        if not hasattr(self, "_document"):
+            self._document = json.loads(self.report("json"))
+        return self._document # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> list[str]:
+        """Ids of the report's tables."""
+        found: list[str] = []
+        while True:
+            name = lib.take(self._table_name, self._handle, len(found))
+            if not name:
+                return found
+            found.append(name)
+
+    def table(self, name: str | None = None) -> Table:
+        """One of them; None: the main one."""
+        def opener(out: Any) -> None:
+            lib.call(self._table, self._handle, name.encode() if name else None, out)
+
+        return Table(name or "main", opener, self)
+
+    def __str__(self) -> str:
+        return self.report(brief=True)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.report(brief=True, width=100))}</pre>"
+
+
+class Analysis(Answer):
+    """A run folder, recordings, or two sides of a comparison."""
+
+    _text, _close = "etp_analysis_text", "etp_analysis_close"
+    _table, _table_name = "etp_analysis_table", "etp_analysis_table_name"
+
+    def __init__(self, handle: c.c_void_p) -> None:
+        super().__init__(handle)
+        about = lib.Summary()
+        lib.call("etp_analysis_about", handle, c.byref(about))
+        self._counts = (about.arms, about.comparisons, about.findings)
+        outputs = None if about.outputs < 0 else bool(about.outputs)
+        self.summary: Summary = _typed(Summary, about, outputs=outputs)
+
+    def _each(self, function: str, struct: Any, n: int) -> list[Any]:
+        found = [struct() for _ in range(n)]
+        for i, item in enumerate(found):
+            lib.call(function, self._handle, i, c.byref(item))
+        return found
+
+    @property
+    def arms(self) -> list[Arm]:
+        return [_typed(Arm, a) for a in self._each("etp_analysis_arm", lib.ArmResult, self._counts[0])]
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        found = self._each("etp_analysis_comparison", lib.ComparisonResult, self._counts[1])
+        return [_typed(Comparison, x, verdict=str(x.verdict_text)) for x in found]
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [_typed(Finding, f) for f in self._each("etp_analysis_finding", lib.FindingResult, self._counts[2])]
+
+    @property
+    def operators(self) -> Table:
+        """The operators with their times in every arm."""
+        return self.table("operators")
+
+    @property
+    def samples(self) -> Table:
+        """Every iteration of the run folder (docs/tables.md)."""
+        return self.rows("samples")
+
+    @property
+    def launches(self) -> Table:
+        """Every process of the run folder."""
+        return self.rows("launches")
+
+    def rows(self, name: str) -> Table:
+        """A table of the run folder in the long form of docs/tables.md: operators, samples or launches."""
+        folders = lib.words([self.summary.folder])
+
+        def opener(out: Any) -> None:
+            lib.call("etp_tables_stream", _RUN_TABLES.index(name), folders, 1, out)
+
+        return Table(name, opener, self)
+
+    def renew(self) -> None:
+        """Writes the reports into the run folder again."""
+        lib.call("etp_analysis_renew_folder", self._handle)
+
+    def __repr__(self) -> str:
+        return f"<etprof.Analysis {self.summary.title}>"
+
+
+def _options(baseline: str | None, margin: float, pte: Path | None, etrecord: Path | None,
+             roofs: Path | None) -> lib.AnalysisOptions:
+    return lib.AnalysisOptions(baseline=lib.path(baseline), margin=margin, program=lib.path(pte),
+                               record=lib.path(etrecord), roofs=lib.path(roofs))
+
+
+def open(folder: Path, *, baseline: str | None = None, margin: float = 0, roofs: Path | None = None) -> Analysis:
+    """A run folder."""
+    handle, how = c.c_void_p(), _options(baseline, margin, None, None, roofs)
+    lib.call("etp_analysis_open_run", lib.path(folder), c.byref(how), c.byref(handle))
+    return Analysis(handle)
+
+
+def dumps(*paths: Path, baseline: str | None = None, margin: float = 0, pte: Path | None = None,
+          etrecord: Path | None = None) -> Analysis:
+    """Recordings of any runner, one arm each."""
+    handle, how = c.c_void_p(), _options(baseline, margin, pte, etrecord, None)
+    lib.call("etp_analysis_open_dumps", lib.words(paths), len(paths), c.byref(how), c.byref(handle))
+    return Analysis(handle)
+
+
+def compare(a: Path, b: Path, *, pte: Path | None = None, etrecord: Path | None = None, margin: float = 0,
+            names: tuple[str | None, str | None] = (None, None)) -> Analysis:
+    """Two sides, the first being the baseline: recordings, timelines, or run folders ("DIR:ARM")."""
+    handle, how = c.c_void_p(), _options(None, margin, pte, etrecord, None)
+    how.names[0], how.names[1] = lib.path(names[0]), lib.path(names[1])
+    lib.call("etp_analysis_compare", lib.path(a), lib.path(b), c.byref(how), c.byref(handle))
+    return Analysis(handle)

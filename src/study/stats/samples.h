@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples from wherever the user has them: a CSV, a run folder, a text.
+#ifndef ETP_STUDY_STATS_SAMPLES_H
+#define ETP_STUDY_STATS_SAMPLES_H
+
+#include <etprof/stats.h>
+
+#include "store/store.h"
+#include "study/stats/stats.h"
+
+typedef struct etp_sample_file {
+    const char *name; // for people: the path, or "standard input"
+    etp_sample_table table;
+    const etp_run *run; // NULL: not a run folder
+    uint32_t baseline;  // by the rule of etp_choose_baseline
+    double launch_ns;   // cost of one timed launch beyond its timed iterations, traced and control
+                        // launches included; NAN unknown (only run folders know)
+} etp_sample_file;
+
+#define ETP_SAMPLES_LIMIT ((size_t)2 << 30) // bytes of a CSV
+
+// GIVEN: the CSV itself, PATH then being what to call it; NULL: PATH is the file or the run folder.
+// WANTED names the baseline, NULL leaves it to the rule. Everything lives in ARENA.
+ETP_NODISCARD etp_status etp_sample_file_read(const char *path, const etp_str *given,
+                                              const char *wanted, etp_arena *arena,
+                                              etp_sample_file *out, etp_error *err);
+// The answer of `etprof stats` about them. MARGIN 0: the default. Borrows PATH and GIVEN.
+ETP_NODISCARD etp_status etp_stats_answer_build(const char *path, const etp_str *given,
+                                                const char *baseline, double margin,
+                                                etp_arena *arena, etp_stats_answer *out,
+                                                etp_error *err);
+
+#endif

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package over the C library: every function, its errors, tables through the Arrow C stream, the Inspector's
+face. Parts that want pandas, pyarrow, Polars or a runner say so when these are not there.
+usage: test_package.py SOURCE_DIR LIBETPROF"""
+import ctypes
+import dataclasses
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+SOURCE, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/tools")]
+from checks import in_python_with
+
+in_python_with("pandas", "pyarrow")
+os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
+sys.dont_write_bytecode = True
+import etprof
+from etprof import errors, measuring, runs
+
+DATA, RUN = SOURCE / "tests/data", SOURCE / "examples/runs/image_encoder_int8_qemu"
+DUMP = DATA / "mixed_xnnpack_fp32.etdump"
+MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"
+RUNNER = next(SOURCE.glob(f"build/bundle/{platform.machine()}-linux-gnu"), None)
+if RUNNER:
+    os.environ["ETPROF_RUNNER"] = str(RUNNER)
+
+
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+class Importing(unittest.TestCase):
+    def test_it_loads_nothing(self):
+        code = ("import sys, etprof; print(sorted(m for m in sys.modules if m.split('.')[0] in "
+                "('ctypes', 'numpy', 'pandas', 'torch')))")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        self.assertEqual(done.stdout, "[]\n")
+
+    def test_every_name_is_there(self):
+        for name in etprof.__all__:
+            self.assertTrue(hasattr(etprof, name), name)
+            self.assertIn(name, dir(etprof))
+        self.assertRaises(AttributeError, lambda: etprof.nothing)
+
+    def test_the_version_is_the_library_s(self):
+        text = (SOURCE / "include/etprof/version.h").read_text()
+        self.assertIn(f'ETP_VERSION "{etprof.__version__}"', text)
+
+    def test_another_library_is_refused(self):
+        code = ("import etprof\netprof.__version__ = '9.9.9'\nfrom etprof import errors\ntry:\n    etprof.ops('x')\n"
+                "except errors.EnvironmentProblem as e:\n    print(e)")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        self.assertIn(f"is version {etprof.__version__} and this package 9.9.9", done.stdout)
+
+    def test_a_missing_or_broken_library_says_a_sentence(self):
+        for place, says in (("/nowhere/libetprof.so", "not beside this package"), (str(DUMP), "cannot be loaded")):
+            code = "import etprof\ntry:\n    etprof.ops('x')\nexcept Exception as e:\n    print(type(e).__name__, e)"
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "ETPROF_LIBRARY": place})
+            self.assertIn("EnvironmentProblem", done.stdout)
+            self.assertIn(says, done.stdout)
+
+    def test_structs_are_those_of_the_headers(self):
+        """Offsets and sizes as a C compiler has them."""
+        from etprof import library as lib
+
+        names = {lib.Error: "etp_error", lib.Buffer: "etp_buffer", lib.AnalysisOptions: "etp_analysis_options",
+                 lib.Output: "etp_analysis_output", lib.Question: "etp_question", lib.Summary: "etp_analysis_summary",
+                 lib.ArmResult: "etp_arm_result", lib.ComparisonResult: "etp_comparison_result",
+                 lib.FindingResult: "etp_finding_result", lib.MeasurementOptions: "etp_measurement_options",
+                 lib.MeasurementProgress: "etp_measurement_progress",
+                 lib.MeasurementCallbacks: "etp_measurement_callbacks",
+                 lib.MeasurementSummary: "etp_measurement_summary"}
+        lines = []
+        for struct, name in names.items():
+            lines.append(f'printf("%zu\\n", sizeof({name}));')
+            lines += [f'printf("%zu\\n", offsetof({name}, {field}));' for field, _ in struct._fields_]
+        program = "#include <etprof/etprof.h>\n#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder, "offsets.c")
+            source.write_text(program)
+            subprocess.run([os.environ.get("CC", "cc"), "-std=c17", f"-I{SOURCE / 'include'}", source, "-o",
+                            f"{folder}/offsets"], check=True)
+            expected = subprocess.run([f"{folder}/offsets"], capture_output=True, text=True, check=True).stdout.split()
+        found = []
+        for struct in names:
+            found.append(ctypes.sizeof(struct))
+            found += [getattr(struct, field).offset for field, _ in struct._fields_]
+        self.assertEqual(found, [int(n) for n in expected])
+
+
+class Files(unittest.TestCase):
+    def test_operators(self):
+        found = etprof.ops(DUMP)
+        # ExecuTorch's Inspector: mixed_xnnpack_fp32.etdump.tsv
+        kernel = next(t for t in found.times if t.name == "native_call_cumsum.out")
+        self.assertEqual((kernel.mean_ns, kernel.max_ns, kernel.calls), (227, 511, 3))
+        self.assertEqual(found.document["schema"], "etprof.ops/1")
+        self.assertIn("operators", found.tables)
+        self.assertEqual(len(found.operators), 3)
+        self.assertIn("cumsum", str(found))
+        self.assertIn("cumsum", found.report("csv", table="operators"))
+
+    def test_inspect(self):
+        model = etprof.inspect(MODEL)
+        self.assertEqual(model.document["schema"], "etprof.inspect/1")
+        self.assertEqual(model.document["size"], MODEL.stat().st_size)
+        tree = etprof.inspect(MODEL, tree=True).report()
+        self.assertNotEqual(tree, model.report())
+        self.assertIn("schema", etprof.inspect(MODEL, diff=MODEL).document)
+
+    def test_stats(self):
+        found = etprof.stats(DATA / "samples.csv")
+        only, = found.comparisons
+        self.assertEqual((only.baseline, only.verdict), ("demo_sme2_off", "faster"))
+        self.assertTrue(only.lo < only.speedup < only.hi)
+
+    def test_whatif(self):
+        with self.assertRaisesRegex(errors.EtprofError, "emulator cannot be recomputed"):
+            etprof.whatif(RUN, "drop transpose*")
+        with self.assertRaisesRegex(errors.UsageError, "what should change"):
+            etprof.whatif([DUMP, DUMP])
+        found = etprof.whatif([DUMP, DUMP], "drop *cumsum*")
+        self.assertEqual(found.document["schema"], "etprof.whatif/1")
+
+    def test_compare(self):
+        found = etprof.compare(DUMP, DUMP, names=("first", "second"))
+        self.assertEqual([a.name for a in found.arms], ["first", "second"])
+        only, = found.comparisons
+        self.assertEqual((only.baseline, only.candidate, only.method), (0, 1, "traced-medians"))
+        self.assertTrue(math.isclose(only.speedup, 1))
+        self.assertTrue(found.summary.bare)
+
+    def test_a_run_folder(self):
+        found = etprof.open(RUN)
+        manifest = json.loads((RUN / "manifest.json").read_text())
+        self.assertEqual({a.name for a in found.arms}, {e["name"] for e in manifest["plan"]["arms"]})
+        self.assertTrue(all(c.withheld == "emulated" and c.speedup is None for c in found.comparisons))
+        self.assertEqual([f.text for f in found.findings], [f["text"] for f in found.document["findings"]])
+        self.assertEqual(len(found.operators), len(found.document["operators"]))
+        timed = sum(1 for line in (RUN / "samples.csv").read_text().splitlines()[1:] if line)
+        self.assertEqual(len(found.samples), timed)
+        self.assertIn("<pre>", found._repr_html_())
+        self.assertIn("</html>", found.report("html"))
+        self.assertTrue(dataclasses.is_dataclass(found.arms[0]))
+
+    def test_tables_outlive_what_they_are_of(self):
+        table = etprof.ops(DUMP).operators
+        self.assertEqual(len(table.rows()), 3)
+
+    def test_errors_have_the_words_of_the_command(self):
+        with self.assertRaisesRegex(errors.EnvironmentProblem, "no such file"):
+            etprof.ops(DATA / "no such file")
+        with self.assertRaises(errors.BadInput):
+            etprof.ops(DATA / "samples.csv")
+        with self.assertRaisesRegex(errors.UsageError, "no run folder"):
+            etprof.open(DATA)
+        with self.assertRaisesRegex(errors.UsageError, "no table named 'nothing'"):
+            etprof.ops(DUMP).table("nothing").rows()
+        with self.assertRaisesRegex(errors.UsageError, "no format 'pdf'"):
+            etprof.ops(DUMP).report("pdf")
+        with tempfile.TemporaryDirectory() as folder:
+            cut = pathlib.Path(folder, "cut.etdump")
+            cut.write_bytes(DUMP.read_bytes()[:600])
+            with self.assertRaises(errors.BadInput) as caught:
+                etprof.ops(cut)
+            self.assertIn("cut.etdump", str(caught.exception))
+            if caught.exception.byte is not None:
+                self.assertIn(f"at byte {caught.exception.byte}", str(caught.exception))
+
+    def test_many_threads_read_one(self):
+        found, texts = etprof.open(RUN), []
+        threads = [threading.Thread(target=lambda: texts.append(found.report())) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(set(texts)), 1)
+
+
+class Arrow(unittest.TestCase):
+    def test_pyarrow_and_our_own_reading_agree(self):
+        if not has("pyarrow"):
+            self.skipTest("no pyarrow")
+        import pyarrow as pa
+
+        run = etprof.open(RUN)
+        tables = [run.operators, run.samples, run.launches, *(run.table(t) for t in run.tables),
+                  etprof.ops(DUMP).operators]
+        self.assertGreater(len(tables), 6)
+        for table in tables:
+            arrow = pa.table(table)
+            arrow.validate(full=True)
+            own = table.columns()
+            self.assertEqual(arrow.column_names, list(own))
+            for name, cells in own.items():
+                column = arrow.column(name)
+                if pa.types.is_timestamp(column.type):
+                    column = column.cast(pa.int64())
+                self.assertEqual(column.to_pylist(), cells, name)
+
+    def test_a_stream_that_nobody_reads_is_released(self):
+        table = etprof.ops(DUMP).operators
+        for _ in range(100):
+            table.__arrow_c_stream__()
+        from etprof import tables
+
+        self.assertEqual(tables._handed, {})
+
+    def test_polars(self):
+        if not has("polars"):
+            self.skipTest("no polars")
+        import polars
+
+        table = etprof.ops(DUMP).operators
+        self.assertEqual(polars.DataFrame(table)["mean_ns"].to_list(), table.columns()["mean_ns"])
+
+    def test_pandas(self):
+        if not has("pandas"):
+            self.skipTest("no pandas")
+        self.assertEqual(len(etprof.open(RUN).operators.to_pandas()), etprof.open(RUN).document["operators"].__len__())
+
+
+def plain(value):
+    """A value of a data frame as JSON has it."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+class Inspector(unittest.TestCase):
+    def test_the_table_of_the_official_one(self):
+        for record in (None, DATA / "mixed_xnnpack_fp32.etrecord"):
+            with tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder, "x.tsv")
+                etprof.Inspector(etdump_path=DUMP, etrecord=record).save_data_to_tsv(out)
+                official = DATA / f"mixed_xnnpack_fp32.etdump{'.etrecord' if record else ''}.tsv"
+                self.assertEqual(out.read_text(), official.read_text())
+
+    def test_what_it_does_not_take_is_said(self):
+        with self.assertRaisesRegex(errors.UsageError, "delegate_time_scale_converter"):
+            etprof.Inspector(etdump_path=DUMP, delegate_time_scale_converter=print)
+        with self.assertRaisesRegex(errors.UsageError, "needs etdump_path"):
+            etprof.Inspector()
+
+    def test_the_data_frame(self):
+        if not has("pandas"):
+            self.skipTest("no pandas")
+        frame = etprof.Inspector(etdump_path=str(DUMP)).to_dataframe()
+        row = frame[frame.event_name == "native_call_cumsum.out"].iloc[0]
+        self.assertEqual(row["avg (ms)"], 0.000227)
+        self.assertIn("avg", etprof.Inspector(etdump_path=DUMP).to_dataframe(include_units=False).columns)
+
+    def test_the_corpus(self):
+        corpus = os.environ.get("ETPROF_CORPUS") or str(SOURCE / "../shared/corpus")
+        if not pathlib.Path(corpus).is_dir() or not has("pandas"):
+            self.skipTest("no pandas" if not has("pandas") else "no reference corpus (ETPROF_CORPUS)")
+        seen = check_corpus(self, pathlib.Path(corpus))
+        self.assertGreater(seen, 100)
+
+
+def check_corpus(test, corpus):
+    """Every data frame against what the official Inspector said. How many there were."""
+    import gzip
+
+    seen, spent = 0, 0.0
+    for expected in sorted((corpus / "inspector").glob("*.json*")):
+        name = expected.name.partition(".json")[0]
+        if "flatc" in expected.name:
+            continue
+        record = None
+        if name.endswith(".etrecord"):
+            name = name.removesuffix(".etrecord")
+            record = corpus / "models" / f"{name.split('.')[0]}.etrecord"
+        buffer = corpus / "dumps" / f"{name}.debug.bin"
+        rows = json.loads(gzip.decompress(expected.read_bytes()) if expected.suffix == ".gz"
+                          else expected.read_text())
+        began = time.perf_counter()
+        frame = etprof.Inspector(etdump_path=corpus / "dumps" / name, etrecord=record,
+                                 debug_buffer_path=buffer if buffer.exists() else None).to_dataframe()
+        spent += time.perf_counter() - began
+        found = [{k: plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
+        test.assertEqual(list(frame.columns), list(rows[0]), expected.name)
+        test.assertEqual(found, rows, expected.name)
+        seen += 1
+    print(f"{seen} data frames in {spent:.2f} s", flush=True)
+    return seen
+
+
+@unittest.skipUnless(RUNNER, "no runner bundle (scripts/build-runner native)")
+class Measuring(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="etprof-package-")
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def test_a_session(self):
+        told = []
+        found = etprof.ab(MODEL, blocks=2, iterations=5, warmup=2, out="run", progress=told.append)
+        self.assertEqual(found.summary.state, "finished")
+        self.assertTrue(pathlib.Path("run/report.html").is_file())
+        self.assertTrue(any(p.blocks == 2 for p in told))
+        self.assertIn("block", " ".join(map(str, told)))
+        self.assertEqual(len(found.operators), len(found.document["operators"]))
+
+    def test_stopped_it_can_go_on(self):
+        def stop(progress):
+            if progress.block == 2:
+                raise KeyboardInterrupt
+
+        with self.assertRaises(errors.Interrupted) as caught:
+            etprof.ab(MODEL, blocks=3, iterations=5, warmup=2, out="run", progress=stop)
+        self.assertIn("etprof.resume", str(caught.exception))
+        folder = caught.exception.folder
+        self.assertEqual(etprof.open(folder).summary.state, "interrupted")
+        found = etprof.resume(folder, progress=False)
+        self.assertEqual(found.summary.state, "finished")
+        manifest = json.loads(pathlib.Path(folder, "manifest.json").read_text())
+        self.assertEqual(manifest["plan"]["blocks"], 3)
+        self.assertGreaterEqual(manifest["blocks_done"], 3) # and those of the control
+
+    def test_wrong_words(self):
+        with self.assertRaisesRegex(errors.UsageError, "no model"):
+            etprof.ab()
+        with self.assertRaises(errors.EtprofError):
+            etprof.ab("no such.pte", progress=False)
+        from etprof import library as lib
+
+        with self.assertRaisesRegex(errors.UsageError, "its own plan"):
+            measuring._measure(lib.MeasurementOptions(resume=b"run", blocks=3), False)
+
+
+class Notebook(unittest.TestCase):
+    def test_it_runs(self):
+        if not all(has(m) for m in ("nbconvert", "ipykernel", "pandas")):
+            self.skipTest("no nbconvert, ipykernel or pandas")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(SOURCE / "examples", f"{folder}/examples")
+            out = pathlib.Path(folder, "examples/done.ipynb")
+            done = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", out,
+                                   f"{folder}/examples/etprof.ipynb"], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": str(SOURCE / "python"), "HOME": folder})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = json.loads(out.read_text())["cells"]
+        outputs = [o for cell in shown for o in cell.get("outputs", [])]
+        self.assertTrue(any("<pre>" in "".join(o.get("data", {}).get("text/html", "")) for o in outputs))
+        self.assertIn("emulat", json.dumps(outputs))
+
+
+class Types(unittest.TestCase):
+    def test_hints_are_complete(self):
+        if not has("mypy"):
+            self.skipTest("no mypy")
+        files = [SOURCE / f"python/etprof/{name}.py" for name in
+                 ("__init__", "library", "tables", "runs", "replies", "measuring", "inspector")]
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
+                                   "--follow-imports=silent", "--cache-dir", cache, *files], capture_output=True,
+                                  text=True, cwd=SOURCE / "python", check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertTrue((SOURCE / "python/etprof/py.typed").is_file())
+        self.assertTrue(runs.Analysis.__doc__)
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
+    for test, reason in program.result.skipped:
+        print(f"left out: {test}: {reason}")
+    sys.exit(0 if program.result.wasSuccessful() else 1)
