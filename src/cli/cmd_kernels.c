@@ -164,7 +164,7 @@ const etp_command etp_cmd_kernels = {
     .name = "kernels",
     .summary = "which kernels ran, and in which instruction set",
     .usage = "FOLDER | LOG [LOG2] | PROGRAM [PROGRAM2]",
-    .description = "Shows what 'etprof ab --kernels' sampled: program counters of unmodified "
+    .description = "Shows what 'etprof ab' sampled: program counters of unmodified "
                    "libraries, counted by\n"
                    "function, instruction set (told from the machine code) and operator. Writes "
                    "kernel_view.md and\n"
@@ -176,7 +176,7 @@ const etp_command etp_cmd_kernels = {
                    "Mach-O) shows what is\n"
                    "built in, by the instruction set of the code: a runner without SME2 kernels "
                    "cannot use SME2.",
-    .examples = "  etprof ab model.pte --levels vnni,avx512,avx2 --kernels\n"
+    .examples = "  etprof ab model.pte --levels vnni,avx512,avx2\n"
                 "  etprof kernels out_model\n"
                 "  etprof kernels on_xnntrace.log off_xnntrace.log --filter gemm --format md\n"
                 "  etprof kernels libexecutorch_backend_xnnpack.dylib",

@@ -398,7 +398,8 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
     plan->n_threads = p->arms[0]->n_threads;
     plan->compare_baseline = baseline_of(p);
     plan->settings.cpus = p->arms[0]->cpus;
-    plan->settings.kernels = p->kernels;
+    p->kernels = p->kernels && !plan->settings.no_kernels;
+    plan->settings.kernels = plan->settings.kernels || p->kernels;
     if (!plan->settings.inputs) {
         plan->settings.inputs = etp_inputs_beside(cli, model, plan->settings.method);
     }
@@ -410,8 +411,9 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
         plan->runners = p->runners;
         plan->n_runners = p->n_runners;
     }
-    if (plan->n_runners > 0 && plan->settings.kernels) {
-        p->kernels = plan->settings.kernels = false;
+    if (plan->n_runners > 0 && p->kernels) { // asked for by the config, which names the runners
+        p->kernels = false;
+        plan->settings.kernels = arguments.settings.kernels;
         say(p, "xnntrace",
             "operator names of the traced launches are the evidence: others' runners are not "
             "sampled");

@@ -241,7 +241,7 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;
     uint32_t sampled;     // launches that sampled the arm
-    const char *sampling; // why there were no more: "known", "budget", "bound", "no_gain"; NULL
+    const char *sampling; // why there were no more, or none: an id of the manifest; NULL
 } etp_ab_engagement;
 
 // What could be done next. The test answer_fixes has a recording for each of them.

@@ -115,6 +115,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     set->seed = o->seed;
     set->no_trace = o->no_trace;
     set->kernels = o->kernels;
+    set->no_kernels = !o->kernels;
     set->resident = o->resident;
     m->options.plan.timeout_s = o->timeout_s;
     m->options.exact = o->exact_folder;

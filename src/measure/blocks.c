@@ -127,26 +127,6 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     return ETP_OK;
 }
 
-// Kernel evidence needs no blocks: what ran is a fact, not an estimate. One launch per arm, last;
-// more of them once it is known what these leave open.
-static etp_status sample_arms(etp_session *s, uint32_t block, const uint32_t *arms,
-                              uint32_t position, etp_error *err)
-{
-    etp_launch_outcome o;
-    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.kernels && block == 1; i++) {
-        const etp_task t = {arms[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
-        s->positions = t.position + 1;
-        if (s->arms[t.arm].dead) {
-            continue;
-        }
-        ETP_TRY(etp_session_launch(s, &t, &o, err));
-        if (o.interrupted) {
-            return ETP_OK;
-        }
-    }
-    return ETP_OK;
-}
-
 // All timed launches with the control among them, then all traced ones. LOST[arm] tells which arms
 // lost their timed launch; they are spared the traced one.
 static etp_status launch_block(etp_session *s, uint32_t block, const block_order *order, bool *lost,
@@ -190,13 +170,15 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
             return ETP_OK;
         }
     }
-    return sample_arms(s, block, order->arms, position, err);
+    return block == 1 ? etp_session_sample(s, block, order->arms, position, err) : ETP_OK;
 }
 
+// Of a launch that enters a time: evidence that is missing takes nothing from the block.
 static bool block_has_loss(const etp_session *s, uint32_t block)
 {
     for (size_t i = 0; i < s->run.lost.n; i++) {
-        if (s->run.lost.items[i].block == block && !s->run.lost.items[i].recovered) {
+        const etp_run_lost *l = &s->run.lost.items[i];
+        if (l->block == block && !l->recovered && l->kind != ETP_LAUNCH_SAMPLED) {
             return true;
         }
     }
@@ -296,7 +278,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
             s->result->stopped = ETP_STOP_PRECISION;
             break;
         }
-        if (!fits_budget(s, block, etp_os_now_ns() - start, tried)) {
+        if (!fits_budget(s, block, etp_os_now_ns() - start - s->sampling.spent_ns, tried)) {
             s->result->stopped = ETP_STOP_BUDGET;
             break;
         }
@@ -317,7 +299,8 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
             s->result->stopped = ETP_STOP_OTHER;
             break;
         }
-        etp_session_say_precision(s, (double)(etp_os_now_ns() - start) / (tried + 1));
+        uint64_t blocks_ns = etp_os_now_ns() - start - s->sampling.spent_ns;
+        etp_session_say_precision(s, (double)blocks_ns / (tried + 1));
         bool lost = s->result->blocks_lost != lost_before;
         if (lost && !s->plan->blocks_exact && goal < s->plan->blocks + EXTRA_BLOCKS) {
             goal++;

@@ -413,6 +413,9 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
             "program counters cannot be sampled under emulation (signals break SME state "
             "there, and the counters would be the emulator's); leave out --kernels");
     }
+    if (set->kernels && set->no_kernels) {
+        return etp_fail(err, ETP_USAGE, "--kernels and --no-kernels contradict each other");
+    }
     set->seed = (set->seed ? set->seed : etp_os_random_u64()) & ETP_MAX_SEED;
     return ETP_OK;
 }

@@ -25,9 +25,9 @@
 #define MAX_CODE ((size_t)8 << 20)        // of all together
 #define WINDOW 256                        // bytes kept around an address without function
 
-uint64_t etp_sampled_iterations(uint64_t each_ns)
+uint64_t etp_sampled_iterations(uint64_t each_ns, uint64_t for_ns)
 {
-    uint64_t n = each_ns ? ETP_SAMPLED_NS / each_ns : 100;
+    uint64_t n = each_ns ? for_ns / each_ns : 100;
     return n < ETP_SAMPLED_MIN ? ETP_SAMPLED_MIN : n > ETP_SAMPLED_MAX ? ETP_SAMPLED_MAX : n;
 }
 

@@ -8,12 +8,13 @@
 
 #include "measure/launch.h"
 
-#define ETP_SAMPLED_NS 3000000000u // time in the model that a sampled launch aims at
-#define ETP_SAMPLED_MAX 20000u     // iterations: bounds the recording of tiny models
+#define ETP_SAMPLED_NS 3000000000u       // time in the model that a sampled launch aims at
+#define ETP_SAMPLED_LEAST_NS 1000000000u // unasked: shorter ones tell too little
+#define ETP_SAMPLED_MAX 20000u           // iterations: bounds the recording of tiny models
 #define ETP_SAMPLED_MIN 10u
 
-// Iterations of a sampled launch whose iterations take EACH_NS (0 unknown).
-uint64_t etp_sampled_iterations(uint64_t each_ns);
+// Iterations of a sampled launch of FOR_NS in the model, whose iterations take EACH_NS (0 unknown).
+uint64_t etp_sampled_iterations(uint64_t each_ns, uint64_t for_ns);
 
 typedef struct etp_sampled_files {
     const char *raw;            // local path: what the runner wrote on "samples"

@@ -1,16 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long program counters are sampled: one launch after the other, until what ran is known for
-// most of the operators' time, more of them would not tell more, or their part of the budget is
-// used up.
+// Whether program counters are sampled, and how long: one launch after the other, until what ran is
+// known for most of the operators' time, more of them would not tell more, or their part of the
+// session is used up. Nobody has to ask for it where that part is small.
 #include <math.h>
+#include <string.h>
 
 #include "measure/sampled.h"
 #include "measure/state.h"
 
 #define LITTLE 0.005 // of the time: not worth another launch
+#define SHORTER 0.9  // a launch, until it fits
+
+// ---- unasked ----
+
+// Why not, whatever it takes; NULL: nothing is in the way.
+static const char *barred(const etp_session *s)
+{
+    const char *platform = s->device->info.platform;
+    bool linux_kernel = strcmp(platform, "linux") == 0 || strcmp(platform, "android") == 0;
+    return s->plan->settings.no_kernels                ? "off"
+           : s->plan->settings.no_trace                ? "untraced"
+           : s->device->info.emulated || !linux_kernel ? "device"
+           : s->plan->arms[0].foreign                  ? "runner"
+                                                       : NULL;
+}
+
+// What the timed launch of this block tells of ARM. A runner may say more time than passed here.
+static etp_arm_cost cost_of(const etp_session *s, uint32_t arm)
+{
+    const etp_run_launch *l = NULL;
+    for (size_t i = 0; i < s->launches.n; i++) {
+        const etp_run_launch *at = &s->launches.items[i];
+        l = at->arm == arm && at->kind == ETP_LAUNCH_TIMED ? at : l;
+    }
+    double timed = 0, warm = 0;
+    uint64_t n = 0;
+    for (size_t i = 0; i < s->samples.n && l; i++) {
+        const etp_run_sample *row = &s->samples.items[i];
+        bool mine = row->launch == l->launch, counts = mine && row->phase == ETP_PHASE_TIMED;
+        timed += counts ? (double)row->duration_ns : 0;
+        warm += mine && !counts ? (double)row->duration_ns : 0;
+        n += counts;
+    }
+    return n == 0 ? (etp_arm_cost){0}
+                  : (etp_arm_cost){.each_ns = fmax(timed / (double)n, 1),
+                                   .rest_ns = fmax((double)l->wall_ns - timed, warm)};
+}
+
+// Wall time of this block so far.
+static double block_ns(const etp_session *s)
+{
+    double wall = 0, said = 0;
+    for (size_t i = 0; i < s->launches.n; i++) {
+        wall += (double)s->launches.items[i].wall_ns;
+    }
+    for (size_t i = 0; i < s->samples.n; i++) {
+        said += (double)s->samples.items[i].duration_ns;
+    }
+    return fmax(wall, said);
+}
+
+// The time that one launch of each arm may take, so that they keep to their part of the session and
+// leave the blocks that an answer needs.
+static double allowed(const etp_session *s, const char **why)
+{
+    const etp_settings *set = &s->plan->settings;
+    double block = block_ns(s), part;
+    uint32_t blocks = s->plan->blocks;
+    *why = "part";
+    if (!(set->budget_s > 0)) {
+        bool open = set->precision > 0 && blocks > ETP_MIN_BLOCKS;
+        return (open ? ETP_MIN_BLOCKS : blocks) * block / ETP_SAMPLING_PART;
+    }
+    part = set->budget_s * 1e9 / ETP_SAMPLING_PART;
+    uint32_t needed = blocks < ETP_MIN_BLOCKS ? blocks : ETP_MIN_BLOCKS;
+    double elapsed = fmax((double)(etp_os_now_ns() - s->start_ns), block);
+    double left = set->budget_s * 1e9 - elapsed - (needed - 1) * block;
+    *why = left < part ? "blocks" : "part";
+    return fmin(part, left);
+}
+
+// Time in the model of one sampled launch, so that one of each arm fits; 0: *why not.
+static uint64_t affordable(etp_session *s, const char **why)
+{
+    double limit = allowed(s, why), ns = ETP_SAMPLED_NS;
+    for (uint32_t a = 0; a < s->plan->n_arms; a++) {
+        s->arms[a].cost = s->arms[a].dead ? (etp_arm_cost){0} : cost_of(s, a);
+    }
+    for (; ns >= ETP_SAMPLED_LEAST_NS; ns *= SHORTER) {
+        double all = 0;
+        for (uint32_t a = 0; a < s->plan->n_arms; a++) {
+            const etp_arm_cost *c = &s->arms[a].cost;
+            all += c->each_ns > 0 ? c->rest_ns + fmax(ns, ETP_SAMPLED_MIN * c->each_ns) : 0;
+        }
+        if (all > 0 && all <= limit) {
+            s->sampling.limit_ns = (uint64_t)limit;
+            return (uint64_t)ns;
+        }
+    }
+    return 0;
+}
+
+// Is the first block to sample? Else the arms say why not.
+static bool wanted(etp_session *s)
+{
+    if (s->plan->settings.kernels) {
+        s->sampling.each_ns = ETP_SAMPLED_NS;
+        return true;
+    }
+    const char *why = barred(s);
+    if (!why) {
+        s->sampling.each_ns = affordable(s, &why);
+        why = s->sampling.each_ns > 0 ? NULL : why;
+    }
+    for (uint32_t a = 0; a < s->plan->n_arms && why; a++) {
+        s->run.arms.items[a].sampling = etp_str_from(why);
+    }
+    s->expected_launches += why ? 0 : s->plan->n_arms;
+    return !why;
+}
+
+// What ran is a fact, not an estimate, and needs no blocks: one launch per arm, last; more of them
+// once it is known what these leave open.
+etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *order,
+                              uint32_t position, etp_error *err)
+{
+    uint64_t start = etp_os_now_ns();
+    etp_launch_outcome o;
+    bool goes_on = wanted(s);
+    for (uint32_t i = 0; i < s->plan->n_arms && goes_on; i++) {
+        const etp_task t = {order[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
+        s->positions = t.position + 1;
+        if (!s->arms[t.arm].dead) {
+            ETP_TRY(etp_session_launch(s, &t, &o, err));
+            goes_on = !o.interrupted;
+        }
+    }
+    s->sampling.spent_ns = etp_os_now_ns() - start;
+    return ETP_OK;
+}
+
+// ---- how long ----
 
 static bool fits(const etp_session *s, uint32_t arm)
 {
+    if (s->sampling.limit_ns > 0) {
+        return s->sampling.spent_ns + s->arms[arm].sampled_wall_ns <= s->sampling.limit_ns;
+    }
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     double part = s->plan->settings.budget_s * 1e9 / ETP_SAMPLING_PART;
     return s->plan->settings.budget_s <= 0 ||
@@ -24,8 +160,8 @@ static const char *enough(const etp_session *s, uint32_t arm, uint32_t done,
     return known->share >= ETP_SAMPLING_GOAL              ? "known"
            : done >= ETP_SAMPLING_LAUNCHES                ? "bound"
            : !(known->reachable - known->share >= LITTLE) ? "no_gain"
-           : !fits(s, arm)                                ? "budget"
-                                                          : NULL;
+           : !fits(s, arm) ? s->sampling.limit_ns > 0 ? "part" : "budget"
+                           : NULL;
 }
 
 // What one more launch of ARM gave becomes part of BLOCK, which is in the folder already.
@@ -54,7 +190,8 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
     etp_session_known *known = ETP_NEW_ARRAY(&s->arena, etp_session_known, n + 1);
     bool *ended = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
     ETP_NEED(known && ended, err, "sampling");
-    bool answered = s->plan->settings.kernels && s->hooks->known, more = true;
+    bool answered = s->sampling.each_ns > 0 && s->hooks->known, more = true;
+    const uint64_t start = etp_os_now_ns(), before = s->sampling.spent_ns;
     for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
             known[a] = (etp_session_known){(double)NAN, (double)NAN};
@@ -62,6 +199,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
         answered = s->hooks->known(s->hooks->ctx, s->config->dir, times, known, n);
+        s->sampling.spent_ns = before + (etp_os_now_ns() - start);
         for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;
             if (out || isnan(known[a].share) || etp_session_interrupted(s) != 0) {
@@ -75,6 +213,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
                 bool ok;
                 ETP_TRY(sample_again(s, &t, &ok, err));
                 ended[a] = !ok;
+                s->sampling.spent_ns = before + (etp_os_now_ns() - start);
                 more = more || ok;
             }
         }

@@ -122,6 +122,7 @@ static void expect_launches(etp_session *s)
         s->expected_launches++;
     }
     s->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
+    s->sampling.each_ns = 0; // nothing was sampled yet
     s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
 }
 

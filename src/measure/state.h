@@ -10,6 +10,11 @@
 #include "measure/launch.h"
 #include "measure/pilot.h"
 
+typedef struct etp_arm_cost { // as the timed launch of a block shows it
+    double each_ns;           // of an iteration; 0: the arm has no timed launch in this block
+    double rest_ns;           // of the launch that is no iteration: start, load, warm-up
+} etp_arm_cost;
+
 typedef struct etp_arm_state {
     etp_arm_counts counts;
     const char *model;  // path on the device
@@ -20,6 +25,7 @@ typedef struct etp_arm_state {
     const char *refusal_text;
     bool has_outputs;
     uint32_t lost_in_row;
+    etp_arm_cost cost;        // known where sampling was weighed
     uint64_t sampled_wall_ns; // of the last sampled launch; 0: none
 } etp_arm_state;
 
@@ -42,6 +48,11 @@ typedef struct etp_session {
     uint64_t start_ns;
     etp_run_wait waited;      // of the timed launches of blocks
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
+    struct {
+        uint64_t each_ns;  // in the model, of one sampled launch
+        uint64_t limit_ns; // wall time of all of them together; 0: as --kernels has it
+        uint64_t spent_ns; // of it
+    } sampling;
     uint32_t next_launch, expected_launches;
     uint32_t positions; // of launches in the current block so far
     etp_session_progress progress;
@@ -108,6 +119,10 @@ ETP_NODISCARD etp_status etp_session_resident(etp_session *s, uint32_t block, co
 
 // ---- sampling.c ----
 
+// The sampled launches of the first block, one of each arm in ORDER: when they are asked for, or
+// nobody said no and they take little. *POSITION is of the next launch.
+ETP_NODISCARD etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *order,
+                                            uint32_t position, etp_error *err);
 // After the block that sampled for the first time: more of it, until enough is known.
 ETP_NODISCARD etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *err);
 

@@ -246,6 +246,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
 {
     etp_arm_state *arm = &s->arms[t->arm];
     bool traced = t->kind == ETP_LAUNCH_TRACED, sampled = t->kind == ETP_LAUNCH_SAMPLED;
+    uint64_t iteration_ns =
+        arm->cost.each_ns > 0 ? (uint64_t)arm->cost.each_ns : arm->counts.iteration_ns;
     *q = (etp_launch_request){
         .arm = &s->plan->arms[t->arm],
         .model = arm->model,
@@ -255,10 +257,10 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .cpus = s->plan->settings.cpus,
         .kind = t->kind,
         .warmup = arm->counts.warmup,
-        .iterations = sampled  ? etp_sampled_iterations(arm->counts.iteration_ns)
+        .iterations = sampled  ? etp_sampled_iterations(iteration_ns, s->sampling.each_ns)
                       : traced ? arm->counts.traced
                                : arm->counts.iterations,
-        .expected_iteration_ns = arm->counts.iteration_ns,
+        .expected_iteration_ns = iteration_ns,
         .timeout_ns = s->plan->timeout_ns,
         .cpu = &s->plan->cpu.cpu,
         .interrupted = etp_session_interrupted,

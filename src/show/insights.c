@@ -122,18 +122,42 @@ static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
     static const struct {
         const char *id, *words;
     } k_ends[] = {
-        {"known",   "what ran is known for 90 % of their time"},
-        {"budget",  "the rest of the budget is for blocks"    },
-        {"bound",   "that is the most"                        },
-        {"no_gain", "more samples would not tell more"        },
+        {"known",   "what ran is known for 90 % of their time"   },
+        {"budget",  "the rest of the budget is for blocks"       },
+        {"part",    "more would take over a third of the session"},
+        {"bound",   "that is the most"                           },
+        {"no_gain", "more samples would not tell more"           },
     };
-    for (size_t i = 0; e->sampling && i < sizeof k_ends / sizeof *k_ends; i++) {
+    for (size_t i = 0; e->sampled && e->sampling && i < sizeof k_ends / sizeof *k_ends; i++) {
         bool early = strcmp(e->sampling, "known") == 0 && e->sampled == 1;
         if (strcmp(e->sampling, k_ends[i].id) == 0 && !early) {
             etp_strbuf_printf(text, " · sampled in %u %s and then no more: %s", e->sampled,
                               e->sampled == 1 ? "launch" : "launches", k_ends[i].words);
         }
     }
+}
+
+// Why nothing was sampled at all, as far as the session says.
+static const char *unsampled(const etp_ab_engagement *e)
+{
+    static const struct {
+        const char *id, *words;
+    } k_why[] = {
+        {"off",      "not sampled: --no-kernels"                                            },
+        {"untraced", "not sampled: --no-trace"                                              },
+        {"device",   "not sampled: program counters cannot be sampled on this device"       },
+        {"runner",   "not sampled: only etprof's own runner samples"                        },
+        {"part",
+         "not sampled: it would take over a third of the session; --kernels does it anyway" },
+        {"blocks",
+         "not sampled: the budget would no longer hold six blocks; --kernels does it anyway"},
+    };
+    for (size_t i = 0; !e->sampled && e->sampling && i < sizeof k_why / sizeof *k_why; i++) {
+        if (strcmp(e->sampling, k_why[i].id) == 0) {
+            return k_why[i].words;
+        }
+    }
+    return NULL;
 }
 
 // "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".
@@ -146,8 +170,8 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     if (e->unknown == e->eligible) {
         etp_keys_add(keys, ETP_PLAIN, "engaged",
                      "not provable from names: %u convolutions and matrix multiplications keep one "
-                     "name at every level",
-                     e->eligible);
+                     "name at every level%s%s",
+                     e->eligible, unsampled(e) ? " · " : "", unsampled(e) ? unsampled(e) : "");
         return;
     }
     etp_strbuf text;
@@ -593,13 +617,18 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
                            arena);
     }
     insight t = INSIGHT(v, k_kernel_columns, "kernel-insights", NULL);
-    bool silent = false;
+    bool silent = false, sampled = false;
+    const char *why = NULL;
     for (size_t k = 0; k < v->n; k++) {
         kernel_rows(&t, k, r, arena);
         const etp_ab_engagement *e = &v->items[k].ab->engagement;
         silent = silent || e->unknown;
+        sampled = sampled || e->sampled;
+        why = why ? why : unsampled(e);
     }
-    if (silent) {
+    if (silent && why) {
+        etp_report_note(r, ETP_PLAIN, "names do not tell everywhere what ran; %s", why);
+    } else if (silent && !sampled) {
         etp_report_note(r, ETP_PLAIN,
                         "names do not tell everywhere what ran; 'etprof ab --kernels' samples it");
     }

@@ -407,7 +407,7 @@ static void engagement(etp_json *j, const etp_ab *ab)
     etp_json_kv_ratio(j, "time_lo", e->time_lo);
     etp_json_kv_ratio(j, "time_hi", e->time_hi);
     etp_json_kv_ratio(j, "time_known", e->time_known);
-    if (e->sampled > 0) {
+    if (e->sampled > 0 || e->sampling) {
         etp_json_key(j, "sampling");
         etp_json_begin_object_inline(j);
         etp_json_kv_u64(j, "launches", e->sampled);

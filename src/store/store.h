@@ -90,7 +90,9 @@ typedef struct etp_run_arm {
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
     bool emulated;
     uint64_t warmup, iterations, traced; // per launch, fixed by the pilot
-    etp_str sampling; // why no more was sampled: "known", "budget", "bound", "no_gain"; "" not told
+    // Why no more was sampled: "known", "budget", "part", "bound", "no_gain"; or nothing at all:
+    // "off", "untraced", "device", "runner", "part", "blocks"; "" not told.
+    etp_str sampling;
 } etp_run_arm;
 
 typedef struct etp_run_sample {

@@ -51,6 +51,8 @@ MEANS = {
     "quiet": r"^no progress",
     "remote": r"adb device",
     "resident": r"",
+    "kernels": r"which kernels ran",
+    "no-kernels": r"",
     "resume": r"^go on with an interrupted",
     "roofs-file": r"^roofs of the device",
     "runner": r"runner",

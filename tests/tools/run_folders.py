@@ -70,7 +70,7 @@ def make(folder, n_arms, blocks=2, iterations=3, dumps=True, sweep=False, contro
                  "precision": None,
                  "baseline": n_arms - 1, "method": "", "inputs": "random:0", "data": "", "cpus": "",
                  "asked": {"warmup": 0, "timed": iterations, "traced": iterations if dumps else 0, "trace": dumps,
-                           "kernels": False,
+                           "kernels": False, "sampling": True,
                            "resident": False},
                  **({"sweep": {"knee": 0.1}} if sweep else {}),
                  "arms": arms, "iterations": [{"warmup": 0, "timed": iterations, "traced": iterations}] * n_arms,

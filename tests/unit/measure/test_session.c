@@ -139,56 +139,6 @@ static void slow_and_fast_models_stay_within_limits(void **state)
     assert_int_equal(o.run.dumps.n, 0);
 }
 
-// One arm is asked about; the other one is sampled once.
-static void sampling_goes_on_until_enough_is_known(void **state)
-{
-    static const struct {
-        double shares[12], reachable[12], budget_s;
-        unsigned launches; // of the arm
-        const char *why;
-    } k_cases[] = {
-        {{0.95},                                             {0.95},      0,     1,  "known"  },
-        {{0.5, 0.8, 0.9},                                    {1, 1, 1},   0,     3,  "known"  },
-        {{0.5, 0.7, 0.7},                                    {1, 1, 0.7}, 0,     3,  "no_gain"},
-        {{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1},
-         {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-         0,                                                                      10,
-         "bound"                                                                              },
-        {{0.5},                                              {1},         0.001, 1,  "budget" },
-    };
-    fixture *f = *state;
-    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        outcome o;
-        etp_session_plan_options opts = k_small;
-        opts.settings.blocks = 2;
-        opts.settings.kernels = true;
-        opts.settings.budget_s = k_cases[i].budget_s;
-        f->shares = k_cases[i].shares;
-        f->reachable = k_cases[i].reachable;
-        f->rounds = 0;
-        session(f, "base sme2 1000000\nbase neon 2000000\n", &opts, &o);
-        assert_int_equal(o.status, ETP_OK);
-        assert_int_equal(o.run.lost.n, 0);
-        unsigned of[2] = {0, 0};
-        for (size_t k = 0; k < o.run.launches.n; k++) {
-            const etp_run_launch *l = &o.run.launches.items[k];
-            of[l->arm] += l->kind == ETP_LAUNCH_SAMPLED && l->block == 1;
-        }
-        assert_int_equal(of[0], 1);
-        assert_int_equal(of[1], k_cases[i].launches);
-        assert_true(etp_str_eqz(o.run.arms.items[1].sampling, k_cases[i].why));
-        assert_int_equal(o.run.arms.items[0].sampling.len, 0);
-        // Asked with what the most launches would be, against those made: 10/1, 10/2 …
-        assert_true(f->times[0] == 10 && (f->rounds < 2 || f->times[1] == 5));
-        assert_int_equal(o.run.blocks_done, k_cases[i].budget_s > 0 ? 1 : 2);
-        const char *last = etp_run_sampled_name(&f->arena, &o.run.arms.items[1], 1,
-                                                k_cases[i].launches, ".samples");
-        assert_true(etp_os_is_file(etp_run_path(&f->arena, o.dir, etp_str_from(last))));
-        assert_int_equal(etp_run_check_files(&o.run, &f->arena, NULL, NULL), ETP_OK);
-    }
-    f->shares = NULL;
-}
-
 static bool alive(uint64_t pid)
 {
     return kill((pid_t)pid, 0) == 0;
@@ -767,7 +717,6 @@ int main(void)
         TEST(launches_follow_the_seeded_order),
         TEST(the_pilot_fixes_the_counts),
         TEST(slow_and_fast_models_stay_within_limits),
-        TEST(sampling_goes_on_until_enough_is_known),
         TEST(a_bad_launch_costs_that_launch),
         TEST(lost_blocks_are_made_up_for_within_reason),
         TEST(an_arm_that_always_fails_ends_the_session),
