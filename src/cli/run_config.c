@@ -4,15 +4,13 @@
 
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/number.h"
 #include "isa/isa.h"
 #include "os/os.h"
 
 #define MAX_BYTES (1u << 20)
-#define MAX_DEPTH 16
 #define MAX_EXPERIMENTS 64
 #define DEFAULT_RUNS 10 // the documents' promise
 
@@ -114,23 +112,6 @@ static size_t item_at(etp_str t, size_t at, size_t index)
         i = skip_blank(t, skip_value(t, i));
     }
     return i;
-}
-
-static bool too_deep(etp_str t)
-{
-    int depth = 0;
-    for (size_t i = 0; i < t.len; i++) {
-        if (t.ptr[i] == '"') {
-            i = skip_string(t, i) - 1;
-        } else if (t.ptr[i] == '{' || t.ptr[i] == '[') {
-            if (++depth > MAX_DEPTH) {
-                return true;
-            }
-        } else if (t.ptr[i] == '}' || t.ptr[i] == ']') {
-            depth--;
-        }
-    }
-    return false;
 }
 
 // ---- members ----
@@ -600,14 +581,9 @@ etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out, 
     *out = (etp_config){.path = path};
     reader r = {.arena = arena, .err = err};
     ETP_TRY(etp_os_read_text(path, MAX_BYTES, arena, &r.text, err));
-    if (too_deep(r.text)) {
-        return etp_fail(err, ETP_CORRUPT, "%s: nested deeper than %d levels", path, MAX_DEPTH);
-    }
-    json_error_t e;
-    json_t *root = json_loadb(r.text.ptr ? r.text.ptr : "", r.text.len, JSON_REJECT_DUPLICATES, &e);
-    if (!root) {
-        (void)etp_fail_at(err, ETP_CORRUPT, e.position > 0 ? (uint64_t)e.position : 0,
-                          "no JSON: line %d: %s", e.line, e.text);
+    json_t *root = NULL;
+    if (etp_json_parse(r.text, &root, NULL, err) != ETP_OK) {
+        (void)etp_fail_ctx(err, "no JSON");
         return etp_fail_ctx(err, "%s", path);
     }
     etp_status st = read_document(&r, root, out);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/json_read.h"
 #include "convert/table_rows.h"
 #include "os/os.h"
-#include "store/json_in.h"
 
 #define REPORT_LIMIT ((uint64_t)256 << 20)
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner bundle of a target: where it is, how it is started, what is in it.
-#include <jansson.h>
-
+#include "base/json_read.h"
 #include "base/sha256.h"
 #include "device/internal.h"
 
@@ -111,10 +110,10 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     ETP_NEED(out->dir && path, err, BUNDLE_FILE);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, BUNDLE_LIMIT, arena, &text, err));
-    json_error_t e;
-    json_t *root = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e);
-    if (!root) {
-        return etp_fail(err, ETP_ENVIRONMENT, "%s line %d: %s", path, e.line, e.text);
+    json_t *root = NULL;
+    etp_error why;
+    if (etp_json_read(text, &root, &why) != ETP_OK) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s %s", path, why.msg);
     }
     const char *schema = text_member(root, "schema", arena);
     const char *theirs = text_member(root, "triple", arena);

@@ -4,9 +4,8 @@
 
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/sha256.h"
 #include "device/remote.h"
 
@@ -137,10 +136,11 @@ static etp_status read_journal(const char *path, etp_arena *arena, journal *out,
     *out = (journal){0};
     etp_str text;
     ETP_TRY(etp_os_read_text(path, JOURNAL_LIMIT, arena, &text, err));
-    json_error_t e;
-    json_t *root = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e);
-    etp_status status = root ? take_journal(root, arena, out, err)
-                             : etp_fail(err, ETP_CORRUPT, "line %d: %s", e.line, e.text);
+    json_t *root = NULL;
+    etp_status status = etp_json_read(text, &root, err);
+    if (status == ETP_OK) {
+        status = take_journal(root, arena, out, err);
+    }
     json_decref(root);
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }

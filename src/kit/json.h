@@ -3,7 +3,7 @@
 #ifndef ETP_KIT_JSON_H
 #define ETP_KIT_JSON_H
 
-#include "store/json_in.h"
+#include "base/json_read.h"
 
 // *out is NULL for text that is no JSON otherwise either, and for no text. The caller frees it.
 ETP_NODISCARD etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out,

@@ -2,9 +2,9 @@
 // Compares what two arms computed.
 #include "measure/outputs.h"
 
-#include <jansson.h>
 #include <math.h>
 
+#include "base/json_read.h"
 #include "os/os.h"
 
 #define LIST_FILE "outputs.json"
@@ -124,9 +124,9 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
     ETP_NEED(path, err, LIST_FILE);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, LIST_LIMIT, arena, &text, err));
-    json_error_t e;
-    json_t *root = text.len > 0 ? json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e) : NULL;
-    const json_t *list = json_object_get(root, "outputs");
+    json_t *root = NULL;
+    bool sound = etp_json_read(text, &root, NULL) == ETP_OK;
+    const json_t *list = sound ? json_object_get(root, "outputs") : NULL;
     etp_status status = ETP_OK;
     if (!json_is_array(list) || json_array_size(list) > MAX_OUTPUTS) {
         status = etp_fail(err, ETP_CORRUPT, "%s is no list of outputs", path);

@@ -2,9 +2,9 @@
 // Runs `--selftest` under the mask of each level and reads the verdicts.
 #include "measure/selftest.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "base/json_read.h"
 #include "base/sha256.h"
 #include "measure/channel.h"
 
@@ -25,9 +25,9 @@ typedef struct answers {
 // cannot tell. False when LINE is nothing of that kind.
 static bool read_answer(etp_str line, etp_arena *arena, answer *out)
 {
-    json_error_t e;
-    json_t *root = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES, &e);
-    const json_t *levels = json_object_get(root, "levels");
+    json_t *root = NULL;
+    bool sound = etp_json_read(line, &root, NULL) == ETP_OK;
+    const json_t *levels = sound ? json_object_get(root, "levels") : NULL;
     for (size_t i = 0; i < json_array_size(levels) && !out->found; i++) {
         const json_t *entry = json_array_get(levels, i);
         const char *name = json_string_value(json_object_get(entry, "level"));

@@ -3,7 +3,7 @@
 #ifndef ETP_STORE_INTERNAL_H
 #define ETP_STORE_INTERNAL_H
 
-#include "store/json_in.h"
+#include "base/json_read.h"
 #include "store/store.h"
 
 // Budgets of the reader: far above any real session, far below what hurts.
@@ -20,32 +20,6 @@ bool etp_run_stop_find(etp_str s, etp_run_stop *out);
 bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
 bool etp_phase_find(etp_str s, etp_phase *out);
 bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
-
-// ---- JSON in ----
-
-// Getters of one object that remember their first failure, so that a document is read straight down
-// and judged once. Absent or null members give the zero value; a wrong type is the failure.
-typedef struct etp_json_object {
-    const json_t *object;
-    const char *where; // for messages: "plan", "plan.arms[3]"
-    etp_arena *arena;  // texts are copied here
-    etp_error *err;
-    etp_status *status; // shared by the whole document
-} etp_json_object;
-
-etp_str etp_json_get_str(const etp_json_object *o, const char *key);
-uint64_t etp_json_get_u64(const etp_json_object *o, const char *key, uint64_t max);
-uint32_t etp_json_get_u32(const etp_json_object *o, const char *key, uint32_t max);
-double etp_json_get_double(const etp_json_object *o, const char *key);
-bool etp_json_get_bool(const etp_json_object *o, const char *key);
-etp_json_object etp_json_get_object(const etp_json_object *o,
-                                    const char *key); // object NULL: absent
-// Length of the array of that name, 0 when absent; fails above MAX.
-size_t etp_json_get_array(const etp_json_object *o, const char *key, size_t max,
-                          const json_t **out);
-etp_json_object etp_json_element(const etp_json_object *o, const char *key, const json_t *array,
-                                 size_t i);
-void etp_json_reject(const etp_json_object *o, const char *key, const char *expected);
 
 // ---- parts ----
 

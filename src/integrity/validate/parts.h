@@ -4,8 +4,8 @@
 #define ETP_INTEGRITY_VALIDATE_PARTS_H
 
 #include "base/embedded.h"
+#include "base/json_read.h"
 #include "integrity/validate/validate.h"
-#include "store/json_in.h"
 #include "store/store.h"
 
 typedef enum etp_valid_kind {

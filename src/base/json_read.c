@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading JSON that may be hostile: bounded depth, no duplicate keys, types checked.
-#include <math.h>
-#include <stdio.h>
+#include "base/json_read.h"
 
-#include "store/internal.h"
+#include <math.h>
 
 // jansson recurses per level of nesting up to its own limit of 2048; ours is checked before it
 // starts.

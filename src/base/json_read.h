@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way in for JSON, which may be hostile: bounded depth, no duplicate keys, and what was
+// wrong as a word. Only an ETRecord, whose writer repeats keys, is parsed elsewhere.
+#ifndef ETP_BASE_JSON_READ_H
+#define ETP_BASE_JSON_READ_H
+
+#include <jansson.h>
+
+#include <etprof/arena.h>
+
+#define ETP_JSON_MAX_NESTING 16
+
+typedef enum etp_json_fault {
+    ETP_JSON_FINE,
+    ETP_JSON_EMPTY, // nothing in it
+    ETP_JSON_DEEP,  // nested beyond ETP_JSON_MAX_NESTING
+    ETP_JSON_TWICE, // a key occurs twice in one object
+    ETP_JSON_UTF8,  // not UTF-8
+    ETP_JSON_CUT,   // ends in the middle
+    ETP_JSON_NAN,   // NaN or Infinity, which is no JSON
+    ETP_JSON_SYNTAX,
+    ETP_JSON_NO_OBJECT, // sound, but no object
+} etp_json_fault;
+
+// Parses one document. The caller frees *out with json_decref. *out_fault may be NULL; errors are
+// ETP_CORRUPT with a byte position and the line in the text.
+ETP_NODISCARD etp_status etp_json_parse(etp_str text, json_t **out, etp_json_fault *out_fault,
+                                        etp_error *err);
+// The same, and an object at the top.
+ETP_NODISCARD etp_status etp_json_read(etp_str text, json_t **out, etp_error *err);
+
+// Getters of one object that remember their first failure, so that a document is read straight down
+// and judged once. Absent or null members give the zero value; a wrong type is the failure.
+typedef struct etp_json_object {
+    const json_t *object;
+    const char *where; // for messages: "plan", "plan.arms[3]"
+    etp_arena *arena;  // texts are copied here
+    etp_error *err;
+    etp_status *status; // shared by the whole document
+} etp_json_object;
+
+etp_str etp_json_get_str(const etp_json_object *o, const char *key);
+uint64_t etp_json_get_u64(const etp_json_object *o, const char *key, uint64_t max);
+uint32_t etp_json_get_u32(const etp_json_object *o, const char *key, uint32_t max);
+double etp_json_get_double(const etp_json_object *o, const char *key);
+bool etp_json_get_bool(const etp_json_object *o, const char *key);
+etp_json_object etp_json_get_object(const etp_json_object *o,
+                                    const char *key); // object NULL: absent
+// Length of the array of that name, 0 when absent; fails above MAX.
+size_t etp_json_get_array(const etp_json_object *o, const char *key, size_t max,
+                          const json_t **out);
+etp_json_object etp_json_element(const etp_json_object *o, const char *key, const json_t *array,
+                                 size_t i);
+void etp_json_reject(const etp_json_object *o, const char *key, const char *expected);
+
+#endif
