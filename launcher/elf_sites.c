@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "binary/unwind.h"
+
 #define MAX_SITES 4096
 #define NEAR_ENTRY 256 // bytes
 
@@ -129,79 +131,25 @@ static void read_frames(image *m)
     }
 }
 
-// Is the record that begins at AT (in .eh_frame) a common one whose functions are given by 4-byte
-// numbers relative to where they stand? Everything compilers write for x86-64 is.
-static bool is_plain_common(const image *m, uint64_t at)
-{
-    const unsigned char *f = m->data + m->frames;
-    uint64_t left = at < m->frames_size ? m->frames_size - at : 0;
-    if (left < 20 || f[at + 8] != 1 || f[at + 9] != 'z') { // version 1, augmentation with a size
-        return false;
-    }
-    const unsigned char *letters = f + at + 10, *end = f + m->frames_size;
-    const unsigned char *data = memchr(letters, 0, (size_t)(end - letters));
-    if (!data || end - data < 16) {
-        return false;
-    }
-    data++;
-    for (int i = 0; i < 4; i++) { // alignment of code and data, return column, size of what follows
-        for (int k = 0; k < 5 && (*data & 0x80) != 0 && data + 1 < end; k++) {
-            data++;
-        }
-        data += data + 1 < end;
-    }
-    for (; *letters != 0 && end - data > 6; letters++) {
-        if (*letters == 'R') {
-            return *data == 0x1b;
-        }
-        data += *letters == 'P' ? ((data[0] & 7) == 4 ? 9 : 5) : *letters == 'L' ? 1 : 0;
-    }
-    return false;
-}
-
 typedef struct function {
     uint64_t start, end; // addresses
     bool known, cpuinfo;
 } function;
 
-// Where the record of a function at AT (in .eh_frame) says that it begins and ends; unknown when it
-// cannot be read.
-static function frame_at(const image *m, uint64_t at)
+static etp_unwind frames_of(const image *m)
 {
-    const unsigned char *f = m->data + m->frames;
-    uint32_t len, id, size;
-    int32_t delta;
-    if (m->frames_size < 16 || at > m->frames_size - 16) {
-        return (function){0};
-    }
-    memcpy(&len, f + at, 4);
-    memcpy(&id, f + at + 4, 4);
-    if (len < 12 || len > m->frames_size - at - 4 || id == 0 || id > at + 4 ||
-        !is_plain_common(m, at + 4 - id)) {
-        return (function){0};
-    }
-    memcpy(&delta, f + at + 8, 4);
-    memcpy(&size, f + at + 12, 4);
-    uint64_t start = m->frames_vaddr + at + 8 + (uint64_t)(int64_t)delta;
-    return (function){.start = start, .end = start + size, .known = true};
+    return etp_unwind_begin((etp_bytes){m->data + m->frames, m->frames_size, 0}, m->frames_vaddr);
 }
 
 // The last function of .eh_frame that begins at or before ADDRESS.
 static function by_frames(const image *m, uint64_t address)
 {
-    const unsigned char *f = m->data + m->frames;
+    etp_unwind u = frames_of(m);
     function best = {0};
-    for (uint64_t at = 0; m->frames_size >= 16 && at <= m->frames_size - 16;) {
-        uint32_t len;
-        memcpy(&len, f + at, 4);
-        if (len < 4 || len > m->frames_size - at - 4) {
-            break; // the end, or 64-bit records, which nobody writes
+    for (etp_range r; etp_unwind_next(&u, &r);) {
+        if (r.start <= address && (!best.known || r.start > best.start)) {
+            best = (function){.start = r.start, .end = r.end, .known = true};
         }
-        function found = frame_at(m, at);
-        if (found.known && found.start <= address && (!best.known || found.start > best.start)) {
-            best = found;
-        }
-        at += (uint64_t)len + 4;
     }
     return best;
 }
@@ -282,9 +230,10 @@ static function by_unwind(const image *m, uint64_t address)
         return m->n_table == 0 ? by_frames(m, address) : (function){0};
     }
     function f = {.start = unwind_start(m, low - 1), .known = true};
-    function record = frame_at(m, unwind_record(m, low - 1));
-    f.end = record.known && record.start == f.start ? record.end
-                                                    : UINT64_MAX; // without sections: not known
+    etp_unwind u = frames_of(m);
+    etp_range record = etp_unwind_at(&u, unwind_record(m, low - 1));
+    f.end = record.end > 0 && record.start == f.start ? record.end
+                                                      : UINT64_MAX; // without sections: not known
     return f;
 }
 

@@ -166,7 +166,7 @@ static etp_status read_sections(etp_image *elf, etp_arena *arena, etp_error *err
             read_section(elf, table, s.link, &texts)) {
             ETP_TRY(read_symbols(elf, s.bytes, texts.bytes, arena, err));
         } else if (etp_str_eqz(name, ".eh_frame") &&
-                   !etp_unwind_read(s.bytes, s.address, arena, &elf->ranges)) {
+                   !etp_image_read_unwind(s.bytes, s.address, arena, &elf->ranges)) {
             return etp_fail_nomem(err, "unwind table");
         }
     }

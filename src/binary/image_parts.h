@@ -8,6 +8,7 @@
 #include "binary/x86_reader.h"
 
 #define ETP_IMAGE_SEGMENTS 256
+#define ETP_IMAGE_RANGES ((size_t)1 << 22)
 #define ETP_IMAGE_SYMBOLS ((uint64_t)1 << 23)
 
 typedef struct etp_image_segment {
@@ -19,6 +20,11 @@ typedef struct etp_image_symbol {
     uint64_t start, end; // end == start: size unknown
     etp_str name;
 } etp_image_symbol;
+
+typedef struct etp_ranges {
+    etp_range *items;
+    size_t n, cap;
+} etp_ranges;
 
 typedef struct etp_addresses {
     uint64_t *items;
@@ -49,6 +55,9 @@ etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size);
 etp_str etp_image_name_at(etp_bytes names, uint32_t offset);
 ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena,
                                           etp_error *err);
+
+// Appends the functions of SECTION, an .eh_frame that is loaded at ADDRESS. False on out of memory.
+bool etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out);
 
 // Ranges and symbols must be sorted. False on out of memory.
 bool etp_image_join_labels(etp_image *image, etp_arena *arena);

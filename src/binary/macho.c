@@ -185,7 +185,7 @@ static etp_status guess_starts(reader *r, etp_error *err)
         for (uint32_t i = 0; i < n; i++) {
             section s = section_at(image, c.bytes.ptr + SEGMENT_BYTES + (size_t)i * SECTION_BYTES);
             if (etp_str_eqz(s.name, "__eh_frame") && s.bytes.len > 0 &&
-                !etp_unwind_read(s.bytes, s.address, r->arena, &unwind)) {
+                !etp_image_read_unwind(s.bytes, s.address, r->arena, &unwind)) {
                 return etp_fail_nomem(err, "unwind table");
             }
         }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Function bounds out of an .eh_frame section: the frame description entries say where each
-// function that can be unwound begins and how long it is, and strip leaves them alone.
+// function that can be unwound begins and how long it is, and strip leaves them alone. Without
+// memory of its own: etprof-launch has this file too.
 #include "binary/unwind.h"
-
-#define MAX_ENTRIES ((size_t)1 << 22)
 
 typedef struct cursor {
     const uint8_t *ptr;
@@ -152,42 +151,59 @@ static bool pointer_encoding(etp_bytes section, size_t offset, uint8_t *out)
     return !c.bad;
 }
 
-bool etp_unwind_read(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out)
+etp_unwind etp_unwind_begin(etp_bytes section, uint64_t address)
 {
-    cursor c = {section.ptr, section.len, 0, false};
-    size_t known_cie = SIZE_MAX;
-    uint8_t encoding = 0;
-    bool usable = false;
-    while (left(&c) >= 4 && out->n < MAX_ENTRIES) {
-        uint64_t length = take(&c, 4);
-        if (length == 0xffffffff) {
-            length = take(&c, 8);
-        }
-        if (c.bad || length == 0 || length > left(&c)) {
-            break;
-        }
-        size_t next = c.pos + (size_t)length, id_at = c.pos;
-        uint64_t back = take(&c, 4);
-        if (back != 0) { // a function: BACK leads to its CIE
-            if (c.bad || back > id_at) {
-                break;
-            }
-            size_t cie = id_at - (size_t)back;
-            if (cie != known_cie) {
-                usable = pointer_encoding(section, cie, &encoding);
-                known_cie = cie;
-            }
-            cursor body = {section.ptr, next, c.pos, false};
-            uint64_t start = take_pointer(&body, encoding, address);
-            uint64_t size = take_pointer(&body, encoding & 0x0f, 0);
-            if (usable && !body.bad && size > 0 && size <= UINT64_MAX - start && start != 0) {
-                etp_range range = {start, start + size};
-                if (!ETP_PUSH(arena, out, range)) {
-                    return false;
-                }
-            }
-        }
-        c.pos = next;
+    return (etp_unwind){.section = section, .address = address, .cie = SIZE_MAX};
+}
+
+// The record that begins at AT: false where records end or make no sense. *out is empty when it
+// describes no function that can be read.
+static bool read_record(etp_unwind *u, size_t at, size_t *next, etp_range *out)
+{
+    cursor c = {u->section.ptr, u->section.len, at, false};
+    *out = (etp_range){0};
+    uint64_t length = take(&c, 4);
+    if (length == 0xffffffff) {
+        length = take(&c, 8);
     }
+    if (c.bad || length == 0 || length > left(&c)) {
+        return false;
+    }
+    size_t end = c.pos + (size_t)length, id_at = c.pos;
+    uint64_t back = take(&c, 4);
+    if (back != 0) { // a function: BACK leads to its CIE
+        if (c.bad || back > id_at) {
+            return false;
+        }
+        if (id_at - (size_t)back != u->cie) {
+            u->cie = id_at - (size_t)back;
+            u->usable = pointer_encoding(u->section, u->cie, &u->encoding);
+        }
+        cursor body = {u->section.ptr, end, c.pos, false};
+        uint64_t start = take_pointer(&body, u->encoding, u->address);
+        uint64_t size = take_pointer(&body, u->encoding & 0x0f, 0);
+        if (u->usable && !body.bad && size > 0 && size <= UINT64_MAX - start && start != 0) {
+            *out = (etp_range){start, start + size};
+        }
+    }
+    *next = end;
     return true;
+}
+
+bool etp_unwind_next(etp_unwind *u, etp_range *out)
+{
+    while (read_record(u, u->at, &u->at, out)) {
+        if (out->end > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+etp_range etp_unwind_at(etp_unwind *u, uint64_t offset)
+{
+    etp_range out = {0};
+    size_t next = 0;
+    return offset < u->section.len && read_record(u, (size_t)offset, &next, &out) ? out
+                                                                                  : (etp_range){0};
 }

@@ -3,19 +3,31 @@
 #ifndef ETP_BINARY_UNWIND_H
 #define ETP_BINARY_UNWIND_H
 
-#include <etprof/arena.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <etprof/bytes.h>
 
 typedef struct etp_range {
     uint64_t start, end;
 } etp_range;
 
-typedef struct etp_ranges {
-    etp_range *items;
-    size_t n, cap;
-} etp_ranges;
+typedef struct etp_unwind { // private but for etp_unwind_begin
+    etp_bytes section;
+    uint64_t address;
+    size_t at;  // of the next record
+    size_t cie; // of the last record: where it is, how it encodes pointers
+    uint8_t encoding;
+    bool usable;
+} etp_unwind;
 
-// Reads the entries of SECTION, which is loaded at ADDRESS, in file order. Reading ends quietly at
-// the first entry that makes no sense: what came before stays. False on out of memory.
-bool etp_unwind_read(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out);
+// SECTION is loaded at ADDRESS.
+etp_unwind etp_unwind_begin(etp_bytes section, uint64_t address);
+// The next function, in file order. False behind the last one, and at the first record that makes
+// no sense.
+bool etp_unwind_next(etp_unwind *u, etp_range *out);
+// The function whose record begins at OFFSET of the section; empty when there is none.
+etp_range etp_unwind_at(etp_unwind *u, uint64_t offset);
 
 #endif

@@ -33,7 +33,8 @@ LEVELS = {"sme2": "sme 1 sme2 1 i8mm 1", "sme1": "sme 1 sme2 0 i8mm 1", "neon": 
 
 
 def compile_to(out, *words):
-    done = subprocess.run([CC, "-O1", "-D_GNU_SOURCE", "-I", str(ROOT / "src"), "-I", str(ROOT / "launcher"),
+    folders = [word for name in ("src", "include", "launcher") for word in ("-I", str(ROOT / name))]
+    done = subprocess.run([CC, "-O1", "-D_GNU_SOURCE", *folders,
                            *map(str, words), "-o", str(out)], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit("%s: %s" % (out, done.stderr))
@@ -41,7 +42,8 @@ def compile_to(out, *words):
 
 def make_root(root):
     (root / "lib").mkdir()
-    launcher = [ROOT / "launcher" / s for s in SOURCES] + [ROOT / "src" / "isa" / s for s in ISA]
+    launcher = [ROOT / "src/binary/unwind.c", *(ROOT / "launcher" / s for s in SOURCES),
+                *(ROOT / "src" / "isa" / s for s in ISA)]
     compile_to(root / "launch", "-static", *launcher)
     compile_to(root / "libetprof-level.so", "-shared", "-fPIC", ROOT / "launcher" / "level_preload.c",
                *[ROOT / "src" / "isa" / s for s in ISA if s != "cpu.c"], "-ldl")
