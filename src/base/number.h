@@ -5,7 +5,8 @@
 
 #include <etprof/bytes.h>
 
-#define ETP_NUMBER_CHARS 32 // enough for every formatter below, NUL included
+#define ETP_NS_UNKNOWN INT64_MIN // a time that is not known: null in JSON, an empty cell
+#define ETP_NUMBER_CHARS 32      // enough for every formatter below, NUL included
 
 // Whole string, decimal or 0x hexadecimal, no blanks, no sign for unsigned; false when it is not a
 // number or does not fit.

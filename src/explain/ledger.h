@@ -4,9 +4,8 @@
 #ifndef ETP_EXPLAIN_LEDGER_H
 #define ETP_EXPLAIN_LEDGER_H
 
+#include "base/number.h"
 #include "explain/align.h"
-
-#define ETP_NS_UNKNOWN INT64_MIN // written as null
 
 typedef struct etp_ledger_row {
     const char *id;    // "op3", "boundary", …; equal to the operator's id where there is one

@@ -358,8 +358,8 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
             kit->run ? etp_cell_u64(kit->run->arms.items[arm->index].warmup) : etp_cell_missing(),
             etp_cell_double(m.median), etp_cell_double(m.mean), etp_cell_double(m.cv_percent / 100),
             etp_cell_z(arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL),
-            untraced == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(untraced),
-            etp_cell_z(arm->arm->level_name), etp_cell_z(status_of(kit, arm)));
+            etp_cell_ns(untraced), etp_cell_z(arm->arm->level_name),
+            etp_cell_z(status_of(kit, arm)));
     }
     return ETP_OK;
 }

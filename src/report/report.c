@@ -71,6 +71,11 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     return r;
 }
 
+etp_cell etp_cell_rounded_ns(double ns)
+{
+    return isfinite(ns) ? etp_cell_ns(llround(ns)) : etp_cell_missing();
+}
+
 void etp_report_subtitle(etp_report *r, const char *fmt, ...)
 {
     if (r) {

@@ -12,6 +12,7 @@
 #ifndef ETP_REPORT_REPORT_H
 #define ETP_REPORT_REPORT_H
 
+#include "base/number.h"
 #include "base/sink.h"
 
 typedef struct etp_report etp_report;
@@ -186,10 +187,12 @@ static inline etp_cell etp_cell_u64(uint64_t v)
     return (etp_cell){.type = ETP_CELL_U64, .v.u64 = v};
 }
 
-static inline etp_cell etp_cell_ns(int64_t ns)
+static inline etp_cell etp_cell_ns(int64_t ns) // ETP_NS_UNKNOWN is missing; bytes likewise
 {
-    return etp_cell_i64(ns);
+    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_i64(ns);
 }
+
+etp_cell etp_cell_rounded_ns(double ns); // not finite is missing
 
 static inline etp_cell etp_cell_double(double v) // not finite is missing
 {

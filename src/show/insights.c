@@ -16,16 +16,6 @@ static double known(int64_t ns)
     return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
 }
 
-static etp_cell ns_cell(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
-}
-
-static etp_cell round_cell(double ns)
-{
-    return isfinite(ns) ? etp_cell_ns(llround(ns)) : etp_cell_missing();
-}
-
 // Columns of this flag are left out when nothing is compared in any of the answers.
 #define OF_COMPARISON 0x10000u
 
@@ -234,9 +224,10 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
             ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->level_name),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
-                    ns_cell(a->median_ns), round_cell(a->lo_ns), round_cell(a->hi_ns),
+                    etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),
+                    etp_cell_rounded_ns(a->hi_ns),
                     etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)),
-                    ns_cell(a->traced_mean_ns), round_cell(a->traced_median_ns),
+                    etp_cell_ns(a->traced_mean_ns), etp_cell_rounded_ns(a->traced_median_ns),
                     a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
                     etp_cell_double(gained(ab, at, base->traced_mean_ns, a->traced_mean_ns)),
                     etp_cell_double(cost));
@@ -273,9 +264,9 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
             const etp_ab_category *c = &ab->categories[i];
             ADD_ROW(&t, r, k, etp_cell_z(etp_category_name(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
-                    compared ? ns_cell(c->ns[ab->baseline]) : etp_cell_missing(),
+                    etp_cell_ns(compared ? c->ns[ab->baseline] : ETP_NS_UNKNOWN),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
-                    ns_cell(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
+                    etp_cell_ns(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
                     etp_cell_double(compared ? c->speedup[0] : (double)NAN));
         }
     }
@@ -330,8 +321,8 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
                                 : NULL;
             ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
                     etp_cell_z(etp_hot_kind_name(hot->kind)),
-                    compared ? ns_cell(op->ns[ab->baseline]) : etp_cell_missing(),
-                    ns_cell(op->ns[ab->hot_arm]), etp_cell_double(hot->share),
+                    compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
+                    etp_cell_ns(op->ns[ab->hot_arm]), etp_cell_double(hot->share),
                     etp_cell_double(compared ? op->speedup[0] : (double)NAN),
                     etp_cell_z(fixes_of(ab, op->id, arena)), etp_cell_z(source));
         }
@@ -471,7 +462,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
                     ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
                     (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
                 etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
-                etp_cell_ns(s->framework_ns + s->unexplained_ns), ns_cell(a->traced_ns));
+                etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
         }
     }
 }
@@ -670,7 +661,7 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
             ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(etp_fix_id(f->kind)),
-                    ns_cell(f->expected_ns), etp_cell_double(f->share), etp_cell_ns(f->lo_ns),
+                    etp_cell_ns(f->expected_ns), etp_cell_double(f->share), etp_cell_ns(f->lo_ns),
                     etp_cell_ns(f->hi_ns), etp_cell_ns(f->concerns_ns), etp_cell_u64(f->cases));
         }
     }

@@ -11,11 +11,6 @@ static double known(int64_t ns)
     return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
 }
 
-static etp_cell ns_cell(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
-}
-
 // Columns for speedups: one for each comparison.
 static size_t speedups_of(const etp_ab *ab)
 {
@@ -109,7 +104,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
             etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category)))};
         size_t at = 2;
         for (size_t a = 0; a < arms; a++) {
-            cells[at++] = ns_cell(c->ns[ab->shown[a]]);
+            cells[at++] = etp_cell_ns(c->ns[ab->shown[a]]);
             cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
         }
         for (size_t i = 0; i < speedups_of(ab); i++) {
@@ -245,8 +240,8 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
             etp_cell_z(etp_row_kind_name(row->kind)),
             etp_cell_z(row->category < 0 ? NULL : etp_category_name((etp_category)row->category)),
             etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
-            etp_cell_ns(row->delta_ns), ns_cell(row->lo_ns), ns_cell(row->hi_ns),
-            etp_cell_double(row->q), ns_cell(row->bound_ns));
+            etp_cell_ns(row->delta_ns), etp_cell_ns(row->lo_ns), etp_cell_ns(row->hi_ns),
+            etp_cell_double(row->q), etp_cell_ns(row->bound_ns));
     }
     ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
             etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
@@ -369,15 +364,15 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
                                        etp_cell_z(etp_category_name(op->category))};
         size_t at = 3;
         for (size_t a = 0; a < arms; a++) {
-            cells[at++] = ns_cell(op->ns[ab->shown[a]]);
+            cells[at++] = etp_cell_ns(op->ns[ab->shown[a]]);
         }
         for (size_t c = 0; c < speedups_of(ab); c++) {
             cells[at++] = etp_cell_double(op->speedup[c]);
         }
         if (ab->roofs && op->roofs) {
             const etp_roof_place *p = &op->roofs[candidate];
-            cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing()
-                                                       : etp_cell_ns(llround(p->roof_ns));
+            cells[at] =
+                etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
             cells[at + 1] = etp_cell_double(p->efficiency);
             cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }
@@ -481,9 +476,9 @@ static void arm_table(const etp_ab *ab, etp_report *r)
         const etp_ab_arm *a = &ab->arms[i];
         ETP_ROW(t, etp_cell_z(a->name), etp_cell_z(a->level_name),
                 a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
-                etp_cell_u64(a->launches), etp_cell_u64(a->samples), ns_cell(a->median_ns),
-                ns_cell(a->traced_ns), ns_cell(a->load_ns), ns_cell(a->first_ns),
-                ns_cell(a->peak_rss_bytes));
+                etp_cell_u64(a->launches), etp_cell_u64(a->samples), etp_cell_ns(a->median_ns),
+                etp_cell_ns(a->traced_ns), etp_cell_ns(a->load_ns), etp_cell_ns(a->first_ns),
+                etp_cell_ns(a->peak_rss_bytes));
     }
 }
 

@@ -5,11 +5,6 @@
 
 #include "show/report.h"
 
-static etp_cell ns_cell(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
-}
-
 // The comparison of ARM with the baseline; n_comparisons when there is none.
 static size_t against_baseline(const etp_ab *ab, uint32_t arm)
 {
@@ -51,8 +46,8 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
             uint32_t a = ab->shown[i];
             ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
-                    etp_cell_z(ab->arms[a].name), ns_cell(c->ns[a]), etp_cell_double(c->share[a]),
-                    speedup_cell(ab, c->speedup, a),
+                    etp_cell_z(ab->arms[a].name), etp_cell_ns(c->ns[a]),
+                    etp_cell_double(c->share[a]), speedup_cell(ab, c->speedup, a),
                     ab->emulated ? etp_cell_missing() : etp_cell_double(c->ceiling[a]));
         }
     }
@@ -103,13 +98,13 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
                                        etp_cell_z(op->label),
                                        etp_cell_z(etp_category_name(op->category)),
                                        etp_cell_z(ab->arms[a].name),
-                                       ns_cell(op->ns[a]),
+                                       etp_cell_ns(op->ns[a]),
                                        speedup_cell(ab, op->speedup, a)};
             size_t at = BEFORE_ROOFS;
             if (ab->roofs && op->roofs) {
                 const etp_roof_place *p = &op->roofs[a];
-                cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing()
-                                                           : etp_cell_ns(llround(p->roof_ns));
+                cells[at] =
+                    etp_cell_rounded_ns(p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : p->roof_ns);
                 cells[at + 1] = etp_cell_double(p->efficiency);
                 cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
             }

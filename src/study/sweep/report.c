@@ -12,11 +12,6 @@
 #define MAX_NOTES 8   // sentences of one kind; the rest is in the tables
 #define MAX_SERIES 12 // the chart has that many colours
 
-static etp_cell known_ns(double v)
-{
-    return isfinite(v) ? etp_cell_ns(llround(v)) : etp_cell_missing();
-}
-
 static etp_severity severity_of(etp_verdict v)
 {
     return v == ETP_VERDICT_FASTER ? ETP_GOOD : v == ETP_VERDICT_SLOWER ? ETP_BAD : ETP_PLAIN;
@@ -273,8 +268,9 @@ static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
                     s->cells[c].arm == ETP_NO_INDEX ? NULL : &s->ab->arms[s->cells[c].arm];
                 double gone = (double)NAN;
                 ETP_ROW(t, etp_cell_z(s->models[m].name), etp_cell_u64(s->threads[threads]),
-                        etp_cell_z(s->levels[level]), known_ns(x->ns.estimate), known_ns(x->ns.lo),
-                        known_ns(x->ns.hi), etp_cell_double(up ? up->effect.paired.estimate : gone),
+                        etp_cell_z(s->levels[level]), etp_cell_rounded_ns(x->ns.estimate),
+                        etp_cell_rounded_ns(x->ns.lo), etp_cell_rounded_ns(x->ns.hi),
+                        etp_cell_double(up ? up->effect.paired.estimate : gone),
                         etp_cell_double(up ? up->effect.paired.lo : gone),
                         etp_cell_double(up ? up->effect.paired.hi : gone),
                         up ? etp_cell_judged(etp_cell_z(verdict_cell(&up->effect, arena)),
