@@ -144,13 +144,9 @@ static void write_chart(page *p, const etp_chart *c)
 
 static void write_drawer(page *p, etp_str id, etp_str title)
 {
-    z(p, "<section class=\"drawer\" tabindex=\"-1\" id=\"");
+    z(p, "<section class=\"drawer\" id=\"");
     etp_html_id(p->sink, id);
-    z(p, "\" aria-labelledby=\"");
-    etp_html_id(p->sink, id);
-    z(p, "-title\"><h3 id=\"");
-    etp_html_id(p->sink, id);
-    z(p, "-title\"><span class=\"id\">");
+    z(p, "\"><h3><span class=\"id\">");
     text(p, id);
     z(p, "</span> ");
     text(p, title);
@@ -190,6 +186,13 @@ static void write_block(page *p, const etp_block *b)
         break;
     case ETP_BLOCK_CHART:
         write_chart(p, b->chart);
+        break;
+    case ETP_BLOCK_GRAPH:
+        p->failed =
+            !etp_html_graph(p->sink, b->graph, p->ordinal, &p->links, p->arena) || p->failed;
+        break;
+    case ETP_BLOCK_SPANS:
+        etp_html_spans(p->sink, b->spans, &p->links);
         break;
     }
 }

@@ -44,7 +44,7 @@ static void write_header(etp_sink *sink, const etp_table *t, const etp_view *vie
     etp_sink_z(sink, "</tr></thead>\n");
 }
 
-static void write_raw(etp_sink *sink, const etp_cell *c)
+static void write_raw(etp_sink *sink, const etp_column *col, const etp_cell *c)
 {
     char buf[ETP_NUMBER_CHARS];
     etp_sink_z(sink, " data-v=\"");
@@ -52,6 +52,8 @@ static void write_raw(etp_sink *sink, const etp_cell *c)
         etp_sink_printf(sink, "%" PRId64, c->v.i64);
     } else if (c->type == ETP_CELL_U64) {
         etp_sink_printf(sink, "%" PRIu64, c->v.u64);
+    } else if (col->kind == ETP_KIND_RATIO || col->kind == ETP_KIND_PERCENT) {
+        etp_sink_printf(sink, "%.6g", c->v.d); // as JSON has them
     } else {
         etp_sink_z(sink, etp_format_double(c->v.d, buf));
     }
@@ -93,7 +95,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
         etp_sink_printf(sink, " style=\"--w:%.1f%%\"", fabs(number) / max * 100);
     }
     if (isfinite(number)) {
-        write_raw(sink, c);
+        write_raw(sink, col, c);
     }
     etp_sink_char(sink, '>');
     if (c->type == ETP_CELL_MISSING) {

@@ -397,6 +397,8 @@ static void write_block(writer *w, const etp_block *b)
         break;
     case ETP_BLOCK_FOLD: // of the page alone
     case ETP_BLOCK_DRAWER:
+    case ETP_BLOCK_GRAPH:
+    case ETP_BLOCK_SPANS:
         break;
     }
 }

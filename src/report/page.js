@@ -157,6 +157,59 @@
     place.appendChild(button);
   });
 
+  // The page has short names here, what they stand for is in the drawers.
+  document.querySelectorAll('.spans a').forEach(function (a) {
+    var drawer = document.getElementById(a.hash.slice(1));
+    if (drawer) a.title = drawer.querySelector('h3').textContent + ' ' + a.title;
+  });
+
+  // Graphs: zoom and search. Their colours are choices that need no script.
+  document.querySelectorAll('.graph').forEach(function (figure) {
+    var svg = figure.querySelector('svg'), box = figure.querySelector('.box'), views = figure.querySelector('.views');
+    var width = Number(svg.getAttribute('width')), height = Number(svg.getAttribute('height')), scale = 1;
+    function zoom(by) {
+      var next = Math.min(4, Math.max(0.05, by ? scale * by : Math.min(1, (box.clientWidth - 24) / width))), grown = next / scale;
+      var x = box.scrollLeft + box.clientWidth / 2, y = box.scrollTop + box.clientHeight / 2;
+      scale = next;
+      svg.setAttribute('width', width * scale);
+      svg.setAttribute('height', height * scale);
+      box.scrollLeft = x * grown - box.clientWidth / 2;
+      box.scrollTop = y * grown - box.clientHeight / 2;
+    }
+    [['−', 'Smaller', 1 / 1.3], ['+', 'Larger', 1.3], ['Fit', 'Fit the width', 0]].forEach(function (b) {
+      views.appendChild(make('button', b[0], b[1])).onclick = function () { zoom(b[2]); };
+    });
+    var search = make('input', '', 'Find an operator'), count = make('span');
+    search.type = 'search';
+    search.placeholder = 'Find an operator';
+    count.setAttribute('aria-live', 'polite');
+    var boxes = Array.prototype.slice.call(svg.querySelectorAll('.n')).map(function (g) {
+      var drawer = document.getElementById((g.parentNode.getAttribute('href') || '#').slice(1));
+      var title = g.querySelector('title');
+      if (drawer) title.textContent = drawer.querySelector('h3').textContent + ': ' + title.textContent;
+      return {g: g, text: title.textContent.toLowerCase()};
+    });
+    search.oninput = function () {
+      var word = search.value.trim().toLowerCase(), first = null, hits = 0;
+      boxes.forEach(function (b) {
+        var hit = word !== '' && b.text.indexOf(word) >= 0;
+        b.g.classList.toggle('hit', hit);
+        if (hit && !first) first = b.g;
+        hits += hit;
+      });
+      count.textContent = word ? hits + ' found' : '';
+      if (first) {
+        var at = first.getBoundingClientRect(), own = box.getBoundingClientRect();
+        box.scrollTop += at.top - own.top - box.clientHeight / 3;
+        box.scrollLeft += at.left - own.left - box.clientWidth / 3;
+      }
+    };
+    views.appendChild(search);
+    views.appendChild(count);
+    zoom(0);
+    box.scrollTop = 0;
+  });
+
   // Drawers: sections of the page that come to the side when a link to them is followed. The address
   // says which one is open, so that going back closes it.
   var drawers = document.querySelectorAll('.drawer'), open = null, came = null;
@@ -187,6 +240,8 @@
       open.insertBefore(close, open.firstChild);
     }
     open.setAttribute('role', 'dialog');
+    open.setAttribute('aria-label', open.querySelector('h3').textContent);
+    open.tabIndex = -1;
     open.classList.add('open');
     open.scrollTop = 0;
     open.focus({preventScroll: true});

@@ -34,6 +34,11 @@ static etp_str clean_z(etp_report *r, const char *z)
     return clean(r, etp_str_from(z), false);
 }
 
+etp_str etp_report_clean(etp_report *r, const char *z)
+{
+    return clean_z(r, z);
+}
+
 static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list ap)
 {
     va_list again;
@@ -181,6 +186,11 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
         return NULL;
     }
     return &r->blocks.items[r->blocks.n - 1];
+}
+
+etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind)
+{
+    return add_block(r, kind);
 }
 
 static etp_str part_id(etp_report *r, const char *id)

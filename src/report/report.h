@@ -276,6 +276,35 @@ void etp_chart_total(etp_chart *c, const char *label, double value);
 void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted, double delta,
                     double lo, double hi);
 
+// ---- pictures of the HTML page alone ----
+
+// Boxes and what leads from one to another. Boxes that follow each other and have the same group
+// stand in a frame of that name. The page draws it in layers, top down in the order of the boxes;
+// an edge leads from an earlier box to a later one.
+enum { ETP_GRAPH_VIEWS = 3 }; // ways to colour the boxes
+typedef struct etp_graph etp_graph;
+typedef struct etp_graph_box {
+    const char *label, *tip;      // what it is called, and more of it as a tool tip
+    const char *group;            // NULL: none
+    const char *link;             // id of a drawer, may be NULL
+    double heat[ETP_GRAPH_VIEWS]; // −1 … 1 of each view; NAN: no colour
+} etp_graph_box;
+etp_graph *etp_report_graph(etp_report *r, const char *id, const char *title,
+                            const char *const views[ETP_GRAPH_VIEWS]);
+void etp_graph_add(etp_graph *g, const etp_graph_box *box);
+void etp_graph_edge(etp_graph *g, uint32_t from, uint32_t to);
+
+// Tracks of spans on one scale, as of a flame graph: each span has its place and depth.
+typedef struct etp_spans etp_spans;
+typedef struct etp_span {
+    const char *label, *link; // id of a drawer, may be NULL
+    double from, length;
+    unsigned depth, color; // 0: no colour
+} etp_span;
+etp_spans *etp_report_spans(etp_report *r, const char *id, const char *title, etp_kind kind);
+void etp_spans_track(etp_spans *s, const char *label, double length);
+void etp_spans_add(etp_spans *s, const etp_span *span); // to the last track
+
 // ---- writing ----
 
 typedef enum etp_format {

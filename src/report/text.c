@@ -183,6 +183,8 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
         break;
     case ETP_BLOCK_FOLD: // of the page alone
     case ETP_BLOCK_DRAWER:
+    case ETP_BLOCK_GRAPH:
+    case ETP_BLOCK_SPANS:
         break;
     }
 }

@@ -9,6 +9,8 @@ typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
     ETP_BLOCK_FOLD,   // HTML only
     ETP_BLOCK_DRAWER, // HTML only
+    ETP_BLOCK_GRAPH,  // HTML only
+    ETP_BLOCK_SPANS,  // HTML only
     ETP_BLOCK_TEXT,   // a paragraph; a note when severity is not ETP_PLAIN
     ETP_BLOCK_CODE,
     ETP_BLOCK_KEYS,
@@ -79,6 +81,59 @@ struct etp_chart {
     } entries;
 };
 
+typedef struct etp_graph_item {
+    etp_str label, tip, link;
+    uint32_t group; // index, UINT32_MAX none
+    double heat[ETP_GRAPH_VIEWS];
+} etp_graph_item;
+
+typedef struct etp_graph_link {
+    uint32_t from, to;
+} etp_graph_link;
+
+struct etp_graph {
+    etp_report *report;
+    etp_str id, title, views[ETP_GRAPH_VIEWS];
+    struct {
+        etp_graph_item *items;
+        size_t n, cap;
+    } boxes;
+    struct {
+        etp_graph_link *items;
+        size_t n, cap;
+    } edges;
+    struct {
+        etp_str *items;
+        size_t n, cap;
+    } groups;
+};
+
+typedef struct etp_span_item {
+    etp_str label, link;
+    double from, length;
+    unsigned depth, color;
+    uint32_t track;
+} etp_span_item;
+
+typedef struct etp_span_track {
+    etp_str label;
+    double length;
+} etp_span_track;
+
+struct etp_spans {
+    etp_report *report;
+    etp_str id, title;
+    etp_kind kind;
+    struct {
+        etp_span_track *items;
+        size_t n, cap;
+    } tracks;
+    struct {
+        etp_span_item *items;
+        size_t n, cap;
+    } spans;
+};
+
 typedef struct etp_block {
     etp_block_kind kind;
     etp_severity severity;
@@ -91,6 +146,8 @@ typedef struct etp_block {
     etp_keys *keys;
     etp_table *table;
     etp_chart *chart;
+    etp_graph *graph;
+    etp_spans *spans;
 } etp_block;
 
 typedef struct etp_card { // a headline
@@ -145,6 +202,10 @@ static inline bool etp_block_shown(const etp_block *b, const etp_report_style *s
     return !empty && !(b->detail && style->brief) &&
            (b->medium == ETP_EVERYWHERE || b->medium == medium);
 }
+
+// report.c: for the files that build other parts of the tree.
+etp_str etp_report_clean(etp_report *r, const char *z);
+etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind);
 
 // Writers. The sink remembers failed writes; those with scratch memory give false when it ran out.
 bool etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_sink *sink);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "show/graph.h"
 
 enum { SHAPE_CHARS = 160, SHAPES = 8 };
 
@@ -54,15 +55,17 @@ static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *aren
     }
     if (f->work.known) {
         bool weights = f->weight_bytes != ETP_BYTES_UNKNOWN && f->weight_bytes > 0;
-        etp_keys_add(keys, ETP_PLAIN, "work", "%" PRIu64 " MACs, %" PRIu64 " other, %s moved%s%s%s",
-                     f->work.macs, f->work.ops, etp_format_bytes(f->work.bytes, a),
-                     weights ? ", of them weights " : "",
+        char macs[48] = "", ops[48] = "";
+        if (f->work.macs) {
+            snprintf(macs, sizeof macs, "%" PRIu64 " MACs, ", f->work.macs);
+        }
+        if (f->work.ops) {
+            snprintf(ops, sizeof ops, "%" PRIu64 " operations, ", f->work.ops);
+        }
+        etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
+                     etp_format_bytes(f->work.bytes, a), weights ? ", of them weights " : "",
                      weights ? etp_format_bytes(f->weight_bytes, b) : "",
                      f->work.bound ? " (at most)" : "");
-    }
-    if (f->node_type.len) {
-        etp_keys_add(keys, ETP_PLAIN, "node", "%.*s%s%.*s", ETP_STR_ARG(f->node_type),
-                     f->backend.len ? " in " : "", ETP_STR_ARG(f->backend));
     }
 }
 
@@ -146,30 +149,31 @@ static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, con
     return NULL;
 }
 
+// "3.347 µs [1.2 µs, 5.1 µs] · 1.10× [1.02, 1.18]"
 static void change_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
 {
     for (size_t k = 0; k < ab->n_comparisons && !ab->emulated; k++) {
         const etp_ledger_row *row = ledger_row(ab, k, op->id);
-        char by[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+        char by[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS], ratio[96] = "";
         if (!row) {
             continue;
         }
         bool known = row->lo_ns != ETP_NS_UNKNOWN;
+        bool range = isfinite(row->ratio_lo) && isfinite(row->ratio_hi);
+        if (isfinite(op->speedup[k])) {
+            snprintf(ratio, sizeof ratio, range ? " · %.2f× [%.2f, %.2f]" : " · %.2f×",
+                     op->speedup[k], row->ratio_lo, row->ratio_hi);
+        }
         etp_keys_add(keys,
                      etp_ledger_row_slower(row)   ? ETP_WARN
                      : etp_ledger_row_faster(row) ? ETP_GOOD
                                                   : ETP_PLAIN,
-                     k ? "" : "saved", "%s%s%s%s%s%s · %s",
+                     k ? "" : "saved", "%s%s%s%s%s%s%s%s%s",
                      etp_format_ns(-(double)row->delta_ns, by), known ? " [" : "",
                      known ? etp_format_ns(-(double)row->hi_ns, lo) : "", known ? ", " : "",
-                     known ? etp_format_ns(-(double)row->lo_ns, hi) : "", known ? "]" : "",
-                     ab->arms[ab->ledgers[k].candidate].measured);
-        if (isfinite(op->speedup[k])) {
-            bool range = isfinite(row->ratio_lo) && isfinite(row->ratio_hi);
-            etp_keys_add(keys, ETP_PLAIN, k ? "" : "speedup",
-                         range ? "%.2f× [%.2f, %.2f] · %s" : "%.2f×", op->speedup[k], row->ratio_lo,
-                         row->ratio_hi, ab->arms[ab->ledgers[k].candidate].measured);
-        }
+                     known ? etp_format_ns(-(double)row->lo_ns, hi) : "", known ? "]" : "", ratio,
+                     ab->n_comparisons > 1 ? " · " : "",
+                     ab->n_comparisons > 1 ? ab->arms[ab->ledgers[k].candidate].measured : "");
     }
 }
 
@@ -215,8 +219,28 @@ static void roof_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *key
     }
 }
 
-static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, etp_report *r,
-                            etp_arena *arena)
+static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t op, etp_keys *keys,
+                           etp_arena *arena)
+{
+    etp_strbuf from, to;
+    etp_strbuf_init(&from, arena);
+    etp_strbuf_init(&to, arena);
+    for (size_t i = 0; i < flow->n; i++) {
+        const etp_ab_edge *e = &flow->items[i];
+        if (e->to == op) {
+            etp_strbuf_printf(&from, "%s%s", from.len ? ", " : "", ab->operators[e->from].id);
+        } else if (e->from == op) {
+            etp_strbuf_printf(&to, "%s%s", to.len ? ", " : "", ab->operators[e->to].id);
+        }
+    }
+    if (from.len || to.len) {
+        etp_keys_add(keys, ETP_PLAIN, "graph", "%s → this → %s", from.len ? from.ptr : "input",
+                     to.len ? to.ptr : "output");
+    }
+}
+
+static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
+                            etp_report *r, etp_arena *arena)
 {
     etp_report_drawer(r, op->id, op->label);
     etp_keys *keys = etp_report_keys(r, NULL);
@@ -231,6 +255,7 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, etp_rep
     kernel_keys(ab, op, keys, arena);
     fact_keys(op, keys, arena);
     roof_keys(ab, op, keys);
+    neighbour_keys(ab, flow, (uint32_t)(op - ab->operators), keys, arena);
     source_keys(op, r, keys);
 }
 
@@ -255,7 +280,7 @@ static etp_cell ns_cell(int64_t ns)
 static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const char *table,
                      etp_keys *keys, etp_report *r, etp_arena *arena)
 {
-    enum { ROWS = 40 };
+    enum { ROWS = 12 };
     uint32_t after = ab->hot_arm;
     const etp_column columns[] = {
         {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
@@ -293,6 +318,10 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
 
 void etp_ab_drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
+    etp_ab_flow flow;
+    if (!etp_ab_flow_of(ab, &flow)) {
+        flow = (etp_ab_flow){0};
+    }
     etp_report_section(r, 1, "details", "Details");
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
@@ -319,7 +348,7 @@ void etp_ab_drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
         evidence(ab, f->evidence, f->n_evidence, table, keys, r, arena);
     }
     for (size_t i = 0; i < ab->n_operators && i < ETP_AB_DRAWERS; i++) {
-        operator_drawer(ab, &ab->operators[ab->by_time[i]], r, arena);
+        operator_drawer(ab, &ab->operators[ab->by_time[i]], &flow, r, arena);
     }
     if (ab->n_operators > ETP_AB_DRAWERS) {
         etp_report_section(r, 2, "details-left", "Other operators");

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "show/report.h"
+#include "show/graph.h"
 
 static double known(int64_t ns)
 {
@@ -206,6 +206,11 @@ void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
         operators(ab, r, arena);
     } else {
         etp_ab_operator_section(ab, r);
+    }
+    etp_ab_spans_section(ab, r, arena);
+    etp_ab_flow flow;
+    if (etp_ab_flow_of(ab, &flow)) {
+        etp_ab_graph_section(ab, &flow, r);
     }
     steps(ab, r);
     etp_ab_hot_section(&one, r, arena);

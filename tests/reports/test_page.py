@@ -88,7 +88,7 @@ def nothing_clipped(chromium, tmp, folder):
         told = browser.ask(chromium, tmp, folder / "report.html", """
           var wide = [], vw = document.documentElement.clientWidth;
           document.querySelectorAll('body *').forEach(function (e) {
-            if (e.closest('.box, pre, nav ul, .unseen, svg')) return;
+            if (e.closest('.box, pre, nav ul, .unseen, svg, .spans .track')) return;
             var r = e.getBoundingClientRect();
             if (r.width && r.right > vw + 1) wide.push(e.tagName + '.' + e.className + ' ' + Math.round(r.right));
             if (e.tagName !== 'PRE' && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'hidden')
@@ -128,8 +128,8 @@ def links_and_drawers(chromium, tmp, folder):
     names = [o["id"] for o in document["operators"]] + [f["id"] for f in document["next_fixes"] + document["findings"]]
     expect(sorted(told["ids"]) == sorted(names), folder.name, "a drawer for each", set(names) ^ set(told["ids"]))
     expect(told["broken"] == 0, folder.name, "links that lead nowhere", told["broken"])
-    expect(told["seen"] == {"before": False, "after": True, "role": "dialog", "hash": told["id"], "focus": True, "top": 0,
-                            "shut": False, "back": True, "gone": ""}, folder.name, "a drawer", told["seen"])
+    expect(told["seen"] == {"before": False, "after": True, "role": "dialog", "hash": told["id"], "focus": True,
+                            "top": 0, "shut": False, "back": True, "gone": ""}, folder.name, "a drawer", told["seen"])
     operators = {o["id"]: o for o in document["operators"]}
     baseline, candidate = document["comparisons"][0]["baseline"], document["comparisons"][0]["candidate"]
     saved = next(k for k, h in enumerate(told["heads"]) if h.startswith("saved")) + 1
@@ -138,16 +138,66 @@ def links_and_drawers(chromium, tmp, folder):
         expect(float(row[saved]) == ns[baseline] - ns[candidate], folder.name, row[0], "saved", row[saved], ns)
     copied = list(csv.reader(io.StringIO(told["csv"])))
     gemm = [o for o in document["operators"] if o["category"] == "GEMM"]
-    expect(len(copied) == len(gemm) + 1 and all(r[1] == "GEMM" for r in copied[1:]), folder.name, "the rows shown are copied",
-           len(copied), len(gemm))
+    expect(len(copied) == len(gemm) + 1 and all(r[1] == "GEMM" for r in copied[1:]), folder.name,
+           "the rows shown are copied", len(copied), len(gemm))
     # Without a script: every drawer is a section of the page that can be read.
     text = page.read_text()
     for one in document["operators"][:3] + document["next_fixes"][:1]:
-        part = re.search(rf'<section class="drawer" tabindex="-1" id="{one["id"]}".*?</section>', text, re.S)
+        part = re.search(rf'<section class="drawer" id="{one["id"]}".*?</section>', text, re.S)
         words = html.unescape(re.sub(r"<[^>]*>", "", part.group(0))) if part else ""
         expect((one.get("label") or one["text"]) in words, folder.name, one["id"], "is in the page")
     size = len(text.encode())
     expect(size * 300 / len(operators) < 600_000 or len(operators) < 100, folder.name, "600 kB for 300 operators", size)
+
+
+def graph(chromium, tmp):
+    """The model as a graph: who takes what whom, by the shapes of report.json; boxes and frames do not overlap."""
+    data = ROOT / "tests/data/fixes"
+    names = ["border_layout.etdump", "--pte", "border_layout.pte"]
+    document = json.loads(run(data, "analyze", *names, "--format", "json"))
+    page = tmp / "graph.html"
+    page.write_text(run(data, "analyze", *names, "--format", "html"))
+    told = browser.ask(chromium, tmp, page, """
+      var box = function (e) { var r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+      var svg = document.querySelector('.graph svg'), width = svg.getBoundingClientRect().width;
+      document.querySelector('.graph [aria-label="Larger"]').click();
+      var larger = svg.getBoundingClientRect().width, find = document.querySelector('.graph input[type=search]');
+      find.value = 'transpose'; find.oninput();
+      var heat = function () {
+        return getComputedStyle(document.querySelector('.graph .n')).getPropertyValue('--heat'); };
+      return {boxes: Array.from(svg.querySelectorAll('a')).map(function (a) {
+          return [a.getAttribute('href').slice(1)].concat(box(a.querySelector('rect')));
+        }), frames: Array.from(svg.querySelectorAll('.frame')).map(box), grown: larger / width,
+        hits: svg.querySelectorAll('.hit').length, heat: heat(),
+        spans: Array.from(document.querySelectorAll('#icicle ~ figure .track:first-of-type > a')).map(function (a) {
+          return [a.hash.slice(1), parseFloat(a.style.width)]; })};""")
+    expect("error" not in told, "graph", told)
+    operators = {o["id"]: o for o in document["operators"]}
+    expect(sorted(b[0] for b in told["boxes"]) == sorted(operators), "a box for each operator", told["boxes"])
+    apart = lambda a, b: a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]  # noqa: E731
+    places = {b[0]: b[1:] for b in told["boxes"]}
+    for parts in (list(places.values()), told["frames"]):
+        expect(all(apart(a, b) for k, a in enumerate(parts) for b in parts[:k]), "boxes or frames overlap", parts)
+    text, edges = page.read_text(), 0
+    shapes = lambda values: {tuple(v["shape"]) for v in values}  # noqa: E731
+    for one in operators.values():
+        part = re.search(rf'<section class="drawer" id="{one["id"]}">.*?</section>', text, re.S).group(0)
+        line = re.search(r"<dt>graph</dt><dd>(.*?) → this", part)
+        for before in re.findall(r">(op\d+)<", line.group(1)) if line else []:
+            edges += 1
+            made, taken = shapes(operators[before]["outputs"]), shapes(one["inputs"])
+            expect(not made or not taken or made & taken, before, "does not make what is taken by", one["id"])
+            expect(places[before][3] < places[one["id"]][1], before, "stands above", one["id"])
+    expect(edges >= len(operators) - 2, "few edges", edges, len(operators))
+    expect(told["grown"] > 1.2, "zoom", told["grown"])
+    found = [o for o in operators.values() if "transpose" in o["label"].lower()]
+    expect(told["hits"] == len(found) > 0, "search", told["hits"])
+    expect(told["heat"].endswith("%"), "coloured", told["heat"])
+    total = sum(next(iter(operators[i]["ns"].values())) for i, _ in told["spans"])
+    for i, width in told["spans"]:
+        share = next(iter(operators[i]["ns"].values())) / total
+        shown = width / sum(w for _, w in told["spans"])
+        expect(abs(share - shown) < 0.002, i, "a span as wide as its time", share, shown)
 
 
 def main():
@@ -158,6 +208,7 @@ def main():
             first_screen(chromium, tmp, folder)
             nothing_clipped(chromium, tmp, folder)
         links_and_drawers(chromium, tmp, tmp / "large")
+        graph(chromium, tmp)
     finish("the first screen decides, nothing is clipped")
 
 

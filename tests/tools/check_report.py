@@ -16,8 +16,8 @@ VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 URL_ATTRIBUTES = {"href", "src", "srcset", "action", "formaction", "data", "poster", "xlink:href", "ping"}
 FORBIDDEN = {"link", "img", "iframe", "object", "embed", "base", "form", "foreignobject", "audio", "video"}
 ATTRIBUTES = set("""lang charset name content http-equiv id class href scope style title role tabindex
-    type data-v data-sort data-choice data-schema aria-label aria-labelledby xmlns viewbox x y x1 x2 y1 y2 cx cy r d
-    width height fill text-anchor patternunits patterntransform""".split())
+    type value checked data-v data-sort data-choice data-schema aria-label aria-labelledby xmlns viewbox x y x1 x2 y1
+    y2 cx cy r d width height fill text-anchor patternunits patterntransform transform""".split())
 CHARTS = ("operator_breakdown", "ledger", "latency_comparison", "blocks", "threads",
           "upright")
 

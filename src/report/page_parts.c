@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building the graphs and spans of the HTML page.
+#include <math.h>
+
+#include "report/tree.h"
+
+static double finite_or_none(double v)
+{
+    return isfinite(v) ? v : (double)NAN;
+}
+
+etp_graph *etp_report_graph(etp_report *r, const char *id, const char *title,
+                            const char *const views[ETP_GRAPH_VIEWS])
+{
+    etp_graph *g = r ? ETP_NEW(r->arena, etp_graph) : NULL;
+    etp_block *b = g ? etp_report_add_block(r, ETP_BLOCK_GRAPH) : NULL;
+    if (!b) {
+        if (r) {
+            r->failed = true;
+        }
+        return NULL;
+    }
+    *g = (etp_graph){
+        .report = r, .id = etp_report_clean(r, id), .title = etp_report_clean(r, title)};
+    for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
+        g->views[i] = etp_report_clean(r, views[i]);
+    }
+    b->graph = g;
+    b->medium = ETP_ON_PAGE;
+    return g;
+}
+
+void etp_graph_add(etp_graph *g, const etp_graph_box *box)
+{
+    if (!g) {
+        return;
+    }
+    etp_report *r = g->report;
+    etp_graph_item item = {.label = etp_report_clean(r, box->label),
+                           .tip = etp_report_clean(r, box->tip),
+                           .link = etp_report_clean(r, box->link),
+                           .group = UINT32_MAX};
+    for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
+        item.heat[i] = finite_or_none(box->heat[i]);
+    }
+    if (box->group) {
+        etp_str name = etp_report_clean(r, box->group);
+        const etp_graph_item *before =
+            g->boxes.n ? &g->boxes.items[g->boxes.n - 1] : NULL; // frames are of neighbours
+        bool same = before && before->group != UINT32_MAX &&
+                    etp_str_eq(g->groups.items[before->group], name);
+        if (!same) {
+            r->failed = !ETP_PUSH(r->arena, &g->groups, name) || r->failed;
+        }
+        item.group = g->groups.n ? (uint32_t)g->groups.n - 1 : UINT32_MAX;
+    }
+    r->failed = !ETP_PUSH(r->arena, &g->boxes, item) || r->failed;
+}
+
+void etp_graph_edge(etp_graph *g, uint32_t from, uint32_t to)
+{
+    if (g && from < to && to < g->boxes.n) {
+        etp_graph_link link = {from, to};
+        g->report->failed = !ETP_PUSH(g->report->arena, &g->edges, link) || g->report->failed;
+    }
+}
+
+etp_spans *etp_report_spans(etp_report *r, const char *id, const char *title, etp_kind kind)
+{
+    etp_spans *s = r ? ETP_NEW(r->arena, etp_spans) : NULL;
+    etp_block *b = s ? etp_report_add_block(r, ETP_BLOCK_SPANS) : NULL;
+    if (!b) {
+        if (r) {
+            r->failed = true;
+        }
+        return NULL;
+    }
+    *s = (etp_spans){.report = r,
+                     .id = etp_report_clean(r, id),
+                     .title = etp_report_clean(r, title),
+                     .kind = kind};
+    b->spans = s;
+    b->medium = ETP_ON_PAGE;
+    return s;
+}
+
+void etp_spans_track(etp_spans *s, const char *label, double length)
+{
+    if (s) {
+        etp_span_track track = {etp_report_clean(s->report, label), finite_or_none(length)};
+        s->report->failed = !ETP_PUSH(s->report->arena, &s->tracks, track) || s->report->failed;
+    }
+}
+
+void etp_spans_add(etp_spans *s, const etp_span *span)
+{
+    if (s && s->tracks.n && isfinite(span->from) && isfinite(span->length) && span->length > 0) {
+        etp_span_item item = {.label = etp_report_clean(s->report, span->label),
+                              .link = etp_report_clean(s->report, span->link),
+                              .from = span->from,
+                              .length = span->length,
+                              .depth = span->depth,
+                              .color = span->color,
+                              .track = (uint32_t)s->tracks.n - 1};
+        s->report->failed = !ETP_PUSH(s->report->arena, &s->spans, item) || s->report->failed;
+    }
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of an answer as the graph they are: which one takes what another has made.
+#include "show/graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+
+typedef struct maker {
+    uint32_t *of; // per value: operator that made it, ETP_NO_INDEX none
+    uint32_t n;
+} maker;
+
+typedef struct tracing {
+    const etp_ab *ab;
+    etp_ab_flow *out;
+    const etp_method *method;
+    maker method_values, partition_values;
+    const etp_instruction *call; // whose partition the second is of
+} tracing;
+
+static bool new_maker(maker *m, uint32_t n, etp_arena *arena)
+{
+    m->of = ETP_NEW_ARRAY(arena, uint32_t, n + 1);
+    m->n = m->of ? n : 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->of[i] = ETP_NO_INDEX;
+    }
+    return m->of != NULL;
+}
+
+static uint32_t made_by(const maker *m, uint32_t value)
+{
+    return value < m->n ? m->of[value] : ETP_NO_INDEX;
+}
+
+// The method's value that is operand VALUE of the partition, ETP_NO_INDEX: it stays inside.
+static uint32_t outside(const tracing *t, const etp_partition *p, uint32_t value)
+{
+    uint32_t arg = value < p->n_values ? p->values[value].external : ETP_NO_INDEX;
+    const etp_instruction *c = t->call;
+    return arg == ETP_NO_INDEX                ? ETP_NO_INDEX
+           : arg < c->n_inputs                ? c->inputs[arg]
+           : arg - c->n_inputs < c->n_outputs ? c->outputs[arg - c->n_inputs]
+                                              : ETP_NO_INDEX;
+}
+
+static bool add_edge(tracing *t, uint32_t from, uint32_t to)
+{
+    if (from == ETP_NO_INDEX || from == to) {
+        return true;
+    }
+    for (size_t i = t->out->n; i > 0 && t->out->items[i - 1].to == to; i--) {
+        if (t->out->items[i - 1].from == from) {
+            return true;
+        }
+    }
+    return ETP_PUSH(t->ab->arena, t->out, ((etp_ab_edge){from, to}));
+}
+
+static bool trace_operator(tracing *t, uint32_t op)
+{
+    const etp_ab_operator *o = &t->ab->operators[op];
+    const etp_op_facts *f = &o->facts->op;
+    const etp_method *m = t->method;
+    uint32_t at = etp_method_find_instruction(m, (uint32_t)o->chain, (uint32_t)o->instruction);
+    const etp_instruction *call = at != ETP_NO_INDEX ? &m->instructions[at] : NULL;
+    const etp_partition *p = call && o->delegated && call->partition < m->n_partitions
+                                 ? &m->partitions[call->partition]
+                                 : NULL;
+    if (p && call != t->call) {
+        t->call = call;
+        if (!new_maker(&t->partition_values, p->n_values, t->ab->arena)) {
+            return false;
+        }
+    }
+    if (f->n_inputs == 0 && f->n_outputs == 0 && op > 0) { // added by the runtime: after the last
+        const etp_ab_operator *before = &t->ab->operators[op - 1];
+        bool same = before->chain == o->chain && before->instruction == o->instruction;
+        return !same || add_edge(t, op - 1, op);
+    }
+    bool inner = p && f->values == p->values, ok = true;
+    if (!inner && f->values != m->values) {
+        return true;
+    }
+    for (uint32_t i = 0; ok && i < f->n_inputs; i++) {
+        uint32_t v = f->inputs[i], from = inner ? made_by(&t->partition_values, v) : ETP_NO_INDEX;
+        uint32_t value = inner ? outside(t, p, v) : v;
+        ok = add_edge(t, from == ETP_NO_INDEX ? made_by(&t->method_values, value) : from, op);
+    }
+    for (uint32_t i = 0; i < f->n_outputs; i++) {
+        uint32_t v = f->outputs[i], value = inner ? outside(t, p, v) : v;
+        if (inner && v < t->partition_values.n) {
+            t->partition_values.of[v] = op;
+        }
+        if (value < t->method_values.n) {
+            t->method_values.of[value] = op;
+        }
+    }
+    return ok;
+}
+
+// The program that the operators were joined to, and their method.
+static const etp_method *method_of(const etp_ab *ab)
+{
+    const etp_profile *p = ab->n_arms ? ab->arms[ab->hot_arm].profile : NULL;
+    const etp_program *program = p && p->facts ? p->facts->program : NULL;
+    for (size_t i = 0; program && i < ab->n_operators; i++) {
+        const etp_row_facts *f = ab->operators[i].facts;
+        if (f && f->method < program->n_methods) {
+            return &program->methods[f->method];
+        }
+    }
+    return NULL;
+}
+
+bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out)
+{
+    *out = (etp_ab_flow){0};
+    tracing t = {.ab = ab, .out = out, .method = method_of(ab)};
+    if (!t.method) {
+        return false;
+    }
+    bool ok = new_maker(&t.method_values, t.method->n_values, ab->arena);
+    for (uint32_t i = 0; ok && i < ab->n_operators; i++) {
+        const etp_row_facts *f = ab->operators[i].facts;
+        if (f && f->method == t.method->index && ab->operators[i].chain >= 0 &&
+            ab->operators[i].instruction >= 0) {
+            ok = trace_operator(&t, i);
+        }
+    }
+    return ok && out->n > 0;
+}
+
+// ---- the picture ----
+
+static const char *group_of(const etp_ab_operator *op, char buf[static 64])
+{
+    if (!op->delegated) {
+        return NULL;
+    }
+    etp_str backend = op->facts ? op->facts->op.backend : (etp_str){"", 0};
+    snprintf(buf, 64, "delegate call %d%s%.*s", op->instruction, backend.len ? " · " : "",
+             backend.len < 32 ? (int)backend.len : 32, backend.ptr);
+    return buf;
+}
+
+static double largest(const etp_ab *ab, uint32_t arm)
+{
+    double most = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        most = fmax(most, (double)ab->operators[i].ns[arm]);
+    }
+    return most;
+}
+
+void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r)
+{
+    enum { MOST_BOXES = 1500 };
+    if (flow->n == 0 || ab->n_operators > MOST_BOXES) {
+        return;
+    }
+    uint32_t after = ab->hot_arm, before = ab->baseline;
+    bool compared = ab->n_comparisons && !ab->emulated;
+    const char *const views[ETP_GRAPH_VIEWS] = {"time", compared ? "time saved" : "",
+                                                ab->engagement.feature_name ? "engagement" : ""};
+    etp_report_section(r, 1, "graph", "The model");
+    etp_report_text(
+        r,
+        "Operators of %s from the first to the last, delegate calls as frames. The "
+        "darker, the longer; what got slower, and what stays off the feature, is orange.",
+        ab->arms[after].measured);
+    etp_graph *g =
+        etp_report_graph(r, "graph", "Operators and what leads from one to another", views);
+    double most = fmax(largest(ab, after), 1);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        char group[64], tip[2 * ETP_NUMBER_CHARS + 8], now[ETP_NUMBER_CHARS], was[ETP_NUMBER_CHARS];
+        bool known = op->ns[after] != ETP_NS_UNKNOWN,
+             both = known && op->ns[before] != ETP_NS_UNKNOWN;
+        snprintf(tip, sizeof tip, "%s%s%s",
+                 both && compared ? etp_format_ns((double)op->ns[before], was) : "",
+                 both && compared ? " → " : "",
+                 known ? etp_format_ns((double)op->ns[after], now) : "–");
+        double saved = both ? (double)(op->ns[before] - op->ns[after]) / most : (double)NAN;
+        double on = op->engaged.state == ETP_ENGAGED                               ? 0.7
+                    : op->engaged.state == ETP_PARTLY_ENGAGED                      ? 0.35
+                    : op->engaged.state == ETP_NOT_ENGAGED && op->engaged.eligible ? -0.7
+                                                                                   : (double)NAN;
+        etp_graph_box box = {
+            .label = op->label,
+            .tip = tip,
+            .group = group_of(op, group),
+            .link = op->id,
+            .heat = {known ? sqrt((double)op->ns[after] / most) : (double)NAN,
+                     isfinite(saved) ? copysign(sqrt(fabs(saved)), saved) : (double)NAN, on},
+        };
+        etp_graph_add(g, &box);
+    }
+    for (size_t i = 0; i < flow->n; i++) {
+        etp_graph_edge(g, flow->items[i].from, flow->items[i].to);
+    }
+}
+
+// ---- arms as tracks ----
+
+static void arm_track(const etp_ab *ab, uint32_t arm, etp_spans *s)
+{
+    double at = 0, from = 0;
+    const etp_ab_operator *first = NULL;
+    etp_spans_track(s, ab->arms[arm].measured, (double)ab->arms[arm].traced_ns);
+    for (size_t i = 0; i <= ab->n_operators; i++) {
+        const etp_ab_operator *op = i < ab->n_operators ? &ab->operators[i] : NULL;
+        bool here = op && op->ns[arm] != ETP_NS_UNKNOWN;
+        bool same = op && first && first->delegated && op->delegated && op->chain == first->chain &&
+                    op->instruction == first->instruction;
+        if (first && !same && (here || !op)) {
+            char group[64];
+            const char *name = group_of(first, group);
+            etp_span whole = {.label = name ? name : first->label,
+                              .link = name ? NULL : first->id,
+                              .from = from,
+                              .length = at - from};
+            etp_spans_add(s, &whole);
+            first = NULL;
+        }
+        if (here) {
+            from = first ? from : at;
+            first = first ? first : op;
+            etp_span span = {.label = op->label,
+                             .link = op->id,
+                             .from = at,
+                             .length = (double)op->ns[arm],
+                             .depth = 1,
+                             .color = etp_ab_category_color(op->category)};
+            etp_spans_add(s, &span);
+            at += (double)op->ns[arm];
+        }
+    }
+}
+
+typedef struct change {
+    uint32_t op;
+    int64_t ns;
+} change;
+
+static int largest_first(const void *pa, const void *pb)
+{
+    const change *a = pa, *b = pb;
+    return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : (a->op > b->op) - (a->op < b->op);
+}
+
+// What was saved, or (SIGN −1) lost, operator by operator, the largest first.
+static void change_track(const etp_ab *ab, int sign, const char *label, change *changes,
+                         etp_spans *s)
+{
+    size_t n = 0;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        const int64_t *ns = ab->operators[i].ns;
+        if (ns[ab->baseline] != ETP_NS_UNKNOWN && ns[ab->hot_arm] != ETP_NS_UNKNOWN) {
+            int64_t saved = sign * (ns[ab->baseline] - ns[ab->hot_arm]);
+            if (saved > 0) {
+                changes[n++] = (change){i, saved};
+                sum += saved;
+            }
+        }
+    }
+    if (n == 0) {
+        return;
+    }
+    qsort(changes, n, sizeof *changes, largest_first);
+    etp_spans_track(s, label, (double)sum);
+    double at = 0;
+    for (size_t i = 0; i < n; i++) {
+        const etp_ab_operator *op = &ab->operators[changes[i].op];
+        etp_span span = {.label = op->label,
+                         .link = op->id,
+                         .from = at,
+                         .length = (double)changes[i].ns,
+                         .color = etp_ab_category_color(op->category)};
+        etp_spans_add(s, &span);
+        at += (double)changes[i].ns;
+    }
+}
+
+void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    enum { ARMS = 4, MOST = 2000 };
+    if (ab->n_operators == 0 || ab->n_operators > MOST || ab->n_arms > ARMS) {
+        return;
+    }
+    etp_report_section(r, 1, "icicle", "Operator by operator");
+    etp_report_text(r, "Every operator at its place in an inference, all arms on one scale; above "
+                       "them the delegate call or kernel they belong to. Colours are categories.");
+    etp_spans *s = etp_report_spans(r, "icicle", "One traced inference", ETP_KIND_NS);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[ab->shown[i]].profile) {
+            arm_track(ab, ab->shown[i], s);
+        }
+    }
+    change *changes = ETP_NEW_ARRAY(arena, change, ab->n_operators);
+    if (ab->n_comparisons && !ab->emulated && changes) {
+        s = etp_report_spans(r, "difference", "The difference", ETP_KIND_NS);
+        change_track(ab, 1, "saved", changes, s);
+        change_track(ab, -1, "lost", changes, s);
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of an answer as a graph and as tracks, for the HTML page.
+#ifndef ETP_SHOW_GRAPH_H
+#define ETP_SHOW_GRAPH_H
+
+#include "show/report.h"
+
+typedef struct etp_ab_edge {
+    uint32_t from, to; // operators
+} etp_ab_edge;
+
+typedef struct etp_ab_flow { // what leads from one operator to another, by where it leads
+    etp_ab_edge *items;
+    size_t n, cap;
+} etp_ab_flow;
+
+// False where no program says it.
+bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out);
+void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r);
+void etp_ab_spans_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
+
+#endif
