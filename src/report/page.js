@@ -210,6 +210,132 @@
     box.scrollTop = 0;
   });
 
+  // What if: the arithmetic of `etprof whatif`. An operator keeps its time, has none, that of the
+  // baseline, or that of its roof; everything else of an inference stays. Fixes take their gain off.
+  var DROP = 1, BACK = 2, ROOF = 3, WORDS = ['', 'drop', 'back', 'at-roof'];
+
+  function whatif(data, changes, fixes) {
+    function mean(times, counts, k) { return times[k] / counts[2 * k]; }
+    function total(k) { // of recording k − 1; 0: of all
+      var sum = data.inference[2 * k + 1] / data.inference[2 * k];
+      data.operators.forEach(function (op) {
+        var now = mean(op.ns, data.inference, k);
+        if (changes[op.id] === DROP) sum -= now;
+        else if (changes[op.id] === BACK) sum += mean(op.before, data.before, k) - now;
+        else if (changes[op.id] === ROOF) sum -= Math.max(0, now - op.roof);
+      });
+      return sum;
+    }
+    var now = data.inference[1] / data.inference[0], then = total(0), ln = [];
+    var out = {now: Math.round(now), then: Math.round(then), speedup: now / then, lo: null, hi: null};
+    for (var k = 1; 2 * k + 1 < data.inference.length; k++) {
+      var ratio = data.inference[2 * k + 1] / data.inference[2 * k] / total(k);
+      if (isFinite(ratio) && ratio > 0) ln.push(Math.log(ratio));
+    }
+    if (data.factor && ln.length > 1 && 2 * ln.length + 2 === data.inference.length) {
+      var middle = ln.reduce(function (a, b) { return a + b; }) / ln.length;
+      var spread = ln.reduce(function (a, b) { return a + (b - middle) * (b - middle); }, 0);
+      var half = data.factor * Math.sqrt(spread / (ln.length - 1) / ln.length);
+      out.lo = Math.exp(middle - half);
+      out.hi = Math.exp(middle + half);
+    }
+    out.least = out.then; // with the fixes
+    out.likely = out.then;
+    out.most = out.then;
+    data.fixes.forEach(function (f) {
+      if (fixes[f.id] !== true) return;
+      out.least -= f.hi;
+      out.likely -= f.expected === undefined ? (f.lo + f.hi) / 2 : f.expected;
+      out.most -= f.lo;
+    });
+    return out;
+  }
+
+  function time(ns) {
+    var units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+    var unit = units.find(function (u) { return Math.abs(ns) >= u[0]; }) || units[3];
+    return (ns / unit[0]).toPrecision(4) + ' ' + unit[1];
+  }
+
+  function title(id) {
+    var drawer = document.getElementById(id);
+    return drawer ? drawer.querySelector('h3').textContent : id;
+  }
+
+  (function () {
+    var source = document.getElementById('etprof-document'), heading = document.getElementById('whatif');
+    if (!source || !heading || source.getAttribute('data-schema') !== 'etprof.page/1') return;
+    var data = JSON.parse(source.textContent), changes = {}, fixes = {}, place = make('div');
+    var sum = make('p'), note = make('p'), command = make('code'), copy = make('div'), lists = make('div');
+    place.className = 'whatif';
+    sum.className = 'sum';
+    sum.setAttribute('aria-live', 'polite');
+    copy.className = 'copy';
+    function renew() {
+      var r = whatif(data, changes, fixes), any = data.fixes.some(function (f) { return fixes[f.id]; });
+      var parts = data.operators.filter(function (op) { return changes[op.id]; }).map(function (op) {
+        return changes[op.id] === ROOF ? "'" + op.id + " at-roof'" : "'" + WORDS[changes[op.id]] + ' ' + op.id + "'";
+      });
+      sum.textContent = '';
+      sum.appendChild(make('b', time(r.now) + ' → ' + time(any ? r.likely : r.then)));
+      var rest = ' ' + (r.now / (any ? r.likely : r.then)).toFixed(2) + '× faster';
+      if (any) rest += ', ' + time(Math.max(r.least, 0)) + ' to ' + time(r.most) + ' by the fixes’ ranges';
+      else if (r.lo !== null && parts.length) rest += ' [' + r.lo.toFixed(2) + ', ' + r.hi.toFixed(2) + ']';
+      sum.appendChild(document.createTextNode(rest));
+      var seen = {}, twice = data.fixes.filter(function (f) { return fixes[f.id]; }).some(function (f) {
+        return f.of.some(function (id) { var was = seen[id] || changes[id]; seen[id] = true; return was; });
+      });
+      note.textContent = twice ? 'Some of these are about the same operators: their gains do not add up.' : '';
+      note.hidden = !twice;
+      command.textContent = 'etprof whatif DIR ' + parts.join(' ');
+      copy.hidden = !parts.length;
+      window.etprofWhatif = r; // for who automates the page
+    }
+    function row(list, text, link, control) {
+      var item = list.appendChild(make('li')), label = item.appendChild(make('label')), a = make('a', link);
+      a.href = '#' + link;
+      label.appendChild(control);
+      label.appendChild(make('span', ' ' + text + ' '));
+      item.appendChild(a);
+      return item;
+    }
+    if (data.fixes.length) {
+      var first = lists.appendChild(make('ul'));
+      first.setAttribute('aria-label', 'Fixes');
+      data.fixes.forEach(function (f) {
+        var box = make('input');
+        box.type = 'checkbox';
+        box.value = f.id;
+        box.onchange = function () { fixes[f.id] = box.checked; renew(); };
+        row(first, title(f.id).slice(f.id.length + 1), f.id, box);
+      });
+    }
+    var second = lists.appendChild(make('ul')), find = make('input', '', 'Find an operator to change'), items = [];
+    second.setAttribute('aria-label', 'Operators');
+    second.tabIndex = 0;
+    find.type = 'search';
+    find.placeholder = 'Find an operator to change';
+    data.operators.forEach(function (op) {
+      var select = make('select', '', title(op.id));
+      [['as it is', 0], ['without it', DROP], op.before && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
+        .filter(Boolean).forEach(function (o) { select.appendChild(make('option', o[0])).value = o[1]; });
+      select.onchange = function () { changes[op.id] = Number(select.value); renew(); };
+      select.name = op.id;
+      var text = title(op.id).slice(op.id.length + 1) + ' ' + time(op.ns[0] / data.inference[0]);
+      items.push({item: row(second, text, op.id, select), text: (op.id + ' ' + text).toLowerCase()});
+    });
+    find.oninput = function () {
+      var word = find.value.trim().toLowerCase();
+      items.forEach(function (i) { i.item.hidden = i.text.indexOf(word) < 0; });
+    };
+    lists.className = 'lists';
+    copy.appendChild(command);
+    if (navigator.clipboard) copier(copy.appendChild(make('button', 'Copy')), function () { return command.textContent; });
+    [sum, note, copy, find, lists].forEach(function (e) { place.appendChild(e); });
+    heading.parentNode.appendChild(place);
+    renew();
+  })();
+
   // Drawers: sections of the page that come to the side when a link to them is followed. The address
   // says which one is open, so that going back closes it.
   var drawers = document.querySelectorAll('.drawer'), open = null, came = null;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "show/graph.h"
+#include "show/whatif_data.h"
 
 static double known(int64_t ns)
 {
@@ -207,6 +208,7 @@ void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
     } else {
         etp_ab_operator_section(ab, r);
     }
+    etp_ab_whatif_section(ab, r, arena);
     etp_ab_spans_section(ab, r, arena);
     etp_ab_flow flow;
     if (etp_ab_flow_of(ab, &flow)) {

@@ -200,6 +200,46 @@ def graph(chromium, tmp):
         expect(abs(share - shown) < 0.002, i, "a span as wide as its time", share, shown)
 
 
+def what_if(chromium, tmp):
+    """The page predicts what the command predicts, bounds included."""
+    data = ROOT / "tests/data/fixes"
+    arms = ["border_layout.etdump", "border_layout_b2.etdump"]
+    sessions = [([data / a for a in arms], "b2 joins it: one arm of two recordings"), ([tmp / "large"], "two arms")]
+    for operands, name in sessions:
+        document = json.loads(run(tmp, "analyze", *operands, "--format", "json"))
+        page = tmp / "whatif.html"
+        page.write_text(run(tmp, "analyze", *operands, "--format", "html"))
+        longest = sorted(document["operators"], key=lambda o: -max(v or 0 for v in o["ns"].values()))
+        compared = len(document["arms"]) > 1
+        plan = [(longest[0]["id"], "drop"), (longest[1]["id"], "back" if compared else "drop")]
+        told = browser.ask(chromium, tmp, page, f"""
+          var plan = {json.dumps(plan)};
+          plan.forEach(function (p) {{
+            var select = document.querySelector('.whatif select[name=' + p[0] + ']');
+            select.value = {{drop: 1, back: 2}}[p[1]]; select.onchange(); }});
+          var command = document.querySelector('.whatif code').textContent, r = window.etprofWhatif;
+          var box = document.querySelector('.whatif input[type=checkbox]'), fix = null;
+          if (box) {{ box.checked = true; box.onchange(); fix = [box.value, window.etprofWhatif]; }}
+          return {{r: r, command: command, fix: fix}};""")
+        expect("error" not in told, name, told)
+        expect(told["command"].startswith("etprof whatif DIR "), name, told["command"])
+        words = [w for w in told["command"][len("etprof whatif DIR "):].split("'") if w.strip()]
+        expect(words == [f"{verb} {op}" for op, verb in plan] or sorted(words) == sorted(f"{v} {o}" for o, v in plan), name,
+               "the command to copy", words, plan)
+        said = json.loads(run(tmp, "whatif", *operands, *words, "--format", "json"))
+        r = told["r"]
+        expect((r["now"], r["then"]) == (said["now_ns"], said["then_ns"]), name, r, said)
+        for key, value in (("speedup", said["speedup"]["estimate"]), ("lo", said["speedup"]["lo"]),
+                           ("hi", said["speedup"]["hi"])):
+            same = r[key] is None and value is None or \
+                r[key] is not None and value is not None and abs(r[key] / value - 1) < 1e-5
+            expect(same, name, key, r[key], value)
+        for identity, with_fix in [told["fix"]] if told["fix"] else []:
+            gain = next(f["gain_ns"] for f in document["next_fixes"] if f["id"] == identity)
+            expect(with_fix["most"] == r["then"] - gain["lo"] and with_fix["least"] == r["then"] - gain["hi"], name,
+                   "a fix has its range", with_fix, gain)
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name:
@@ -209,6 +249,7 @@ def main():
             nothing_clipped(chromium, tmp, folder)
         links_and_drawers(chromium, tmp, tmp / "large")
         graph(chromium, tmp)
+        what_if(chromium, tmp)
     finish("the first screen decides, nothing is clipped")
 
 

@@ -252,6 +252,37 @@ static const char k_hostile_text[] =
     "flow\xef\xbf\xbe \xed\xa0\x80 <!-- ]]> %s {{}} ${x}";
 const etp_str k_hostile = {k_hostile_text, sizeof k_hostile_text - 1};
 
+// What the page alone has.
+static void add_page_parts(etp_report *r, const char *z)
+{
+    const char *const views[ETP_GRAPH_VIEWS] = {z, z, ""};
+    etp_graph *g = etp_report_graph(r, "graph", z, views);
+    etp_graph *none = etp_report_graph(r, "empty", z, views);
+    etp_graph_edge(none, 0, 1);
+    for (int i = 0; i < 6; i++) {
+        etp_graph_box box = {
+            z, z, i % 3 ? z : NULL, i ? "op1" : z, {NONE, -1e300, 1e300}
+        };
+        etp_graph_add(g, &box);
+    }
+    for (uint32_t i = 0; i < 8; i++) { // backwards and out of the graph too
+        etp_graph_edge(g, i, 5);
+        etp_graph_edge(g, i, i / 2);
+        etp_graph_edge(g, 0, i);
+    }
+    etp_spans *s = etp_report_spans(r, "spans", z, ETP_KIND_NS);
+    etp_spans_add(s, &(etp_span){z, z, 0, 1, 0, 0}); // before its track
+    etp_spans_track(s, z, NONE);
+    etp_spans_add(s, &(etp_span){z, z, 0, 1e300, 3, 99});
+    etp_spans_add(s, &(etp_span){z, "op1", -1e300, (double)INFINITY, 0, 1});
+    etp_report_spans(r, "no-spans", z, ETP_KIND_NS);
+    etp_report_section(r, 1, "drawers", z);
+    etp_report_drawer(r, "op1", z);
+    etp_report_text(r, "op1 (F32, op1) %s op1", z);
+    etp_report_fold(r, z);
+    etp_report_drawer(r, "F32", z);
+}
+
 etp_report *sample_hostile(etp_arena *arena)
 {
     char z[256];
@@ -333,31 +364,6 @@ etp_report *sample_hostile(etp_arena *arena)
             }
         }
     }
-    const char *const views[ETP_GRAPH_VIEWS] = {z, z, ""};
-    etp_graph *g = etp_report_graph(r, "graph", z, views);
-    etp_graph *none = etp_report_graph(r, "empty", z, views);
-    etp_graph_edge(none, 0, 1);
-    for (int i = 0; i < 6; i++) {
-        etp_graph_box box = {
-            z, z, i % 3 ? z : NULL, i ? "op1" : z, {NONE, -1e300, 1e300}
-        };
-        etp_graph_add(g, &box);
-    }
-    for (uint32_t i = 0; i < 8; i++) { // backwards and out of the graph too
-        etp_graph_edge(g, i, 5);
-        etp_graph_edge(g, i, i / 2);
-        etp_graph_edge(g, 0, i);
-    }
-    etp_spans *s = etp_report_spans(r, "spans", z, ETP_KIND_NS);
-    etp_spans_add(s, &(etp_span){z, z, 0, 1, 0, 0}); // before its track
-    etp_spans_track(s, z, NONE);
-    etp_spans_add(s, &(etp_span){z, z, 0, 1e300, 3, 99});
-    etp_spans_add(s, &(etp_span){z, "op1", -1e300, (double)INFINITY, 0, 1});
-    etp_report_spans(r, "no-spans", z, ETP_KIND_NS);
-    etp_report_section(r, 1, "drawers", z);
-    etp_report_drawer(r, "op1", z);
-    etp_report_text(r, "op1 (F32, op1) %s op1", z);
-    etp_report_fold(r, z);
-    etp_report_drawer(r, "F32", z);
+    add_page_parts(r, z);
     return r;
 }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section "What if" of the HTML page, and the numbers its script adds up.
+#ifndef ETP_SHOW_WHATIF_DATA_H
+#define ETP_SHOW_WHATIF_DATA_H
+
+#include "show/report.h"
+
+void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
+
+#endif
