@@ -40,3 +40,46 @@ void etp_sink_shown(etp_sink *sink, etp_str s, bool lines)
         s = (etp_str){s.ptr + n, s.len - n};
     }
 }
+
+// The ASCII stand-in of one non-ASCII character. One for one, so that widths stay what they were.
+static char ascii_for(etp_str c)
+{
+    static const struct {
+        const char *utf8;
+        char ascii;
+    } k_stand_in[] = {
+        {"×",     'x' },
+        {"µ",     'u' },
+        {"–",    '-' },
+        {"—",    '-' },
+        {"−",    '-' },
+        {"…",    '~' },
+        {"→",    '>' },
+        {"·",     '|' },
+        {"±",     '~' },
+        {"’",    '\''},
+        {"“",    '"' },
+        {"”",    '"' },
+        {"≤",    '<' },
+        {"≥",    '>' },
+        {"Δ",     'd' },
+        {"\u00A0", ' ' },
+        {"\u202F", ' ' }
+    };
+    for (size_t i = 0; i < sizeof k_stand_in / sizeof *k_stand_in; i++) {
+        if (etp_str_eqz(c, k_stand_in[i].utf8)) {
+            return k_stand_in[i].ascii;
+        }
+    }
+    return '?';
+}
+
+void etp_sink_ascii(etp_sink *sink, etp_str s)
+{
+    while (s.len) {
+        bool valid = false;
+        size_t n = etp_utf8_next(s, &valid);
+        etp_sink_char(sink, n == 1 ? s.ptr[0] : ascii_for((etp_str){s.ptr, n}));
+        s = (etp_str){s.ptr + n, s.len - n};
+    }
+}

@@ -41,6 +41,8 @@ void etp_sink_xml(etp_sink *sink,
 // S made safe to show: control characters as pictures (ESC becomes ␛), what is no UTF-8, or hides
 // or reorders text, as U+FFFD. With LINES line breaks and tabs stay.
 void etp_sink_shown(etp_sink *sink, etp_str s, bool lines);
+// S for a terminal without UTF-8: one ASCII character for each of S, so that widths stay.
+void etp_sink_ascii(etp_sink *sink, etp_str s);
 bool etp_is_harmless(etp_str s); // printable ASCII: shown as it is
 void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);
 

@@ -2,6 +2,7 @@
 // Output of answers.
 #include "cli/emit.h"
 
+#include "cli/say.h"
 #include "library/reply.h"
 
 etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err)
@@ -46,7 +47,7 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     etp_report_style style = {
         .width = (int)cli->width,
         .color = cli->color && !cli->output,
-        .unicode = true,
+        .unicode = cli->output || etp_terminal_is_utf8(),
     };
     ETP_TRY(etp_answer_write(answer, format_of(cli), &style, &sink, err));
     ETP_NEED(!buf.failed, err, "output");

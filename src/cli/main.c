@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry point: finds the verb, parses its options, prints errors, decides the exit code. The only
-// file that reads the environment.
+// Entry point: finds the verb, parses its options, prints errors, decides the exit code. What the
+// environment says is read here (the locale in say.c).
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,13 +5,42 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
 
 #include "base/sink.h"
+
+bool etp_terminal_is_utf8(void)
+{
+    static const char *const k_names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < sizeof k_names / sizeof *k_names && !locale; i++) {
+        const char *v = getenv(k_names[i]);
+        locale = v && v[0] ? v : NULL;
+    }
+    const char *set = locale;
+    for (; set && *set; set++) {
+        if (strncasecmp(set, "UTF-8", 5) == 0 || strncasecmp(set, "UTF8", 4) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static void show(const char *text, size_t n)
 {
     etp_sink sink = etp_sink_file(stderr);
-    etp_sink_shown(&sink, (etp_str){text, n}, true);
+    if (etp_terminal_is_utf8()) {
+        etp_sink_shown(&sink, (etp_str){text, n}, true);
+        return;
+    }
+    etp_arena arena = {0};
+    etp_strbuf clean;
+    etp_strbuf_init(&clean, &arena);
+    etp_sink safe = etp_sink_strbuf(&clean);
+    etp_sink_shown(&safe, (etp_str){text, n}, true);
+    etp_sink_ascii(&sink, etp_strbuf_str(&clean));
+    etp_arena_dispose(&arena);
 }
 
 void etp_say(const char *fmt, ...)

@@ -137,7 +137,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
     etp_status st = etp_cli_emit(cli, &shown.answer, err);
     if (st == ETP_OK) {
-        if (ab->dir && !show->proof) {
+        if (ab->dir && !show->proof && (show->full || shown.is_sweep)) {
             say_more(cli, ab->dir, shown.is_sweep);
         }
         if (shown.is_sweep) {

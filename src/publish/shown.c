@@ -4,6 +4,7 @@
 
 #include "show/json.h"
 #include "show/report.h"
+#include "show/screen.h"
 
 static void ab_json(const void *data, etp_json *j)
 {
@@ -54,6 +55,7 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
         .csv_table = ETP_AB_TABLE_OPERATORS,
         .brief = how->brief,
         .report = report_of(ab, how, arena),
+        .screen = how->brief && !how->proof ? etp_ab_screen(ab, arena) : NULL,
     };
     return ETP_OK;
 }

@@ -18,6 +18,9 @@ etp_status etp_answer_write(const etp_answer *answer, etp_output_format format,
     }
     etp_report_style how = style ? *style : (etp_report_style){0};
     how.brief = answer->brief && format == ETP_OUTPUT_TEXT;
+    if (how.brief && answer->screen) {
+        return etp_screen_write(answer->screen, &how, sink, err);
+    }
     how.select = how.select || format != ETP_OUTPUT_CSV ? how.select : answer->csv_table;
     return etp_report_write(answer->report, k_formats[format], &how, sink, err);
 }

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "report/report.h"
+#include "report/screen.h"
 
 typedef struct etp_answer {
     void (*json)(const void *data, etp_json *j); // author of the document, called with `data`
@@ -15,6 +16,7 @@ typedef struct etp_answer {
     const etp_report *report; // for every other form; NULL where JSON alone is wanted
     const char *csv_table;    // id of the table that CSV is of; NULL: the first
     bool brief;               // text shows the short form
+    const etp_screen *screen; // which is this; NULL: the report without its details
 } etp_answer;
 
 // The caller checks SINK. STYLE may be NULL; its `brief` is the answer's to say, its `select` goes

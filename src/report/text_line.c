@@ -22,50 +22,12 @@ void etp_text_plain(etp_text *o, const char *sgr)
     }
 }
 
-// The ASCII stand-in of one non-ASCII character. One for one, so that widths stay what they were.
-static char ascii_for(etp_str c)
-{
-    static const struct {
-        const char *utf8;
-        char ascii;
-    } k_stand_in[] = {
-        {"×",     'x' },
-        {"µ",     'u' },
-        {"–",    '-' },
-        {"—",    '-' },
-        {"−",    '-' },
-        {"…",    '~' },
-        {"→",    '>' },
-        {"·",     '|' },
-        {"±",     '~' },
-        {"’",    '\''},
-        {"“",    '"' },
-        {"”",    '"' },
-        {"≤",    '<' },
-        {"≥",    '>' },
-        {"Δ",     'd' },
-        {"\u00A0", ' ' },
-        {"\u202F", ' ' }
-    };
-    for (size_t i = 0; i < sizeof k_stand_in / sizeof *k_stand_in; i++) {
-        if (etp_str_eqz(c, k_stand_in[i].utf8)) {
-            return k_stand_in[i].ascii;
-        }
-    }
-    return '?';
-}
-
 void etp_text_put(etp_text *o, etp_str s)
 {
     if (o->unicode) {
         etp_sink_write(o->sink, s);
-        return;
-    }
-    while (s.len) {
-        bool valid = false;
-        size_t n = etp_utf8_next(s, &valid);
-        etp_sink_char(o->sink, n == 1 ? s.ptr[0] : ascii_for((etp_str){s.ptr, n}));
-        s = (etp_str){s.ptr + n, s.len - n};
+    } else {
+        etp_sink_ascii(o->sink, s);
     }
 }
 

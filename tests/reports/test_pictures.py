@@ -100,7 +100,7 @@ def names_of_wishes(cwd):
         expect(note in content.replace("\\", ""), form, "has the note")
     finding = [f for f in json.loads(forms["json"])["findings"] if note in f["text"]]
     expect(len(finding) == 1, "one finding", finding)
-    expect("SME against NEON" in forms["text"] and "SME against NEON" in forms["summary.md"],
+    expect("SME is 3.00× faster than NEON" in forms["text"] and "SME against NEON" in forms["summary.md"],
            "the headline is of what ran", text[:400])
     quote = forms["md"].split("The line to quote")[1].split("```")[1]
     expect("SME against NEON" in quote and "sme2" not in quote.lower() and "net_xnnpack_fp16" in quote,

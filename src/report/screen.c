@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// The screen of an answer: what it holds, and how it is laid out in the width there is. No word is
+// ever cut: what does not fit stands on a line of its own, and bars go first.
+#include "report/screen.h"
+
+#include "base/json.h"
+#include "report/text.h"
+
+enum { BAR_MOST = 24, BAR_LEAST = 6, INDENT = 2 };
+
+typedef struct headline {
+    etp_str words, parts[ETP_SCREEN_PARTS];
+    etp_severity severity;
+} headline;
+
+typedef struct grid_row {
+    etp_str label, figures[ETP_SCREEN_FIGURES], note, short_note;
+    double bar;
+    etp_severity severity;
+    bool total;
+} grid_row;
+
+typedef struct step {
+    etp_str id, gain, text, todo;
+    bool command;
+} step;
+
+typedef struct word { // a remark, a mark, a line of more
+    etp_str title, text;
+    etp_severity severity;
+} word;
+
+typedef struct words {
+    word *items;
+    size_t n, cap;
+} words;
+
+struct etp_screen {
+    etp_arena *arena;
+    bool failed;
+    etp_str title, grid_title, columns[ETP_SCREEN_FIGURES], steps_title;
+    struct {
+        headline *items;
+        size_t n, cap;
+    } headlines;
+    struct {
+        grid_row *items;
+        size_t n, cap;
+    } rows;
+    struct {
+        step *items;
+        size_t n, cap;
+    } steps;
+    words remarks, marks, more;
+};
+
+// ---- what it holds ----
+
+// Z as a terminal can show it; what came from files may hold anything.
+static etp_str keep(etp_screen *s, const char *z)
+{
+    etp_strbuf out;
+    etp_strbuf_init(&out, s->arena);
+    etp_sink sink = etp_sink_strbuf(&out);
+    etp_sink_shown(&sink, z ? etp_str_from(z) : ETP_STR(""), false);
+    s->failed = s->failed || out.failed;
+    return etp_strbuf_str(&out);
+}
+
+etp_screen *etp_screen_create(etp_arena *arena, const char *title)
+{
+    etp_screen *s = ETP_NEW(arena, etp_screen);
+    if (s) {
+        s->arena = arena;
+        s->title = keep(s, title);
+    }
+    return s;
+}
+
+void etp_screen_headline(etp_screen *s, etp_severity severity, const char *text,
+                         const char *const parts[ETP_SCREEN_PARTS])
+{
+    if (s) {
+        headline h = {.words = keep(s, text), .severity = severity};
+        for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
+            h.parts[k] = keep(s, parts[k]);
+        }
+        s->failed = s->failed || !ETP_PUSH(s->arena, &s->headlines, h);
+    }
+}
+
+static void add_word(etp_screen *s, words *to, const char *title, etp_severity severity,
+                     const char *text)
+{
+    if (s) {
+        word w = {.title = keep(s, title), .text = keep(s, text), .severity = severity};
+        s->failed = s->failed || !text || !ETP_PUSH(s->arena, to, w);
+    }
+}
+
+void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text)
+{
+    if (s) {
+        add_word(s, &s->remarks, NULL, severity, text);
+    }
+}
+
+void etp_screen_grid(etp_screen *s, const char *title,
+                     const char *const columns[ETP_SCREEN_FIGURES])
+{
+    if (s) {
+        s->grid_title = keep(s, title);
+        for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
+            s->columns[k] = keep(s, columns[k]);
+        }
+    }
+}
+
+void etp_screen_add(etp_screen *s, const etp_screen_row *row)
+{
+    if (s) {
+        grid_row r = {.label = keep(s, row->label),
+                      .note = keep(s, row->note),
+                      .short_note = keep(s, row->short_note),
+                      .bar = row->bar,
+                      .severity = row->severity,
+                      .total = row->total};
+        for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
+            r.figures[k] = keep(s, row->figures[k] ? row->figures[k] : "–");
+        }
+        s->failed = s->failed || !ETP_PUSH(s->arena, &s->rows, r);
+    }
+}
+
+void etp_screen_step(etp_screen *s, const char *title, const char *id, const char *gain,
+                     const char *text, const char *todo, bool command)
+{
+    if (s) {
+        step t = {.id = keep(s, id),
+                  .gain = keep(s, gain),
+                  .text = keep(s, text),
+                  .todo = keep(s, todo),
+                  .command = command};
+        s->steps_title = keep(s, title);
+        s->failed = s->failed || !ETP_PUSH(s->arena, &s->steps, t);
+    }
+}
+
+void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, const char *text)
+{
+    if (s) {
+        add_word(s, &s->marks, title, severity, text);
+    }
+}
+
+void etp_screen_more(etp_screen *s, const char *title, const char *text)
+{
+    if (s) {
+        add_word(s, &s->more, title, ETP_PLAIN, text);
+    }
+}
+
+// ---- how it is laid out ----
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void in_colour(etp_text *o, const char *sgr, etp_str text)
+{
+    etp_text_sgr(o, sgr);
+    etp_text_put(o, text);
+    etp_text_plain(o, sgr);
+}
+
+// Words with what stands beside them in columns; below them where the line is too short.
+static void write_headlines(etp_text *o, const etp_screen *s)
+{
+    size_t width[1 + ETP_SCREEN_PARTS] = {0}, all = INDENT;
+    for (size_t i = 0; i < s->headlines.n; i++) {
+        const headline *h = &s->headlines.items[i];
+        bool alone = h->parts[0].len == 0 && h->parts[1].len == 0;
+        width[0] = larger(width[0], alone ? 0 : etp_width(h->words));
+        for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
+            width[1 + k] = larger(width[1 + k], etp_width(h->parts[k]));
+        }
+    }
+    for (int k = 0; k <= ETP_SCREEN_PARTS; k++) {
+        all += width[k] ? width[k] + (k ? 3 : 0) : 0;
+    }
+    bool beside = all <= o->width;
+    for (size_t i = 0; i < s->headlines.n; i++) {
+        const headline *h = &s->headlines.items[i];
+        size_t at = INDENT, owed = 0;
+        etp_sink_repeat(o->sink, ' ', INDENT);
+        etp_text_sgr(o, "1");
+        etp_text_sgr(o, k_etp_sgr_severity[h->severity]);
+        if (at + etp_width(h->words) > o->width) {
+            etp_text_wrap(o, h->words, at, INDENT);
+            at = 0;
+        } else {
+            etp_text_put(o, h->words);
+            at += etp_width(h->words);
+            owed = beside && etp_width(h->words) < width[0] ? width[0] - etp_width(h->words) : 0;
+        }
+        etp_text_plain(o, "1");
+        for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
+            size_t w = etp_width(h->parts[k]);
+            if (w && !beside && at && at + 3 + w > o->width) {
+                etp_sink_char(o->sink, '\n');
+                at = 0;
+            }
+            if (w) {
+                size_t gap = at ? 3 + owed : 2 * INDENT;
+                etp_sink_repeat(o->sink, ' ', gap);
+                etp_text_put(o, h->parts[k]);
+                at += gap + w;
+                owed = 0;
+            }
+            owed += beside ? width[1 + k] - w : 0;
+        }
+        if (at) {
+            etp_sink_char(o->sink, '\n');
+        }
+    }
+}
+
+static void write_remarks(etp_text *o, const etp_screen *s)
+{
+    for (size_t i = 0; i < s->remarks.n; i++) {
+        const word *w = &s->remarks.items[i];
+        const char *sgr = k_etp_sgr_severity[w->severity];
+        etp_sink_repeat(o->sink, ' ', INDENT);
+        etp_text_sgr(o, sgr);
+        etp_text_wrap(o, w->text, INDENT, INDENT);
+        etp_text_plain(o, sgr);
+    }
+}
+
+typedef struct grid {
+    size_t label, figures[ETP_SCREEN_FIGURES]; // columns they take; 0: left out
+    size_t room;                               // for bars and notes
+    double most;                               // of the bars
+} grid;
+
+static grid layout(const etp_screen *s, size_t width)
+{
+    grid g = {.label = etp_width(s->grid_title)};
+    for (size_t i = 0; i < s->rows.n; i++) {
+        const grid_row *r = &s->rows.items[i];
+        g.label = larger(g.label, INDENT + etp_width(r->label));
+        g.most = r->bar > g.most ? r->bar : g.most;
+        for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
+            g.figures[k] = larger(g.figures[k], etp_width(r->figures[k]));
+        }
+    }
+    size_t used = g.label;
+    for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
+        g.figures[k] = larger(g.figures[k], etp_width(s->columns[k]));
+        bool fits = used + 2 + g.figures[k] <= width;
+        used += fits ? 2 + g.figures[k] : 0;
+        g.figures[k] = fits ? g.figures[k] : 0;
+    }
+    g.room = width > used + 2 ? width - used - 2 : 0;
+    return g;
+}
+
+static void write_figures(etp_text *o, const grid *g, const etp_str *figures, const char *sgr)
+{
+    for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
+        if (g->figures[k]) {
+            bool last = k + 1 == ETP_SCREEN_FIGURES;
+            etp_text_putz(o, "  ");
+            etp_text_sgr(o, last ? sgr : "");
+            etp_text_cell(o, figures[k], g->figures[k], true);
+            etp_text_plain(o, last ? sgr : "");
+        }
+    }
+}
+
+static void write_row(etp_text *o, const grid *g, const grid_row *r)
+{
+    const char *sgr = k_etp_sgr_severity[r->severity];
+    etp_str note = etp_width(r->note) <= g->room ? r->note : r->short_note;
+    etp_sink_repeat(o->sink, ' ', INDENT);
+    etp_text_sgr(o, r->total ? "1" : "");
+    etp_text_cell(o, r->label, g->label - INDENT, false);
+    etp_text_plain(o, r->total ? "1" : "");
+    write_figures(o, g, r->figures, sgr);
+    if (note.len && etp_width(note) <= g->room) {
+        etp_text_putz(o, "  ");
+        in_colour(o, r->total ? "2" : k_etp_sgr_severity[ETP_INFO], note);
+    } else if (r->bar > 0 && g->most > 0 && g->room >= BAR_LEAST) {
+        etp_text_putz(o, "  ");
+        etp_text_sgr(o, sgr);
+        etp_text_bar(o, r->bar / g->most, g->room < BAR_MOST ? g->room : BAR_MOST, false);
+        etp_text_plain(o, sgr);
+    }
+    etp_sink_char(o->sink, '\n');
+}
+
+static void write_grid(etp_text *o, const etp_screen *s)
+{
+    grid g = layout(s, o->width);
+    if (s->rows.n == 0) {
+        return;
+    }
+    etp_sink_char(o->sink, '\n');
+    etp_text_sgr(o, "1");
+    etp_text_cell(o, s->grid_title, g.label, false);
+    etp_text_plain(o, "1");
+    etp_text_sgr(o, "2");
+    write_figures(o, &g, s->columns, "");
+    etp_text_plain(o, "2");
+    etp_sink_char(o->sink, '\n');
+    for (size_t i = 0; i < s->rows.n; i++) {
+        write_row(o, &g, &s->rows.items[i]);
+    }
+}
+
+// What can be copied from the terminal as one command: lines end where a shell goes on.
+static void write_command(etp_text *o, etp_str s, size_t indent)
+{
+    size_t at = indent;
+    etp_sink_repeat(o->sink, ' ', indent);
+    etp_text_sgr(o, "36");
+    for (bool first = true; s.len; first = false) {
+        size_t n = etp_str_find(s, ETP_STR(" "));
+        etp_str w = {s.ptr, n};
+        s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
+        bool fits = at + 1 + etp_width(w) + (s.len ? 2 : 0) <= o->width;
+        if (!first) {
+            etp_text_putz(o, fits ? " " : " \\\n");
+            etp_sink_repeat(o->sink, ' ', fits ? 0 : indent + INDENT);
+            at = fits ? at + 1 : indent + INDENT;
+        }
+        etp_text_put(o, w);
+        at += etp_width(w);
+    }
+    etp_text_plain(o, "36");
+    etp_sink_char(o->sink, '\n');
+}
+
+static void write_steps(etp_text *o, const etp_screen *s)
+{
+    if (s->steps.n == 0) {
+        return;
+    }
+    size_t id = 0, gain = 0;
+    for (size_t i = 0; i < s->steps.n; i++) {
+        id = larger(id, etp_width(s->steps.items[i].id));
+        gain = larger(gain, etp_width(s->steps.items[i].gain));
+    }
+    etp_sink_char(o->sink, '\n');
+    in_colour(o, "1", s->steps_title);
+    etp_sink_char(o->sink, '\n');
+    size_t left = INDENT + id + 2, at = left + gain + 2;
+    for (size_t i = 0; i < s->steps.n; i++) {
+        const step *t = &s->steps.items[i];
+        etp_sink_repeat(o->sink, ' ', INDENT);
+        etp_text_sgr(o, "1");
+        etp_text_cell(o, t->id, id + 2, false);
+        etp_text_plain(o, "1");
+        etp_text_sgr(o, "32");
+        etp_text_cell(o, t->gain, gain + 2, false);
+        etp_text_plain(o, "32");
+        etp_text_wrap(o, t->text, at, left);
+        if (t->command) {
+            write_command(o, t->todo, left);
+        } else {
+            etp_sink_repeat(o->sink, ' ', left);
+            etp_text_wrap(o, t->todo, left, left);
+        }
+    }
+}
+
+static void write_mark(etp_text *o, const word *w)
+{
+    static const char *const k_signs[] = {"?", "·", "✓", "✗", "✗"};
+    static const char *const k_ascii[] = {"?", "-", "ok:", "NO:", "NO:"};
+    in_colour(o, k_etp_sgr_severity[w->severity],
+              etp_str_from(o->unicode ? k_signs[w->severity] : k_ascii[w->severity]));
+    etp_text_putz(o, " ");
+    etp_text_put(o, w->text);
+}
+
+// One after the other as far as they fit, the next ones below under the first.
+static void write_marks(etp_text *o, const etp_screen *s, size_t left)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < s->marks.n; i++) {
+        const word *w = &s->marks.items[i];
+        size_t sign = o->unicode || w->severity < ETP_GOOD ? 2 : 4,
+               wide = sign + etp_width(w->text);
+        if (i == 0) {
+            etp_sink_char(o->sink, '\n');
+            etp_text_sgr(o, "1");
+            etp_text_cell(o, w->title, left, false);
+            etp_text_plain(o, "1");
+            at = left;
+        } else if (at + 2 + wide > o->width) {
+            etp_sink_char(o->sink, '\n');
+            etp_sink_repeat(o->sink, ' ', left);
+            at = left;
+        } else {
+            etp_text_putz(o, "  ");
+            at += 2;
+        }
+        write_mark(o, w);
+        at += wide;
+    }
+    if (at) {
+        etp_sink_char(o->sink, '\n');
+    }
+}
+
+etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, etp_sink *sink,
+                            etp_error *err)
+{
+    static const etp_report_style k_plain;
+    style = style ? style : &k_plain;
+    if (!s || s->failed) {
+        return etp_fail_nomem(err, "screen");
+    }
+    etp_arena arena;
+    etp_arena_init(&arena, s->arena->alloc);
+    int width = style->width ? style->width : 80;
+    etp_text o = {.sink = sink,
+                  .width = (size_t)(width < 40 ? 40 : width),
+                  .color = style->color,
+                  .unicode = style->unicode};
+    etp_strbuf_init(&o.scratch, &arena);
+    size_t left = s->marks.n ? etp_width(s->marks.items[0].title) : 0;
+    for (size_t i = 0; i < s->more.n; i++) {
+        left = larger(left, etp_width(s->more.items[i].title));
+    }
+    left += 3;
+    etp_text_wrap(&o, s->title, 0, INDENT);
+    etp_sink_char(sink, '\n');
+    write_headlines(&o, s);
+    write_remarks(&o, s);
+    write_grid(&o, s);
+    write_steps(&o, s);
+    write_marks(&o, s, left);
+    for (size_t i = 0; i < s->more.n; i++) {
+        etp_text_sgr(&o, "1");
+        etp_text_cell(&o, s->more.items[i].title, left, false);
+        etp_text_plain(&o, "1");
+        etp_text_wrap(&o, s->more.items[i].text, left, left);
+    }
+    bool failed = o.scratch.failed;
+    etp_arena_dispose(&arena);
+    return failed         ? etp_fail_nomem(err, "screen")
+           : sink->failed ? etp_fail(err, ETP_IO, "cannot write the answer")
+                          : ETP_OK;
+}

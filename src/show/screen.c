@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen of an answer in a terminal. Everything here stands in the report with its
+// figures; this chooses what decides.
+#include "show/screen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "document/document.h"
+#include "show/report.h"
+
+enum { SHOWN_HEADLINES = 6, SHOWN_CATEGORIES = 5, SHOWN_STEPS = 3, SHOWN_WARNINGS = 4 };
+
+typedef struct unit { // times of one table or pair
+    double ns;
+    int decimals;
+    const char *name;
+} unit;
+
+static unit unit_for(double largest_ns)
+{
+    unit u = largest_ns >= 1e9   ? (unit){1e9, 0, "s"}
+             : largest_ns >= 1e6 ? (unit){1e6, 0, "ms"}
+                                 : (unit){1e3, 0, "µs"};
+    double v = largest_ns / u.ns;
+    u.decimals = v >= 100 ? 1 : v >= 10 ? 2 : 3;
+    return u;
+}
+
+static const char *in_unit(etp_arena *arena, const unit *u, double ns)
+{
+    return etp_arena_printf(arena, "%s%.*f", ns < 0 ? "−" : "", u->decimals, fabs(ns) / u->ns);
+}
+
+// ---- how much faster ----
+
+static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    const etp_ab_arm *a = &ab->arms[c->baseline], *b = &ab->arms[c->candidate];
+    bool traced = a->median_ns == ETP_NS_UNKNOWN || b->median_ns == ETP_NS_UNKNOWN;
+    double from = traced ? a->traced_median_ns : (double)a->median_ns;
+    double to = traced ? b->traced_median_ns : (double)b->median_ns;
+    if (ab->emulated || !isfinite(from) || !isfinite(to)) {
+        return NULL;
+    }
+    unit u = unit_for(fmax(from, to));
+    const char *x = in_unit(arena, &u, from), *y = in_unit(arena, &u, to);
+    return x && y ? etp_arena_printf(arena, "%s → %s %s%s", x, y, u.name, traced ? " traced" : "")
+                  : NULL;
+}
+
+static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s, etp_arena *arena)
+{
+    const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
+    bool slower = !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
+    double x = slower ? 1 / c->estimate : c->estimate;
+    double lo = slower ? 1 / c->hi : c->lo, hi = slower ? 1 / c->lo : c->hi;
+    const char *parts[ETP_SCREEN_PARTS] = {ends(ab, c, arena), NULL};
+    const char *words = NULL;
+    if (c->withheld) {
+        words = etp_arena_printf(arena, "no speedup of %s over %s is given", cand, base);
+        parts[0] = NULL;
+    } else if (c->verdict == ETP_VERDICT_FASTER || slower) {
+        words = etp_arena_printf(arena, "%s is %.2f× %s than %s", cand, x,
+                                 slower ? "slower" : "faster", base);
+    } else if (c->verdict == ETP_VERDICT_SAME) {
+        words = etp_arena_printf(arena, "%s is as fast as %s", cand, base);
+    } else {
+        const char *why = !ab->bare ? etp_verdict_words(arena, c->verdict, c->lo, c->blocks)
+                                    : "no verdict without blocks";
+        words =
+            !why ? NULL
+            : isfinite(c->estimate)
+                ? etp_arena_printf(arena, "%s against %s: %.2f×, %s", cand, base, c->estimate, why)
+                : etp_arena_printf(arena, "%s against %s: %s", cand, base, why);
+    }
+    if (!c->withheld && isfinite(lo) && isfinite(hi)) {
+        parts[1] = etp_arena_printf(arena, "95 %% [%.2f, %.2f]", lo, hi);
+    }
+    etp_screen_headline(s, c->withheld ? ETP_WARN : etp_ab_severity_of_verdict(c->verdict), words,
+                        parts);
+}
+
+static const char *command_dir(const etp_ab *ab)
+{
+    return ab->dir && !ab->bare ? ab->dir : "DIR";
+}
+
+// Why there is no verdict.
+static void open_question(const etp_ab_comparison *c, etp_screen *s)
+{
+    if (c->withheld) {
+        etp_screen_remark(s, ETP_WARN, etp_ab_withheld_text(c->withheld));
+    }
+}
+
+static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    size_t n = ab->n_comparisons;
+    for (size_t i = 0; i < n && i < SHOWN_HEADLINES; i++) {
+        headline(ab, &ab->comparisons[i], s, arena);
+    }
+    if (n > SHOWN_HEADLINES) {
+        etp_screen_remark(s, ETP_PLAIN,
+                          etp_arena_printf(arena, "and %zu more: --full", n - SHOWN_HEADLINES));
+    }
+    for (size_t i = 0; i < n && i < SHOWN_HEADLINES; i++) { // one sentence for all that share it
+        bool said = false;
+        for (size_t k = 0; k < i; k++) {
+            said = said || (ab->comparisons[k].withheld == ab->comparisons[i].withheld &&
+                            ab->comparisons[k].verdict == ab->comparisons[i].verdict);
+        }
+        if (!said) {
+            open_question(&ab->comparisons[i], s);
+        }
+    }
+    if (n == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
+        const etp_ab_arm *a = &ab->arms[0];
+        bool traced = a->median_ns == ETP_NS_UNKNOWN;
+        char t[ETP_NUMBER_CHARS];
+        const char *const none[ETP_SCREEN_PARTS] = {NULL};
+        etp_screen_headline(
+            s, ETP_INFO,
+            etp_arena_printf(arena, "%s takes %s an inference%s", a->measured,
+                             etp_format_ns((double)(traced ? a->traced_ns : a->median_ns), t),
+                             traced ? ", traced" : ""),
+            none);
+    }
+}
+
+// ---- where it came from ----
+
+typedef struct part {
+    const char *label;
+    int64_t before, after; // AFTER alone without a comparison
+    double speedup;
+    bool bottleneck;
+} part;
+
+typedef struct parts {
+    const etp_ab *ab;
+    part items[ETP_CATEGORY_COUNT + 1];
+    size_t n;
+    int64_t before, after; // the whole inference
+    unit unit;
+} parts;
+
+static int64_t saved(const part *p)
+{
+    return p->before - p->after;
+}
+
+// The larger change first; of one arm, the larger time.
+static int by_change(const void *x, const void *y)
+{
+    int64_t a = llabs(saved(x)), b = llabs(saved(y));
+    return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
+}
+
+static int by_saved(const void *x, const void *y)
+{
+    int64_t a = saved(x), b = saved(y);
+    return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
+}
+
+static bool known(int64_t ns)
+{
+    return ns != ETP_NS_UNKNOWN;
+}
+
+// Categories of the first comparison, or of the only arm, whose BEFORE is 0. False: no traces.
+static bool read_parts(const etp_ab *ab, parts *out)
+{
+    bool pair = ab->n_comparisons > 0;
+    uint32_t base = pair ? ab->comparisons[0].baseline : 0;
+    uint32_t cand = pair ? ab->comparisons[0].candidate : 0;
+    *out = (parts){.ab = ab};
+    if (ab->emulated || ab->n_arms == 0 || (!pair && ab->n_arms > 1) ||
+        !known(ab->arms[base].traced_ns) || !known(ab->arms[cand].traced_ns)) {
+        return false;
+    }
+    out->before = pair ? ab->arms[base].traced_ns : 0;
+    out->after = ab->arms[cand].traced_ns;
+    out->unit = unit_for(fmax((double)out->before, (double)out->after));
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        if (!known(c->ns[base]) || !known(c->ns[cand])) {
+            continue;
+        }
+        out->items[out->n++] = (part){
+            .label = etp_category_name(c->category),
+            .before = pair ? c->ns[base] : 0,
+            .after = c->ns[cand],
+            .speedup = pair ? c->speedup[0] : (double)NAN,
+            .bottleneck = pair && isfinite(ab->shifts[0].after_share) &&
+                          ab->shifts[0].after == (int)c->category,
+        };
+    }
+    return out->n > 0;
+}
+
+static const char *times(etp_arena *arena, double ratio)
+{
+    return isfinite(ratio) ? etp_arena_printf(arena, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio)
+                           : NULL;
+}
+
+static void add_part(const parts *all, const part *p, bool total, etp_screen *s, etp_arena *arena)
+{
+    const etp_ab *ab = all->ab;
+    const etp_ab_shift *shift = ab->n_comparisons ? &ab->shifts[0] : NULL;
+    double change = (double)saved(p);
+    etp_screen_row row = {.label = p->label, .total = total};
+    if (shift) {
+        bool much = fabs(change) >= 0.01 * (double)all->before;
+        row.figures[0] = in_unit(arena, &all->unit, (double)p->before);
+        row.figures[1] = in_unit(arena, &all->unit, (double)p->after);
+        row.figures[2] = times(arena, p->speedup);
+        row.figures[3] = in_unit(arena, &all->unit, change);
+        row.bar = total ? 0 : fmax(change, 0);
+        row.severity = !much || total ? ETP_PLAIN : change > 0 ? ETP_GOOD : ETP_BAD;
+    } else {
+        double share = (double)p->after / (double)all->after;
+        row.figures[0] = in_unit(arena, &all->unit, (double)p->after);
+        row.figures[1] = etp_arena_printf(arena, "%.0f %%", 100 * share);
+        row.figures[2] = row.figures[3] = "";
+        row.bar = total ? 0 : (double)p->after;
+    }
+    if (p->bottleneck && shift) {
+        row.note = etp_arena_printf(arena, "%.0f %% ← %s", 100 * shift->after_share,
+                                    shift->moved ? "new bottleneck" : "bottleneck");
+        row.short_note = etp_arena_printf(arena, "%.0f %% ←", 100 * shift->after_share);
+    }
+    if (total) {
+        row.note = "with recording on";
+        row.short_note = "recorded";
+    }
+    etp_screen_add(s, &row);
+}
+
+static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    parts all;
+    if (!read_parts(ab, &all)) {
+        return;
+    }
+    const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
+    if (ab->n_comparisons) {
+        const etp_ab_comparison *c = &ab->comparisons[0];
+        const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
+        bool brief = strlen(base) <= 10 && strlen(cand) <= 10;
+        columns[0] = brief ? base : "before";
+        columns[1] = brief ? cand : "after";
+        columns[2] = "speedup";
+        columns[3] = "saved";
+    }
+    etp_screen_grid(s,
+                    etp_arena_printf(arena,
+                                     ab->n_comparisons ? "Where it came from, %s" : "Where it goes",
+                                     all.unit.name),
+                    columns);
+    qsort(all.items, all.n, sizeof *all.items, by_change);
+    size_t shown = all.n <= SHOWN_CATEGORIES + 1 ? all.n : SHOWN_CATEGORIES;
+    for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
+        if (all.items[i].bottleneck) {
+            part last = all.items[shown - 1];
+            all.items[shown - 1] = all.items[i];
+            all.items[i] = last;
+        }
+    }
+    qsort(all.items, shown, sizeof *all.items, by_saved);
+    part rest = {"Everything else", all.before, all.after, (double)NAN, false};
+    for (size_t i = 0; i < shown; i++) {
+        add_part(&all, &all.items[i], false, s, arena);
+        rest.before -= all.items[i].before;
+        rest.after -= all.items[i].after;
+    }
+    rest.bottleneck = ab->n_comparisons && ab->shifts[0].after == ETP_AB_OUTSIDE &&
+                      isfinite(ab->shifts[0].after_share);
+    add_part(&all, &rest, false, s, arena);
+    bool given = ab->n_comparisons && !ab->comparisons[0].withheld && all.after > 0;
+    const part whole = {"Whole inference", all.before, all.after,
+                        given ? (double)all.before / (double)all.after : (double)NAN, false};
+    add_part(&all, &whole, true, s, arena);
+}
+
+// ---- what to do next ----
+
+// The sentence without the time it says, which stands before it; whole where more is said of it.
+static const char *subject_of(const char *text, etp_arena *arena)
+{
+    static const char *const k_verbs[] = {
+        ", with both, take ", "; it takes ", "; they take ", " and takes ",
+        " and take ",         " takes ",     " take "};
+    for (size_t i = 0; i < sizeof k_verbs / sizeof *k_verbs; i++) {
+        const char *at = strstr(text, k_verbs[i]);
+        const char *time = at ? at + strlen(k_verbs[i]) : NULL;
+        const char *after = time ? strchr(time, ' ') : NULL;
+        const char *rest = after ? after + 1 + strcspn(after + 1, " ") : NULL;
+        if (rest && (!rest[0] || strncmp(rest, " and split", 10) == 0)) {
+            return etp_arena_printf(arena, "%.*s%s", (int)(at - text), text, rest);
+        }
+    }
+    return text;
+}
+
+// The command in a recipe, up to where its sentence goes on, with the folder's name in it; NULL:
+// it is none.
+static const char *command_of(const etp_ab *ab, const char *recipe, etp_arena *arena)
+{
+    static const char *const k_ends[] = {"; ", " measures it", " names ", " says "};
+    size_t n = strlen(recipe);
+    if (strncmp(recipe, "etprof ", 7) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof k_ends / sizeof *k_ends; i++) {
+        const char *at = strstr(recipe, k_ends[i]);
+        n = at && (size_t)(at - recipe) < n ? (size_t)(at - recipe) : n;
+    }
+    const char *dir = strstr(recipe, " DIR");
+    if (dir && (size_t)(dir - recipe) < n) {
+        return etp_arena_printf(arena, "%.*s %s%.*s", (int)(dir - recipe), recipe, command_dir(ab),
+                                (int)(n - (size_t)(dir - recipe) - 4), dir + 4);
+    }
+    return etp_arena_printf(arena, "%.*s", (int)n, recipe);
+}
+
+static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        char t[ETP_NUMBER_CHARS];
+        bool likely = f->expected_ns != ETP_NS_UNKNOWN;
+        etp_format_ns((double)(likely ? f->expected_ns : f->hi_ns), t);
+        const char *gain = likely ? etp_arena_printf(arena, "−%s (%.0f %%)", t, 100 * f->share)
+                                  : etp_arena_printf(arena, "at most %s", t);
+        const char *command = command_of(ab, f->recipe, arena);
+        etp_screen_step(s, "What to do next", f->id, gain, subject_of(f->text, arena),
+                        command ? command : f->recipe, command != NULL);
+    }
+}
+
+// ---- why to trust it ----
+
+static void mark(etp_screen *s, etp_severity severity, const char *text)
+{
+    etp_screen_mark(s, "Trust", severity, text);
+}
+
+static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    for (size_t i = 0; i < ab->n_arms && i < 4; i++) { // the baseline is shown first: it goes last
+        size_t k = (i + 1) % ab->n_arms;
+        const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
+        uint32_t at = (uint32_t)(a - ab->arms);
+        const char *name = a->level != ETP_LEVEL_NONE ? etp_level_get(a->level)->word : a->measured;
+        if (a->proof.truth == ETP_CONTRADICTED) {
+            mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
+        } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
+            continue; // dumps: no level was claimed
+        } else if (a->proof.truth != ETP_CONFIRMED) {
+            mark(s, ETP_PLAIN, etp_arena_printf(arena, "%s not proven: names do not tell", name));
+        } else if (at == ab->baseline && ab->n_arms > 1) {
+            mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
+        } else if (at == e->arm && e->feature_name && e->engaged) {
+            mark(s, ETP_GOOD,
+                 etp_arena_printf(arena, "%s ran (%u of %u matrix operators)", name, e->engaged,
+                                  e->eligible));
+        } else {
+            mark(s, ETP_GOOD, etp_arena_printf(arena, "%s ran", name));
+        }
+    }
+}
+
+static void mark_outputs(const etp_ab *ab, etp_screen *s)
+{
+    const etp_ab_correctness *c = &ab->correctness;
+    bool asked = c->ok >= 0 && isfinite(c->cosine);
+    if (asked) {
+        mark(s, c->ok ? ETP_GOOD : ETP_BAD,
+             !c->ok            ? "outputs DIFFER"
+             : c->max_abs == 0 ? "outputs equal"
+                               : "outputs agree");
+    } else if (ab->n_arms > 1 && !ab->bare) {
+        mark(s, ETP_PLAIN, "outputs not compared");
+    }
+}
+
+static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    // By state: not known, ruled out, suspect. NULL: no word is lost about it.
+    static const char *const k_words[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {
+        [ETP_CAUSE_THERMAL] = {"heat not readable",        "no throttling", "it throttled"           },
+        [ETP_CAUSE_CONTENTION] = {"other programs not known", "quiet machine",
+                               "other programs ran"                                                  },
+        [ETP_CAUSE_TRACER] = {NULL,                       NULL,            "recording slows it much"},
+        [ETP_CAUSE_THREADS] = {NULL,                       NULL,            "thread counts differ"   },
+        [ETP_CAUSE_BUILDS] = {NULL,                       "one binary",    "different binaries"     },
+    };
+    static const etp_severity k_severity[ETP_CAUSE_STATES] = {ETP_PLAIN, ETP_GOOD, ETP_WARN};
+    const etp_interval *control = NULL;
+    for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
+        control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
+    }
+    for (size_t i = 0; i < ab->n_causes && !ab->bare && !ab->emulated; i++) {
+        const etp_ab_cause *c = &ab->causes[i];
+        const char *text = k_words[c->cause][c->state];
+        if (c->cause == ETP_CAUSE_DRIFT && control) {
+            text = etp_arena_printf(arena, "A/A %+.1f to %+.1f %%", 100 * (control->lo - 1),
+                                    100 * (control->hi - 1));
+        }
+        if (text) {
+            mark(s, k_severity[c->state], text);
+        }
+    }
+    if (ab->bare) {
+        mark(s, ETP_PLAIN, "recordings alone: nothing more is known");
+    }
+}
+
+// What would make a reader doubt and has no mark.
+static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    static const etp_finding_kind k_kinds[] = {
+        ETP_FINDING_LOST,           ETP_FINDING_ARM_FAILS,      ETP_FINDING_MISNAMED,
+        ETP_FINDING_RESIDENT,       ETP_FINDING_PROGRAM_UNUSED, ETP_FINDING_TRACE_UNUSED,
+        ETP_FINDING_OUTPUTS_UNREAD, ETP_FINDING_OUTPUTS_NAN,    ETP_FINDING_NO_EXECUTION,
+        ETP_FINDING_SAMPLES_UNUSED,
+    };
+    size_t n = 0;
+    for (int bad = 1; bad >= 0; bad--) { // the worst first
+        for (size_t i = 0; i < ab->findings.n && n < SHOWN_WARNINGS; i++) {
+            const etp_ab_finding *f = &ab->findings.items[i];
+            bool told = f->severity == ETP_SEVERITY_BAD;
+            for (size_t k = 0; k < sizeof k_kinds / sizeof *k_kinds; k++) {
+                told = told || f->kind == k_kinds[k];
+            }
+            for (size_t k = 0; k < i; k++) { // one of a kind is enough
+                told = told && ab->findings.items[k].kind != f->kind;
+            }
+            if (told && (f->severity == ETP_SEVERITY_BAD) == bad) {
+                etp_screen_remark(s, etp_ab_severity_of(f->severity),
+                                  etp_arena_printf(arena, "%s %s", f->id, f->text));
+                n++;
+            }
+        }
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        const etp_proof_line *why = NULL;
+        for (size_t k = 0; k < a->proof.lines.n && !why; k++) {
+            why = a->proof.lines.items[k].contradicts ? &a->proof.lines.items[k] : NULL;
+        }
+        if (why && n++ < SHOWN_WARNINGS) {
+            etp_screen_remark(s, ETP_BAD, etp_arena_printf(arena, "%s: %s", a->name, why->text));
+        }
+    }
+}
+
+static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    if (ab->bare || !ab->dir) {
+        etp_screen_more(s, "More", "--full shows every section");
+        return;
+    }
+    if (ab->emulated) {
+        etp_screen_more(s, "Proof", etp_arena_printf(arena, "etprof analyze %s --proof", ab->dir));
+    }
+    etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir));
+    const char *id = ab->fixes.n      ? ab->fixes.items[0].id
+                     : ab->findings.n ? ab->findings.items[0].id
+                                      : NULL;
+    etp_screen_more(s, "More", etp_arena_printf(arena, "etprof analyze %s --full", ab->dir));
+    if (id) {
+        etp_screen_more(s, "", etp_arena_printf(arena, "etprof explain %s %s", id, ab->dir));
+    }
+}
+
+const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
+{
+    const char *title = ab->subject ? ab->subject : ab->title;
+    uint32_t blocks = ab->n_comparisons && !ab->bare ? ab->comparisons[0].blocks : 0;
+    etp_screen *s =
+        etp_screen_create(arena, blocks ? etp_arena_printf(arena, "%s · %u block%s", title, blocks,
+                                                           blocks == 1 ? "" : "s")
+                                        : title);
+    headlines(ab, s, arena);
+    warnings(ab, s, arena);
+    where(ab, s, arena);
+    next(ab, s, arena);
+    mark_levels(ab, s, arena);
+    mark_outputs(ab, s);
+    mark_causes(ab, s, arena);
+    more(ab, s, arena);
+    return s;
+}

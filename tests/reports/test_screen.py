@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_screen.py ETPROF TREE FAKE_RUNNER: the first screen of an answer in a terminal.
+
+Sessions with a fake runner take times that are chosen here, so that the headline is known beforehand; the figures of
+the table are held against the recordings' document. At 60, 80, 120 and 200 columns no line is too long and no word is
+cut, at 80 it is at most 30 lines, and without UTF-8 it is ASCII."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish  # noqa: E402
+
+ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
+DATA = TREE / "tests/data"
+WIDTHS = (60, 80, 120, 200)
+TITLES = ("Where it ", "What to do next", "Trust ", "Report ", "More ")
+
+
+def run(*words, width=80, locale="C.UTF-8", cwd=None, **more):
+    env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG")}
+    env.update(COLUMNS=str(width), LC_ALL=locale, **more)
+    done = subprocess.run([ETPROF, *map(str, words)], cwd=cwd, env=env, capture_output=True, timeout=300, check=False)
+    return done.stdout.decode("utf-8"), done.stderr.decode("utf-8"), done.returncode
+
+
+def measure(tmp, name, script, *words, **more):
+    model = tmp / f"{name}.pte"
+    model.write_bytes(b"\x1c\0\0\0ET12" + f"\n{script}\n".encode())
+    text, talk, code = run("ab", model, "--runner", FAKE, "--iterations", "5", "--warmup", "1", "--out", tmp / name,
+                           *words, cwd=tmp, **more)
+    return text, talk, code
+
+
+def look(name, *words):
+    """The screen of `etprof WORDS` at every width; gives that of 80 columns."""
+    shown = {}
+    for width in WIDTHS:
+        text, talk, code = run(*words, width=width)
+        expect(code in (0, 3) and text, name, width, f"exit {code}", talk)
+        shown[width] = text
+        for line in text.splitlines():
+            expect(len(line) <= width or len(line.split()) == 1 or re.match(r"^\s*\S+\s+\S{30,}$", line), name,
+                   f"a line of {len(line)} columns at {width}", line)
+            expect(line == line.rstrip(), name, width, "blanks at the end of a line", repr(line))
+        at = [text.find(f"\n{t}") for t in TITLES]
+        found = [x for x in at if x >= 0]
+        expect(found == sorted(found), name, width, "its parts stand in another order", at)
+        expect(not re.search(r"\d(\.\d+)?e[+-]?\d", re.sub(r"\S*/\S*", "", text)), name, width, "scientific notation")
+    expect(len(shown[80].splitlines()) <= 30, name, f"{len(shown[80].splitlines())} lines")
+    wide = set(re.findall(r"\S+", shown[200]))
+    notes = {"recorded", "\\", "←"}  # short forms, and a command that goes on
+    cut = {w for w in re.findall(r"\S+", shown[60]) if not re.fullmatch(r"[█▉▊▋▌▍▎▏]+", w)} - wide - notes
+    expect(not cut, name, "words that are not in the wide form", cut)
+    plain = run(*words, locale="C")[0]
+    expect(plain.isascii(), name, "not ASCII", [c for c in plain if not c.isascii()])
+    expect(len(plain.splitlines()) <= 32, name, "ASCII", len(plain.splitlines()))
+    return shown[80]
+
+
+def figures(text):
+    """The rows of the table "Where it came from" as label → numbers."""
+    rows = {}
+    part = text.split("Where it came from")[1].split("\n\n")[0].splitlines()[1:]
+    for line in part:
+        label, rest = re.match(r"  (\S+(?: \S+)*)\s{2,}(.*)", line).groups()
+        rows[label] = [float(x.replace("−", "-")) for x in re.findall(r"(?<![\d.])−?\d+\.\d+(?![\d.]*×)", rest)][:3]
+    return rows
+
+
+def held_against_document(name, folder, text):
+    document = json.loads(run("analyze", folder, "--format", "json")[0])
+    c = document["comparisons"][0]
+    unit = {"s": 1e9, "ms": 1e6, "µs": 1e3}[re.search(r"Where it came from, (\S+)", text).group(1)]
+    rows = figures(text)
+    whole = [document_arm["traced_ns"] for document_arm in
+             sorted(document["arms"], key=lambda a: a["name"] != c["baseline"])]
+    before, after, saved = rows.pop("Whole inference")
+    half = 0.51 * 10 ** -len(str(before).split(".")[1]) + 0.0006
+    expect(abs(before * unit - whole[0]) <= half * unit and abs(after * unit - whole[1]) <= half * unit, name,
+           "the whole inference", before, after, whole)
+    expect(abs(sum(r[0] for r in rows.values()) - before) <= half * len(rows), name, "the rows' sum", rows, before)
+    for label, row in rows.items():
+        expect(abs(row[0] - row[1] - row[2]) <= 3 * half, name, label, "saved is not the difference", row)
+    for category in document["categories"]:
+        if category["category"] in rows:
+            ns = [category["arms"][a]["ns"] for a in (c["baseline"], c["candidate"])]
+            expect(all(abs(x * unit - y) <= half * unit for x, y in zip(rows[category["category"]], ns)), name,
+                   category["category"], rows[category["category"]], ns)
+    expect(abs(before - after - saved) <= 3 * half, name, "the whole gain", before, after, saved)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    tmp = pathlib.Path(tmp)
+    dumps = {"FAKE_ETDUMP_neon": str(DATA / "mixed_xnnpack_fp32.etdump"),
+             "FAKE_ETDUMP_base": str(DATA / "mixed_xnnpack_fp32_load.etdump")}
+    fast = "base neon 1000000\nbase base 1730000"
+    text, talk, code = measure(tmp, "fast", fast, "--levels", "neon,base", "--blocks", "6", **dumps)
+    expect(re.search(r"^  NEON is 1\.73× faster than Armv8.0 NEON {2,}1\.730 → 1\.000 ms {2,}95 % \[1\.7\d, 1\.7\d\]$", text, re.M),
+           "faster", text)
+    expect(text.splitlines()[0].endswith("· 6 blocks"), "title", text.splitlines()[0])
+    expect("Report" in text and f"{tmp}/fast/report.html" in text.replace(os.path.realpath(tmp), str(tmp)), "report",
+           text)
+    expect(look("faster", "analyze", tmp / "fast") == text, "ab and analyze differ", text)
+    held_against_document("faster", tmp / "fast", text)
+    full = run("analyze", tmp / "fast", "--full")[0]
+    for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
+        expect(f"\n{section}\n──" in full, "--full", "no section", section)
+
+    text = measure(tmp, "slow", "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
+    expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
+    look("slower", "analyze", tmp / "slow")
+    text = measure(tmp, "same", "base neon 1000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
+    expect("  NEON is as fast as Armv8.0 NEON" in text, "same", text)
+    text = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")[0]
+    expect("faster than" not in text and "unknown (3 of at least 6 blocks)" in " ".join(text.split()), "few", text)
+    look("few", "analyze", tmp / "few")
+    text = measure(tmp, "three", fast + "\nbase dotprod 1200000", "--levels", "neon,dotprod,base", "--blocks", "6")[0]
+    expect("NEON is 1.73× faster than Armv8.0 NEON" in text and "NEON dotprod is 1.44× faster than Armv8.0 NEON" in text, "three", text)
+    look("three", "analyze", tmp / "three")
+
+look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
+expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
+for dump in ("mixed_xnnpack_fp32", "linear_portable_fp32"):
+    look(dump, "analyze", DATA / f"{dump}.etdump")
+look("two dumps", "compare", DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump", "--pte",
+     DATA / "mixed_xnnpack_fp32.pte")
+finish()
