@@ -202,6 +202,15 @@ void etp_json_ratio(etp_json *j, double v)
     write_number(j, v, true);
 }
 
+void etp_json_rounded(etp_json *j, double v)
+{
+    if (isfinite(v) && fabs(v) < 9.2e18) {
+        etp_json_i64(j, llround(v));
+    } else {
+        etp_json_null(j);
+    }
+}
+
 void etp_json_bool(etp_json *j, bool v)
 {
     before_value(j);
@@ -314,6 +323,6 @@ void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known)
 
 void etp_json_kv_rounded(etp_json *j, const char *key, double v)
 {
-    bool fits = isfinite(v) && fabs(v) < 9.2e18;
-    etp_json_kv_i64_if(j, key, fits ? llround(v) : 0, fits);
+    etp_json_key(j, key);
+    etp_json_rounded(j, v);
 }

@@ -36,7 +36,8 @@ void etp_json_z(etp_json *j, const char *z); // NULL writes null
 void etp_json_u64(etp_json *j, uint64_t v);
 void etp_json_i64(etp_json *j, int64_t v);
 void etp_json_double(etp_json *j, double v);
-void etp_json_ratio(etp_json *j, double v); // six significant digits, nan = null
+void etp_json_ratio(etp_json *j, double v);   // six significant digits, nan = null
+void etp_json_rounded(etp_json *j, double v); // nearest whole number, null beyond int64 and for nan
 void etp_json_bool(etp_json *j, bool v);
 void etp_json_null(etp_json *j);
 
@@ -47,6 +48,7 @@ void etp_json_kv_u64(etp_json *j, const char *key, uint64_t v);
 void etp_json_kv_i64(etp_json *j, const char *key, int64_t v);
 void etp_json_kv_double(etp_json *j, const char *key, double v);
 void etp_json_kv_ratio(etp_json *j, const char *key, double v);
+void etp_json_kv_rounded(etp_json *j, const char *key, double v);
 void etp_json_kv_bool(etp_json *j, const char *key, bool v);
 void etp_json_kv_null(etp_json *j, const char *key);
 // Likewise for what may be unknown: null unless KNOWN. V is always evaluated.
@@ -55,7 +57,5 @@ void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known);
 void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known);
 void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known);
 void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known);
-// The nearest whole number; null for what is not finite or beyond int64.
-void etp_json_kv_rounded(etp_json *j, const char *key, double v);
 
 #endif

@@ -164,6 +164,8 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     take_reason(run, arena, out);
     for (uint32_t a = 0; a < st->n_arms; a++) {
         out->arms[a] = arm_of(st, a, cells, misses);
+        out->arms[a].events = out->events;
+        out->arms[a].cache = out->cache;
     }
     etp_stats_options how = etp_ab_stats_options(run, 0, st->margin);
     how.confidence = st->confidence;

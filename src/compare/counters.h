@@ -10,6 +10,7 @@
 
 typedef struct etp_counters_arm { // of an inference: exp(mean over the blocks of the launch
                                   // values); NAN not counted
+    const char *events, *cache;   // as below
     uint32_t blocks;              // with counted launches
     double time_ns, cpu_ns, cycles, instructions, cache_misses;
     double clock_ghz, busy, per_cycle; // cycles ÷ CPU time; CPU time ÷ time; instructions ÷ cycle

@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "explain/ledger.h"
+#include "base/number.h"
+#include "document/rows.h"
+
+SHARED_WORDS(k_etp_verdict_words, etp_verdict_name, etp_verdict, ETP_VERDICT_SAME + 1)
 
 etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c, etp_error *err)
 {

@@ -6,7 +6,7 @@
 #include <etprof/arena.h>
 #include <etprof/stats.h>
 
-#include "base/json.h"
+#include "document/fields.h"
 
 typedef struct etp_check {
     const char *id; // "json.truncated": what was asked, in one or two words
@@ -34,7 +34,11 @@ void etp_check_members(etp_json *j, const etp_check *c, bool with_file);
 void etp_ns_member(etp_json *j, const char *key, int64_t ns);
 void etp_ns_item(etp_json *j, int64_t ns);
 
-// The members "estimate", "lo", "hi" of a ratio with its interval.
+extern const etp_words k_etp_verdict_words;
+// The members "estimate", "lo", "hi" of a ratio with its interval, in a table of rows.h.
+#define ESTIMATE(what)                        \
+    FIELD("estimate", RATIO, estimate, what), \
+        FIELD("lo", RATIO, lo, "low end of its 95 % interval"), FIELD("hi", RATIO, hi, "high end")
 void etp_estimate_members(etp_json *j, double estimate, double lo, double hi);
 
 // Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of

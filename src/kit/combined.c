@@ -332,7 +332,7 @@ void etp_combined_json(const void *combined, etp_json *j)
         etp_json_begin_object(j);
         etp_json_kv_z(j, "run", c->runs.items[i].run);
         etp_json_key(j, "answer");
-        etp_ab_json_value(c->runs.items[i].ab, j);
+        etp_document_write(j, &k_etp_ab_document, c->runs.items[i].ab, c->runs.items[i].ab);
         etp_json_end(j);
     }
     etp_json_end(j);

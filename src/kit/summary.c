@@ -316,7 +316,7 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
     etp_json_key(&j, "comparisons");
     etp_json_begin_array(&j);
     for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
-        etp_ab_comparison_json(kit->ab, &kit->ab->comparisons[i], &j);
+        etp_object_write(&j, &k_etp_ab_comparison, &kit->ab->comparisons[i], kit->ab);
     }
     etp_json_end(&j);
     etp_json_kv_z(&j, "grade", kit->ab->grade);

@@ -7,61 +7,58 @@
 
 #include "base/number.h"
 #include "document/document.h"
+#include "document/rows.h"
 #include "show/report.h"
 
 // ---- JSON ----
 
-void etp_counters_arm_json(const etp_counters *c, uint32_t arm, etp_json *j)
+KNOWN(has_paired_blocks, etp_paired, it->blocks > 0)
+
+#define OF etp_counters_arm
+#define MEAN(key, what) FIELD(#key, RATIO, key, what)
+static const etp_field k_arm_rows[] = {
+    FIELD("events", TEXT, events, "hardware or process", .flags = ETP_SET),
+    FIELD("blocks", UINT, blocks, "with counted launches", .range = ETP_FROM_1),
+    MEAN(cycles, "of all threads"),
+    MEAN(instructions, "likewise"),
+    MEAN(per_cycle, "instructions ÷ cycles"),
+    MEAN(clock_ghz, "cycles ÷ CPU time"),
+    MEAN(busy, "CPU time ÷ time"),
+    MEAN(cache_misses, "of what `cache` says"),
+    FIELD("cache", TEXT, cache, "what cache misses are counted"),
+};
+SHAPE_ON_ONE_LINE(k_etp_counters_arm, k_arm_rows);
+#undef OF
+#define OF etp_paired
+static const etp_field k_factor_rows[] = {
+    ESTIMATE("above 1: makes the candidate faster"),
+    FIELD("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words),
+};
+static SHAPE_ON_ONE_LINE(k_factor, k_factor_rows);
+#undef OF
+#define OF etp_clock_split
+#define FACTOR(key, what) \
+    FIELD(#key, OBJECT, key, what, .shape = &k_factor, .when = has_paired_blocks)
+static const etp_field k_split_rows[] = {
+    FIELD("blocks", UINT, cycles.blocks, "in which both arms were counted", .range = ETP_FROM_1),
+    FACTOR(speedup, "of these blocks: cycles × clock × busy"),
+    FACTOR(cycles, "baseline ÷ candidate: instructions × per_cycle"),
+    FACTOR(clock, "candidate ÷ baseline"),
+    FACTOR(busy, "CPUs at work, candidate ÷ baseline"),
+    FACTOR(instructions, "baseline ÷ candidate"),
+    FACTOR(per_cycle, "candidate ÷ baseline"),
+};
+SHAPE(k_etp_counters_split, k_split_rows);
+#undef OF
+
+const etp_counters_arm *etp_counters_arm_at(const etp_counters *c, size_t arm)
 {
-    const etp_counters_arm *a = c->events ? &c->arms[arm] : NULL;
-    etp_json_key(j, "counters");
-    if (!a || a->blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "events", c->events);
-    etp_json_kv_u64(j, "blocks", a->blocks);
-    etp_json_kv_ratio(j, "cycles", a->cycles);
-    etp_json_kv_ratio(j, "instructions", a->instructions);
-    etp_json_kv_ratio(j, "per_cycle", a->per_cycle);
-    etp_json_kv_ratio(j, "clock_ghz", a->clock_ghz);
-    etp_json_kv_ratio(j, "busy", a->busy);
-    etp_json_kv_ratio(j, "cache_misses", a->cache_misses);
-    etp_json_kv_z(j, "cache", c->cache);
-    etp_json_end(j);
+    return c->events && c->arms[arm].blocks > 0 ? &c->arms[arm] : NULL;
 }
 
-static void factor_json(etp_json *j, const char *key, const etp_paired *p)
+const etp_clock_split *etp_counters_split_at(const etp_counters *c, size_t comparison)
 {
-    etp_json_key(j, key);
-    if (p->blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, p->estimate, p->lo, p->hi);
-    etp_json_kv_z(j, "verdict", etp_verdict_name(p->verdict));
-    etp_json_end(j);
-}
-
-void etp_counters_split_json(const etp_counters *c, uint32_t comparison, bool withheld, etp_json *j)
-{
-    const etp_clock_split *s = c->splits && !withheld ? &c->splits[comparison] : NULL;
-    etp_json_key(j, "counters");
-    if (!s || s->cycles.blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object(j);
-    etp_json_kv_u64(j, "blocks", s->cycles.blocks);
-    factor_json(j, "speedup", &s->speedup);
-    factor_json(j, "cycles", &s->cycles);
-    factor_json(j, "clock", &s->clock);
-    factor_json(j, "busy", &s->busy);
-    factor_json(j, "instructions", &s->instructions);
-    factor_json(j, "per_cycle", &s->per_cycle);
-    etp_json_end(j);
+    return c->splits && c->splits[comparison].cycles.blocks > 0 ? &c->splits[comparison] : NULL;
 }
 
 // ---- section ----

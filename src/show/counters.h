@@ -3,14 +3,14 @@
 #ifndef ETP_SHOW_COUNTERS_H
 #define ETP_SHOW_COUNTERS_H
 
-#include "base/json.h"
 #include "compare/counters.h"
+#include "document/fields.h"
 #include "report/report.h"
 
-// Members: "counters" of an arm and of a comparison, null where not counted.
-void etp_counters_arm_json(const etp_counters *c, uint32_t arm, etp_json *j);
-void etp_counters_split_json(const etp_counters *c, uint32_t comparison, bool withheld,
-                             etp_json *j);
+// The objects "counters" of an arm and of a comparison; NULL, and null, where not counted.
+extern const etp_shape k_etp_counters_arm, k_etp_counters_split;
+const etp_counters_arm *etp_counters_arm_at(const etp_counters *c, size_t arm);
+const etp_clock_split *etp_counters_split_at(const etp_counters *c, size_t comparison);
 
 typedef struct etp_counters_names {
     const char *baseline, *candidate;

@@ -3,87 +3,73 @@
 #include <math.h>
 #include <string.h>
 
+#include "document/rows.h"
 #include "show/json.h"
 #include "show/report.h"
 
-typedef double (*figure)(const struct etp_ab_conditions *b);
+// ---- JSON ----
 
-static double load1(const struct etp_ab_conditions *b)
-{
-    return b->load1;
-}
-static double cpus_busy(const struct etp_ab_conditions *b)
-{
-    return b->cpus_busy;
-}
-static double cpus_stolen(const struct etp_ab_conditions *b)
-{
-    return b->cpus_stolen;
-}
-static double waited(const struct etp_ab_conditions *b)
-{
-    return b->waited_share;
-}
-static double temperature(const struct etp_ab_conditions *b)
-{
-    return b->temperature_c;
-}
-static double clock_khz(const struct etp_ab_conditions *b)
-{
-    return b->clock_khz;
-}
-static double memory(const struct etp_ab_conditions *b)
-{
-    return b->memory_free_bytes;
-}
-static double migrations(const struct etp_ab_conditions *b)
-{
-    return b->migrations;
-}
-static double interrupted(const struct etp_ab_conditions *b)
-{
-    return b->interrupted;
-}
-static double minor(const struct etp_ab_conditions *b)
-{
-    return b->minor_faults;
-}
-static double major(const struct etp_ab_conditions *b)
-{
-    return b->major_faults;
-}
-static double slept(const struct etp_ab_conditions *b)
-{
-    return b->slept_ns;
-}
+#define OF struct etp_ab_conditions
+static const etp_field k_block_rows[] = {
+    FIELD("block", UINT, block, "from 1", .range = ETP_FROM_1),
+    FIELD("load1", RATIO, load1, "mean of the readings before and after the block"),
+    FIELD("cpus_busy", RATIO, cpus_busy, "with whatever, this session included"),
+    FIELD("cpus_stolen", RATIO, cpus_stolen, "CPUs that a host gave to others"),
+    FIELD("waited", RATIO, waited_share,
+          "share of their time that all its launches lost at most because a thread was ready and "
+          "no CPU was free"),
+    FIELD("temperature_c", RATIO, temperature_c, "of the readings before and after the block",
+          .range = ETP_SIGNED),
+    FIELD("clock_khz", ROUNDED, clock_khz,
+          "of the fastest CPU, the lower of the readings before and after the block"),
+    FIELD("memory_free_bytes", ROUNDED, memory_free_bytes, "the lower of the readings"),
+    FIELD("migrations", ROUNDED, migrations, "between CPUs, all launches"),
+    FIELD("interrupted", ROUNDED, interrupted, "involuntary context switches, all launches"),
+    FIELD("minor_faults", ROUNDED, minor_faults, "without reading, all launches"),
+    FIELD("major_faults", ROUNDED, major_faults, "page faults that read"),
+    FIELD("slept_ns", ROUNDED, slept_ns, "the machine was suspended"),
+    FIELD("governor", STR, governor, "of the clocks", .flags = ETP_EMPTY),
+    FIELD("boost", MAYBE, boost, "clocks above the nominal one are allowed"),
+    FIELD("power", STR, power, "battery or mains", .flags = ETP_EMPTY),
+};
+static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
+#undef OF
+#define OF etp_ab
+static const etp_field k_environment_rows[] = {
+    LIST("unreadable", STR, unreadable, n_unreadable, "what this device does not tell",
+         .flags = ETP_ONE_LINE),
+    LIST("blocks", OBJECT, conditions, n_conditions, "in order", .shape = &k_block),
+};
+SHAPE(k_etp_ab_environment, k_environment_rows);
+#undef OF
 
+// ---- section ----
+
+// Its columns show the members of a block from "load1" on.
 static const struct {
-    const char *key, *title, *help;
+    const char *title;
     etp_kind kind;
     int decimals;
-    figure of;
-} k_figures[] = {
-    {"load1",             "load",         "mean of the readings before and after the block", ETP_KIND_DOUBLE,  2, load1      },
-    {"cpus_busy",         "CPUs busy",    "with whatever, this session included",            ETP_KIND_DOUBLE,  2,
-     cpus_busy                                                                                                               },
-    {"cpus_stolen",       "stolen",       "CPUs that a host gave to others",                 ETP_KIND_DOUBLE,  2, cpus_stolen},
-    {"waited",            "waited",
-     "share of their time that all its launches lost at most because a thread was ready and no CPU "
-     "was free",                                                                             ETP_KIND_PERCENT, 1, waited     },
-    {"temperature_c",     "hottest °C",  "of the readings before and after the block",      ETP_KIND_DOUBLE,
-     1,                                                                                                           temperature},
-    {"clock_khz",         "clock kHz",
-     "of the fastest CPU, the lower of the readings before and after the block",             ETP_KIND_INT,     0,
-     clock_khz                                                                                                               },
-    {"memory_free_bytes", "free memory",  "the lower of the readings",                       ETP_KIND_BYTES,   0, memory     },
-    {"migrations",        "moved",        "between CPUs, all launches",                      ETP_KIND_INT,     0, migrations },
-    {"interrupted",       "interrupted",  "involuntary context switches, all launches",      ETP_KIND_INT,     0,
-     interrupted                                                                                                             },
-    {"minor_faults",      "page faults",  "without reading, all launches",                   ETP_KIND_INT,     0, minor      },
-    {"major_faults",      "from storage", "page faults that read",                           ETP_KIND_INT,     0, major      },
-    {"slept_ns",          "asleep",       "the machine was suspended",                       ETP_KIND_NS,      0, slept      },
+} k_columns[] = {
+    {"load",         ETP_KIND_DOUBLE,  2},
+    {"CPUs busy",    ETP_KIND_DOUBLE,  2},
+    {"stolen",       ETP_KIND_DOUBLE,  2},
+    {"waited",       ETP_KIND_PERCENT, 1},
+    {"hottest °C",  ETP_KIND_DOUBLE,  1},
+    {"clock kHz",    ETP_KIND_INT,     0},
+    {"free memory",  ETP_KIND_BYTES,   0},
+    {"moved",        ETP_KIND_INT,     0},
+    {"interrupted",  ETP_KIND_INT,     0},
+    {"page faults",  ETP_KIND_INT,     0},
+    {"from storage", ETP_KIND_INT,     0},
+    {"asleep",       ETP_KIND_NS,      0},
 };
-enum { FIGURES = sizeof k_figures / sizeof *k_figures };
+enum { FIGURES = sizeof k_columns / sizeof *k_columns, ASLEEP = FIGURES - 1 };
+
+static double figure(const struct etp_ab_conditions *block, size_t column)
+{
+    return *(const double *)((const char *)block + k_block_rows[column + 1].offset);
+}
 
 static etp_cell cell_of(etp_kind kind, double v)
 {
@@ -165,16 +151,16 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
          k++) { // what no block has is said above, not a column of dashes
         bool any = false;
         for (size_t b = 0; b < ab->n_conditions; b++) {
-            double v = k_figures[k].of(&ab->conditions[b]);
-            any = any || (isfinite(v) && (v > 0 || k_figures[k].of != slept));
+            double v = figure(&ab->conditions[b], k);
+            any = any || (isfinite(v) && (v > 0 || k != ASLEEP));
         }
         if (any) {
             chosen[n++] = k;
-            columns[n] = (etp_column){.key = k_figures[k].key,
-                                      .title = k_figures[k].title,
-                                      .help = k_figures[k].help,
-                                      .kind = k_figures[k].kind,
-                                      .decimals = k_figures[k].decimals};
+            columns[n] = (etp_column){.key = k_block_rows[k + 1].key,
+                                      .title = k_columns[k].title,
+                                      .help = k_block_rows[k + 1].doc,
+                                      .kind = k_columns[k].kind,
+                                      .decimals = k_columns[k].decimals};
         }
     }
     etp_report_section(r, 1, "environment", "Environment");
@@ -185,41 +171,8 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
         etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->conditions[b].block)};
         for (size_t k = 0; k < n; k++) {
             cells[k + 1] =
-                cell_of(k_figures[chosen[k]].kind, k_figures[chosen[k]].of(&ab->conditions[b]));
+                cell_of(k_columns[chosen[k]].kind, figure(&ab->conditions[b], chosen[k]));
         }
         etp_table_add_row(t, cells, n + 1);
     }
-}
-
-void etp_ab_environment_json(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "environment");
-    etp_json_begin_object(j);
-    etp_json_key(j, "unreadable");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < ab->n_unreadable; i++) {
-        etp_json_str(j, ab->unreadable[i]);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "blocks");
-    etp_json_begin_array(j);
-    for (size_t b = 0; b < ab->n_conditions; b++) {
-        const struct etp_ab_conditions *at = &ab->conditions[b];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_u64(j, "block", at->block);
-        for (size_t k = 0; k < FIGURES; k++) {
-            double v = k_figures[k].of(at);
-            if (k_figures[k].kind == ETP_KIND_DOUBLE || k_figures[k].kind == ETP_KIND_PERCENT) {
-                etp_json_kv_ratio(j, k_figures[k].key, v);
-            } else {
-                etp_json_kv_rounded(j, k_figures[k].key, v);
-            }
-        }
-        etp_json_kv_str_if(j, "governor", at->governor, at->governor.len > 0);
-        etp_json_kv_bool_if(j, "boost", at->boost > 0, at->boost >= 0);
-        etp_json_kv_str_if(j, "power", at->power, at->power.len > 0);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
 }

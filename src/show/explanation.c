@@ -136,7 +136,7 @@ void etp_explanation_json(const void *explanation, etp_json *j)
     }
     etp_json_end(j);
     if (c->op) {
-        etp_ab_operator_roofs_json(j, c->ab, c->op);
+        etp_members_write(j, &k_etp_ab_operator_roofs, c->op, c->ab);
     }
     etp_json_end(j);
     etp_json_end_document(j);

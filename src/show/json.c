@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document etprof.ab/1. Keys are added, never renamed, within this major version.
+// The document etprof.ab/1: the tables of its members. Keys are added, never renamed, within this
+// major version.
 #include "show/json.h"
 
 #include <math.h>
@@ -7,480 +8,416 @@
 #include <etprof/version.h>
 
 #include "document/document.h"
+#include "document/rows.h"
 #include "inspect/ops.h"
 #include "show/counters.h"
 
-void etp_ab_tool_json(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "tool");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "version", ETP_VERSION);
-    etp_json_kv_z(j, "measured_by", ab->tool_version);
-    etp_json_end(j);
-}
+#define ETP_TENSORS_SCHEMA                                     \
+    "{\"type\": \"array\", \"items\": {\"type\": \"object\", " \
+    "\"required\": [\"dtype\", \"shape\"], \"properties\": {"  \
+    "\"dtype\": {\"type\": \"string\", \"minLength\": 1}, "    \
+    "\"shape\": {\"type\": \"array\", \"items\": {\"type\": \"integer\"}}}}}"
 
-void etp_ab_device_json(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "device");
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "platform", ab->platform);
-    etp_json_kv_bool(j, "emulated", ab->emulated);
-    for (size_t i = 0; i < ab->n_device; i++) {
-        etp_json_kv_z(j, ab->device[i].key, ab->device[i].value);
-    }
-    etp_json_end(j);
-}
+// ---- words, axes, values that no struct holds, and what is known ----
 
-void etp_ab_stop_json(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "stop");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "reason", ab->stopped ? etp_run_stop_name(ab->stopped) : NULL);
-    etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
-    etp_json_end(j);
-}
+TEXT_OF(arm_name, etp_ab, i < doc->n_arms ? doc->arms[i].name : NULL)
+TEXT_OF(model_path, etp_ab, i < doc->n_models ? doc->models[i].path : NULL)
+TEXT_OF(operator_id, etp_ab, doc->operators[i].id)
+static const etp_words k_arm_name = {arm_name, 0}, k_model_path = {model_path, 0},
+                       k_operator_id = {operator_id, 0};
 
-static void header(etp_json *j, const etp_ab *ab)
+static const char *category_name(int category)
 {
-    etp_json_kv_z(j, "schema", "etprof.ab/1");
-    etp_ab_tool_json(j, ab);
-    etp_json_key(j, "models");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_models; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "path", ab->models[i].path);
-        etp_json_kv_z(j, "sha256", ab->models[i].sha256);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_ab_device_json(j, ab);
-    etp_json_key(j, "executorch");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "version", ab->executorch_version);
-    etp_json_kv_z(j, "sha", ab->executorch_sha);
-    etp_json_end(j);
-    etp_json_kv_z(j, "grade", ab->grade);
-    etp_json_kv_z(j, "grade_reason", ab->grade_reason);
-    etp_json_key(j, "grade_facts");
-    etp_json_begin_object_inline(j);
-    for (size_t i = 0; i < ab->n_grade_facts; i++) {
-        etp_json_kv_z(j, ab->grade_facts[i].key, ab->grade_facts[i].value);
-    }
-    etp_json_end(j);
-    etp_json_kv_z(j, "state", ab->state);
-    etp_ab_stop_json(j, ab);
+    return category < 0 ? NULL : etp_category_name((etp_category)category);
 }
-
-static void proof(etp_json *j, const etp_proof *p)
+static const char *five_of(etp_category category)
 {
-    etp_json_key(j, "proof");
-    etp_json_begin_object(j);
-    etp_json_kv_bool_if(j, "ok", p->truth == ETP_CONFIRMED, p->truth != ETP_UNPROVEN);
-    etp_json_kv_bool(j, "by_table", p->by_table);
-    etp_json_kv_z(j, "note", etp_proof_names_note(p));
-    etp_json_key(j, "evidence");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < p->lines.n; i++) {
-        const etp_proof_line *line = &p->lines.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "kind", line->kind);
-        etp_json_kv_z(j, "text", line->text);
-        etp_json_kv_z(j, "says",
-                      line->contradicts ? "contradicted"
-                      : line->supports  ? "confirmed"
-                                        : "nothing");
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    return etp_kit_category_name(etp_kit_category_of(category));
 }
-
-static void agreement(etp_json *j, const char *key, const etp_ab_correctness *c)
-{
-    etp_json_key(j, key);
-    etp_json_begin_object_inline(j);
-    etp_json_kv_bool_if(j, "ok", c->ok == 1, c->ok >= 0);
-    etp_json_kv_ratio(j, "max_abs", c->max_abs);
-    etp_json_kv_ratio(j, "max_rel", c->max_rel);
-    etp_json_kv_ratio(j, "cosine", c->cosine);
-    etp_json_kv_ratio(j, "argmax", c->argmax);
-    etp_json_end(j);
-}
-
-static void ratio_over_blocks(etp_json *j, const char *key, const etp_ab_ratio *r, bool compared)
-{
-    etp_json_key(j, key);
-    if (r->blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, r->estimate, r->lo, r->hi);
-    etp_json_kv_u64(j, "blocks", r->blocks);
-    if (compared) {
-        etp_json_kv_z(j, "verdict", etp_verdict_name(r->verdict));
-    }
-    etp_json_end(j);
-}
-
-static void drift(etp_json *j, const etp_ab_drift *d)
-{
-    etp_json_key(j, "drift");
-    if (!d->known) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "per_block", d->per_block);
-    etp_json_kv_ratio(j, "p", d->p);
-    etp_json_kv_ratio(j, "with_temperature", d->with_temperature);
-    etp_json_kv_ratio(j, "with_clock", d->with_clock);
-    etp_json_end(j);
-}
-
-static void resident(etp_json *j, const etp_ab_resident *r)
-{
-    etp_json_key(j, "resident");
-    if (r->blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, r->estimate, r->lo, r->hi);
-    etp_json_kv_u64(j, "blocks", r->blocks);
-    etp_json_kv_u64(j, "rounds", r->rounds);
-    etp_json_key(j, "to_launches");
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, r->change, r->change_lo, r->change_hi);
-    etp_json_end(j);
-    etp_json_kv_bool_if(j, "agrees", r->agrees == 1, r->agrees >= 0);
-    etp_json_end(j);
-}
-
-static void hook_json(const etp_ab_arm *arm, etp_json *j)
-{
-    if (!(arm->hook.call_ns > 0)) {
-        return; // bare recordings, runners of others
-    }
-    etp_json_key(j, "hook");
-    etp_json_begin_object(j);
-    etp_json_kv_ratio(j, "calls", arm->hook.calls);
-    etp_json_kv_ratio(j, "call_ns", arm->hook.call_ns);
-    etp_json_kv_ratio(j, "share", arm->hook.share);
-    etp_json_end(j);
-}
-
-static void arms(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "arms");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "name", a->name);
-        etp_json_kv_z(j, "level", a->level_name);
-        etp_json_kv_u64_if(j, "threads", a->threads, a->threads);
-        etp_json_kv_z(j, "model", a->model < ab->n_models ? ab->models[a->model].path : NULL);
-        etp_json_kv_z(j, "runner_sha256", a->runner_sha256);
-        etp_json_kv_bool(j, "emulated", a->emulated);
-        etp_json_kv_u64(j, "launches", a->launches);
-        etp_json_kv_u64(j, "samples", a->samples);
-        etp_ns_member(j, "median_ns", a->median_ns);
-        etp_ns_member(j, "traced_ns", a->traced_ns);
-        etp_ns_member(j, "traced_mean_ns", a->traced_mean_ns);
-        etp_json_kv_rounded(j, "traced_median_ns", a->traced_median_ns);
-        etp_json_kv_u64(j, "traced_runs", a->traced_runs);
-        etp_json_kv_u64(j, "traced_kept", a->traced_kept);
-        etp_ns_member(j, "load_ns", a->load_ns);
-        etp_ns_member(j, "first_ns", a->first_ns);
-        etp_ns_member(j, "peak_rss_bytes", a->peak_rss_bytes);
-        hook_json(a, j);
-        ratio_over_blocks(j, "cold", &a->cold, false);
-        ratio_over_blocks(j, "observer", &a->observer, false);
-        drift(j, &a->drift);
-        etp_counters_arm_json(&ab->counters, (uint32_t)i, j);
-        etp_json_kv_u64(j, "dumps", a->n_dumps);
-        agreement(j, "expected", &a->expected);
-        proof(j, &a->proof);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
-
-void etp_ab_states_json(etp_json *j, const etp_ab_comparison *c)
-{
-    resident(j, &c->resident);
-    ratio_over_blocks(j, "load", &c->load, true);
-    ratio_over_blocks(j, "first", &c->first, true);
-    ratio_over_blocks(j, "peak_rss", &c->peak_rss, true);
-}
-
-void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j)
-{
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
-    etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
-    etp_speedup_member(j, "speedup",
-                       &(etp_speedup_facts){c->estimate, c->lo, c->hi, ETP_CONFIDENCE, c->blocks,
-                                            etp_ab_method_name(c->method), c->widening});
-    etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
-    if (isfinite(c->mann_whitney_p)) {
-        etp_json_kv_ratio(j, "mann_whitney_p", c->mann_whitney_p);
-        etp_json_kv_ratio(j, "cliffs_delta", c->cliffs_delta);
-    }
-    etp_json_kv_z(j, "verdict", etp_verdict_name(c->verdict));
-    etp_json_kv_double(j, "margin", c->margin);
-    etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
-    etp_control_member(j, &c->control, c->control_blocks);
-    etp_json_kv_z(j, "withheld", etp_withheld_name(c->withheld));
-    etp_ab_states_json(j, c);
-    etp_counters_split_json(&ab->counters, (uint32_t)(c - ab->comparisons),
-                            c->withheld != ETP_WITHHELD_NOT, j);
-    etp_json_kv_z(j, "grade", ab->grade);
-    etp_json_end(j);
-}
-
-static void comparisons(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "comparisons");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        etp_ab_comparison_json(ab, &ab->comparisons[i], j);
-    }
-    etp_json_end(j);
-}
-
-static void ledger_row(etp_json *j, const etp_ledger_row *row)
-{
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "id", row->id);
-    etp_json_kv_z(j, "label", row->label);
-    etp_json_kv_z(j, "kind", etp_row_kind_name(row->kind));
-    etp_json_kv_z(j, "category",
-                  row->category < 0 ? NULL : etp_category_name((etp_category)row->category));
-    etp_json_kv_i64(j, "baseline_ns", row->baseline_ns);
-    etp_json_kv_i64(j, "candidate_ns", row->candidate_ns);
-    etp_json_kv_i64(j, "delta_ns", row->delta_ns);
-    etp_ns_member(j, "lo_ns", row->lo_ns);
-    etp_ns_member(j, "hi_ns", row->hi_ns);
-    etp_json_kv_ratio(j, "ratio_lo", row->ratio_lo);
-    etp_json_kv_ratio(j, "ratio_hi", row->ratio_hi);
-    etp_json_kv_ratio(j, "q", row->q);
-    etp_json_kv_bool(j, "each_longer", row->each_longer);
-    etp_ns_member(j, "bound_ns", row->bound_ns);
-    if (row->pair != ETP_NO_INDEX) {
-        etp_json_kv_i64(j, "baseline_cut_ns", row->cut_ns[0]);
-        etp_json_kv_i64(j, "candidate_cut_ns", row->cut_ns[1]);
-    }
-    etp_json_end(j);
-}
-
-static void ledgers(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "ledgers");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_ledger *l = &ab->ledgers[i];
-        if (l->ledger.n == 0) {
-            continue;
-        }
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "baseline", ab->arms[l->baseline].name);
-        etp_json_kv_z(j, "candidate", ab->arms[l->candidate].name);
-        etp_json_kv_i64(j, "baseline_ns", l->ledger.baseline_ns);
-        etp_json_kv_i64(j, "candidate_ns", l->ledger.candidate_ns);
-        etp_json_kv_i64(j, "delta_ns", l->ledger.delta_ns);
-        etp_json_key(j, "rows");
-        etp_json_begin_array(j);
-        for (size_t r = 0; r < l->ledger.n; r++) {
-            ledger_row(j, &l->ledger.items[r]);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
-
-static void ratios(etp_json *j, const char *key, const double *v, size_t n)
-{
-    etp_json_key(j, key);
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < n; i++) {
-        etp_json_ratio(j, v[i]);
-    }
-    etp_json_end(j);
-}
-
-static void categories(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "categories");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_categories; i++) {
-        const etp_ab_category *c = &ab->categories[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "category", etp_category_name(c->category));
-        etp_json_kv_z(j, "five", etp_kit_category_name(etp_kit_category_of(c->category)));
-        etp_json_key(j, "arms");
-        etp_json_begin_object(j);
-        for (size_t a = 0; a < ab->n_arms; a++) {
-            etp_json_key(j, ab->arms[a].name);
-            etp_json_begin_object_inline(j);
-            etp_ns_member(j, "ns", c->ns[a]);
-            etp_ns_member(j, "cut_ns", c->cut_ns[a]);
-            etp_json_kv_ratio(j, "share", c->share[a]);
-            etp_json_kv_ratio(j, "ceiling", c->ceiling[a]);
-            etp_json_end(j);
-        }
-        etp_json_end(j);
-        ratios(j, "speedup", c->speedup, ab->n_comparisons);
-        ratios(j, "speedup_lo", c->lo, ab->n_comparisons);
-        ratios(j, "speedup_hi", c->hi, ab->n_comparisons);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
-
 static const char *engaged_name(etp_engagement state)
 {
     static const char *const k_states[ETP_ENGAGEMENTS] = {"engaged", "not", "unknown", "partly"};
     return k_states[state];
 }
-
-static void engaged(etp_json *j, const etp_ab_operator *op)
+static const char *stop_name(etp_run_stop stop)
 {
-    etp_json_key(j, "engaged");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "state", engaged_name(op->engaged.state));
-    etp_json_kv_z(j, "evidence", op->engaged.evidence);
-    etp_json_kv_z(j, "reason", etp_reason_text(op->engaged.reason));
-    etp_json_kv_z(j, "reason_id", etp_reason_id(op->engaged.reason));
-    if (op->engaged.sure) {
-        etp_json_kv_u64(j, "samples", op->engaged.sure);
-        etp_json_kv_u64(j, "samples_on", op->engaged.on);
-    }
-    etp_json_end(j);
+    return stop == ETP_STOP_OTHER ? NULL : etp_run_stop_name(stop);
 }
-
-static void tensors(etp_json *j, const char *key, const etp_op_facts *f, const uint32_t *which,
-                    uint32_t n)
+static const char *says_name(int says)
 {
-    etp_json_key(j, key);
-    etp_tensors_json(f->values, which, n, j);
+    static const char *const k_names[] = {"nothing", "confirmed", "contradicted"};
+    return k_names[says];
 }
-
-// What the program says; the keys are there with a program only.
-static void program_facts(etp_json *j, const etp_ab_operator *op)
+static const char *aligned_name(int by_nodes)
 {
-    if (!op->facts) {
-        return;
-    }
-    const etp_op_facts *f = &op->facts->op;
-    etp_json_kv_str_if(j, "node_type", f->node_type, f->node_type.len);
-    etp_json_key(j, "nodes");
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 0; i < op->facts->n_nodes; i++) {
-        etp_json_u64(j, op->facts->nodes[i]);
-    }
-    etp_json_end(j);
-    tensors(j, "inputs", f, f->inputs, f->n_inputs);
-    tensors(j, "outputs", f, f->outputs, f->n_outputs);
-    etp_json_kv_u64_if(j, "bytes", f->work.bytes, f->work.known);
+    return by_nodes ? "program" : "names";
 }
+WORDS(k_category_words, category_name, int, ETP_CATEGORY_COUNT)
+WORDS(k_five, five_of, etp_category, ETP_CATEGORY_COUNT)
+WORDS(k_engaged, engaged_name, etp_engagement, ETP_ENGAGEMENTS)
+WORDS(k_stop, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
+WORDS(k_says, says_name, int, 3)
+WORDS(k_aligned, aligned_name, int, 2)
+WORDS(k_withheld, etp_withheld_name, etp_withheld, ETP_WITHHELD_COUNT)
+WORDS(k_method, etp_ab_method_name, etp_ab_method, ETP_TRACED_MEDIANS + 1)
+WORDS(k_row_kind, etp_row_kind_name, etp_row_kind, ETP_ROW_UNEXPLAINED + 1)
+WORDS(k_reason, etp_reason_text, etp_reason, 0)
+WORDS(k_reason_id, etp_reason_id, etp_reason, ETP_REASON_COUNT)
+WORDS(k_roof_verdict, etp_roof_verdict_name, etp_roof_verdict, ETP_ROOF_VERDICTS)
+WORDS(k_hot_kind, etp_hot_kind_name, etp_hot_kind, ETP_HOT_KINDS)
+WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
+WORDS(k_severity, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
+WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
+WORDS(k_cause_state, etp_cause_state_name, etp_cause_state, ETP_CAUSE_STATES)
+WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
 
-static void engagement(etp_json *j, const etp_ab *ab)
-{
-    const etp_ab_engagement *e = &ab->engagement;
-    etp_json_key(j, "engagement");
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "feature", e->feature_name);
-    etp_json_kv_z(j, "arm", ab->n_arms ? ab->arms[e->arm].name : NULL);
-    etp_json_kv_u64(j, "eligible", e->eligible);
-    etp_json_kv_u64(j, "engaged", e->engaged);
-    etp_json_kv_u64(j, "row_kernel", e->row_kernels);
-    etp_json_kv_u64(j, "not", e->off);
-    etp_json_kv_u64(j, "unknown", e->unknown);
-    etp_json_kv_ratio(j, "macs_share", e->macs_share);
-    etp_json_kv_ratio(j, "time_share", e->time_share);
-    etp_json_kv_ratio(j, "macs_lo", e->macs_lo);
-    etp_json_kv_ratio(j, "macs_hi", e->macs_hi);
-    etp_json_kv_ratio(j, "macs_known", e->macs_known);
-    etp_json_kv_ratio(j, "time_lo", e->time_lo);
-    etp_json_kv_ratio(j, "time_hi", e->time_hi);
-    etp_json_kv_ratio(j, "time_known", e->time_known);
-    if (e->sampled > 0 || e->sampling) {
-        etp_json_key(j, "sampling");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_u64(j, "launches", e->sampled);
-        etp_json_kv_z(j, "ended", e->sampling);
-        etp_json_end(j);
-    }
-    etp_json_key(j, "reasons");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < e->n_reasons; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "reason_id", etp_reason_id(e->reasons[i].reason));
-        etp_json_kv_z(j, "reason", etp_reason_text(e->reasons[i].reason));
-        etp_json_kv_u64(j, "operators", e->reasons[i].operators);
-        etp_json_kv_i64(j, "ns", e->reasons[i].ns);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-}
+AXIS(k_arms_axis, etp_ab, doc->n_arms, doc->arms[i].name)
+AXIS(k_device_axis, etp_ab, doc->n_device, doc->device[i].key)
+AXIS(k_grade_axis, etp_ab, doc->n_grade_facts, doc->grade_facts[i].key)
+LENGTH(k_comparisons_axis, etp_ab, doc->n_comparisons)
 
-void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
-{
-    if (!op->roofs) {
-        return;
-    }
-    etp_json_key(j, "roof");
-    etp_json_begin_object(j);
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        const etp_roof_place *p = &op->roofs[a];
-        etp_json_key(j, ab->arms[a].name);
-        etp_json_begin_object_inline(j);
-        bool known = p->verdict != ETP_ROOF_UNKNOWN;
-        etp_json_kv_rounded(j, "roof_ns", known ? p->roof_ns : (double)NAN);
-        etp_json_kv_rounded(j, "compute_ns", known ? p->compute_ns : (double)NAN);
-        etp_json_kv_rounded(j, "memory_ns", known ? p->memory_ns : (double)NAN);
-        etp_json_kv_rounded(j, "overhead_ns", known ? p->overhead_ns : (double)NAN);
-        etp_json_kv_ratio(j, "efficiency", known ? p->efficiency : (double)NAN);
-        etp_json_kv_z(j, "isa", p->isa);
-        etp_json_kv_z(j, "verdict", etp_roof_verdict_name(p->verdict));
-        etp_json_kv_z(j, "missing", p->missing);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
-
+FIND(version, etp_ab, etp_ab, MAKE(text, ETP_VERSION))
+FIND(device_fact, etp_ab, etp_ab, &doc->device[at->index].value)
+FIND(grade_fact, etp_ab, etp_ab, &doc->grade_facts[at->index].value)
+FIND(grade, etp_ab_comparison, etp_ab, &doc->grade)
+FIND(confidence, etp_ab_comparison, etp_ab, MAKE(real, ETP_CONFIDENCE))
+FIND(proof_ok, etp_proof, etp_ab,
+     MAKE(maybe, it->truth == ETP_UNPROVEN ? -1 : it->truth == ETP_CONFIRMED))
+FIND(proof_note, etp_proof, etp_ab, MAKE(text, etp_proof_names_note(it)))
+FIND(line_says, etp_proof_line, etp_ab, MAKE(maybe, it->contradicts ? 2 : it->supports))
+FIND(arm_counters, etp_ab_arm, etp_ab,
+     etp_counters_arm_at(&doc->counters, (size_t)(it - doc->arms)))
+FIND(comparison_counters, etp_ab_comparison, etp_ab,
+     it->withheld ? NULL : etp_counters_split_at(&doc->counters, (size_t)(it - doc->comparisons)))
+FIND(operator_bytes, etp_row_facts, etp_ab, it->op.work.known ? &it->op.work.bytes : NULL)
+FIND(aligned_by, etp_ab_operator, etp_ab, MAKE(maybe, it->by_nodes))
+FIND(doubtful, etp_ab_operator, etp_ab, MAKE(yes, it->confidence < ETP_ALIGN_DOUBTFUL))
+FIND(shift_candidate, etp_ab_shift, etp_ab,
+     &doc->arms[doc->comparisons[it - doc->shifts].candidate].name)
+FIND(shift_before, etp_ab_shift, etp_ab,
+     isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->before)) : NULL)
+FIND(shift_after, etp_ab_shift, etp_ab,
+     isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->after)) : NULL)
+FIND(hot_arm, etp_ab_hot, etp_ab, &doc->arms[doc->hot_arm].name)
+FIND(hot_ns, etp_ab_hot, etp_ab, &doc->operators[it->op].ns[doc->hot_arm])
+FIND(rest_ns, etp_ab_arm, etp_ab,
+     it->profile ? MAKE(integer, it->split.framework_ns + it->split.unexplained_ns) : NULL)
 // On the scale of the headline: each operator's share of the traced inference, of the untraced one.
-static void untraced(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
+static const void *untraced_ns(const etp_place *at, etp_made *made)
 {
-    etp_json_key(j, "untraced_ns");
-    etp_json_begin_object_inline(j);
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        const etp_ab_arm *arm = &ab->arms[a];
-        bool known = arm->median_ns > 0 && arm->traced_ns > 0 && op->ns[a] != ETP_NS_UNKNOWN &&
-                     !ab->emulated;
-        etp_json_key(j, ab->arms[a].name);
-        etp_ns_item(j, known ? llround((double)op->ns[a] *
-                                       ((double)arm->median_ns / (double)arm->traced_ns))
-                             : ETP_NS_UNKNOWN);
+    const etp_ab *ab = at->root;
+    const etp_ab_arm *arm = &ab->arms[at->index];
+    int64_t ns = ((const etp_ab_operator *)at->object)->ns[at->index];
+    if (arm->median_ns <= 0 || arm->traced_ns <= 0 || ns == ETP_NS_UNKNOWN || ab->emulated) {
+        return NULL;
     }
-    etp_json_end(j);
+    return MAKE(integer, llround((double)ns * ((double)arm->median_ns / (double)arm->traced_ns)));
 }
 
-static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
+KNOWN(is_positive, double, *it > 0)
+KNOWN(has_hook, etp_ab_arm, it->hook.call_ns > 0) // not of bare recordings, runners of others
+KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
+KNOWN(has_drift, etp_ab_drift, it->known)
+KNOWN(has_rounds, etp_ab_resident, it->blocks > 0)
+KNOWN(has_control, etp_ab_comparison, it->control_blocks > 0)
+KNOWN(has_rows, etp_ab_ledger, it->ledger.n > 0)
+KNOWN(is_pair, etp_ledger_row, it->pair != ETP_NO_INDEX)
+KNOWN(has_source, etp_ab_operator, it->source_file != NULL)
+KNOWN(has_samples, etp_engage, it->sure > 0)
+KNOWN(was_sampled, etp_ab_engagement, it->sampled > 0 || it->sampling)
+KNOWN(is_ruled_out, etp_ab_cause, it->state == ETP_CAUSE_RULED_OUT)
+KNOWN(is_not_ruled_out, etp_ab_cause, it->state != ETP_CAUSE_RULED_OUT)
+static bool has_profile(const void *value, const etp_place *at)
 {
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "id", op->id);
-    etp_json_kv_z(j, "label", op->label);
-    etp_json_kv_z(j, "category", etp_category_name(op->category));
-    etp_json_kv_z(j, "five", etp_kit_category_name(etp_kit_category_of(op->category)));
-    etp_json_kv_bool(j, "delegated", op->delegated);
-    etp_json_kv_i64(j, "chain", op->chain);
-    etp_json_kv_i64(j, "instruction", op->instruction);
-    etp_json_key(j, "names");
+    (void)value;
+    return ((const etp_ab_arm *)at->object)->profile != NULL;
+}
+
+// ---- the session ----
+
+#define OF etp_ab
+static const etp_field k_tool_rows[] = {
+    MADE("version", TEXT, version, "that wrote the document", .flags = ETP_SET),
+    FIELD("measured_by", TEXT, tool_version, "version that measured; null: bare recordings"),
+};
+SHAPE_ON_ONE_LINE(k_etp_ab_tool, k_tool_rows);
+static const etp_field k_device_rows[] = {
+    FIELD("platform", TEXT, platform, "linux, mac or android"),
+    FIELD("emulated", BOOL, emulated, "an emulator ran it: times mean nothing"),
+    MADE_PER(NULL, TEXT, device_fact, &k_device_axis, "what else the device told: cpu, kernel, …"),
+};
+SHAPE(k_etp_ab_device, k_device_rows);
+static const etp_field k_stop_rows[] = {
+    FIELD("reason", WORD, stopped, "what ended the session; null: neither of these",
+          .words = &k_stop),
+    FIELD("precision", RATIO, precision, "asked for, relative", .when = is_positive),
+};
+SHAPE_ON_ONE_LINE(k_etp_ab_stop, k_stop_rows);
+static const etp_field k_executorch_rows[] = {
+    FIELD("version", TEXT, executorch_version, "of the runner's ExecuTorch"),
+    FIELD("sha", TEXT, executorch_sha, "its git commit"),
+};
+static SHAPE_ON_ONE_LINE(k_executorch, k_executorch_rows);
+#undef OF
+#define OF etp_ab_model
+static const etp_field k_model_rows[] = {
+    FIELD("path", TEXT, path, "as recorded", .flags = ETP_SET),
+    FIELD("sha256", TEXT, sha256, "of the file"),
+};
+static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
+#undef OF
+
+// ---- arms ----
+
+#define OF etp_proof_line
+static const etp_field k_line_rows[] = {
+    FIELD("kind", TEXT, kind, "mask, names, selftest, …", .flags = ETP_SET),
+    FIELD("text", TEXT, text, "one line for people", .flags = ETP_SET),
+    MADE("says", WORD, line_says, "about the claimed level", .words = &k_says, .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_line, k_line_rows);
+#undef OF
+#define OF etp_proof
+static const etp_field k_proof_rows[] = {
+    MADE("ok", MAYBE, proof_ok, "whether the level was in force; null: not proven"),
+    FIELD("by_table", BOOL, by_table, "operator names were judged, this build was not asked",
+          .flags = ETP_LATER),
+    MADE("note", TEXT, proof_note, "what to keep in mind then", .flags = ETP_LATER),
+    VECTOR("evidence", OBJECT, lines, "what the proof rests on", .shape = &k_line),
+};
+static SHAPE(k_proof, k_proof_rows);
+#undef OF
+#define OF etp_ab_correctness
+static const etp_field k_agreement_rows[] = {
+    FIELD("ok", MAYBE, ok, "within the tolerance; null: not compared"),
+    FIELD("max_abs", RATIO, max_abs, "largest difference"),
+    FIELD("max_rel", RATIO, max_rel, "largest relative difference"),
+    FIELD("cosine", RATIO, cosine, "least cosine similarity", .range = ETP_SIGNED),
+    FIELD("argmax", RATIO, argmax, "least share of rows whose largest element is the same",
+          .range = ETP_0_TO_1, .flags = ETP_LATER),
+};
+SHAPE_ON_ONE_LINE(k_etp_ab_agreement, k_agreement_rows);
+#undef OF
+
+#define OF etp_ab_ratio
+static const etp_field k_ratio_rows[] = {
+    ESTIMATE("geometric mean over the blocks"),
+    FIELD("blocks", UINT, blocks, "it rests on", .range = ETP_FROM_1),
+};
+static SHAPE_ON_ONE_LINE(k_ratio, k_ratio_rows);
+static const etp_field k_judged_rows[] = {
+    GROUP(NULL, &k_ratio, ""),
+    FIELD("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words),
+};
+static SHAPE_ON_ONE_LINE(k_judged, k_judged_rows);
+#undef OF
+#define OF etp_ab_drift
+static const etp_field k_drift_rows[] = {
+    FIELD("per_block", RATIO, per_block, "relative change (Theil–Sen)", .range = ETP_SIGNED),
+    FIELD("p", RATIO, p, "of no trend (Mann–Kendall)", .range = ETP_0_TO_1),
+    FIELD("with_temperature", RATIO, with_temperature, "rank correlation over the blocks",
+          .range = ETP_SIGNED),
+    FIELD("with_clock", RATIO, with_clock, "likewise", .range = ETP_SIGNED),
+};
+static SHAPE_ON_ONE_LINE(k_drift, k_drift_rows);
+#undef OF
+#define OF etp_ab_arm
+static const etp_field k_hook_rows[] = {
+    FIELD("calls", RATIO, hook.calls, "questions of the SDK in an inference", .flags = ETP_SET),
+    FIELD("call_ns", RATIO, hook.call_ns, "added to each", .flags = ETP_SET),
+    FIELD("share", RATIO, hook.share, "of the untraced median"),
+};
+static SHAPE(k_hook, k_hook_rows);
+static const etp_field k_arm_rows[] = {
+    FIELD("name", TEXT, name, "the experiment; of bare recordings, what tells the files apart",
+          .flags = ETP_SET),
+    FIELD("level", TEXT, level_name, "CPU-feature level; null: unknown"),
+    FIELD("threads", UINT, threads, "of the runner", .flags = ETP_ZERO),
+    FIELD("model", WORD, model, "path of its model", .words = &k_model_path, .flags = ETP_MOST),
+    FIELD("runner_sha256", TEXT, runner_sha256, "of the program that measured"),
+    FIELD("emulated", BOOL, emulated, "an emulator ran it"),
+    FIELD("launches", UINT, launches, "timed ones that are used"),
+    FIELD("samples", UINT, samples, "timed iterations after the warm-up rule"),
+    FIELD("median_ns", NS, median_ns,
+          "untraced inference: geometric mean of the launches' medians over complete blocks"),
+    FIELD("traced_ns", NS, traced_ns,
+          "mean Method::execute over the kept executions of the traced launches"),
+    FIELD("traced_mean_ns", NS, traced_mean_ns, "over all of them: the recordings' latency"),
+    FIELD("traced_median_ns", ROUNDED, traced_median_ns, "and their median"),
+    FIELD("traced_runs", UINT, traced_runs, "executions recorded"),
+    FIELD("traced_kept", UINT, traced_kept, "those behind traced_ns"),
+    FIELD("load_ns", NS, load_ns, "loading the program, median over the launches"),
+    FIELD("first_ns", NS, first_ns, "first inference of a process, likewise"),
+    FIELD("peak_rss_bytes", NS, peak_rss_bytes, "likewise"),
+    GROUP("hook", &k_hook, "what hiding features adds to an inference", .when = has_hook,
+          .flags = ETP_ABSENT),
+    FIELD("cold", OBJECT, cold, "first inference of a process ÷ steady", .shape = &k_ratio,
+          .when = has_blocks),
+    FIELD("observer", OBJECT, observer, "traced ÷ untraced", .shape = &k_ratio, .when = has_blocks),
+    FIELD("drift", OBJECT, drift, "of the launch values over the session", .shape = &k_drift,
+          .when = has_drift),
+    MADE("counters", OBJECT, arm_counters, "what the processor counted, per inference",
+         .shape = &k_etp_counters_arm),
+    FIELD("dumps", UINT, n_dumps, "recordings"),
+    FIELD("expected", OBJECT, expected, "against the outputs that the inputs came with",
+          .shape = &k_etp_ab_agreement),
+    FIELD("proof", OBJECT, proof, "that the level was in force", .shape = &k_proof),
+};
+static SHAPE(k_arm, k_arm_rows);
+
+static const etp_field k_delegation_rows[] = {
+    FIELD("arm", TEXT, name, "", .flags = ETP_SET),
+    FIELD("delegated_ns", INT, split.delegated_ns, "operators of delegates", .when = has_profile),
+    FIELD("portable_ns", INT, split.portable_ns, "kernels outside", .when = has_profile),
+    FIELD("boundary_ns", INT, split.boundary_ns, "delegate calls less their operators",
+          .when = has_profile, .range = ETP_SIGNED),
+    MADE("rest_ns", NS, rest_ns, "framework, and what no rule explains", .range = ETP_SIGNED),
+    FIELD("movement_ns", INT, split.movement_ns, "part of the first two: data that moves",
+          .when = has_profile),
+    FIELD("operators", UINT, split.delegated, "of delegates"),
+    FIELD("kernels", UINT, split.portable, "outside"),
+    FIELD("calls", UINT, split.calls, "of delegates"),
+};
+static SHAPE_ON_ONE_LINE(k_delegation, k_delegation_rows);
+#undef OF
+
+// ---- comparisons ----
+
+#define OF etp_ab_resident
+static const etp_field k_to_launches_rows[] = {
+    FIELD("estimate", RATIO, change, "its ratio to that of the launches of the same blocks"),
+    FIELD("lo", RATIO, change_lo, "low end of its 95 % interval"),
+    FIELD("hi", RATIO, change_hi, "high end"),
+};
+static SHAPE_ON_ONE_LINE(k_to_launches, k_to_launches_rows);
+static const etp_field k_resident_rows[] = {
+    ESTIMATE("speedup of processes that stay loaded and take turns"),
+    FIELD("blocks", UINT, blocks, "it rests on", .range = ETP_FROM_1),
+    FIELD("rounds", UINT, rounds, "over all blocks"),
+    GROUP("to_launches", &k_to_launches, "beside the first estimate"),
+    FIELD("agrees", MAYBE, agrees, "within the margin; null: the interval cannot tell"),
+};
+static SHAPE_ON_ONE_LINE(k_resident, k_resident_rows);
+#undef OF
+#define OF etp_ab_comparison
+static const etp_field k_speedup_rows[] = {
+    ESTIMATE("baseline ÷ candidate; null when withheld or unknown"),
+    MADE("confidence", RATIO, confidence, "of the interval", .flags = ETP_SET),
+    FIELD("blocks", UINT, blocks, "it rests on"),
+    FIELD("method", WORD, method, "how it was computed", .words = &k_method),
+    FIELD("widening", RATIO, widening, "of the interval, for looking at it during the session",
+          .range = ETP_FROM_1, .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
+static const etp_field k_control_rows[] = {
+    FIELD("estimate", RATIO, control.estimate, "ratio of two equal arms"),
+    FIELD("lo", RATIO, control.lo, "low end of its 95 % interval"),
+    FIELD("hi", RATIO, control.hi, "high end"),
+    FIELD("blocks", UINT, control_blocks, "with a control launch"),
+};
+static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
+static const etp_field k_states_rows[] = {
+    FIELD("resident", OBJECT, resident, "the second estimate: processes that take turns",
+          .shape = &k_resident, .when = has_rounds),
+    FIELD("load", OBJECT, load, "ratio of loading times", .shape = &k_judged, .when = has_blocks),
+    FIELD("first", OBJECT, first, "of first inferences", .shape = &k_judged, .when = has_blocks),
+    FIELD("peak_rss", OBJECT, peak_rss, "of peak memory", .shape = &k_judged, .when = has_blocks),
+    MADE("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
+         .shape = &k_etp_counters_split),
+};
+SHAPE(k_etp_ab_states, k_states_rows);
+static const etp_field k_comparison_rows[] = {
+    FIELD("baseline", WORD, baseline, "an arm", .words = &k_arm_name),
+    FIELD("candidate", WORD, candidate, "another", .words = &k_arm_name),
+    GROUP("speedup", &k_speedup, "how much faster the candidate is"),
+    FIELD("sign_flip_p", RATIO, sign_flip_p, "of no difference, over the blocks",
+          .range = ETP_0_TO_1),
+    FIELD("mann_whitney_p", RATIO, mann_whitney_p, "of launches without pairs", .range = ETP_0_TO_1,
+          .flags = ETP_ABSENT),
+    FIELD("cliffs_delta", RATIO, cliffs_delta, "likewise", .range = ETP_WITHIN_1,
+          .flags = ETP_ABSENT),
+    FIELD("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words),
+    FIELD("margin", NUMBER, margin, "smaller differences are the same", .flags = ETP_SET),
+    FIELD("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
+    GROUP("control", &k_control, "the A/A control", .when = has_control),
+    FIELD("withheld", WORD, withheld, "why no figure is given", .words = &k_withheld),
+    GROUP(NULL, &k_etp_ab_states, ""),
+    MADE("grade", TEXT, grade, "of the session", .flags = ETP_SET),
+};
+SHAPE(k_etp_ab_comparison, k_comparison_rows);
+#undef OF
+
+// ---- ledgers ----
+
+#define OF etp_ledger_row
+static const etp_field k_cut_rows[] = {
+    FIELD("baseline_cut_ns", INT, cut_ns[0], "most that the clocks can have cut off"),
+    FIELD("candidate_cut_ns", INT, cut_ns[1], "likewise"),
+};
+static SHAPE(k_cut, k_cut_rows);
+static const etp_field k_row_rows[] = {
+    FIELD("id", TEXT, id, "that of the operator, where it is one", .flags = ETP_SET),
+    FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "of the row", .words = &k_row_kind),
+    FIELD("category", WORD, category, "null: no operator", .words = &k_category_words,
+          .flags = ETP_MOST),
+    FIELD("baseline_ns", INT, baseline_ns, "in the baseline", .range = ETP_SIGNED),
+    FIELD("candidate_ns", INT, candidate_ns, "in the candidate", .range = ETP_SIGNED),
+    FIELD("delta_ns", INT, delta_ns, "candidate − baseline", .range = ETP_SIGNED),
+    FIELD("lo_ns", NS, lo_ns, "low end of its 95 % interval over the blocks", .range = ETP_SIGNED),
+    FIELD("hi_ns", NS, hi_ns, "high end", .range = ETP_SIGNED),
+    FIELD("ratio_lo", RATIO, ratio_lo, "low end of the interval of baseline ÷ candidate",
+          .range = ETP_SIGNED),
+    FIELD("ratio_hi", RATIO, ratio_hi, "high end", .range = ETP_SIGNED),
+    FIELD("q", RATIO, q, "of no difference, over the ledger's operators (Benjamini–Hochberg)",
+          .range = ETP_0_TO_1),
+    FIELD("each_longer", BOOL, each_longer,
+          "without blocks: each iteration of the candidate is longer than each of the baseline"),
+    FIELD("bound_ns", NS, bound_ns, "most that truncated clocks can have moved here",
+          .range = ETP_SIGNED),
+    GROUP(NULL, &k_cut, "", .when = is_pair, .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_row, k_row_rows);
+#undef OF
+#define OF etp_ab_ledger
+static const etp_field k_ledger_rows[] = {
+    FIELD("baseline", WORD, baseline, "an arm", .words = &k_arm_name),
+    FIELD("candidate", WORD, candidate, "another", .words = &k_arm_name),
+    FIELD("baseline_ns", INT, ledger.baseline_ns, "sum of the rows, exactly", .range = ETP_SIGNED),
+    FIELD("candidate_ns", INT, ledger.candidate_ns, "likewise", .range = ETP_SIGNED),
+    FIELD("delta_ns", INT, ledger.delta_ns, "likewise", .range = ETP_SIGNED),
+    VECTOR("rows", OBJECT, ledger, "from one time to the other", .shape = &k_row),
+};
+static SHAPE(k_ledger, k_ledger_rows);
+#undef OF
+
+// ---- categories and operators ----
+
+#define OF etp_ab_category
+static const etp_field k_category_arm_rows[] = {
+    AT("ns", NS, ns, "in an inference; null without a recording"),
+    AT("cut_ns", NS, cut_ns, "most that the clocks can have cut off"),
+    AT("share", RATIO, share, "of traced_ns"),
+    AT("ceiling", RATIO, ceiling, "speedup of the whole if this took no time (Amdahl)"),
+};
+static SHAPE_ON_ONE_LINE(k_category_arm, k_category_arm_rows);
+static const etp_field k_category_rows[] = {
+    FIELD("category", WORD, category, "of operators", .words = &k_category_words),
+    FIELD("five", WORD, category, "the kit's category", .words = &k_five),
+    GROUP_PER("arms", &k_arms_axis, &k_category_arm, "by arm"),
+    PER("speedup", RATIO, speedup, &k_comparisons_axis,
+        "by comparison; null also below what the clocks resolve", .flags = ETP_ONE_LINE),
+    PER("speedup_lo", RATIO, lo, &k_comparisons_axis, "low end of its 95 % interval",
+        .flags = ETP_ONE_LINE),
+    PER("speedup_hi", RATIO, hi, &k_comparisons_axis, "high end", .flags = ETP_ONE_LINE),
+};
+static SHAPE(k_category_shape, k_category_rows);
+#undef OF
+
+static void write_names(etp_json *j, const etp_place *at)
+{
+    const etp_ab *ab = at->root;
+    const etp_ab_operator *op = at->object;
     etp_json_begin_object_inline(j);
     for (size_t a = 0; a < ab->n_arms; a++) {
         etp_json_key(j, ab->arms[a].name);
@@ -496,219 +433,280 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
         etp_json_end(j);
     }
     etp_json_end(j);
-    etp_json_key(j, "ns");
-    etp_json_begin_object_inline(j);
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        etp_json_key(j, ab->arms[a].name);
-        etp_ns_item(j, op->ns[a]);
-    }
-    etp_json_end(j);
-    untraced(j, ab, op);
-    ratios(j, "speedup", op->speedup, ab->n_comparisons);
-    etp_json_kv_u64_if(j, "macs", op->macs, op->macs != ETP_AB_NO_MACS);
-    etp_json_key(j, "source");
-    if (op->source_file) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "file", op->source_file);
-        etp_json_kv_u64(j, "line", op->source_line);
-        etp_json_kv_z(j, "module", op->module);
-        etp_json_end(j);
-    } else {
-        etp_json_null(j);
-    }
-    engaged(j, op);
-    program_facts(j, op);
-    etp_ab_operator_roofs_json(j, ab, op);
-    etp_json_kv_z(j, "aligned_by", op->by_nodes ? "program" : "names");
-    etp_json_kv_bool(j, "doubtful", op->confidence < ETP_ALIGN_DOUBTFUL);
-    etp_json_kv_ratio(j, "confidence", op->confidence);
-    etp_json_end(j);
+}
+static void write_inputs(etp_json *j, const etp_place *at)
+{
+    const etp_op_facts *f = &((const etp_row_facts *)at->object)->op;
+    etp_tensors_json(f->values, f->inputs, f->n_inputs, j);
+}
+static void write_outputs(etp_json *j, const etp_place *at)
+{
+    const etp_op_facts *f = &((const etp_row_facts *)at->object)->op;
+    etp_tensors_json(f->values, f->outputs, f->n_outputs, j);
 }
 
-static void one_fix(etp_json *j, const etp_ab_fix *f)
-{
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "id", f->id);
-    etp_json_kv_z(j, "kind", etp_fix_id(f->kind));
-    etp_json_kv_z(j, "text", f->text);
-    etp_json_key(j, "gain_ns");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_i64(j, "lo", f->lo_ns);
-    etp_ns_member(j, "expected", f->expected_ns);
-    etp_json_kv_i64(j, "hi", f->hi_ns);
-    etp_json_end(j);
-    etp_json_kv_ratio(j, "share", f->share);
-    etp_ns_member(j, "estimate_ns", f->estimate_ns);
-    etp_json_kv_i64(j, "concerns_ns", f->concerns_ns);
-    etp_json_kv_u64(j, "measured_cases", f->cases);
-    etp_json_kv_z(j, "recipe", f->recipe);
-    etp_json_kv_z(j, "formula", f->formula);
-    etp_json_key(j, "evidence");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < f->n_evidence; i++) {
-        etp_json_z(j, f->evidence[i]);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-}
+#define OF etp_engage
+static const etp_field k_samples_rows[] = {
+    FIELD("samples", UINT, sure, "program counters inside it"),
+    FIELD("samples_on", UINT, on, "those in the feature's code"),
+};
+static SHAPE(k_samples, k_samples_rows);
+static const etp_field k_engage_rows[] = {
+    FIELD("state", WORD, state, "on the feature that is compared", .words = &k_engaged),
+    FIELD("evidence", TEXT, evidence, "what the state rests on"),
+    FIELD("reason", WORD, reason, "why not, or why it is not known", .words = &k_reason,
+          .flags = ETP_ZERO),
+    FIELD("reason_id", WORD, reason, "the same as an id", .words = &k_reason_id),
+    GROUP(NULL, &k_samples, "", .when = has_samples, .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_engage, k_engage_rows);
+#undef OF
+#define OF etp_row_facts
+static const etp_field k_facts_rows[] = {
+    FIELD("node_type", STR, op.node_type, "of the delegate's node", .flags = ETP_EMPTY),
+    LIST("nodes", UINT, nodes, n_nodes, "whose work it did", .flags = ETP_ONE_LINE),
+    WRITTEN("inputs", write_inputs, ETP_TENSORS_SCHEMA, "data type and shape"),
+    WRITTEN("outputs", write_outputs, ETP_TENSORS_SCHEMA, "likewise"),
+    MADE("bytes", UINT, operator_bytes, "operands, weights and results"),
+};
+static SHAPE(k_facts, k_facts_rows);
+#undef OF
+#define OF etp_roof_place
+static const etp_field k_roof_rows[] = {
+    FIELD("roof_ns", ROUNDED, roof_ns, "the larger of the next two"),
+    FIELD("compute_ns", ROUNDED, compute_ns, "least time of the arithmetic"),
+    FIELD("memory_ns", ROUNDED, memory_ns, "of the memory traffic"),
+    FIELD("overhead_ns", ROUNDED, overhead_ns, "fixed costs of its calls"),
+    FIELD("efficiency", RATIO, efficiency, "roof_ns ÷ time"),
+    FIELD("isa", TEXT, isa, "of the arithmetic's roof"),
+    FIELD("verdict", WORD, verdict, "null: no roof for it", .words = &k_roof_verdict),
+    FIELD("missing", TEXT, missing, "why there is none"),
+};
+static SHAPE_ON_ONE_LINE(k_roof, k_roof_rows);
+#undef OF
+#define OF etp_ab_operator
+static const etp_field k_source_rows[] = {
+    FIELD("file", TEXT, source_file, "of the model", .flags = ETP_SET),
+    FIELD("line", UINT, source_line, ""),
+    FIELD("module", TEXT, module, ""),
+};
+static SHAPE_ON_ONE_LINE(k_source, k_source_rows);
+static const etp_field k_operator_roofs_rows[] = {
+    PER("roof", OBJECT, roofs, &k_arms_axis, "below the roofs of the device", .shape = &k_roof,
+        .flags = ETP_ABSENT),
+};
+SHAPE(k_etp_ab_operator_roofs, k_operator_roofs_rows);
+static const etp_field k_operator_rows[] = {
+    FIELD("id", TEXT, id, "that rows, findings and fixes refer to", .flags = ETP_SET),
+    FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
+    FIELD("category", WORD, category, "of operators", .words = &k_category_words),
+    FIELD("five", WORD, category, "the kit's category", .words = &k_five),
+    FIELD("delegated", BOOL, delegated, "inside a delegate"),
+    FIELD("chain", INT, chain, "of the program's instruction; −1 unknown", .range = ETP_SIGNED),
+    FIELD("instruction", INT, instruction, "likewise", .range = ETP_SIGNED),
+    WRITTEN("names", write_names,
+            "{\"type\": \"object\", \"additionalProperties\": "
+            "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}}",
+            "by arm; several where rows were merged"),
+    PER("ns", NS, ns, &k_arms_axis, "by arm", .flags = ETP_ONE_LINE),
+    MADE_PER("untraced_ns", NS, untraced_ns, &k_arms_axis, "on the scale of the untraced inference",
+             .flags = ETP_ONE_LINE),
+    PER("speedup", RATIO, speedup, &k_comparisons_axis,
+        "by comparison; null also below what the clocks resolve", .flags = ETP_ONE_LINE),
+    FIELD("macs", UINT, macs, "multiply-accumulates of an inference", .flags = ETP_MOST),
+    GROUP("source", &k_source, "line of the model", .when = has_source),
+    FIELD("engaged", OBJECT, engaged, "in the candidate of the first comparison, or the only arm",
+          .shape = &k_engage),
+    POINTER(NULL, facts, &k_facts, "", .flags = ETP_ABSENT),
+    GROUP(NULL, &k_etp_ab_operator_roofs, ""),
+    MADE("aligned_by", WORD, aligned_by, "how the arms' rows were paired", .words = &k_aligned,
+         .flags = ETP_SET),
+    MADE("doubtful", BOOL, doubtful, "the pairing may be wrong", .flags = ETP_SET),
+    FIELD("confidence", RATIO, confidence, "in the pairing", .range = ETP_0_TO_1),
+};
+static SHAPE(k_operator, k_operator_rows);
+#undef OF
 
-static void causes(etp_json *j, const etp_ab *ab, const char *key, bool ruled_out)
-{
-    etp_json_key(j, key);
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_causes; i++) {
-        const etp_ab_cause *c = &ab->causes[i];
-        if ((c->state == ETP_CAUSE_RULED_OUT) != ruled_out) {
-            continue;
-        }
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", etp_cause_id(c->cause));
-        if (!ruled_out) {
-            etp_json_kv_z(j, "state", etp_cause_state_name(c->state));
-        }
-        etp_json_kv_z(j, "text", c->text);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+// ---- bottlenecks, engagement ----
 
-void etp_ab_findings_json(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "findings");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        const etp_ab_finding *f = &ab->findings.items[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "id", f->id);
-        etp_json_kv_z(j, "kind", etp_finding_id(f->kind));
-        etp_json_kv_z(j, "severity", etp_severity_name(f->severity));
-        etp_json_kv_z(j, "text", f->text);
-        etp_json_key(j, "evidence");
-        etp_json_begin_array_inline(j);
-        for (size_t e = 0; e < f->n_evidence; e++) {
-            etp_json_z(j, f->evidence[e]);
-        }
-        etp_json_end(j);
-        etp_json_kv_z(j, "formula", f->formula);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    causes(j, ab, "ruled_out", true);
-    causes(j, ab, "not_ruled_out", false);
-}
+#define OF etp_ab_shift
+#define SHARE(key, member, what) FIELD(key, RATIO, member, what, .range = ETP_0_TO_1)
+static const etp_field k_shift_rows[] = {
+    MADE("candidate", TEXT, shift_candidate, "an arm", .flags = ETP_SET),
+    MADE("before", TEXT, shift_before, "largest part of the baseline"),
+    MADE("after", TEXT, shift_after, "largest part of the candidate"),
+    FIELD("moved", BOOL, moved, "false with two names: as good as equal in one of the arms"),
+    SHARE("before_share", before_share, "of the baseline"),
+    SHARE("after_share", after_share, "of the candidate"),
+    SHARE("before_is", before_is, "share of `before` in the candidate"),
+    SHARE("after_was", after_was, "share of `after` in the baseline"),
+    SHARE("portable_before", portable_before, "kernels outside delegates"),
+    SHARE("portable_after", portable_after, "likewise"),
+};
+static SHAPE_ON_ONE_LINE(k_shift, k_shift_rows);
+#undef OF
+#define OF etp_ab_hot
+static const etp_field k_hot_rows[] = {
+    FIELD("operator", WORD, op, "its id", .words = &k_operator_id),
+    MADE("arm", TEXT, hot_arm, "that runs now", .flags = ETP_SET),
+    FIELD("why", WORD, kind, "it is worth a look", .words = &k_hot_kind),
+    MADE("ns", NS, hot_ns, "in that arm"),
+    SHARE("share", share, "of Method::execute"),
+};
+static SHAPE_ON_ONE_LINE(k_hot, k_hot_rows);
+#undef OF
+#define OF etp_ab_engaged_reason
+static const etp_field k_off_rows[] = {
+    FIELD("reason_id", WORD, reason, "", .words = &k_reason_id),
+    FIELD("reason", WORD, reason, "in words", .words = &k_reason, .flags = ETP_ZERO),
+    FIELD("operators", UINT, operators, "that stayed off for it"),
+    FIELD("ns", INT, ns, "their time in the candidate"),
+};
+static SHAPE_ON_ONE_LINE(k_off, k_off_rows);
+#undef OF
+#define OF etp_ab_engagement
+static const etp_field k_sampling_rows[] = {
+    FIELD("launches", UINT, sampled, "that sampled the arm"),
+    FIELD("ended", TEXT, sampling,
+          "why there were no more, or none: known, budget, bound, no_gain, …"),
+};
+static SHAPE_ON_ONE_LINE(k_sampling, k_sampling_rows);
+static const etp_field k_engagement_rows[] = {
+    FIELD("feature", TEXT, feature_name, "null: nothing is compared"),
+    FIELD("arm", WORD, arm, "that is judged", .words = &k_arm_name, .flags = ETP_MOST),
+    FIELD("eligible", UINT, eligible, "operators that could be on it"),
+    FIELD("engaged", UINT, engaged, "operators on it"),
+    FIELD("row_kernel", UINT, row_kernels, "of these: one row, which keeps the unit mostly idle"),
+    FIELD("not", UINT, off, "operators that stayed off"),
+    FIELD("unknown", UINT, unknown, "operators of which nothing tells"),
+    SHARE("macs_share", macs_share, "of all eligible MACs, on it"),
+    SHARE("time_share", time_share, "of all eligible time, on it"),
+    SHARE("macs_lo", macs_lo, "at least"),
+    SHARE("macs_hi", macs_hi, "at most"),
+    SHARE("macs_known", macs_known, "of all eligible MACs, known"),
+    SHARE("time_lo", time_lo, "at least"),
+    SHARE("time_hi", time_hi, "at most"),
+    SHARE("time_known", time_known, "of all eligible time, known"),
+    GROUP("sampling", &k_sampling, "of program counters", .when = was_sampled, .flags = ETP_ABSENT),
+    ARRAY("reasons", OBJECT, reasons, n_reasons, "of those that stayed off, longest first",
+          .shape = &k_off),
+};
+static SHAPE(k_engagement, k_engagement_rows);
+#undef OF
 
-static void next_fixes(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "next_fixes");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->fixes.n; i++) {
-        one_fix(j, &ab->fixes.items[i]);
-    }
-    etp_json_end(j);
-}
+// ---- findings, causes, fixes ----
 
-static void bottlenecks(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "bottlenecks");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_shift *s = &ab->shifts[i];
-        bool known = isfinite(s->before_share) && isfinite(s->after_share);
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "candidate", ab->arms[ab->comparisons[i].candidate].name);
-        etp_json_kv_z(j, "before", known ? etp_ab_part_name(s->before) : NULL);
-        etp_json_kv_z(j, "after", known ? etp_ab_part_name(s->after) : NULL);
-        etp_json_kv_bool(j, "moved", s->moved);
-        etp_json_kv_ratio(j, "before_share", s->before_share);
-        etp_json_kv_ratio(j, "after_share", s->after_share);
-        etp_json_kv_ratio(j, "before_is", s->before_is);
-        etp_json_kv_ratio(j, "after_was", s->after_was);
-        etp_json_kv_ratio(j, "portable_before", s->portable_before);
-        etp_json_kv_ratio(j, "portable_after", s->portable_after);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+#define OF etp_ab_finding
+static const etp_field k_finding_rows[] = {
+    FIELD("id", TEXT, id, "F1, F2, …", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "what it is about", .words = &k_finding),
+    FIELD("severity", WORD, severity, "", .words = &k_severity),
+    FIELD("text", TEXT, text, "for people", .flags = ETP_SET),
+    LIST("evidence", TEXT, evidence, n_evidence, "ids of rows, operators, arms, comparisons",
+         .flags = ETP_ONE_LINE),
+    FIELD("formula", TEXT, formula, "how its figures come about"),
+};
+static SHAPE(k_finding_shape, k_finding_rows);
+#undef OF
+#define OF etp_ab_cause
+static const etp_field k_ruled_out_rows[] = {
+    FIELD("id", WORD, cause, "", .words = &k_cause),
+    FIELD("text", TEXT, text, "what rules it out", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_ruled_out, k_ruled_out_rows);
+static const etp_field k_cause_rows[] = {
+    FIELD("id", WORD, cause, "", .words = &k_cause),
+    FIELD("state", WORD, state, "", .words = &k_cause_state),
+    FIELD("text", TEXT, text, "what suggests it, or why nothing tells", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_cause_shape, k_cause_rows);
+#undef OF
+#define OF etp_ab_fix
+static const etp_field k_gain_rows[] = {
+    FIELD("lo", INT, lo_ns, "at least", .range = ETP_SIGNED),
+    FIELD("expected", NS, expected_ns, "likely", .range = ETP_SIGNED),
+    FIELD("hi", INT, hi_ns, "at most", .range = ETP_SIGNED),
+};
+static SHAPE_ON_ONE_LINE(k_gain, k_gain_rows);
+static const etp_field k_fix_rows[] = {
+    FIELD("id", TEXT, id, "N1, N2, …", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "", .words = &k_fix),
+    FIELD("text", TEXT, text, "what is wrong, with its figures", .flags = ETP_SET),
+    GROUP("gain_ns", &k_gain, "per inference of the candidate"),
+    FIELD("share", RATIO, share, "expected gain ÷ inference", .range = ETP_SIGNED),
+    FIELD("estimate_ns", NS, estimate_ns, "before measured cases correct it", .range = ETP_SIGNED),
+    FIELD("concerns_ns", INT, concerns_ns, "time of what it is about", .range = ETP_SIGNED),
+    FIELD("measured_cases", UINT, cases, "models that the change was measured on"),
+    FIELD("recipe", TEXT, recipe, "what to do"),
+    FIELD("formula", TEXT, formula, "how the gain comes about"),
+    LIST("evidence", TEXT, evidence, n_evidence, "ids of operators or ledger rows",
+         .flags = ETP_ONE_LINE),
+};
+static SHAPE(k_fix_shape, k_fix_rows);
+#undef OF
+#define OF etp_ab_lost
+static const etp_field k_lost_rows[] = {
+    FIELD("arm", TEXT, arm, "", .flags = ETP_SET),
+    FIELD("block", UINT, block, "0: the pilot"),
+    FIELD("recovered", BOOL, recovered, "a later try succeeded"),
+    FIELD("text", TEXT, text, "why it gave nothing"),
+};
+static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
+#undef OF
 
-// Operators with much of an inference, and where each arm's inference went.
-static void hot(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "hot_operators");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->hot.n; i++) {
-        const etp_ab_hot *h = &ab->hot.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "operator", ab->operators[h->op].id);
-        etp_json_kv_z(j, "arm", ab->arms[ab->hot_arm].name);
-        etp_json_kv_z(j, "why", etp_hot_kind_name(h->kind));
-        etp_ns_member(j, "ns", ab->operators[h->op].ns[ab->hot_arm]);
-        etp_json_kv_ratio(j, "share", h->share);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "delegation");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_split *s = &ab->arms[i].split;
-        bool known = ab->arms[i].profile != NULL;
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "arm", ab->arms[i].name);
-        etp_ns_member(j, "delegated_ns", known ? s->delegated_ns : ETP_NS_UNKNOWN);
-        etp_ns_member(j, "portable_ns", known ? s->portable_ns : ETP_NS_UNKNOWN);
-        etp_ns_member(j, "boundary_ns", known ? s->boundary_ns : ETP_NS_UNKNOWN);
-        etp_ns_member(j, "rest_ns", known ? s->framework_ns + s->unexplained_ns : ETP_NS_UNKNOWN);
-        etp_ns_member(j, "movement_ns", known ? s->movement_ns : ETP_NS_UNKNOWN);
-        etp_json_kv_u64(j, "operators", s->delegated);
-        etp_json_kv_u64(j, "kernels", s->portable);
-        etp_json_kv_u64(j, "calls", s->calls);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+// ---- the document ----
 
-static void lost(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "lost");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->lost.n; i++) {
-        const etp_ab_lost *l = &ab->lost.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "arm", l->arm);
-        etp_json_kv_u64(j, "block", l->block);
-        etp_json_kv_bool(j, "recovered", l->recovered);
-        etp_json_kv_z(j, "text", l->text);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
-
-void etp_ab_json_value(const etp_ab *ab, etp_json *j)
-{
-    etp_json_begin_object(j);
-    header(j, ab);
-    arms(j, ab);
-    comparisons(j, ab);
-    ledgers(j, ab);
-    categories(j, ab);
-    etp_json_key(j, "operators");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        one_operator(j, ab, &ab->operators[i]);
-    }
-    etp_json_end(j);
-    bottlenecks(j, ab);
-    hot(j, ab);
-    engagement(j, ab);
-    etp_ab_findings_json(j, ab);
-    next_fixes(j, ab);
-    agreement(j, "correctness", &ab->correctness);
-    lost(j, ab);
-    etp_ab_environment_json(j, ab);
-    etp_json_end(j);
-}
+#define OF etp_ab
+static const etp_field k_findings_rows[] = {
+    VECTOR("findings", OBJECT, findings, "what stands out, with its evidence",
+           .shape = &k_finding_shape),
+    ARRAY("ruled_out", OBJECT, causes, n_causes, "what did not make the difference",
+          .shape = &k_ruled_out, .when = is_ruled_out),
+    ARRAY("not_ruled_out", OBJECT, causes, n_causes, "what could have made it",
+          .shape = &k_cause_shape, .when = is_not_ruled_out),
+};
+SHAPE(k_etp_ab_findings, k_findings_rows);
+static const etp_field k_ab_rows[] = {
+    GROUP("tool", &k_etp_ab_tool, "versions of etprof"),
+    LIST("models", OBJECT, models, n_models, "that were measured", .shape = &k_model),
+    GROUP("device", &k_etp_ab_device, "that ran them"),
+    GROUP("executorch", &k_executorch, "that ran them"),
+    FIELD("grade", TEXT, grade, "A to D: how far the session can be trusted", .flags = ETP_SET),
+    FIELD("grade_reason", TEXT, grade_reason, "why not A"),
+    MADE_PER("grade_facts", TEXT, grade_fact, &k_grade_axis, "what the arms have in common",
+             .flags = ETP_ONE_LINE),
+    FIELD("state", TEXT, state, "finished, running, interrupted; null: bare recordings"),
+    GROUP("stop", &k_etp_ab_stop, "of the session"),
+    LIST("arms", OBJECT, arms, n_arms, "what was measured against each other", .shape = &k_arm),
+    LIST("comparisons", OBJECT, comparisons, n_comparisons, "each other arm against the baseline",
+         .shape = &k_etp_ab_comparison),
+    LIST("ledgers", OBJECT, ledgers, n_comparisons, "likewise, of arms with recordings",
+         .shape = &k_ledger, .when = has_rows),
+    LIST("categories", OBJECT, categories, n_categories, "those that occur",
+         .shape = &k_category_shape),
+    LIST("operators", OBJECT, operators, n_operators, "in the order of the program",
+         .shape = &k_operator),
+    LIST("bottlenecks", OBJECT, shifts, n_comparisons, "where it was and is, by comparison",
+         .shape = &k_shift),
+    VECTOR("hot_operators", OBJECT, hot, "with more than 5 % of an inference", .shape = &k_hot),
+    LIST("delegation", OBJECT, arms, n_arms, "where each arm's traced_ns went",
+         .shape = &k_delegation),
+    FIELD("engagement", OBJECT, engagement, "of the candidate of the first comparison",
+          .shape = &k_engagement),
+    GROUP(NULL, &k_etp_ab_findings, ""),
+    VECTOR("next_fixes", OBJECT, fixes, "what to change, likely ones first", .shape = &k_fix_shape),
+    FIELD("correctness", OBJECT, correctness, "outputs of the arms against each other",
+          .shape = &k_etp_ab_agreement),
+    VECTOR("lost", OBJECT, lost, "launches that gave nothing", .shape = &k_lost),
+    GROUP("environment", &k_etp_ab_environment, "what surrounded the blocks"),
+};
+static SHAPE(k_ab, k_ab_rows);
+#undef OF
+const etp_document k_etp_ab_document = {
+    "etprof.ab/1", "report.json and what ab, run, analyze, compare print", &k_ab};
 
 void etp_ab_json(const etp_ab *ab, etp_json *j)
 {
-    etp_ab_json_value(ab, j);
+    etp_document_write(j, &k_etp_ab_document, ab, ab);
     etp_json_end_document(j);
 }

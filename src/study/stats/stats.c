@@ -90,8 +90,11 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
         etp_json_kv_ratio(j, "cliffs_delta", c->unpaired.cliffs_delta);
     }
     flags_json(c ? c->flags : 0, j);
-    etp_counters_split_json(&a->counters, c ? (uint32_t)(c - a->stats.comparisons) : 0,
-                            withheld || !c, j);
+    etp_object_member(j, "counters", &k_etp_counters_split,
+                      withheld || !c
+                          ? NULL
+                          : etp_counters_split_at(&a->counters, (size_t)(c - a->stats.comparisons)),
+                      a);
 }
 
 static void ns_json(etp_json *j, const char *key, int64_t ns)
@@ -146,7 +149,7 @@ static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
     etp_json_kv_ratio(j, "drift_p", arm->drift_p);
     flags_json(arm->flags, j);
     slow_json(a, i, j);
-    etp_counters_arm_json(&a->counters, i, j);
+    etp_object_member(j, "counters", &k_etp_counters_arm, etp_counters_arm_at(&a->counters, i), a);
     etp_json_key(j, "quantiles");
     etp_json_begin_array(j);
     for (size_t k = 0; k < ETP_TAIL_QUANTILES; k++) {

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "document/document.h"
-#include "show/counters.h"
 #include "show/json.h"
 #include "study/sweep/sweep.h"
 
@@ -46,7 +45,7 @@ static void head(etp_json *j, const etp_sweep *s)
 {
     const etp_ab *ab = s->ab;
     etp_json_kv_z(j, "schema", "etprof.sweep/1");
-    etp_ab_tool_json(j, ab);
+    etp_object_member(j, "tool", &k_etp_ab_tool, ab, ab);
     etp_json_key(j, "models");
     etp_json_begin_array(j);
     for (size_t i = 0; i < ab->n_models; i++) {
@@ -66,10 +65,10 @@ static void head(etp_json *j, const etp_sweep *s)
     }
     etp_json_end(j);
     etp_json_kv_bool(j, "same_inputs", s->same_inputs);
-    etp_ab_device_json(j, ab);
+    etp_object_member(j, "device", &k_etp_ab_device, ab, ab);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_kv_z(j, "state", ab->state);
-    etp_ab_stop_json(j, ab);
+    etp_object_member(j, "stop", &k_etp_ab_stop, ab, ab);
 }
 
 static void design(etp_json *j, const etp_sweep *s)
@@ -135,10 +134,8 @@ static void speedups(etp_json *j, const etp_sweep *s)
         etp_json_kv_z(j, "withheld", etp_withheld_name(etp_sweep_withheld(s, x->at)));
         const etp_sweep_pair *pair = etp_sweep_pair_at(s, x->at);
         if (pair && pair->ab->n_comparisons) {
-            const etp_ab_comparison *c = &pair->ab->comparisons[0];
-            etp_ab_states_json(j, c);
-            etp_counters_split_json(&pair->ab->counters, 0, c->withheld != ETP_WITHHELD_NOT, j);
-            etp_ab_findings_json(j, pair->ab);
+            etp_members_write(j, &k_etp_ab_states, pair->ab->comparisons, pair->ab);
+            etp_members_write(j, &k_etp_ab_findings, pair->ab, pair->ab);
         }
         etp_json_end(j);
     }
@@ -233,7 +230,7 @@ void etp_sweep_json(const void *sweep, etp_json *j)
     scaling(j, s);
     interactions(j, s);
     means(j, s);
-    etp_ab_environment_json(j, s->ab);
+    etp_object_member(j, "environment", &k_etp_ab_environment, s->ab, s->ab);
     etp_json_key(j, "sentences");
     etp_json_begin_array(j);
     for (size_t i = 0; i < s->sentences.n; i++) {

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Are the JSON Schemas and the list of keys in docs/documents.md what the tables in src/ say?
+usage: check_documents.py DESCRIBE SOURCE_DIR, or DESCRIBE SOURCE_DIR --write to write them. DESCRIBE is the program
+made of describe.c."""
+import json
+import pathlib
+import subprocess
+import sys
+
+MARK = "<!-- made by tests/documents/check_documents.py --write -->\n"
+TYPES = {"text": "string", "str": "string", "bool": "boolean", "maybe": "boolean", "not": "boolean", "uint": "integer", "int": "integer",
+         "ns": "integer", "ratio": "number", "number": "number", "rounded": "integer", "word": "string"}
+UNKNOWN = ("text", "maybe", "ns", "ratio", "number", "rounded")  # kinds that have a value for it
+LIMITS = {"from 0": {"minimum": 0}, "signed": {}, "from 1": {"minimum": 1}, "0 to 1": {"minimum": 0, "maximum": 1},
+          "within 1": {"minimum": -1, "maximum": 1}}
+SHOWN = {"object": "object", "written": "…", "uint": "integer", "rounded": "integer", "word": "text", "str": "text",
+         "maybe": "boolean", "not": "boolean", "bool": "boolean", "ns": "integer", "int": "integer", "ratio": "number"}
+
+
+def spliced(members):
+    """Members without a key hold members of the object itself."""
+    for m in members:
+        if m["key"] is None and m["kind"] == "object":
+            for inner in spliced(m["members"]):
+                yield {**inner, "later": inner["later"] or m["later"] or m["absent"]}
+        else:
+            yield m
+
+
+def is_nullable(m):
+    if m["kind"] == "text" and m["many"] == "counted":
+        return False
+    return not m["set"] and not m["blank"] and not (m["absent"] and m["many"] == "one") and (
+        m["null"] or m["kind"] in UNKNOWN or None in m.get("words", ()))
+
+
+def of_value(m):
+    """The schema of one value."""
+    if m["kind"] == "written":
+        return json.loads(m["schema"])
+    if m["kind"] == "object":
+        schema = of_object(m["members"])
+    elif m["kind"] == "word" and m["words"]:
+        schema = {"type": "string", "enum": list(dict.fromkeys(w for w in m["words"] if w is not None))}
+    else:
+        schema = {"type": TYPES[m["kind"]]}
+        if schema["type"] in ("integer", "number"):
+            schema |= LIMITS[m["range"]]
+        elif m["sha256"]:
+            schema |= {"minLength": 64, "maxLength": 64}
+        elif schema["type"] == "string" and m["set"]:
+            schema["minLength"] = 1
+    if is_nullable(m):
+        schema["type"] = [schema["type"], "null"]
+        if "enum" in schema:
+            schema["enum"].append(None)
+    return schema
+
+
+def of_member(m):
+    value = of_value(m if m["many"] in ("one", "at") else {**m, "null": False} if m["kind"] == "object" else m)
+    if m["many"] == "counted" or (m["many"] == "per" and not m["named"]):
+        return {"type": "array", "items": value}
+    return {"type": "object", "additionalProperties": value} if m["many"] == "per" else value
+
+
+def of_object(members):
+    schema = {"type": "object", "required": [], "properties": {}}
+    for m in spliced(members):
+        if m["key"] is None:  # members whose names are data
+            schema["additionalProperties"] = of_value(m)
+            continue
+        schema["properties"][m["key"]] = of_member(m)
+        if not m["absent"] and not m["later"]:
+            schema["required"].append(m["key"])
+    return schema
+
+
+def schema_of(document):
+    inner = of_object(document["members"])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": f"{document['title']} ({document['name']})", "type": "object",
+            "required": ["schema", *inner["required"]],
+            "properties": {"schema": {"type": "string", "const": document["name"]}, **inner["properties"]}}
+
+
+def lines_of(members, before=""):
+    for m in spliced(members):
+        many = "" if m["many"] in ("one", "at") else "{}" if m["named"] else "[]"
+        name = before + (m["key"] or "*") + many
+        kind = SHOWN.get(m["kind"], m["kind"]) + (" or null" if is_nullable(m) else "") + (
+            ", may be absent" if m["absent"] else "")
+        words = ", ".join(f"`{w}`" for w in dict.fromkeys(m.get("words", ())) if w)
+        doc = m["doc"] + (": " if words and m["doc"] else "") + words
+        yield f"| `{name}` | {kind} | {doc} |".replace("  ", " ")
+        yield from lines_of(m.get("members", ()), name + ".")
+
+
+def page_of(documents):
+    text = ""
+    for d in documents:
+        text += f"\n## `{d['name']}`\n\n{d['title']}.\n\n| Key | Kind | Is |\n|---|---|---|\n"
+        text += "".join(line + "\n" for line in lines_of(d["members"]))
+    return text
+
+
+def main():
+    describe, source, write = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:] == ["--write"]
+    documents = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
+    page = source / "docs/documents.md"
+    files = {source / f"model_profiling/schemas/{d['name'].split('.')[1].split('/')[0]}.schema.json":
+             json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n" for d in documents}
+    files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents)
+    wrong = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    for path in wrong:
+        if write:
+            path.write_text(files[path])
+        else:
+            print(f"{path} is not what the tables say: run this with --write")
+    print(f"{len(documents)} documents, {len(wrong)} files {'written' if write else 'differ'}")
+    return 1 if not documents or (wrong and not write) else 0
+
+
+sys.exit(main())

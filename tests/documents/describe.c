@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what the tables of documents say, as JSON, for check_documents.py. Refuses tables that
+// contradict themselves, which the compiler does not see.
+#include <stdlib.h>
+#include <string.h>
+
+#include "document/fields.h"
+#include "show/json.h"
+
+static const char *const k_kinds[] = {"text", "str",   "bool",   "not",     "maybe", "uint",  "int",
+                                      "ns",   "ratio", "number", "rounded", "word",  "object"};
+static const char *const k_many[] = {"one", "counted", "per", "at"};
+static const char *const k_ranges[] = {"from 0", "signed", "from 1", "0 to 1", "within 1"};
+
+static void require(bool ok, const etp_field *f, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "member \"%s\": %s\n", f->key ? f->key : "(spliced)", what);
+        exit(1);
+    }
+}
+
+static void describe_shape(etp_json *j, const etp_shape *shape);
+
+static void describe_words(etp_json *j, const etp_words *words)
+{
+    etp_json_key(j, "words");
+    etp_json_begin_array(j);
+    for (unsigned i = 0; i < words->n; i++) {
+        etp_json_z(j, words->text(NULL, i));
+    }
+    etp_json_end(j);
+}
+
+static void describe_field(etp_json *j, const etp_field *f)
+{
+    bool object = f->kind == ETP_FIELD_OBJECT && !f->write;
+    require(f->doc, f, "has no text");
+    require(object == (f->shape != NULL), f, "objects, and they alone, have a shape");
+    require((f->kind == ETP_FIELD_WORD) == (f->words != NULL), f, "words, and they alone");
+    require((f->many == ETP_PER) == (f->axis != NULL), f, "an axis, where there is one for each");
+    require(!object || f->find || f->size == 0 || f->size == f->shape->size, f,
+            "the struct is not the shape's");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "key", f->key);
+    etp_json_kv_z(j, "kind", f->write ? "written" : k_kinds[f->kind]);
+    etp_json_kv_z(j, "many", k_many[f->many]);
+    etp_json_kv_bool(j, "named", f->axis && f->axis->name);
+    etp_json_kv_bool(j, "absent", f->flags & ETP_ABSENT);
+    etp_json_kv_bool(j, "later", f->flags & ETP_LATER);
+    etp_json_kv_bool(j, "set", f->flags & ETP_SET);
+    etp_json_kv_bool(j, "sha256", f->flags & ETP_SHA256);
+    etp_json_kv_bool(j, "blank", f->flags & ETP_BLANK);
+    etp_json_kv_bool(j, "null",
+                     (f->flags & (ETP_EMPTY | ETP_ZERO | ETP_MOST)) || f->find ||
+                         (f->pointer && f->many == ETP_ONE) || (f->when && f->many == ETP_ONE));
+    etp_json_kv_z(j, "range", k_ranges[f->range]);
+    etp_json_kv_z(j, "schema", f->schema);
+    etp_json_kv_z(j, "doc", f->doc);
+    if (f->words) {
+        describe_words(j, f->words);
+    }
+    if (f->shape) {
+        etp_json_key(j, "members");
+        describe_shape(j, f->shape);
+    }
+    etp_json_end(j);
+}
+
+static void describe_shape(etp_json *j, const etp_shape *shape)
+{
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < shape->n; i++) {
+        describe_field(j, &shape->fields[i]);
+    }
+    etp_json_end(j);
+}
+
+int main(void)
+{
+    static const etp_document *const k_documents[] = {&k_etp_ab_document};
+    etp_sink sink = etp_sink_file(stdout);
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < sizeof k_documents / sizeof *k_documents; i++) {
+        etp_json_begin_object(&j);
+        etp_json_kv_z(&j, "name", k_documents[i]->name);
+        etp_json_kv_z(&j, "title", k_documents[i]->title);
+        etp_json_key(&j, "members");
+        describe_shape(&j, k_documents[i]->shape);
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return sink.failed || fflush(stdout) != 0;
+}
