@@ -2,7 +2,7 @@
 // A document described once. Each object of a document is a shape: a table of its members, one row
 // each, with the place in the C struct, the kind, what is unknown and what it means. From the rows
 // come what is written as JSON (fields.c), what is read where we read it back
-// (store/fields_read.c), and the JSON Schema and docs/documents.md (tests/documents). rows.h has
+// (fields_read.c), and the JSON Schema and docs/documents.md (tests/documents). rows.h has
 // the macros that make rows.
 #ifndef ETP_DOCUMENT_FIELDS_H
 #define ETP_DOCUMENT_FIELDS_H
@@ -79,7 +79,7 @@ typedef struct etp_axis {
 } etp_axis;
 
 struct etp_field;
-struct etp_json_object; // store/internal.h
+struct etp_json_object; // base/json_read.h
 typedef struct etp_shape {
     const struct etp_field *fields;
     size_t n, size; // of the table, of the struct
@@ -129,5 +129,8 @@ void etp_object_member(etp_json *j, const char *key, const etp_shape *shape, con
 // A whole document: the object, "schema" first, without the end of the document.
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
                         const void *root);
+// All that SHAPE says, into OBJECT, which is zeroed. fields_read.c
+void etp_object_read(const struct etp_json_object *o, const etp_shape *shape, void *object,
+                     void *root);
 
 #endif

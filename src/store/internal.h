@@ -23,6 +23,8 @@ bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
 
 // ---- parts ----
 
+extern const etp_document k_etp_run_document, k_etp_launch_document;
+extern const etp_shape k_etp_run_file;
 // A path that stays inside the folder: relative, no "..", no empty part, no control character.
 bool etp_run_path_ok(etp_str path);
 // A name that is a single such part.
@@ -30,11 +32,20 @@ bool etp_run_name_ok(etp_str name);
 
 ETP_NODISCARD etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out,
                                                etp_error *err);
-// results[] needs the samples of finished sessions; it is left out while running.
+// results[] needs the samples of finished sessions; it is empty while running.
 ETP_NODISCARD etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out,
                                                 etp_error *err);
+// results.c: the value of "results", for Arm's kit.
+ETP_NODISCARD etp_status etp_run_results_write(etp_json *j, const etp_run *run, etp_arena *arena,
+                                               etp_error *err);
 ETP_NODISCARD etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run,
                                               etp_error *err);
+// environment.c: one line; a launch or a block is added to RUN when the manifest vouches for it.
+ETP_NODISCARD etp_status etp_run_line_read(etp_str line, etp_arena *arena, etp_run *run,
+                                           etp_error *err);
+void etp_run_launch_write(etp_sink *sink, const etp_run *run, const etp_run_launch *l);
+// Index of the arm, tried first at HINT; UINT32_MAX: no such arm.
+uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint);
 ETP_NODISCARD etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run,
                                                   etp_error *err);
 

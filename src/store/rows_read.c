@@ -35,7 +35,7 @@ static bool number(const etp_csv_row *row, int column, uint64_t max, uint64_t *o
     return (size_t)column < row->n && etp_parse_u64(row->cells[column], out) && *out <= max;
 }
 
-static uint32_t find_arm(const etp_run *run, etp_str name, uint32_t hint)
+uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint)
 {
     if (hint < run->arms.n && etp_str_eq(run->arms.items[hint].name, name)) {
         return hint;
@@ -52,8 +52,9 @@ static etp_status read_sample(const etp_run *run, const columns *c, const etp_cs
                               uint32_t hint, etp_run_sample *out, etp_error *err)
 {
     uint64_t block, launch, iteration;
-    out->arm = (size_t)c->experiment < row->n ? find_arm(run, row->cells[c->experiment], hint)
-                                              : UINT32_MAX;
+    out->arm = (size_t)c->experiment < row->n
+                   ? etp_run_arm_find(run, row->cells[c->experiment], hint)
+                   : UINT32_MAX;
     const char *what = NULL;
     if (out->arm == UINT32_MAX) {
         what = "experiment is not in the plan";
@@ -149,174 +150,6 @@ etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, et
     }
 }
 
-static uint64_t count_or_unknown(const etp_json_object *o, const char *key)
-{
-    const json_t *v = json_object_get(o->object, key);
-    return !v || json_is_null(v) ? UINT64_MAX : etp_json_get_u64(o, key, INT64_MAX);
-}
-
-// One column into the field at OFFSET of every item; null is 0, not counted.
-static void read_column(const etp_json_object *o, const char *key, size_t offset,
-                        etp_run_counts *items, size_t n)
-{
-    const json_t *array;
-    size_t found = etp_json_get_array(o, key, UINT32_MAX, &array);
-    if (found != 0 && found != n) {
-        etp_json_reject(o, key, "as many values as cycles");
-        return;
-    }
-    for (size_t i = 0; i < found; i++) {
-        const json_t *v = json_array_get(array, i);
-        uint64_t value =
-            json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : 0;
-        if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0)) {
-            etp_json_reject(o, key, "counts or null");
-            return;
-        }
-        memcpy((char *)&items[i] + offset, &value, sizeof value);
-    }
-}
-
-static void read_counted(const etp_json_object *launch, etp_run_launch *l)
-{
-    etp_json_object o = etp_json_get_object(launch, "counted"); // absent where nothing was counted
-    const json_t *array;
-    size_t n = o.object ? etp_json_get_array(&o, "cycles", UINT32_MAX, &array) : 0;
-    etp_run_counts *items = n > 0 ? ETP_NEW_ARRAY(o.arena, etp_run_counts, n) : NULL;
-    if (!items) {
-        *launch->status = n > 0 ? etp_fail_nomem(launch->err, "launches") : *launch->status;
-        return;
-    }
-    read_column(&o, "cycles", offsetof(etp_run_counts, cycles), items, n);
-    read_column(&o, "cpu_ns", offsetof(etp_run_counts, cpu_ns), items, n);
-    read_column(&o, "instructions", offsetof(etp_run_counts, instructions), items, n);
-    read_column(&o, "cache_misses", offsetof(etp_run_counts, cache_misses), items, n);
-    l->counted.items = items;
-    l->counted.n = (uint32_t)n;
-    l->counted.scaled = etp_json_get_u32(&o, "scaled", UINT32_MAX);
-    l->counted.events = etp_json_get_str(&o, "events");
-    l->counted.cache = etp_json_get_str(&o, "cache");
-}
-
-static void read_launch(const etp_json_object *o, etp_run *run)
-{
-    etp_str arm = etp_json_get_str(o, "experiment");
-    etp_run_launch l = {
-        .arm = find_arm(run, arm, 0),
-        .block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
-        .launch = etp_json_get_u32(o, "launch", UINT32_MAX),
-        .position = etp_json_get_u32(o, "position", UINT32_MAX),
-        .pid = etp_json_get_u64(o, "pid", INT64_MAX),
-        .start_ns = etp_json_get_u64(o, "start_ns", INT64_MAX),
-        .wall_ns = etp_json_get_u64(o, "wall_ns", INT64_MAX),
-        .load_ns = etp_json_get_u64(o, "load_ns", INT64_MAX),
-        .first_ns = etp_json_get_u64(o, "first_ns", INT64_MAX),
-        .rss_bytes = etp_json_get_u64(o, "rss_bytes", INT64_MAX),
-        .peak_rss_bytes = etp_json_get_u64(o, "peak_rss_bytes", INT64_MAX),
-        .user_ns = etp_json_get_u64(o, "user_ns", INT64_MAX),
-        .system_ns = etp_json_get_u64(o, "system_ns", INT64_MAX),
-        .minor_faults = etp_json_get_u64(o, "minor_faults", INT64_MAX),
-        .major_faults = etp_json_get_u64(o, "major_faults", INT64_MAX),
-        .voluntary_switches = etp_json_get_u64(o, "voluntary_switches", INT64_MAX),
-        .involuntary_switches = etp_json_get_u64(o, "involuntary_switches", INT64_MAX),
-        .wait_ns = count_or_unknown(o, "wait_ns"),
-        .migrations = count_or_unknown(o, "migrations"),
-        .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
-        .asks_left = etp_json_get_u64(o, "asks_left", INT64_MAX),
-        .asks_missed =
-            etp_json_get_u64(o, "asks_missed", INT64_MAX), // absent: none, or an older folder
-        .asks_looks = etp_json_get_u64(o, "asks_looks", INT64_MAX), // absent: none
-        .flags = etp_json_get_str(o, "flags"),
-        .cpus_allowed = etp_json_get_str(o, "cpus_allowed")};
-    etp_json_object mask = etp_json_get_object(o, "mask");
-    l.mask_requested = etp_json_get_str(&mask, "requested");
-    l.mask_hook = etp_json_get_str(&mask, "hook");
-    l.mask_cleared = etp_json_get_str(&mask, "cleared");
-    l.mask_caller = etp_json_get_str(&mask, "caller");
-    etp_json_object hook = etp_json_get_object(o, "hook_cost"); // absent in older folders
-    l.hook_cost.calls = etp_json_get_u64(&hook, "calls", INT64_MAX);
-    l.hook_cost.call_ps = etp_json_get_u64(&hook, "call_ps", INT64_MAX);
-    etp_json_object counters = etp_json_get_object(o, "counters"); // absent in older folders
-    l.cycles = etp_json_get_u64(&counters, "cycles", INT64_MAX);
-    l.instructions = etp_json_get_u64(&counters, "instructions", INT64_MAX);
-    l.fast_cycles = etp_json_get_u64(&counters, "fast_cycles", INT64_MAX);
-    l.energy_nj = etp_json_get_u64(&counters, "energy_nj", INT64_MAX);
-    read_counted(o, &l);
-    if (l.arm == UINT32_MAX) {
-        etp_json_reject(o, "experiment", "in the plan");
-    }
-    if (!etp_launch_kind_find(etp_json_get_str(o, "kind"), &l.kind)) {
-        etp_json_reject(o, "kind", "a kind of launch");
-    }
-    if (*o->status == ETP_OK && l.block <= run->blocks_done &&
-        !ETP_PUSH(o->arena, &run->launches, l)) {
-        *o->status = etp_fail_nomem(o->err, "launches");
-    }
-}
-
-static double double_or_unknown(const etp_json_object *o, const char *key)
-{
-    const json_t *v = json_object_get(o->object, key);
-    return v && !json_is_null(v) ? etp_json_get_double(o, key) : (double)NAN;
-}
-
-static etp_str text_or_empty(const etp_json_object *o, const char *key)
-{
-    return json_is_string(json_object_get(o->object, key)) ? etp_json_get_str(o, key) : ETP_STR("");
-}
-
-static etp_run_moment read_moment(const etp_json_object *o, const char *key)
-{
-    etp_json_object at = etp_json_get_object(o, key);
-    const json_t *boost = json_object_get(at.object, "boost");
-    return (etp_run_moment){
-        .temperature_c = double_or_unknown(&at, "temperature_c"),
-        .load1 = double_or_unknown(&at, "load1"),
-        .time_ns = at.object ? count_or_unknown(&at, "time_ns") : UINT64_MAX,
-        .memory_free_bytes = at.object ? count_or_unknown(&at, "memory_free_bytes") : UINT64_MAX,
-        .cpu_busy_ms = at.object ? count_or_unknown(&at, "cpu_busy_ms") : UINT64_MAX,
-        .cpu_steal_ms = at.object ? count_or_unknown(&at, "cpu_steal_ms") : UINT64_MAX,
-        .governor = text_or_empty(&at, "governor"),
-        .power = text_or_empty(&at, "power"),
-        .boost = json_is_boolean(boost) ? json_is_true(boost) : -1,
-        .freq_max_khz = at.object ? count_or_unknown(&at, "freq_max_khz") : UINT64_MAX,
-        .freq_cap_khz = at.object ? count_or_unknown(&at, "freq_cap_khz") : UINT64_MAX,
-        .thermal_status = at.object ? count_or_unknown(&at, "thermal_status") : UINT64_MAX,
-    };
-}
-
-static void read_block(const etp_json_object *o, etp_run *run)
-{
-    etp_run_block b = {.block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
-                       .start = read_moment(o, "start"),
-                       .end = read_moment(o, "end")};
-    uint64_t slept = count_or_unknown(o, "slept_ns"); // folders of before have neither
-    b.slept_ns = slept == UINT64_MAX ? 0 : slept;
-    b.clock_jump_s =
-        json_object_get(o->object, "clock_jump_s") ? etp_json_get_double(o, "clock_jump_s") : 0;
-    if (*o->status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done &&
-        !ETP_PUSH(o->arena, &run->blocks, b)) {
-        *o->status = etp_fail_nomem(o->err, "blocks");
-    }
-}
-
-// One line: launches and blocks are taken, other lines are for people.
-static etp_status read_line(etp_str line, etp_arena *arena, etp_run *run, etp_error *err)
-{
-    json_t *json;
-    ETP_TRY(etp_json_read(line, &json, err));
-    etp_status status = ETP_OK;
-    const etp_json_object o = {
-        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
-    if (etp_str_eqz(etp_json_get_str(&o, "type"), "launch")) {
-        read_launch(&o, run);
-    } else if (etp_str_eqz(etp_json_get_str(&o, "type"), "block")) {
-        read_block(&o, run);
-    }
-    json_decref(json);
-    return status;
-}
-
 // Takes the first line off *TEXT, which starts AT bytes into the file. False at the end and before
 // a line that was torn in the middle of a write.
 static bool take_line(etp_str *text, etp_str *line, uint64_t *at, uint64_t *number_of_line)
@@ -335,7 +168,7 @@ static bool take_line(etp_str *text, etp_str *line, uint64_t *at, uint64_t *numb
 static etp_status read_numbered(etp_str line, uint64_t next, uint64_t number_of_line,
                                 etp_arena *arena, etp_run *run, etp_error *err)
 {
-    etp_status status = line.len == 0 ? ETP_OK : read_line(line, arena, run, err);
+    etp_status status = line.len == 0 ? ETP_OK : etp_run_line_read(line, arena, run, err);
     if (status == ETP_OK) {
         return ETP_OK;
     }

@@ -1,15 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of options.def as rows.
-#include "store/settings.h"
+// The settings of options.def as members of the manifest.
+#include "document/rows.h"
+#include "store/internal.h"
 
-#define ROW(field, type, key, limit, requested) \
-    {key, ETP_SETTING_##type, requested, offsetof(etp_settings, field), limit},
-#define ROW_PLAN(...) ROW(__VA_ARGS__, false)
-#define ROW_REQUESTED(...) ROW(__VA_ARGS__, true)
-#define ROW_CALL(...)
+KNOWN(has_knee, etp_settings, it->knee > 0)
+KNOWN(has_cool, etp_cool, it->celsius > 0)
 
-const etp_setting k_etp_settings[] = {
-#define OPTION(where, field, type, key, limit, ...) ROW_##where(field, type, key, limit)
-#include "store/options.def"
-    {0},
+static void check_knee(const etp_json_object *o, const void *settings, const void *root)
+{
+    (void)root;
+    if (!(((const etp_settings *)settings)->knee > 0)) {
+        etp_json_reject(o, "knee", "a gain above 0");
+    }
+}
+
+#define OF etp_cool
+static const etp_field k_cool_rows[] = {
+    FIELD("celsius", NUMBER, celsius, "at most at the start of a block", .flags = ETP_ZERO),
+    FIELD("wait_s", NUMBER, wait_s, "at most", .flags = ETP_ZERO),
 };
+static SHAPE_ON_ONE_LINE(k_cool, k_cool_rows);
+#undef OF
+
+#define OF etp_settings
+static const etp_field k_knee_rows[] = {
+    FIELD("knee", NUMBER, knee, "gain that more threads must reach", .flags = ETP_ZERO),
+};
+static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee};
+
+#define ROW_TEXT(key, field, limit, help) \
+    FIELD(key, TEXT, field, help, .flags = ETP_BLANK | ETP_LATER),
+#define ROW_COUNT(key, field, limit, help) \
+    FIELD(key, UINT, field, help, .most = limit, .flags = ETP_LATER),
+#define ROW_RATIO(key, field, limit, help) \
+    FIELD(key, NUMBER, field, help, .flags = ETP_ZERO | ETP_LATER),
+#define ROW_TIME(...) ROW_RATIO(__VA_ARGS__)
+#define ROW_FLAG(key, field, limit, help) FIELD(key, BOOL, field, help, .flags = ETP_LATER),
+#define ROW_OFF(key, field, limit, help) FIELD(key, NOT, field, help, .flags = ETP_LATER),
+#define ROW_COOL(key, field, limit, help) \
+    FIELD(key, OBJECT, field, help, .shape = &k_cool, .when = has_cool, .flags = ETP_ABSENT),
+#define ROW_KNEE(key, field, limit, help) \
+    GROUP(key, &k_knee, help, .when = has_knee, .flags = ETP_ABSENT),
+#define NONE(...)
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, letter, arg, \
+               help)                                                                              \
+    IN_##where(ROW_##type)(key, field, limit, help)
+
+static const etp_field k_plan_rows[] = {
+#define IN_PLAN(row) row
+#define IN_REQUESTED(row) NONE
+#define IN_CALL(row) NONE
+#include "store/options.def"
+};
+SHAPE(k_etp_plan_settings, k_plan_rows);
+#undef IN_PLAN
+#undef IN_REQUESTED
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, letter, arg, \
+               help)                                                                              \
+    IN_##where(ROW_##type)(key, field, limit, help)
+static const etp_field k_requested_rows[] = {
+#define IN_PLAN(row) NONE
+#define IN_REQUESTED(row) row
+#include "store/options.def"
+};
+SHAPE(k_etp_requested_settings, k_requested_rows);

@@ -5,8 +5,9 @@
 #define ETP_STORE_SETTINGS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+#include "document/fields.h"
 
 #define ETP_MAX_BLOCKS 1000
 #define ETP_MAX_SEED (((uint64_t)1 << 53) - 1) // JSON readers everywhere keep that many bits
@@ -14,17 +15,6 @@
 typedef struct etp_cool { // start temperature of blocks, and how long to wait for it; 0: none
     double celsius, wait_s;
 } etp_cool;
-
-typedef enum etp_setting_type {
-    ETP_SETTING_TEXT,
-    ETP_SETTING_COUNT,
-    ETP_SETTING_RATIO,
-    ETP_SETTING_TIME,
-    ETP_SETTING_FLAG,
-    ETP_SETTING_OFF,
-    ETP_SETTING_COOL,
-    ETP_SETTING_KNEE
-} etp_setting_type;
 
 // Zero is "not given" of every field: the planner decides and writes down what it decided, but for
 // counts that each launch's pilot finds.
@@ -44,13 +34,7 @@ typedef struct etp_settings {
 #include "store/options.def"
 } etp_settings;
 
-typedef struct etp_setting { // one row of the table as the manifest needs it
-    const char *key;
-    etp_setting_type type;
-    bool requested; // in plan.asked, else in plan
-    size_t offset;
-    uint64_t limit;
-} etp_setting;
-extern const etp_setting k_etp_settings[]; // ends with a NULL key
+// As members of the manifest's "plan", and of "asked" in it.
+extern const etp_shape k_etp_plan_settings, k_etp_requested_settings;
 
 #endif

@@ -185,6 +185,14 @@ typedef struct etp_run_fact { // of the device: "cpu" → "Intel(R) …"
     etp_str key, value;
 } etp_run_fact;
 
+typedef struct etp_run_note { // what the session noticed: "clock_jump", …
+    etp_str id, text;
+} etp_run_note;
+
+typedef struct etp_run_named { // what the runner's self-test called operators of every data type at
+    etp_str level, names;      // a level, "; " between
+} etp_run_named;
+
 // Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller
 // (writer).
 #define ETP_RUN_NAMED_LEVELS 8
@@ -242,9 +250,7 @@ typedef struct etp_run {
         etp_run_file *items; // raw files, complete once finished
         size_t n, cap;
     } files;
-    struct {
-        etp_str id, text; // what the session noticed: "clock_jump", …
-    } notes[16];
+    etp_run_note notes[16];
     size_t n_notes;
 
     // read from samples.csv, environment.jsonl and the experiments' folders
@@ -267,9 +273,7 @@ typedef struct etp_run {
     uint64_t samples_ignored; // rows after the last whole block, or a torn last row
     bool selftest_ok;         // the runner proved that masking works with this SDK
     etp_str selftest;         // its words, "" when it was not run
-    struct { // what it called operators of every data type at a level, "; " between
-        etp_str level, names;
-    } names[ETP_RUN_NAMED_LEVELS];
+    etp_run_named names[ETP_RUN_NAMED_LEVELS];
     size_t n_names;
 } etp_run;
 

@@ -23,9 +23,10 @@ static void hash_of(const etp_run *run, char out_hex[static ETP_SHA256_HEX_CHARS
     add(&h, ETP_STR("what a run folder names, 1"));
     add(&h, run->device_spec);
     add(&h, etp_run_fact_of(run, "prepare"));
-    for (const etp_setting *row = k_etp_settings; row->key; row++) {
+    for (size_t i = 0; i < k_etp_plan_settings.n; i++) {
+        const etp_field *row = &k_etp_plan_settings.fields[i];
         const void *field = (const char *)&run->settings + row->offset;
-        if (row->type == ETP_SETTING_TEXT) {
+        if (row->kind == ETP_FIELD_TEXT) {
             add(&h, etp_str_from(*(const char *const *)field));
         }
     }

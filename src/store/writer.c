@@ -124,118 +124,6 @@ static void write_samples(etp_sink *sink, const etp_run *run, const etp_run_samp
     }
 }
 
-static void count_or_null(etp_json *j, const char *key, uint64_t v)
-{
-    etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
-}
-
-static void write_column(etp_json *j, const char *key, const etp_run_launch *l, size_t offset,
-                         bool zero_counts)
-{
-    etp_json_key(j, key);
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 0; i < l->counted.n; i++) {
-        uint64_t v;
-        memcpy(&v, (const char *)&l->counted.items[i] + offset, sizeof v);
-        if (v > 0 || zero_counts) {
-            etp_json_u64(j, v);
-        } else {
-            etp_json_null(j);
-        }
-    }
-    etp_json_end(j);
-}
-
-// By column, as the iterations of samples.csv: what one iteration cost.
-static void write_counted(etp_json *j, const etp_run_launch *l)
-{
-    etp_json_key(j, "counted");
-    etp_json_begin_object(j);
-    etp_json_kv_str(j, "events", l->counted.events);
-    etp_json_kv_str_if(j, "cache", l->counted.cache, l->counted.cache.len > 0);
-    etp_json_kv_u64(j, "scaled", l->counted.scaled);
-    write_column(j, "cpu_ns", l, offsetof(etp_run_counts, cpu_ns), false);
-    write_column(j, "cycles", l, offsetof(etp_run_counts, cycles), false);
-    write_column(j, "instructions", l, offsetof(etp_run_counts, instructions), false);
-    if (l->counted.cache.len > 0) {
-        write_column(j, "cache_misses", l, offsetof(etp_run_counts, cache_misses), true);
-    }
-    etp_json_end(j);
-}
-
-static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launch *l)
-{
-    etp_json j;
-    etp_json_init(&j, sink, false);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "type", "launch");
-    etp_json_kv_u64(&j, "block", l->block);
-    etp_json_kv_u64(&j, "launch", l->launch);
-    etp_json_kv_str(&j, "experiment", run->arms.items[l->arm].name);
-    etp_json_kv_z(&j, "kind", etp_launch_kind_name(l->kind));
-    etp_json_kv_u64(&j, "position", l->position);
-    etp_json_kv_u64(&j, "pid", l->pid);
-    etp_json_kv_u64(&j, "start_ns", l->start_ns);
-    etp_json_kv_u64(&j, "wall_ns", l->wall_ns);
-    etp_json_kv_u64(&j, "load_ns", l->load_ns);
-    etp_json_kv_u64(&j, "first_ns", l->first_ns);
-    etp_json_kv_u64(&j, "rss_bytes", l->rss_bytes);
-    etp_json_kv_u64(&j, "peak_rss_bytes", l->peak_rss_bytes);
-    etp_json_kv_u64(&j, "user_ns", l->user_ns);
-    etp_json_kv_u64(&j, "system_ns", l->system_ns);
-    etp_json_kv_u64(&j, "minor_faults", l->minor_faults);
-    etp_json_kv_u64(&j, "major_faults", l->major_faults);
-    etp_json_kv_u64(&j, "voluntary_switches", l->voluntary_switches);
-    etp_json_kv_u64(&j, "involuntary_switches", l->involuntary_switches);
-    etp_json_kv_u64(&j, "env_pad_bytes", l->env_pad_bytes);
-    count_or_null(&j, "wait_ns", l->wait_ns);
-    count_or_null(&j, "migrations", l->migrations);
-    etp_json_key(&j, "counters");
-    if (l->cycles == 0) {
-        etp_json_null(&j);
-    } else {
-        etp_json_begin_object(&j);
-        etp_json_kv_u64(&j, "cycles", l->cycles);
-        etp_json_kv_u64(&j, "instructions", l->instructions);
-        count_or_null(&j, "fast_cycles", l->fast_cycles ? l->fast_cycles : UINT64_MAX);
-        count_or_null(&j, "energy_nj", l->energy_nj ? l->energy_nj : UINT64_MAX);
-        etp_json_end(&j);
-    }
-    if (l->counted.n > 0) {
-        write_counted(&j, l);
-    }
-    etp_json_key(&j, "mask");
-    etp_json_begin_object(&j);
-    etp_json_kv_str(&j, "requested", l->mask_requested);
-    etp_json_kv_str(&j, "hook", l->mask_hook);
-    etp_json_kv_str(&j, "cleared", l->mask_cleared);
-    etp_json_kv_str(&j, "caller", l->mask_caller);
-    etp_json_end(&j);
-    etp_json_kv_u64(&j, "hook_calls", l->hook_calls);
-    if (l->asks_left > 0) {
-        etp_json_kv_u64(&j, "asks_left", l->asks_left);
-    }
-    if (l->asks_missed > 0) {
-        etp_json_kv_u64(&j, "asks_missed", l->asks_missed);
-    }
-    if (l->asks_looks > 0) {
-        etp_json_kv_u64(&j, "asks_looks", l->asks_looks);
-    }
-    if (l->hook_cost.call_ps > 0) {
-        etp_json_key(&j, "hook_cost");
-        etp_json_begin_object(&j);
-        etp_json_kv_u64(&j, "calls", l->hook_cost.calls);
-        etp_json_kv_u64(&j, "call_ps", l->hook_cost.call_ps);
-        etp_json_end(&j);
-    }
-    etp_json_kv_str(&j, "flags", l->flags);
-    if (l->cpus_allowed.len > 0) {
-        etp_json_kv_str(&j, "cpus_allowed", l->cpus_allowed);
-    }
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-}
-
 static etp_status append(etp_run_writer *w, const char *name, etp_strbuf *text, etp_error *err)
 {
     ETP_NEED(!text->failed, err, "the run folder");
@@ -258,7 +146,7 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
         etp_sink_char(&sink, '\n');
     }
     for (size_t i = 0; i < n_launches; i++) {
-        write_launch(&sink, w->run, &launches[i]);
+        etp_run_launch_write(&sink, w->run, &launches[i]);
     }
     ETP_TRY(append(w, ETP_RUN_SAMPLES, &rows, err));
     ETP_TRY(append(w, ETP_RUN_ENVIRONMENT, &lines, err));

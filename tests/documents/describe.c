@@ -6,6 +6,7 @@
 
 #include "document/fields.h"
 #include "show/json.h"
+#include "store/internal.h"
 
 static const char *const k_kinds[] = {"text", "str",   "bool",   "not",     "maybe", "uint",  "int",
                                       "ns",   "ratio", "number", "rounded", "word",  "object"};
@@ -78,7 +79,8 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
 
 int main(void)
 {
-    static const etp_document *const k_documents[] = {&k_etp_ab_document};
+    static const etp_document *const k_documents[] = {&k_etp_ab_document, &k_etp_run_document,
+                                                    &k_etp_launch_document};
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;
     etp_json_init(&j, &sink, false);

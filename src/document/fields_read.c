@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads from JSON what tables of members describe.
+#include "document/fields.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/json_read.h"
+
+// "a, b or c"
+static const char *list_of_words(const etp_json_object *o, const etp_words *words)
+{
+    const char *text = NULL;
+    unsigned n = 0;
+    for (unsigned i = words->n; i-- > 0;) {
+        const char *word = words->text(NULL, i);
+        if (word) {
+            const char *more = n == 0 ? "" : n == 1 ? " or " : ", ";
+            text = etp_arena_printf(o->arena, "%s%s%s", word, more, text ? text : "");
+            n++;
+        }
+    }
+    return text ? text : "one of its words";
+}
+
+static uint32_t read_word(const etp_json_object *o, const etp_field *f)
+{
+    etp_str s = etp_json_get_str(o, f->key);
+    for (unsigned i = 0; i < f->words->n; i++) {
+        const char *word = f->words->text(NULL, i);
+        if (word ? etp_str_eqz(s, word) : s.len == 0) {
+            return i;
+        }
+    }
+    etp_json_reject(o, f->key, list_of_words(o, f->words));
+    return 0;
+}
+
+// Absent, or null.
+static bool is_unknown(const etp_json_object *o, const char *key)
+{
+    return !o->object || !json_object_get(o->object, key) ||
+           json_is_null(json_object_get(o->object, key));
+}
+
+static uint64_t read_number(const etp_json_object *o, const etp_field *f)
+{
+    uint64_t fits = f->size == 8 ? INT64_MAX : f->kind == ETP_FIELD_INT ? INT32_MAX : UINT32_MAX;
+    return (f->flags & ETP_MOST) && is_unknown(o, f->key)
+               ? UINT64_MAX
+               : etp_json_get_u64(o, f->key, f->most ? f->most : fits);
+}
+
+static void read_one(const etp_json_object *o, const etp_field *f, void *value)
+{
+    switch (f->kind) {
+    case ETP_FIELD_TEXT: {
+        etp_str s = etp_json_get_str(o, f->key);
+        *(const char **)value = s.len > 0 ? s.ptr : NULL;
+        return;
+    }
+    case ETP_FIELD_STR:
+        *(etp_str *)value = etp_json_get_str(o, f->key);
+        return;
+    case ETP_FIELD_BOOL:
+        *(bool *)value = etp_json_get_bool(o, f->key);
+        return;
+    case ETP_FIELD_NOT:
+        *(bool *)value = o->object && !etp_json_get_bool(o, f->key);
+        return;
+    case ETP_FIELD_MAYBE:
+        *(int *)value = is_unknown(o, f->key) ? -1 : etp_json_get_bool(o, f->key);
+        return;
+    case ETP_FIELD_INT: // no document that is read has negative ones
+    case ETP_FIELD_UINT:
+        if (f->size == 8) {
+            *(uint64_t *)value = read_number(o, f);
+        } else {
+            *(uint32_t *)value = (uint32_t)read_number(o, f);
+        }
+        return;
+    case ETP_FIELD_RATIO:
+    case ETP_FIELD_NUMBER:
+        *(double *)value = is_unknown(o, f->key) ? (f->flags & ETP_ZERO ? 0 : (double)NAN)
+                                                 : etp_json_get_double(o, f->key);
+        return;
+    case ETP_FIELD_WORD:
+        *(uint32_t *)value = read_word(o, f);
+        return;
+    case ETP_FIELD_NS:
+    case ETP_FIELD_ROUNDED:
+    case ETP_FIELD_OBJECT:
+        assert(!"no document that is read has these");
+    }
+}
+
+static void read_texts(const etp_json_object *o, const etp_field *f, const json_t *array, size_t n,
+                       etp_str *texts)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *z = json_string_value(json_array_get(array, i)); // NULL when it is no string
+        char *copy = z ? etp_arena_strdup(o->arena, etp_str_from(z)) : NULL;
+        if (!z) {
+            etp_json_reject(o, f->key, "a list of strings");
+            return;
+        }
+        texts[i] = etp_str_from(copy);
+    }
+}
+
+// The length is that of what has been read, so that an object's check sees those before it.
+static void read_list(const etp_json_object *o, const etp_field *f, char *object, void *root)
+{
+    const json_t *array;
+    size_t n = etp_json_get_array(o, f->key, f->most, &array);
+    char *items = object + f->offset;
+    size_t *length = (size_t *)(void *)(object + f->n_offset);
+    *length = 0;
+    if (f->pointer) {
+        items = n > 0 ? etp_arena_alloc_array(o->arena, n, f->size) : NULL;
+        if (n > 0 && !items) {
+            *o->status = *o->status == ETP_OK ? etp_fail_nomem(o->err, f->key) : *o->status;
+            return;
+        }
+        *(void **)(void *)(object + f->offset) = items;
+        *(size_t *)(void *)(object + f->cap_offset) = n;
+    } else {
+        n = n < f->cap ? n : f->cap;
+    }
+    if (f->kind == ETP_FIELD_STR) {
+        read_texts(o, f, array, n, (etp_str *)(void *)items);
+        *length = n;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        etp_json_object element = etp_json_element(o, f->key, array, i);
+        etp_object_read(&element, f->shape, items + i * f->size, root);
+        *length = i + 1;
+    }
+}
+
+void etp_object_read(const etp_json_object *o, const etp_shape *shape, void *object, void *root)
+{
+    for (size_t i = 0; i < shape->n; i++) {
+        const etp_field *f = &shape->fields[i];
+        char *value = (char *)object + f->offset;
+        if (f->read) {
+            f->read(o, object, root);
+        } else if (f->find || f->write) {
+            continue; // follows from the others
+        } else if (f->many == ETP_COUNTED) {
+            read_list(o, f, object, root);
+        } else if (f->kind == ETP_FIELD_OBJECT && f->key) {
+            etp_json_object inner = etp_json_get_object(o, f->key);
+            etp_object_read(&inner, f->shape, value, root);
+        } else if (f->kind == ETP_FIELD_OBJECT) {
+            etp_object_read(o, f->shape, value, root);
+        } else {
+            read_one(o, f, value);
+        }
+    }
+    if (shape->check && o->object) {
+        shape->check(o, object, root);
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of environment.jsonl: the tables that a launch is written by and read by, and that a
+// block is read by.
+#include "document/rows.h"
+#include "store/internal.h"
+
+WORDS(k_kinds, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
+FIND(launch_type, etp_run_launch, etp_run, MAKE(text, "launch"))
+KNOWN(has_counters, etp_run_launch, it->cycles > 0)
+KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
+KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
+KNOWN(has_counted, etp_run_launch, it->counted.n > 0)
+
+// ---- what one iteration cost, by column, as the iterations of samples.csv ----
+
+static void write_column(etp_json *j, const etp_run_launch *l, size_t offset, bool zero_counts)
+{
+    etp_json_begin_array_inline(j);
+    for (uint32_t i = 0; i < l->counted.n; i++) {
+        uint64_t v;
+        memcpy(&v, (const char *)&l->counted.items[i] + offset, sizeof v);
+        if (v > 0 || zero_counts) {
+            etp_json_u64(j, v);
+        } else {
+            etp_json_null(j);
+        }
+    }
+    etp_json_end(j);
+}
+static void write_cpu_ns(etp_json *j, const etp_place *at)
+{
+    write_column(j, at->object, offsetof(etp_run_counts, cpu_ns), false);
+}
+static void write_cycles(etp_json *j, const etp_place *at)
+{
+    write_column(j, at->object, offsetof(etp_run_counts, cycles), false);
+}
+static void write_instructions(etp_json *j, const etp_place *at)
+{
+    write_column(j, at->object, offsetof(etp_run_counts, instructions), false);
+}
+static void write_cache_misses(etp_json *j, const etp_place *at)
+{
+    write_column(j, at->object, offsetof(etp_run_counts, cache_misses), true);
+}
+
+// One column into the field at OFFSET of every item; null is 0, not counted.
+static void read_column(const etp_json_object *o, const char *key, size_t offset,
+                        etp_run_counts *items, size_t n)
+{
+    const json_t *array;
+    size_t found = etp_json_get_array(o, key, UINT32_MAX, &array);
+    if (found != 0 && found != n) {
+        etp_json_reject(o, key, "as many values as cycles");
+        return;
+    }
+    for (size_t i = 0; i < found; i++) {
+        const json_t *v = json_array_get(array, i);
+        uint64_t value =
+            json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : 0;
+        if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0)) {
+            etp_json_reject(o, key, "counts or null");
+            return;
+        }
+        memcpy((char *)&items[i] + offset, &value, sizeof value);
+    }
+}
+
+static void read_counted(const etp_json_object *launch, void *object, void *root)
+{
+    (void)root;
+    etp_run_launch *l = object;
+    etp_json_object o = etp_json_get_object(launch, "counted"); // absent where nothing was counted
+    const json_t *array;
+    size_t n = o.object ? etp_json_get_array(&o, "cycles", UINT32_MAX, &array) : 0;
+    etp_run_counts *items = n > 0 ? ETP_NEW_ARRAY(o.arena, etp_run_counts, n) : NULL;
+    if (!items) {
+        *launch->status = n > 0 ? etp_fail_nomem(launch->err, "launches") : *launch->status;
+        return;
+    }
+    read_column(&o, "cycles", offsetof(etp_run_counts, cycles), items, n);
+    read_column(&o, "cpu_ns", offsetof(etp_run_counts, cpu_ns), items, n);
+    read_column(&o, "instructions", offsetof(etp_run_counts, instructions), items, n);
+    read_column(&o, "cache_misses", offsetof(etp_run_counts, cache_misses), items, n);
+    l->counted.items = items;
+    l->counted.n = (uint32_t)n;
+    l->counted.scaled = etp_json_get_u32(&o, "scaled", UINT32_MAX);
+    l->counted.events = etp_json_get_str(&o, "events");
+    l->counted.cache = etp_json_get_str(&o, "cache");
+}
+
+// ---- a launch ----
+
+static void write_experiment(etp_json *j, const etp_place *at)
+{
+    const etp_run *run = at->root;
+    etp_json_str(j, run->arms.items[((const etp_run_launch *)at->object)->arm].name);
+}
+
+static void read_experiment(const etp_json_object *o, void *object, void *root)
+{
+    etp_run_launch *l = object;
+    l->arm = etp_run_arm_find(root, etp_json_get_str(o, "experiment"), 0);
+    if (l->arm == UINT32_MAX) {
+        etp_json_reject(o, "experiment", "in the plan");
+    }
+}
+
+#define COLUMN "{\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}}"
+#define OF etp_run_launch
+#define NUMBER(member, what) FIELD(#member, UINT, member, what)
+static const etp_field k_counters_rows[] = {
+    NUMBER(cycles, "of all threads before the end"),
+    NUMBER(instructions, "likewise"),
+    FIELD("fast_cycles", UINT, fast_cycles, "on the fast cores", .flags = ETP_ZERO),
+    FIELD("energy_nj", UINT, energy_nj, "of the process", .flags = ETP_ZERO),
+};
+static SHAPE(k_counters, k_counters_rows);
+static const etp_field k_counted_rows[] = {
+    FIELD("events", STR, counted.events, "hardware or process"),
+    FIELD("cache", STR, counted.cache, "what cache misses are counted", .flags = ETP_EMPTY),
+    FIELD("scaled", UINT, counted.scaled, "iterations with the counters for a part of the time"),
+    WRITTEN("cpu_ns", write_cpu_ns, COLUMN, "of all threads"),
+    WRITTEN("cycles", write_cycles, COLUMN, "likewise"),
+    WRITTEN("instructions", write_instructions, COLUMN, "likewise"),
+    WRITTEN("cache_misses", write_cache_misses, COLUMN, "likewise", .when = has_cache,
+            .flags = ETP_ABSENT),
+};
+static SHAPE(k_counted, k_counted_rows);
+static const etp_field k_mask_rows[] = {
+    FIELD("requested", STR, mask_requested, "features to hide"),
+    FIELD("hook", STR, mask_hook, "how they are hidden"),
+    FIELD("cleared", STR, mask_cleared, "what was"),
+    FIELD("caller", STR, mask_caller, "who asked"),
+};
+static SHAPE(k_mask, k_mask_rows);
+static const etp_field k_hook_rows[] = {
+    FIELD("calls", UINT, hook_cost.calls, "questions of one execution"),
+    FIELD("call_ps", UINT, hook_cost.call_ps, "picoseconds added to each"),
+};
+static SHAPE(k_hook, k_hook_rows);
+static const etp_field k_launch_rows[] = {
+    MADE("type", TEXT, launch_type, "launch", .flags = ETP_SET),
+    FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
+    NUMBER(launch, "its number in the session"),
+    WRITTEN("experiment", write_experiment, "{\"type\": \"string\"}", "the arm",
+            .read = read_experiment),
+    FIELD("kind", WORD, kind, "", .words = &k_kinds),
+    NUMBER(position, "in the block's order, from 0"),
+    NUMBER(pid, "of the process"),
+    NUMBER(start_ns, "on the device's steady clock"),
+    NUMBER(wall_ns, "spawn to exit"),
+    NUMBER(load_ns, "loading the program, weight packing included"),
+    NUMBER(first_ns, "first inference"),
+    NUMBER(rss_bytes, "after loading"),
+    NUMBER(peak_rss_bytes, ""),
+    NUMBER(user_ns, "CPU time"),
+    NUMBER(system_ns, "likewise, in the kernel"),
+    NUMBER(minor_faults, "page faults without reading"),
+    NUMBER(major_faults, "page faults that read"),
+    NUMBER(voluntary_switches, "of contexts"),
+    NUMBER(involuntary_switches, "likewise"),
+    NUMBER(env_pad_bytes, "by which its environment was made larger"),
+    FIELD("wait_ns", UINT, wait_ns, "ready, but no CPU was free", .flags = ETP_MOST),
+    FIELD("migrations", UINT, migrations, "moves between CPUs", .flags = ETP_MOST),
+    GROUP("counters", &k_counters, "of the process", .when = has_counters),
+    GROUP("counted", &k_counted, "by iteration, warm-up included", .when = has_counted,
+          .flags = ETP_ABSENT, .read = read_counted),
+    GROUP("mask", &k_mask, "what the runner says about it"),
+    NUMBER(hook_calls, "by SDK libraries, answered with the mask in force"),
+    FIELD("asks_left", UINT, asks_left,
+          "places of a foreign runner that ask for features where cpuinfo chooses kernels",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("asks_missed", UINT, asks_missed, "places that ask and could not be reached",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("asks_looks", UINT, asks_looks, "stops of its threads to find questions, under a filter",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    GROUP("hook_cost", &k_hook, "what hiding features adds to an execution", .when = has_hook_cost,
+          .flags = ETP_ABSENT),
+    FIELD("flags", STR, flags, "features left to the SDK"),
+    FIELD("cpus_allowed", STR, cpus_allowed, "of its threads", .flags = ETP_ABSENT | ETP_EMPTY),
+};
+static SHAPE(k_launch, k_launch_rows);
+#undef OF
+const etp_document k_etp_launch_document = {
+    "environment.jsonl", "Lines of environment.jsonl with type launch", &k_launch};
+
+void etp_run_launch_write(etp_sink *sink, const etp_run *run, const etp_run_launch *l)
+{
+    etp_json j;
+    etp_json_init(&j, sink, false);
+    etp_object_write(&j, &k_launch, l, run);
+    etp_json_end_document(&j);
+}
+
+// ---- a block, which measure/environment.c writes ----
+
+#define OF etp_run_moment
+#define READING(member) FIELD(#member, UINT, member, "", .flags = ETP_MOST)
+static const etp_field k_moment_rows[] = {
+    FIELD("temperature_c", NUMBER, temperature_c, ""),
+    FIELD("load1", NUMBER, load1, ""),
+    READING(time_ns),
+    READING(memory_free_bytes),
+    READING(cpu_busy_ms),
+    READING(cpu_steal_ms),
+    FIELD("governor", STR, governor, ""),
+    FIELD("power", STR, power, ""),
+    FIELD("boost", MAYBE, boost, ""),
+    READING(freq_max_khz),
+    READING(freq_cap_khz),
+    READING(thermal_status),
+};
+static SHAPE(k_moment, k_moment_rows);
+#undef OF
+#define OF etp_run_block
+static const etp_field k_block_rows[] = {
+    FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
+    FIELD("start", OBJECT, start, "readings before it", .shape = &k_moment),
+    FIELD("end", OBJECT, end, "and after it", .shape = &k_moment),
+    FIELD("slept_ns", UINT, slept_ns, "the machine was suspended"),
+    FIELD("clock_jump_s", NUMBER, clock_jump_s, "the wall clock was set", .flags = ETP_ZERO),
+};
+static SHAPE(k_block, k_block_rows);
+#undef OF
+
+// One line: launches and blocks are taken, other lines are for people.
+etp_status etp_run_line_read(etp_str line, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    json_t *json;
+    ETP_TRY(etp_json_read(line, &json, err));
+    etp_status status = ETP_OK;
+    const etp_json_object o = {
+        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
+    etp_str type = etp_json_get_str(&o, "type");
+    if (etp_str_eqz(type, "launch")) {
+        etp_run_launch l = {0};
+        etp_object_read(&o, &k_launch, &l, run);
+        if (status == ETP_OK && l.block <= run->blocks_done &&
+            !ETP_PUSH(arena, &run->launches, l)) {
+            status = etp_fail_nomem(err, "launches");
+        }
+    } else if (etp_str_eqz(type, "block")) {
+        etp_run_block b = {0};
+        etp_object_read(&o, &k_block, &b, run);
+        if (status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done &&
+            !ETP_PUSH(arena, &run->blocks, b)) {
+            status = etp_fail_nomem(err, "blocks");
+        }
+    }
+    json_decref(json);
+    return status;
+}
