@@ -16,19 +16,6 @@ etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c, etp
     return c.found && ETP_PUSH(arena, checks, c) ? ETP_OK : etp_fail_nomem(err, "the checks");
 }
 
-void etp_check_members(etp_json *j, const etp_check *c, bool with_file)
-{
-    etp_json_kv_z(j, "id", c->id);
-    if (with_file) {
-        etp_json_kv_z(j, "file", c->file);
-    }
-    etp_json_kv_bool_if(j, "ok", c->ok == 1, c->ok >= 0);
-    etp_json_kv_bool(j, "required", c->required);
-    etp_json_kv_z(j, "found", c->found);
-    etp_json_kv_z(j, "expected", c->expected);
-    etp_json_kv_z(j, "fix", c->fix);
-}
-
 void etp_ns_member(etp_json *j, const char *key, int64_t ns)
 {
     etp_json_kv_i64_if(j, key, ns, ns != ETP_NS_UNKNOWN);

@@ -27,8 +27,13 @@ typedef struct etp_checks {
 ETP_NODISCARD etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c,
                                         etp_error *err);
 
-// The members of a check, "file" among them when asked for.
-void etp_check_members(etp_json *j, const etp_check *c, bool with_file);
+// The members of a check, in a table of rows.h; "file" may stand after "id".
+#define ETP_CHECK_ID FIELD("id", TEXT, id, "what was asked", .flags = ETP_SET)
+#define ETP_CHECK_ROWS                                                                            \
+    FIELD("ok", MAYBE, ok, "null: cannot be told here"),                                          \
+        FIELD("required", BOOL, required, "without it, the answer is no"),                        \
+        FIELD("found", TEXT, found, "", .flags = ETP_SET), FIELD("expected", TEXT, expected, ""), \
+        FIELD("fix", TEXT, fix, "what to do next")
 
 // A whole number of nanoseconds (or bytes), null for ETP_NS_UNKNOWN; as a member, as an item.
 void etp_ns_member(etp_json *j, const char *key, int64_t ns);

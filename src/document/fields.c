@@ -51,6 +51,9 @@ static void write_one(etp_json *j, const etp_field *f, const void *value, const 
     case ETP_FIELD_TEXT:
         etp_json_str(j, etp_str_from(*(const char *const *)value));
         return;
+    case ETP_FIELD_CHARS:
+        etp_json_z(j, value);
+        return;
     case ETP_FIELD_STR:
         etp_json_str(j, *(const etp_str *)value);
         return;

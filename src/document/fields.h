@@ -12,6 +12,7 @@
 // What the C struct holds, and how it is written.
 typedef enum etp_field_kind {
     ETP_FIELD_TEXT,    // const char *; NULL is null
+    ETP_FIELD_CHARS,   // char[], with a NUL
     ETP_FIELD_STR,     // etp_str
     ETP_FIELD_BOOL,    // bool
     ETP_FIELD_NOT,     // bool, written as its opposite

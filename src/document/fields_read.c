@@ -87,6 +87,7 @@ static void read_one(const etp_json_object *o, const etp_field *f, void *value)
     case ETP_FIELD_WORD:
         *(uint32_t *)value = read_word(o, f);
         return;
+    case ETP_FIELD_CHARS:
     case ETP_FIELD_NS:
     case ETP_FIELD_ROUNDED:
     case ETP_FIELD_OBJECT:

@@ -7,7 +7,8 @@
 
 #include "document/fields.h"
 
-#define ETP_IS_TEXT(m) _Generic((m), const char *: 1, default: 0)
+#define ETP_IS_TEXT(m) _Generic(&(m), const char *const *: 1, const char **: 1, default: 0)
+#define ETP_IS_CHARS(m) _Generic((m), const char *: 1, default: 0)
 #define ETP_IS_STR(m) _Generic((m), etp_str: 1, default: 0)
 #define ETP_IS_BOOL(m) _Generic((m), bool: 1, default: 0)
 #define ETP_IS_NOT(m) ETP_IS_BOOL(m)

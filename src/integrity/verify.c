@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "document/rows.h"
 #include "publish/files.h"
 
 #define DERIVED_LIMIT ((uint64_t)1 << 30)
@@ -313,32 +314,33 @@ int etp_verify_verdict(const etp_verify *v)
 
 // ---- showing ----
 
-static void json_files(const etp_verify *v, bool raw, etp_json *j)
-{
-    etp_json_key(j, raw ? "raw" : "derived");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < v->files.n; i++) {
-        if (v->files.items[i].raw == raw) {
-            etp_json_begin_object_inline(j);
-            etp_json_kv_z(j, "path", v->files.items[i].path);
-            etp_json_kv_z(j, "state", etp_verify_state_name(v->files.items[i].state));
-            etp_json_end(j);
-        }
-    }
-    etp_json_end(j);
-}
+WORDS(k_states, etp_verify_state_name, etp_verify_state, ETP_VERIFY_STATES)
+FIND(verdict, etp_verify, etp_verify, MAKE(maybe, etp_verify_verdict(it)))
+KNOWN(is_raw, etp_verify_file, it->raw)
+KNOWN(is_derived, etp_verify_file, !it->raw)
+
+#define OF etp_verify_file
+static const etp_field k_file_rows[] = {
+    FIELD("path", TEXT, path, "in the folder", .flags = ETP_SET),
+    FIELD("state", WORD, state, "", .words = &k_states),
+};
+static SHAPE_ON_ONE_LINE(k_file, k_file_rows);
+#undef OF
+#define OF etp_verify
+static const etp_field k_rows[] = {
+    FIELD("session", TEXT, session, "finished, running, interrupted", .flags = ETP_SET),
+    MADE("ok", MAYBE, verdict, "null: the session did not end, nothing to compare with"),
+    VECTOR("raw", OBJECT, files, "what was recorded", .shape = &k_file, .when = is_raw),
+    VECTOR("derived", OBJECT, files, "what was computed of it", .shape = &k_file,
+           .when = is_derived),
+};
+static SHAPE(k_verify, k_rows);
+#undef OF
+const etp_document k_etp_verify_document = {"etprof.verify/1", "What verify prints", &k_verify};
 
 void etp_verify_json(const void *verify, etp_json *j)
 {
-    const etp_verify *v = verify;
-    int verdict = etp_verify_verdict(v);
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.verify/1");
-    etp_json_kv_z(j, "session", v->session);
-    etp_json_kv_bool_if(j, "ok", verdict == 1, verdict >= 0);
-    json_files(v, true, j);
-    json_files(v, false, j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_verify_document, verify, verify);
     etp_json_end_document(j);
 }
 

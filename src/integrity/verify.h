@@ -4,7 +4,7 @@
 #ifndef ETP_INTEGRITY_VERIFY_H
 #define ETP_INTEGRITY_VERIFY_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -46,6 +46,7 @@ int etp_verify_verdict(const etp_verify *v);
 bool etp_verify_same_but_rounding(etp_str a, etp_str b);
 
 void etp_verify_json(const void *verify, etp_json *j); // etprof.verify/1
+extern const etp_document k_etp_verify_document;
 const etp_report *etp_verify_report(const etp_verify *v, etp_arena *arena);
 
 #endif

@@ -1,40 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The devices that can be named from here, as a document and as a report.
 #include "machine/devices.h"
-
-void etp_devices_json(const void *data, etp_json *j)
-{
-    const etp_devices_answer *answer = data;
-    const etp_device_list *list = &answer->list;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.devices/1");
-    etp_json_key(j, "devices");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < list->n; i++) {
-        const etp_device_entry *e = &list->items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "spec", e->spec);
-        etp_json_kv_z(j, "kind", e->kind);
-        etp_json_kv_z(j, "state", e->state);
-        etp_json_kv_bool(j, "usable", e->usable);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "prepared");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < answer->prepared.n; i++) {
-        const etp_prepare_journal *p = &answer->prepared.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "spec", p->spec);
-        etp_json_kv_z(j, "mode", p->mode);
-        etp_json_kv_bool(j, "session_runs", p->live);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_kv_z(j, "adb_missing", list->adb); // null when adb was asked
-    etp_json_end(j);
-    etp_json_end_document(j);
-}
+#include "document/rows.h"
 
 const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena *arena)
 {
@@ -67,24 +34,63 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
     return r;
 }
 
-void etp_restored_json(const void *data, etp_json *j)
+FIND(is_restored, etp_restored, etp_restored_list, MAKE(yes, !it->why))
+
+#define OF etp_restored
+static const etp_field k_restored_rows[] = {
+    FIELD("spec", TEXT, spec, "for --device", .flags = ETP_SET),
+    FIELD("mode", TEXT, mode, "it was prepared in", .flags = ETP_SET),
+    MADE("restored", BOOL, is_restored, "", .flags = ETP_SET),
+    FIELD("reason", TEXT, why, "why not"),
+};
+static SHAPE_ON_ONE_LINE(k_restored, k_restored_rows);
+#undef OF
+#define OF etp_restored_list
+static const etp_field k_list_rows[] = {
+    LIST("devices", OBJECT, items, n, "that were prepared", .shape = &k_restored),
+};
+static SHAPE(k_list, k_list_rows);
+#undef OF
+const etp_document k_etp_restored_document = {"etprof.restored/1", "What devices --restore prints",
+                                              &k_list};
+
+void etp_restored_json(const void *list, etp_json *j)
 {
-    const etp_restored_list *list = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.restored/1");
-    etp_json_key(j, "devices");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < list->n; i++) {
-        const etp_restored *e = &list->items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "spec", e->spec);
-        etp_json_kv_z(j, "mode", e->mode);
-        etp_json_kv_bool(j, "restored", !e->why);
-        etp_json_kv_z(j, "reason", e->why);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_restored_document, list, list);
+    etp_json_end_document(j);
+}
+
+#define OF etp_device_entry
+static const etp_field k_device_rows[] = {
+    FIELD("spec", TEXT, spec, "for --device", .flags = ETP_SET),
+    FIELD("kind", TEXT, kind, "local, qemu, adb, ssh", .flags = ETP_SET),
+    FIELD("state", TEXT, state, "ready, adb's own words, not contacted", .flags = ETP_SET),
+    FIELD("usable", BOOL, usable, "as far as can be told without contacting it"),
+};
+static SHAPE_ON_ONE_LINE(k_device, k_device_rows);
+#undef OF
+#define OF etp_prepare_journal
+static const etp_field k_prepared_rows[] = {
+    FIELD("spec", TEXT, spec, "for --device"),
+    FIELD("mode", TEXT, mode, "boost, app, fixed"),
+    FIELD("session_runs", BOOL, live, "the session that did it still runs"),
+};
+static SHAPE_ON_ONE_LINE(k_prepared, k_prepared_rows);
+#undef OF
+#define OF etp_devices_answer
+static const etp_field k_answer_rows[] = {
+    VECTOR("devices", OBJECT, list, "that can be named", .shape = &k_device),
+    VECTOR("prepared", OBJECT, prepared, "devices whose settings are not their own",
+           .shape = &k_prepared),
+    FIELD("adb_missing", TEXT, list.adb, "why adb was not asked; null: it was"),
+};
+static SHAPE(k_answer, k_answer_rows);
+#undef OF
+const etp_document k_etp_devices_document = {"etprof.devices/1", "What devices prints", &k_answer};
+
+void etp_devices_json(const void *answer, etp_json *j)
+{
+    etp_document_write(j, &k_etp_devices_document, answer, answer);
     etp_json_end_document(j);
 }
 

@@ -3,9 +3,9 @@
 #ifndef ETP_MACHINE_DEVICES_H
 #define ETP_MACHINE_DEVICES_H
 
-#include "base/json.h"
 #include "device/list.h"
 #include "device/prepare.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 typedef struct etp_devices_answer {
@@ -13,6 +13,7 @@ typedef struct etp_devices_answer {
     etp_prepare_journals prepared; // devices whose settings are not their own
 } etp_devices_answer;
 void etp_devices_json(const void *answer, etp_json *j); // etprof.devices/1
+extern const etp_document k_etp_devices_document;
 const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena *arena);
 
 // What became of each journal that was to be undone.
@@ -25,6 +26,7 @@ typedef struct etp_restored_list {
     size_t n, cap;
 } etp_restored_list;
 void etp_restored_json(const void *list, etp_json *j); // etprof.restored/1
+extern const etp_document k_etp_restored_document;
 const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of the machine before anything is measured on it.
 #include "machine/doctor.h"
+#include "document/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -207,22 +208,24 @@ bool etp_doctor_fit(const etp_doctor *d)
     return true;
 }
 
+FIND(is_fit, etp_doctor, etp_doctor, MAKE(yes, etp_doctor_fit(it)))
+
+#define OF etp_check
+static const etp_field k_check_rows[] = {ETP_CHECK_ID, ETP_CHECK_ROWS};
+static SHAPE(k_check, k_check_rows);
+#undef OF
+#define OF etp_doctor
+static const etp_field k_rows[] = {
+    MADE("ok", BOOL, is_fit, "nothing required is missing", .flags = ETP_SET),
+    VECTOR("checks", OBJECT, checks, "of this machine", .shape = &k_check),
+};
+static SHAPE(k_doctor, k_rows);
+#undef OF
+const etp_document k_etp_doctor_document = {"etprof.doctor/1", "What doctor prints", &k_doctor};
+
 void etp_doctor_json(const void *doctor, etp_json *j)
 {
-    const etp_doctor *d = doctor;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.doctor/1");
-    etp_json_kv_bool(j, "ok", etp_doctor_fit(d));
-    etp_json_key(j, "checks");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_check *c = &d->checks.items[i];
-        etp_json_begin_object(j);
-        etp_check_members(j, c, false);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_doctor_document, doctor, doctor);
     etp_json_end_document(j);
 }
 

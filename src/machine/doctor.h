@@ -24,6 +24,7 @@ ETP_NODISCARD etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_e
 bool etp_doctor_fit(const etp_doctor *d);
 
 void etp_doctor_json(const void *doctor, etp_json *j); // etprof.doctor/1
+extern const etp_document k_etp_doctor_document;
 const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena);
 
 #endif

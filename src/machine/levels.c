@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels of this machine as a document and as a report.
 #include "machine/levels.h"
+#include "document/rows.h"
 
 void etp_levels_here(etp_levels *out)
 {
@@ -22,32 +23,43 @@ static const char *level_name(etp_level level)
     return info ? info->name : NULL;
 }
 
-void etp_levels_json(const void *data, etp_json *j)
+static void write_cpu(etp_json *j, const etp_place *at)
 {
-    const etp_levels *levels = data;
     char cpu[ETP_ISA_TEXT_MAX];
-    etp_isa_cpu_format(&levels->cpu, cpu, sizeof cpu);
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.levels/1");
-    etp_json_kv_z(j, "family", etp_isa_family_name(levels->cpu.family));
-    etp_json_kv_z(j, "cpu", cpu);
-    etp_json_key(j, "default");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "baseline", level_name(levels->plain));
-    etp_json_kv_z(j, "candidate", level_name(levels->best));
-    etp_json_end(j);
-    etp_json_key(j, "levels");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < levels->n; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "name", level_name(levels->items[i].level));
-        etp_json_kv_bool(j, "available", levels->items[i].state.available);
-        etp_json_kv_bool(j, "switchable", levels->items[i].state.switchable);
-        etp_json_kv_z(j, "how", levels->items[i].state.how);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_isa_cpu_format(&((const etp_levels *)at->object)->cpu, cpu, sizeof cpu);
+    etp_json_z(j, cpu);
+}
+FIND(family, etp_levels, etp_levels, MAKE(text, etp_isa_family_name(it->cpu.family)))
+WORDS(k_level_words, level_name, etp_level, ETP_LEVEL_COUNT)
+
+#define OF etp_levels_item
+static const etp_field k_level_rows[] = {
+    FIELD("name", WORD, level, "", .words = &k_level_words, .flags = ETP_SET),
+    FIELD("available", BOOL, state.available, "this CPU has it"),
+    FIELD("switchable", BOOL, state.switchable, "it can be set here"),
+    FIELD("how", CHARS, state.how, "or why not", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_level, k_level_rows);
+#undef OF
+#define OF etp_levels
+static const etp_field k_default_rows[] = {
+    FIELD("baseline", WORD, plain, "null: none", .words = &k_level_words),
+    FIELD("candidate", WORD, best, "null: none", .words = &k_level_words),
+};
+static SHAPE_ON_ONE_LINE(k_default, k_default_rows);
+static const etp_field k_rows[] = {
+    MADE("family", TEXT, family, "of the CPU"),
+    WRITTEN("cpu", write_cpu, "{\"type\": \"string\"}", "what it has"),
+    GROUP("default", &k_default, "what is compared when nothing is said"),
+    ARRAY("levels", OBJECT, items, n, "of this family", .shape = &k_level),
+};
+static SHAPE(k_levels, k_rows);
+#undef OF
+const etp_document k_etp_levels_document = {"etprof.levels/1", "What levels prints", &k_levels};
+
+void etp_levels_json(const void *levels, etp_json *j)
+{
+    etp_document_write(j, &k_etp_levels_document, levels, levels);
     etp_json_end_document(j);
 }
 

@@ -3,22 +3,25 @@
 #ifndef ETP_MACHINE_LEVELS_H
 #define ETP_MACHINE_LEVELS_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "isa/isa.h"
 #include "report/report.h"
+
+typedef struct etp_levels_item {
+    etp_level level;
+    etp_level_state state;
+} etp_levels_item;
 
 typedef struct etp_levels {
     etp_isa_cpu cpu;
     etp_level best, plain; // the default comparison; ETP_LEVEL_NONE where there is none
-    struct {
-        etp_level level;
-        etp_level_state state;
-    } items[ETP_LEVEL_COUNT];
+    etp_levels_item items[ETP_LEVEL_COUNT];
     size_t n;
 } etp_levels;
 
 void etp_levels_here(etp_levels *out);
 void etp_levels_json(const void *levels, etp_json *j); // etprof.levels/1
+extern const etp_document k_etp_levels_document;
 const etp_report *etp_levels_report(const etp_levels *levels, etp_arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a smoke test after measuring, and how they are shown.
 #include "machine/smoke.h"
+#include "document/rows.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -181,27 +182,32 @@ etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_roo
 
 // ---- showing ----
 
+FIND(is_sound, etp_smoke, etp_smoke, MAKE(yes, it->failed == 0))
+FIND(tenths, etp_smoke, etp_smoke, MAKE(real, round(it->seconds * 10) / 10))
+
+#define OF etp_smoke_step
+static const etp_field k_step_rows[] = {
+    FIELD("id", TEXT, id, "", .flags = ETP_SET),
+    FIELD("ok", MAYBE, ok, "null: cannot be told here"),
+    FIELD("text", TEXT, text, "what was found", .flags = ETP_SET),
+    FIELD("fix", TEXT, fix, "what to do next"),
+};
+static SHAPE_ON_ONE_LINE(k_step, k_step_rows);
+#undef OF
+#define OF etp_smoke
+static const etp_field k_rows[] = {
+    MADE("ok", BOOL, is_sound, "", .flags = ETP_SET),
+    MADE("seconds", NUMBER, tenths, "it took", .flags = ETP_SET),
+    FIELD("folder", TEXT, folder, "run folder; null: none, or it was removed"),
+    VECTOR("steps", OBJECT, steps, "in order", .shape = &k_step),
+};
+static SHAPE(k_smoke, k_rows);
+#undef OF
+const etp_document k_etp_smoke_document = {"etprof.smoke/1", "What smoke prints", &k_smoke};
+
 void etp_smoke_json(const void *smoke, etp_json *j)
 {
-    const etp_smoke *s = smoke;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.smoke/1");
-    etp_json_kv_bool(j, "ok", s->failed == 0);
-    etp_json_kv_double(j, "seconds", round(s->seconds * 10) / 10);
-    etp_json_kv_z(j, "folder", s->folder);
-    etp_json_key(j, "steps");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < s->steps.n; i++) {
-        const etp_smoke_step *step = &s->steps.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", step->id);
-        etp_json_kv_bool_if(j, "ok", step->ok, step->ok >= 0);
-        etp_json_kv_z(j, "text", step->text);
-        etp_json_kv_z(j, "fix", step->fix);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_smoke_document, smoke, smoke);
     etp_json_end_document(j);
 }
 

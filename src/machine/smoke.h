@@ -3,7 +3,7 @@
 #ifndef ETP_MACHINE_SMOKE_H
 #define ETP_MACHINE_SMOKE_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -34,6 +34,7 @@ ETP_NODISCARD etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const 
                                            etp_arena *arena, etp_error *err);
 
 void etp_smoke_json(const void *smoke, etp_json *j); // etprof.smoke/1
+extern const etp_document k_etp_smoke_document;
 const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena);
 
 #endif

@@ -630,17 +630,21 @@ static const etp_field k_gain_rows[] = {
 static SHAPE_ON_ONE_LINE(k_gain, k_gain_rows);
 static const etp_field k_fix_rows[] = {
     FIELD("id", TEXT, id, "N1, N2, …", .flags = ETP_SET),
-    FIELD("kind", WORD, kind, "", .words = &k_fix),
+    FIELD("kind", WORD, kind, "", .words = &k_fix, .flags = ETP_LATER),
     FIELD("text", TEXT, text, "what is wrong, with its figures", .flags = ETP_SET),
     GROUP("gain_ns", &k_gain, "per inference of the candidate"),
-    FIELD("share", RATIO, share, "expected gain ÷ inference", .range = ETP_SIGNED),
-    FIELD("estimate_ns", NS, estimate_ns, "before measured cases correct it", .range = ETP_SIGNED),
-    FIELD("concerns_ns", INT, concerns_ns, "time of what it is about", .range = ETP_SIGNED),
-    FIELD("measured_cases", UINT, cases, "models that the change was measured on"),
+    FIELD("share", RATIO, share, "expected gain ÷ inference", .range = ETP_SIGNED,
+          .flags = ETP_LATER),
+    FIELD("estimate_ns", NS, estimate_ns, "before measured cases correct it", .range = ETP_SIGNED,
+          .flags = ETP_LATER),
+    FIELD("concerns_ns", INT, concerns_ns, "time of what it is about", .range = ETP_SIGNED,
+          .flags = ETP_LATER),
+    FIELD("measured_cases", UINT, cases, "models that the change was measured on",
+          .flags = ETP_LATER),
     FIELD("recipe", TEXT, recipe, "what to do"),
-    FIELD("formula", TEXT, formula, "how the gain comes about"),
+    FIELD("formula", TEXT, formula, "how the gain comes about", .flags = ETP_LATER),
     LIST("evidence", TEXT, evidence, n_evidence, "ids of operators or ledger rows",
-         .flags = ETP_ONE_LINE),
+         .flags = ETP_ONE_LINE | ETP_LATER),
 };
 static SHAPE(k_fix_shape, k_fix_rows);
 #undef OF

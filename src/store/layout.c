@@ -227,3 +227,16 @@ void etp_run_tidy_lock(const char *dir, etp_arena *arena)
         etp_os_lock_release(&lock); // holds nothing when a session runs here
     }
 }
+
+uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint)
+{
+    if (hint < run->arms.n && etp_str_eq(run->arms.items[hint].name, name)) {
+        return hint;
+    }
+    for (uint32_t i = 0; i < run->arms.n; i++) {
+        if (etp_str_eq(run->arms.items[i].name, name)) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}

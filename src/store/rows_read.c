@@ -35,19 +35,6 @@ static bool number(const etp_csv_row *row, int column, uint64_t max, uint64_t *o
     return (size_t)column < row->n && etp_parse_u64(row->cells[column], out) && *out <= max;
 }
 
-uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint)
-{
-    if (hint < run->arms.n && etp_str_eq(run->arms.items[hint].name, name)) {
-        return hint;
-    }
-    for (uint32_t i = 0; i < run->arms.n; i++) {
-        if (etp_str_eq(run->arms.items[i].name, name)) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
-
 static etp_status read_sample(const etp_run *run, const columns *c, const etp_csv_row *row,
                               uint32_t hint, etp_run_sample *out, etp_error *err)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "document/document.h"
+#include "document/rows.h"
 
 static const char *verdict_name(etp_rerun_verdict v)
 {
@@ -111,41 +112,42 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
     return ETP_OK;
 }
 
-static void ratio_json(const char *key, const etp_rerun_ratio *r, etp_json *j)
-{
-    etp_json_key(j, key);
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, r->estimate, r->lo, r->hi);
-    if (r->blocks) {
-        etp_json_kv_u64(j, "blocks", r->blocks);
-    }
-    etp_json_end(j);
-}
+WORDS(k_verdicts, verdict_name, etp_rerun_verdict, ETP_RERUN_NOT + 1)
+FIND(same_runner, etp_rerun, etp_rerun, MAKE(yes, !it->other_runner))
+
+#define OF etp_rerun_ratio
+static const etp_field k_ratio_rows[] = {
+    ESTIMATE("speedup, or the ratio of two"),
+    FIELD("blocks", UINT, blocks, "", .flags = ETP_ABSENT | ETP_ZERO),
+};
+static SHAPE_ON_ONE_LINE(k_ratio, k_ratio_rows);
+#undef OF
+#define OF etp_rerun_row
+static const etp_field k_row_rows[] = {
+    FIELD("baseline", TEXT, baseline, "an arm", .flags = ETP_SET),
+    FIELD("candidate", TEXT, candidate, "another", .flags = ETP_SET),
+    FIELD("first", OBJECT, first, "of the first session", .shape = &k_ratio),
+    FIELD("second", OBJECT, second, "of the second", .shape = &k_ratio),
+    FIELD("change", OBJECT, change, "second ÷ first", .shape = &k_ratio),
+    FIELD("verdict", WORD, verdict, "", .words = &k_verdicts),
+    FIELD("why", TEXT, why, "it is unknown"),
+};
+static SHAPE(k_row, k_row_rows);
+#undef OF
+#define OF etp_rerun
+static const etp_field k_rows[] = {
+    FIELD("verdict", WORD, verdict, "of all comparisons", .words = &k_verdicts),
+    FIELD("margin", RATIO, margin, "of the change", .flags = ETP_SET),
+    MADE("same_runner", BOOL, same_runner, "as in the first session", .flags = ETP_SET),
+    LIST("comparisons", OBJECT, rows, n_rows, "as in the first session", .shape = &k_row),
+};
+static SHAPE(k_rerun, k_rows);
+#undef OF
+const etp_document k_etp_rerun_document = {"etprof.rerun/1", "What rerun prints", &k_rerun};
 
 void etp_rerun_json(const void *rerun, etp_json *j)
 {
-    const etp_rerun *r = rerun;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.rerun/1");
-    etp_json_kv_z(j, "verdict", verdict_name(r->verdict));
-    etp_json_kv_ratio(j, "margin", r->margin);
-    etp_json_kv_bool(j, "same_runner", !r->other_runner);
-    etp_json_key(j, "comparisons");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < r->n_rows; i++) {
-        const etp_rerun_row *row = &r->rows[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "baseline", row->baseline);
-        etp_json_kv_z(j, "candidate", row->candidate);
-        ratio_json("first", &row->first, j);
-        ratio_json("second", &row->second, j);
-        ratio_json("change", &row->change, j);
-        etp_json_kv_z(j, "verdict", verdict_name(row->verdict));
-        etp_json_kv_z(j, "why", row->why);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_rerun_document, rerun, rerun);
     etp_json_end_document(j);
 }
 

@@ -3,8 +3,8 @@
 #ifndef ETP_STUDY_RERUN_H
 #define ETP_STUDY_RERUN_H
 
-#include "base/json.h"
 #include "compare/ab.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 // Ratios of two sessions differ by the machine's state too, not only by chance inside a session.
@@ -45,6 +45,7 @@ ETP_NODISCARD etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *se
                                            etp_arena *arena, etp_rerun *out, etp_error *err);
 
 void etp_rerun_json(const void *rerun, etp_json *j); // etprof.rerun/1
+extern const etp_document k_etp_rerun_document;
 const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena);
 
 #endif

@@ -4,12 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "document/fields.h"
+#include "integrity/validate/validate.h"
+#include "integrity/verify.h"
+#include "judge/fixes/whatif.h"
+#include "machine/devices.h"
+#include "machine/doctor.h"
+#include "machine/levels.h"
+#include "machine/smoke.h"
 #include "show/json.h"
 #include "store/internal.h"
+#include "study/gate/gate.h"
+#include "study/history/history.h"
+#include "study/rerun.h"
 
-static const char *const k_kinds[] = {"text", "str",   "bool",   "not",     "maybe", "uint",  "int",
-                                      "ns",   "ratio", "number", "rounded", "word",  "object"};
+static const char *const k_kinds[] = {"text",   "str",     "str",  "bool",  "not",
+                                      "maybe",  "uint",    "int",  "ns",    "ratio",
+                                      "number", "rounded", "word", "object"};
 static const char *const k_many[] = {"one", "counted", "per", "at"};
 static const char *const k_ranges[] = {"from 0", "signed", "from 1", "0 to 1", "within 1"};
 
@@ -79,8 +89,13 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
 
 int main(void)
 {
-    static const etp_document *const k_documents[] = {&k_etp_ab_document, &k_etp_run_document,
-                                                    &k_etp_launch_document};
+    static const etp_document *const k_documents[] = {
+        &k_etp_ab_document,       &k_etp_run_document,     &k_etp_launch_document,
+        &k_etp_gate_document,     &k_etp_history_document, &k_etp_rerun_document,
+        &k_etp_whatif_document,   &k_etp_verify_document,  &k_etp_validate_document,
+        &k_etp_doctor_document,   &k_etp_levels_document,  &k_etp_devices_document,
+        &k_etp_restored_document, &k_etp_smoke_document,
+    };
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;
     etp_json_init(&j, &sink, false);

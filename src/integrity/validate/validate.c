@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "document/rows.h"
 #include "integrity/validate/parts.h"
 
 #define MOST_FILES 100000
@@ -184,24 +185,32 @@ etp_status etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_va
 
 // ---- showing ----
 
+FIND(is_valid, etp_validation, etp_validation, MAKE(yes, it->failed == 0))
+
+#define OF etp_check
+static const etp_field k_check_rows[] = {
+    ETP_CHECK_ID,
+    FIELD("file", TEXT, file, "in the folder; null: the folder, or the machine"),
+    ETP_CHECK_ROWS,
+};
+static SHAPE_ON_ONE_LINE(k_check, k_check_rows);
+#undef OF
+#define OF etp_validation
+static const etp_field k_rows[] = {
+    MADE("ok", BOOL, is_valid, "nothing required failed", .flags = ETP_SET),
+    FIELD("what", TEXT, what, "run folder, folder of Arm's kit, dumps, file, setup",
+          .flags = ETP_SET),
+    FIELD("failed", UINT, failed, "required checks that say no"),
+    VECTOR("checks", OBJECT, checks, "by file", .shape = &k_check),
+};
+static SHAPE(k_validation, k_rows);
+#undef OF
+const etp_document k_etp_validate_document = {"etprof.validate/1", "What validate prints",
+                                              &k_validation};
+
 void etp_validate_json(const void *validation, etp_json *j)
 {
-    const etp_validation *v = validation;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.validate/1");
-    etp_json_kv_bool(j, "ok", v->failed == 0);
-    etp_json_kv_z(j, "what", v->what);
-    etp_json_kv_u64(j, "failed", v->failed);
-    etp_json_key(j, "checks");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < v->checks.n; i++) {
-        const etp_check *c = &v->checks.items[i];
-        etp_json_begin_object_inline(j);
-        etp_check_members(j, c, true);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_validate_document, validation, validation);
     etp_json_end_document(j);
 }
 

@@ -23,6 +23,7 @@ ETP_NODISCARD etp_status etp_validate_setup(const etp_checks *checks, etp_arena 
                                             etp_validation *out, etp_error *err);
 
 void etp_validate_json(const void *validation, etp_json *j); // etprof.validate/1
+extern const etp_document k_etp_validate_document;
 const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "compare/hot.h"
 #include "document/document.h"
+#include "document/rows.h"
 
 #define MAX_STEPS 64
 
@@ -365,34 +366,43 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     return intervals(&w, out, err);
 }
 
+FIND(arm_name, etp_whatif, etp_whatif, MAKE(text, it->ab->arms[it->arm].name))
+FIND(method, etp_whatif, etp_whatif,
+     MAKE(text, it->uses_roofs ? "plain addition of traced times and roofs"
+                               : "plain addition of traced times"))
+
+#define OF etp_whatif_step
+static const etp_field k_step_rows[] = {
+    FIELD("expression", TEXT, expression, "as given", .flags = ETP_SET),
+    FIELD("operators", UINT, operators, "that it touched"),
+    FIELD("gain_ns", INT, gain_ns, "of an inference", .range = ETP_SIGNED),
+};
+static SHAPE_ON_ONE_LINE(k_step, k_step_rows);
+#undef OF
+#define OF etp_whatif
+static const etp_field k_speedup_rows[] = {
+    FIELD("estimate", RATIO, speedup, "now ÷ then"),
+    FIELD("lo", RATIO, lo, "low end of its 95 % interval"),
+    FIELD("hi", RATIO, hi, "high end"),
+    FIELD("blocks", UINT, blocks, "it rests on"),
+};
+static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
+static const etp_field k_rows[] = {
+    MADE("arm", TEXT, arm_name, "that is asked about", .flags = ETP_SET),
+    MADE("method", TEXT, method, "how it was computed", .flags = ETP_SET),
+    FIELD("now_ns", INT, now_ns, "traced inference"),
+    FIELD("then_ns", INT, then_ns, "likewise", .range = ETP_SIGNED),
+    GROUP("speedup", &k_speedup, "of the change"),
+    FIELD("against_baseline", RATIO, against_baseline, "baseline ÷ then"),
+    LIST("steps", OBJECT, steps, n_steps, "in order", .shape = &k_step),
+};
+static SHAPE(k_whatif, k_rows);
+#undef OF
+const etp_document k_etp_whatif_document = {"etprof.whatif/1", "What whatif prints", &k_whatif};
+
 void etp_whatif_json(const void *whatif, etp_json *j)
 {
-    const etp_whatif *w = whatif;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.whatif/1");
-    etp_json_kv_z(j, "arm", w->ab->arms[w->arm].name);
-    etp_json_kv_z(j, "method",
-                  w->uses_roofs ? "plain addition of traced times and roofs"
-                                : "plain addition of traced times");
-    etp_json_kv_i64(j, "now_ns", w->now_ns);
-    etp_json_kv_i64(j, "then_ns", w->then_ns);
-    etp_json_key(j, "speedup");
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, w->speedup, w->lo, w->hi);
-    etp_json_kv_u64(j, "blocks", w->blocks);
-    etp_json_end(j);
-    etp_json_kv_ratio(j, "against_baseline", w->against_baseline);
-    etp_json_key(j, "steps");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < w->n_steps; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "expression", w->steps[i].expression);
-        etp_json_kv_u64(j, "operators", w->steps[i].operators);
-        etp_json_kv_i64(j, "gain_ns", w->steps[i].gain_ns);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_whatif_document, whatif, whatif);
     etp_json_end_document(j);
 }
 

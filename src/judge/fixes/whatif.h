@@ -4,8 +4,8 @@
 #ifndef ETP_JUDGE_FIXES_WHATIF_H
 #define ETP_JUDGE_FIXES_WHATIF_H
 
-#include "base/json.h"
 #include "compare/ab.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 typedef struct etp_whatif_step {
@@ -32,6 +32,7 @@ typedef struct etp_whatif {
 ETP_NODISCARD etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions,
                                           size_t n, etp_whatif *out, etp_error *err);
 void etp_whatif_json(const void *whatif, etp_json *j);
+extern const etp_document k_etp_whatif_document;
 const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena);
 
 #endif

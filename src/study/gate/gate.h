@@ -4,8 +4,8 @@
 #ifndef ETP_STUDY_GATE_GATE_H
 #define ETP_STUDY_GATE_GATE_H
 
-#include "base/json.h"
 #include "compare/ab.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 // Sessions of different days differ by the machine's state too, not only by chance.
@@ -52,6 +52,7 @@ ETP_NODISCARD etp_status etp_gate_build(const etp_ab *ab, const char *const *rul
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit);
 
 void etp_gate_json(const void *gate, etp_json *j); // etprof.gate/1
+extern const etp_document k_etp_gate_document;
 const etp_report *etp_gate_report(const etp_gate *gate, etp_arena *arena);
 // JUnit XML: one test case a check; no = failure, unknown = skipped. FALSE on out of memory.
 bool etp_gate_junit(const etp_gate *gate, etp_arena *arena, etp_str *out);

@@ -5,35 +5,49 @@
 #include <math.h>
 
 #include "base/sink.h"
+#include "document/rows.h"
 
 static const char *const k_words[] = {"unknown", "yes", "no"};
 
+static const char *state_name(etp_gate_state state)
+{
+    return k_words[state];
+}
+WORDS(k_states, state_name, etp_gate_state, ETP_GATE_NO + 1)
+FIND(check_ok, etp_gate_check, etp_gate,
+     MAKE(maybe, it->state == ETP_GATE_UNKNOWN ? -1 : it->state == ETP_GATE_YES))
+KNOWN(has_limit, etp_gate_check, isfinite(it->limit))
+
+#define OF etp_gate_check
+static const etp_field k_figure_rows[] = {
+    FIELD("value", RATIO, value, "times in ns, memory in bytes", .range = ETP_SIGNED),
+    FIELD("lo", RATIO, lo, "low end of its 95 % interval", .range = ETP_SIGNED),
+    FIELD("hi", RATIO, hi, "high end", .range = ETP_SIGNED),
+    FIELD("limit", RATIO, limit, "of the rule", .range = ETP_SIGNED),
+};
+static SHAPE(k_figure, k_figure_rows);
+static const etp_field k_check_rows[] = {
+    FIELD("id", TEXT, id, "speedup:linux_vnni, proof:linux_vnni, outputs, …", .flags = ETP_SET),
+    MADE("ok", MAYBE, check_ok, "null: unknown"),
+    FIELD("found", TEXT, found, "", .flags = ETP_SET),
+    FIELD("expected", TEXT, expected, "", .flags = ETP_SET),
+    FIELD("fix", TEXT, fix, "what to do next; null: nothing"),
+    GROUP(NULL, &k_figure, "", .when = has_limit, .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_check, k_check_rows);
+#undef OF
+#define OF etp_gate
+static const etp_field k_rows[] = {
+    FIELD("verdict", WORD, state, "of all checks", .words = &k_states),
+    VECTOR("checks", OBJECT, checks, "in order", .shape = &k_check),
+};
+static SHAPE(k_gate, k_rows);
+#undef OF
+const etp_document k_etp_gate_document = {"etprof.gate/1", "What gate prints", &k_gate};
+
 void etp_gate_json(const void *gate, etp_json *j)
 {
-    const etp_gate *g = gate;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.gate/1");
-    etp_json_kv_z(j, "verdict", k_words[g->state]);
-    etp_json_key(j, "checks");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < g->checks.n; i++) {
-        const etp_gate_check *c = &g->checks.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", c->id);
-        etp_json_kv_bool_if(j, "ok", c->state == ETP_GATE_YES, c->state != ETP_GATE_UNKNOWN);
-        etp_json_kv_z(j, "found", c->found);
-        etp_json_kv_z(j, "expected", c->expected);
-        etp_json_kv_z(j, "fix", c->fix);
-        if (isfinite(c->limit)) {
-            etp_json_kv_ratio(j, "value", c->value);
-            etp_json_kv_ratio(j, "lo", c->lo);
-            etp_json_kv_ratio(j, "hi", c->hi);
-            etp_json_kv_ratio(j, "limit", c->limit);
-        }
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_gate_document, gate, gate);
     etp_json_end_document(j);
 }
 

@@ -6,7 +6,7 @@
 
 #include <etprof/stats.h>
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 #define ETP_HISTORY_MAX_P 0.001
@@ -61,6 +61,7 @@ ETP_NODISCARD etp_status etp_history_find_changes(etp_history *h, double min_cha
                                                   etp_error *err);
 
 void etp_history_json(const void *history, etp_json *j); // etprof.history/1
+extern const etp_document k_etp_history_document;
 const etp_report *etp_history_report(const etp_history *h, etp_arena *arena);
 // The table again: time, attributes, series; etp_history_of_csv reads it back.
 void etp_history_csv(const etp_history *h, etp_sink *sink);

@@ -4,62 +4,71 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "document/rows.h"
 #include "study/history/history.h"
 
-void etp_history_json(const void *data, etp_json *j)
+LENGTH(k_runs, etp_history, doc->runs.n)
+FIND(change_time, etp_history_change, etp_history, &doc->runs.items[it->run].time)
+FIND(relative, etp_history_change, etp_history,
+     MAKE(real, it->before != 0 ? it->after / it->before - 1 : (double)NAN))
+
+static void write_attributes(etp_json *j, const etp_place *at)
 {
-    const etp_history *h = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.history/1");
-    etp_json_kv_ratio(j, "min_change", h->min_change);
-    etp_json_key(j, "runs");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < h->runs.n; i++) {
+    const etp_history *h = at->root;
+    etp_json_begin_array_inline(j);
+    for (size_t a = 0; a < h->attributes.n; a++) {
         etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "time", h->runs.items[i].time);
-        etp_json_key(j, "attributes");
-        etp_json_begin_array_inline(j);
-        for (size_t a = 0; a < h->attributes.n; a++) {
-            etp_json_begin_object_inline(j);
-            etp_json_kv_str(j, "name", h->attributes.items[a]);
-            etp_json_kv_str(j, "value", h->runs.items[i].attributes[a]);
-            etp_json_end(j);
-        }
-        etp_json_end(j);
+        etp_json_kv_str(j, "name", h->attributes.items[a]);
+        etp_json_kv_str(j, "value", ((const etp_history_run *)at->object)->attributes[a]);
         etp_json_end(j);
     }
     etp_json_end(j);
-    etp_json_key(j, "series");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < h->series.n; i++) {
-        const etp_history_series *s = &h->series.items[i];
-        etp_json_begin_object(j);
-        etp_json_kv_str(j, "name", s->name);
-        etp_json_key(j, "values");
-        etp_json_begin_array_inline(j);
-        for (size_t r = 0; r < h->runs.n; r++) {
-            etp_json_double(j, s->values[r]);
-        }
-        etp_json_end(j);
-        etp_json_key(j, "changes");
-        etp_json_begin_array(j);
-        for (size_t k = 0; k < s->n_changes; k++) {
-            const etp_history_change *c = &s->changes[k];
-            etp_json_begin_object_inline(j);
-            etp_json_kv_u64(j, "run", c->run);
-            etp_json_kv_str(j, "time", h->runs.items[c->run].time);
-            etp_json_kv_ratio(j, "before", c->before);
-            etp_json_kv_ratio(j, "after", c->after);
-            etp_json_kv_ratio(j, "change", c->before != 0 ? c->after / c->before - 1 : (double)NAN);
-            etp_json_kv_ratio(j, "p", c->p);
-            etp_json_kv_str(j, "also_changed", c->also);
-            etp_json_end(j);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+}
+
+#define OF etp_history_run
+static const etp_field k_run_rows[] = {
+    FIELD("time", STR, time, "as written; ISO 8601 for run folders", .flags = ETP_SET),
+    WRITTEN("attributes", write_attributes,
+            "{\"type\": \"array\", \"items\": {\"type\": \"object\", "
+            "\"required\": [\"name\", \"value\"], \"properties\": "
+            "{\"name\": {\"type\": \"string\"}, \"value\": {\"type\": \"string\"}}}}",
+            "`name` and `value`, empty unknown"),
+};
+static SHAPE_ON_ONE_LINE(k_run, k_run_rows);
+#undef OF
+#define OF etp_history_change
+static const etp_field k_change_rows[] = {
+    FIELD("run", UINT, run, "index of the first of the new segment"),
+    MADE("time", STR, change_time, "of it", .flags = ETP_SET),
+    FIELD("before", RATIO, before, "mean of the segment before", .range = ETP_SIGNED),
+    FIELD("after", RATIO, after, "of the new one", .range = ETP_SIGNED),
+    MADE("change", RATIO, relative, "after ÷ before − 1", .range = ETP_SIGNED),
+    FIELD("p", RATIO, p, "of no change", .range = ETP_0_TO_1),
+    FIELD("also_changed", STR, also, "attributes, comma-separated"),
+};
+static SHAPE_ON_ONE_LINE(k_change, k_change_rows);
+#undef OF
+#define OF etp_history_series
+static const etp_field k_series_rows[] = {
+    FIELD("name", STR, name, "ends in _ns for times, in _speedup for ratios", .flags = ETP_SET),
+    PER("values", NUMBER, values, &k_runs, "by run", .range = ETP_SIGNED, .flags = ETP_ONE_LINE),
+    LIST("changes", OBJECT, changes, n_changes, "in order", .shape = &k_change),
+};
+static SHAPE(k_series, k_series_rows);
+#undef OF
+#define OF etp_history
+static const etp_field k_rows[] = {
+    FIELD("min_change", RATIO, min_change, "smaller changes are left out", .flags = ETP_SET),
+    VECTOR("runs", OBJECT, runs, "in the order of time", .shape = &k_run),
+    VECTOR("series", OBJECT, series, "one figure over the runs", .shape = &k_series),
+};
+static SHAPE(k_history, k_rows);
+#undef OF
+const etp_document k_etp_history_document = {"etprof.history/1", "What history prints", &k_history};
+
+void etp_history_json(const void *history, etp_json *j)
+{
+    etp_document_write(j, &k_etp_history_document, history, history);
     etp_json_end_document(j);
 }
 

@@ -112,6 +112,7 @@ static etp_status commit_block(etp_run_writer *w, uint32_t block)
                              .load_ns = 6,
                              .first_ns = 3000000,
                              .peak_rss_bytes = 8,
+                             .env_pad_bytes = 219,
                              .mask_requested = ETP_STR("aarch64:\"quoted\""),
                              .hook_calls = 4};
     if (block == 1) { // as macOS tells; everywhere else nothing is counted
@@ -210,6 +211,7 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_int_equal(back.samples.items[3].phase, ETP_PHASE_CONTROL);
     assert_int_equal(back.launches.n, 2);
     assert_int_equal(back.launches.items[0].first_ns, 3000000);
+    assert_int_equal(back.launches.items[0].env_pad_bytes, 219);
     assert_true(etp_str_eqz(back.launches.items[1].mask_requested, "aarch64:\"quoted\""));
     assert_true(back.launches.items[0].cycles == 9000000000 &&
                 back.launches.items[0].fast_cycles == 7);
