@@ -3,7 +3,6 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/number.h"
@@ -109,10 +108,29 @@ static void write_unit(etp_sink *sink, uint32_t c)
     etp_sink_printf(sink, "\\u%04x", (unsigned)c);
 }
 
+// How many bytes S begins with that stand for themselves.
+static size_t plain_bytes(etp_str s)
+{
+    size_t n = 0;
+    for (; n < s.len; n++) {
+        unsigned char c = (unsigned char)s.ptr[n];
+        if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\') {
+            break;
+        }
+    }
+    return n;
+}
+
 static void write_escaped(etp_sink *sink, etp_str s)
 {
     etp_sink_char(sink, '"');
-    while (s.len) {
+    for (;;) {
+        size_t plain = plain_bytes(s);
+        etp_sink_write(sink, (etp_str){s.ptr, plain});
+        if (plain == s.len) {
+            break;
+        }
+        s = (etp_str){s.ptr + plain, s.len - plain};
         bool valid = false;
         size_t n = etp_utf8_next(s, &valid);
         unsigned char c = (unsigned char)s.ptr[0];
@@ -172,13 +190,15 @@ void etp_json_z(etp_json *j, const char *z)
 void etp_json_u64(etp_json *j, uint64_t v)
 {
     before_value(j);
-    etp_sink_printf(j->sink, "%" PRIu64, v);
+    char buf[ETP_NUMBER_CHARS];
+    etp_sink_write(j->sink, etp_format_u64(v, buf));
 }
 
 void etp_json_i64(etp_json *j, int64_t v)
 {
     before_value(j);
-    etp_sink_printf(j->sink, "%" PRId64, v);
+    char buf[ETP_NUMBER_CHARS];
+    etp_sink_write(j->sink, etp_format_i64(v, buf));
 }
 
 static void write_number(etp_json *j, double v, bool ratio)

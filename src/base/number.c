@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int digit_value(char c)
 {
@@ -89,8 +90,69 @@ bool etp_parse_double(etp_str s, double *out)
     return true;
 }
 
+// The digits of V end before END; gives where they begin.
+static char *digits_before(char *end, uint64_t v)
+{
+    do {
+        *--end = (char)('0' + v % 10);
+        v /= 10;
+    } while (v > 0);
+    return end;
+}
+
+etp_str etp_format_u64(uint64_t v, char buf[static ETP_NUMBER_CHARS])
+{
+    char *end = buf + ETP_NUMBER_CHARS - 1, *begin = digits_before(end, v);
+    *end = '\0';
+    return (etp_str){begin, (size_t)(end - begin)};
+}
+
+etp_str etp_format_i64(int64_t v, char buf[static ETP_NUMBER_CHARS])
+{
+    char *end = buf + ETP_NUMBER_CHARS - 1;
+    char *begin = digits_before(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+    if (v < 0) {
+        *--begin = '-';
+    }
+    *end = '\0';
+    return (etp_str){begin, (size_t)(end - begin)};
+}
+
+// Most numbers of documents are whole, or thousandths: nanoseconds told in microseconds. Below 9e12
+// their neighbours of three decimals are other doubles, so the three decimals, without zeros at the
+// end, are the shortest decimal.
+static const char *format_thousandths(double v, char buf[static ETP_NUMBER_CHARS])
+{
+    if (!(v > 0 && v < 9e12)) {
+        return NULL;
+    }
+    uint64_t k = (uint64_t)(v * 1000 + 0.5);
+    if ((double)k / 1000 != v) {
+        return NULL;
+    }
+    char *end = buf + ETP_NUMBER_CHARS - 1;
+    *end = '\0';
+    uint64_t fraction = k % 1000;
+    if (fraction > 0) {
+        int decimals = 3;
+        for (; fraction % 10 == 0; fraction /= 10) {
+            decimals--;
+        }
+        for (; decimals > 0; decimals--, fraction /= 10) {
+            *--end = (char)('0' + fraction % 10);
+        }
+        *--end = '.';
+    }
+    char *begin = digits_before(end, k / 1000);
+    return memmove(buf, begin, (size_t)(buf + ETP_NUMBER_CHARS - begin));
+}
+
 const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS])
 {
+    const char *simple = format_thousandths(v, buf);
+    if (simple) {
+        return simple;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, ETP_NUMBER_CHARS, "%.*g", digits, v);
         if (strtod(buf, NULL) == v) {

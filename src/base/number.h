@@ -15,6 +15,8 @@ bool etp_parse_i64(etp_str s, int64_t *out);
 // Whole string, decimal with optional fraction and exponent; no inf, nan, hex, blanks.
 bool etp_parse_double(etp_str s, double *out);
 
+etp_str etp_format_u64(uint64_t v, char buf[static ETP_NUMBER_CHARS]);
+etp_str etp_format_i64(int64_t v, char buf[static ETP_NUMBER_CHARS]);
 // Shortest decimal that reads back as the same double. Not for inf and nan.
 const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS]);
 // Six significant digits: how ratios are written everywhere.

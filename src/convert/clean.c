@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One character at a time: kept, or replaced.
+// Texts that are kept as they are, and characters that are replaced.
 #include "convert/clean.h"
 
 #include "base/json.h"
@@ -19,9 +19,25 @@ static bool is_control(etp_str c)
            (c.len == 3 && memcmp(c.ptr, "\xEF\xBF", 2) == 0 && (unsigned char)c.ptr[2] >= 0xBE);
 }
 
+// How many bytes S begins with that every way of cleaning keeps.
+static size_t kept_bytes(etp_str s)
+{
+    size_t n = 0;
+    while (n < s.len && s.ptr[n] >= 0x20 && s.ptr[n] < 0x7F && s.ptr[n] != ';') {
+        n++;
+    }
+    return n;
+}
+
 void etp_clean_append(etp_strbuf *buf, etp_str s, etp_clean how)
 {
-    while (s.len) {
+    for (;;) {
+        size_t kept = kept_bytes(s);
+        etp_strbuf_append(buf, (etp_str){s.ptr, kept});
+        if (kept == s.len) {
+            return;
+        }
+        s = (etp_str){s.ptr + kept, s.len - kept};
         bool valid = false;
         etp_str c = {s.ptr, etp_utf8_next(s, &valid)};
         if (!valid || (how != ETP_CLEAN_UTF8 && is_control(c))) {

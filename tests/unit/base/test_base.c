@@ -106,6 +106,43 @@ static void numbers_parse_strictly(void **state)
     assert_string_equal(etp_format_double(0.1, buf), "0.1");
     assert_string_equal(etp_format_double(3.9, buf), "3.9");
     assert_string_equal(etp_format_double(1.0 / 3.0, buf), "0.3333333333333333");
+    // Whole numbers and thousandths go a way of their own; these are at its ends and beside it.
+    static const struct {
+        double v;
+        const char *text;
+    } k_doubles[] = {
+        {0,                 "0"                    },
+        {-0.0,              "-0"                   },
+        {0.001,             "0.001"                },
+        {0.0005,            "0.0005"               },
+        {-1.5,              "-1.5"                 },
+        {1.05,              "1.05"                 },
+        {100,               "100"                  },
+        {0.1 + 0.2,         "0.30000000000000004"  },
+        {1234567.125,       "1234567.125"          },
+        {8999999999999.999, "8999999999999.999"    },
+        {9000000000000.5,   "9000000000000.5"      },
+        {1e15,              "1e+15"                },
+        {5e-324,            "4.94065645841247e-324"}
+    };
+    for (size_t n = 0; n < sizeof k_doubles / sizeof *k_doubles; n++) {
+        assert_string_equal(etp_format_double(k_doubles[n].v, buf), k_doubles[n].text);
+    }
+    for (uint64_t k = 1; k < 9000000000000000; k += k / 7 + 1) { // as printf says it
+        char plain[ETP_NUMBER_CHARS];
+        double v = (double)k / 1000;
+        for (int digits = 15; digits <= 17; digits++) {
+            (void)snprintf(plain, sizeof plain, "%.*g", digits, v);
+            if (strtod(plain, NULL) == v) {
+                break;
+            }
+        }
+        assert_string_equal(etp_format_double(v, buf), plain);
+    }
+    assert_string_equal(etp_format_u64(UINT64_MAX, buf).ptr, "18446744073709551615");
+    assert_string_equal(etp_format_u64(0, buf).ptr, "0");
+    assert_string_equal(etp_format_i64(INT64_MIN, buf).ptr, "-9223372036854775808");
+    assert_string_equal(etp_format_i64(-7, buf).ptr, "-7");
     assert_string_equal(etp_format_ratio(3.9034567, buf), "3.90346");
     assert_string_equal(etp_format_ns(1234567, buf), "1.235 ms");
     assert_string_equal(etp_format_ns(-43210, buf), "-43.21 µs");
