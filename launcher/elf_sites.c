@@ -7,7 +7,6 @@
 // hostile: every offset is checked.
 #include "launch.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,118 +14,74 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "binary/elf_tables.h"
 #include "binary/unwind.h"
 
 #define MAX_SITES 4096
 #define NEAR_ENTRY 256 // bytes
 
 typedef struct image {
-    const unsigned char *data;
+    etp_elf_tables elf;
+    const unsigned char *data; // of the file
     size_t size;
-    Elf64_Ehdr header;
     const unsigned char *table; // of .eh_frame_hdr: pairs of start and entry, sorted
     size_t n_table;
-    uint64_t table_base;                        // address that its numbers are relative to
-    uint64_t frames, frames_size, frames_vaddr; // .eh_frame, in the file and in memory; size 0 none
-    const unsigned char *symbols, *names;
-    size_t n_symbols, names_size;
+    uint64_t table_base; // address that its numbers are relative to
+    etp_bytes frames;    // .eh_frame; empty none
+    uint64_t frames_vaddr;
+    etp_bytes symbols, names;
     bool whole; // .symtab: local functions too; else only what is exported and imported
 } image;
 
-static bool inside(const image *m, uint64_t offset, uint64_t size)
-{
-    return offset <= m->size && size <= m->size - offset;
-}
-
 static bool read_header(image *m)
 {
-    if (m->size < sizeof m->header) {
-        return false;
-    }
-    memcpy(&m->header, m->data, sizeof m->header);
-    const Elf64_Ehdr *h = &m->header;
-    return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
-           h->e_ident[EI_DATA] == ELFDATA2LSB &&
-           (h->e_phnum == 0 || (h->e_phentsize == sizeof(Elf64_Phdr) &&
-                                inside(m, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr))));
-}
-
-static Elf64_Phdr segment(const image *m, size_t i)
-{
-    Elf64_Phdr p;
-    memcpy(&p, m->data + m->header.e_phoff + i * sizeof p, sizeof p);
-    return p;
+    etp_bytes file = {m->data, m->size, 0};
+    return etp_elf_open(file, &m->elf) &&
+           (m->elf.n_segments > 0 || etp_load_u16(m->data + 56) == 0);
 }
 
 // Version 1, frame pointer as it likes, counted, a table of 4-byte numbers relative to the section.
-static void read_unwind(image *m, const Elf64_Phdr *p)
+static void read_unwind(image *m, const etp_elf_segment *p)
 {
     static const unsigned char k_encoding = 0x3b; // DW_EH_PE_datarel | DW_EH_PE_sdata4
-    if (p->p_filesz < 12 || !inside(m, p->p_offset, p->p_filesz)) {
+    if (p->bytes.len < 12) {
         return;
     }
-    const unsigned char *h = m->data + p->p_offset;
+    const unsigned char *h = p->bytes.ptr;
     bool four_bytes = (h[1] & 0x07) == 0x03; // udata4 or sdata4
     if (h[0] != 1 || !four_bytes || h[2] != 0x03 || h[3] != k_encoding) {
         return;
     }
     uint32_t count;
     memcpy(&count, h + 8, 4);
-    if (count > (p->p_filesz - 12) / 8) {
+    if (count > (p->bytes.len - 12) / 8) {
         return;
     }
     m->table = h + 12;
     m->n_table = count;
-    m->table_base = p->p_vaddr;
+    m->table_base = p->address;
 }
 
-// .symtab, else .dynsym.
-static void read_symbols(image *m)
+// .symtab, else .dynsym; and .eh_frame.
+static void read_sections(image *m)
 {
-    const Elf64_Ehdr *h = &m->header;
-    if (h->e_shentsize != sizeof(Elf64_Shdr) ||
-        !inside(m, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr))) {
-        return;
-    }
     uint32_t found = 0;
-    for (size_t i = 0; i < h->e_shnum; i++) {
-        Elf64_Shdr s, names;
-        memcpy(&s, m->data + h->e_shoff + i * sizeof s, sizeof s);
-        bool wanted = s.sh_type == SHT_SYMTAB || (s.sh_type == SHT_DYNSYM && found == 0);
-        if (!wanted || s.sh_link >= h->e_shnum || !inside(m, s.sh_offset, s.sh_size)) {
+    for (size_t i = 0; i < m->elf.n_sections; i++) {
+        etp_elf_section s, names;
+        if (!etp_elf_section_at(&m->elf, i, &s)) {
             continue;
         }
-        memcpy(&names, m->data + h->e_shoff + s.sh_link * sizeof names, sizeof names);
-        if (!inside(m, names.sh_offset, names.sh_size)) {
-            continue;
+        etp_str name = etp_image_name_at(m->elf.names, s.name);
+        if (name.len == 9 && memcmp(name.ptr, ".eh_frame", 9) == 0) {
+            m->frames = s.bytes;
+            m->frames_vaddr = s.address;
         }
-        found = s.sh_type;
-        m->whole = found == SHT_SYMTAB;
-        m->symbols = m->data + s.sh_offset;
-        m->n_symbols = s.sh_size / sizeof(Elf64_Sym);
-        m->names = m->data + names.sh_offset;
-        m->names_size = names.sh_size;
-    }
-}
-
-static void read_frames(image *m)
-{
-    const Elf64_Ehdr *h = &m->header;
-    Elf64_Shdr names, s;
-    if (h->e_shentsize != sizeof s || h->e_shstrndx >= h->e_shnum ||
-        !inside(m, h->e_shoff, (uint64_t)h->e_shnum * sizeof s)) {
-        return;
-    }
-    memcpy(&names, m->data + h->e_shoff + h->e_shstrndx * sizeof s, sizeof s);
-    static const char k_name[] = ".eh_frame";
-    for (size_t i = 0; i < h->e_shnum && inside(m, names.sh_offset, names.sh_size); i++) {
-        memcpy(&s, m->data + h->e_shoff + i * sizeof s, sizeof s);
-        if (s.sh_name < names.sh_size && names.sh_size - s.sh_name >= sizeof k_name &&
-            memcmp(m->data + names.sh_offset + s.sh_name, k_name, sizeof k_name) == 0 &&
-            s.sh_type != SHT_NOBITS && inside(m, s.sh_offset, s.sh_size)) {
-            m->frames = s.sh_offset;
-            m->frames_size = s.sh_size;
-            m->frames_vaddr = s.sh_addr;
+        bool wanted = s.type == ETP_ELF_SYMTAB || (s.type == ETP_ELF_DYNSYM && found == 0);
+        if (wanted && s.link < m->elf.n_sections && etp_elf_section_at(&m->elf, s.link, &names)) {
+            found = s.type;
+            m->whole = found == ETP_ELF_SYMTAB;
+            m->symbols = s.bytes;
+            m->names = names.bytes;
         }
     }
 }
@@ -138,7 +93,7 @@ typedef struct function {
 
 static etp_unwind frames_of(const image *m)
 {
-    return etp_unwind_begin((etp_bytes){m->data + m->frames, m->frames_size, 0}, m->frames_vaddr);
+    return etp_unwind_begin(m->frames, m->frames_vaddr);
 }
 
 // The last function of .eh_frame that begins at or before ADDRESS.
@@ -157,21 +112,18 @@ static function by_frames(const image *m, uint64_t address)
 static bool name_starts(const image *m, uint32_t name, const char *prefix)
 {
     size_t len = strlen(prefix);
-    return name < m->names_size && len <= m->names_size - name &&
-           memcmp(m->names + name, prefix, len) == 0;
+    return name < m->names.len && len <= m->names.len - name &&
+           memcmp(m->names.ptr + name, prefix, len) == 0;
 }
 
 // The function around ADDRESS by the symbol table.
 static function by_symbol(const image *m, uint64_t address)
 {
     function f = {0};
-    for (size_t i = 0; i < m->n_symbols; i++) {
-        Elf64_Sym s;
-        memcpy(&s, m->symbols + i * sizeof s, sizeof s);
-        if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_value <= address &&
-            address - s.st_value < s.st_size) {
-            f = (function){s.st_value, s.st_value + s.st_size, true,
-                           name_starts(m, s.st_name, "cpuinfo_")};
+    for (size_t i = 0; i < m->symbols.len / ETP_ELF_SYMBOL_BYTES; i++) {
+        etp_elf_symbol s = etp_elf_symbol_at(m->symbols, i);
+        if (s.type == ETP_ELF_FUNCTION && s.start <= address && address - s.start < s.size) {
+            f = (function){s.start, s.start + s.size, true, name_starts(m, s.name, "cpuinfo_")};
             if (f.cpuinfo) {
                 break;
             }
@@ -186,16 +138,15 @@ typedef enum home { HOME_UNKNOWN, HOME_HERE, HOME_ELSEWHERE } home;
 static home find_cpuinfo(const image *m)
 {
     home found = HOME_UNKNOWN;
-    for (size_t i = 0; i < m->n_symbols; i++) {
-        Elf64_Sym s;
-        memcpy(&s, m->symbols + i * sizeof s, sizeof s);
-        if (!name_starts(m, s.st_name, "cpuinfo_")) {
+    for (size_t i = 0; i < m->symbols.len / ETP_ELF_SYMBOL_BYTES; i++) {
+        etp_elf_symbol s = etp_elf_symbol_at(m->symbols, i);
+        if (!name_starts(m, s.name, "cpuinfo_")) {
             continue;
         }
-        if (s.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_size > 0) {
+        if (s.section != 0 && s.type == ETP_ELF_FUNCTION && s.size > 0) {
             return HOME_HERE;
         }
-        found = s.st_shndx == SHN_UNDEF ? HOME_ELSEWHERE : found;
+        found = s.section == 0 ? HOME_ELSEWHERE : found;
     }
     return found;
 }
@@ -339,9 +290,10 @@ static bool add(cpuid_sites *out, uint64_t offset)
     return true;
 }
 
-static void search(const image *m, const Elf64_Phdr *p, cpuid_sites *out)
+static void search(const image *m, const etp_elf_segment *p, cpuid_sites *out)
 {
-    const unsigned char *begin = m->data + p->p_offset, *end = begin + p->p_filesz;
+    const unsigned char *begin = p->bytes.ptr, *end = begin + p->bytes.len;
+    const uint64_t first = p->bytes.base; // in the file
     for (const unsigned char *q = begin; end - q >= 2; q++) {
         q = memchr(q, 0x0f, (size_t)(end - q) - 1);
         if (!q) {
@@ -351,20 +303,20 @@ static void search(const image *m, const Elf64_Phdr *p, cpuid_sites *out)
             continue;
         }
         uint64_t offset = (uint64_t)(q - m->data);
-        uint64_t address = p->p_vaddr + (offset - p->p_offset);
+        uint64_t address = p->address + (offset - first);
         function s = by_symbol(m, address), u = by_unwind(m, address);
         function f = u.known && (!s.known || u.start >= s.start) ? u : s;
         if (!f.known) { // the program's own beginning, when it is near
-            f = (function){.start = m->header.e_entry, .end = UINT64_MAX};
-            f.known = f.start >= p->p_vaddr && f.start <= address && address - f.start < NEAR_ENTRY;
+            f = (function){.start = m->elf.entry, .end = UINT64_MAX};
+            f.known = f.start >= p->address && f.start <= address && address - f.start < NEAR_ENTRY;
         }
         walk w = WALK_STICKS;
-        if (f.known && f.start >= p->p_vaddr && address < f.end) {
-            w = walk_to(m, f.start - p->p_vaddr + p->p_offset, offset);
+        if (f.known && f.start >= p->address && address < f.end) {
+            w = walk_to(m, f.start - p->address + first, offset);
         }
         // A function without a known end may have ended before.
         w = w == WALK_STICKS || (w == WALK_PASSES && f.end == UINT64_MAX)
-                ? by_context(m, p->p_offset, offset)
+                ? by_context(m, first, offset)
                 : w;
         if (out->by_symbols && !s.cpuinfo) {
             out->left += w == WALK_LANDS;
@@ -395,30 +347,29 @@ bool elf_find_cpuid_in(const unsigned char *data, size_t size, cpuid_sites *out)
 {
     memset(out, 0, sizeof *out);
     image m = {.data = data, .size = size};
-    if (!read_header(&m) || m.header.e_machine != EM_X86_64) {
+    if (!read_header(&m) || m.elf.machine != ETP_ELF_X86_64) {
         return false;
     }
-    out->entry = m.header.e_entry;
-    read_symbols(&m);
-    read_frames(&m);
+    out->entry = m.elf.entry;
+    read_sections(&m);
     home where = find_cpuinfo(&m);
     // What such a file asks for itself is no kernel selection.
     out->by_symbols = where == HOME_ELSEWHERE || (where == HOME_HERE && m.whole);
-    for (size_t i = 0; i < m.header.e_phnum; i++) {
-        Elf64_Phdr p = segment(&m, i);
-        if (p.p_type == PT_GNU_EH_FRAME) {
+    for (size_t i = 0; i < m.elf.n_segments; i++) {
+        etp_elf_segment p = etp_elf_segment_at(&m.elf, i);
+        if (p.type == ETP_ELF_EH_FRAME_HDR) {
             read_unwind(&m, &p);
         }
     }
-    for (size_t i = 0; i < m.header.e_phnum; i++) {
-        Elf64_Phdr p = segment(&m, i);
-        if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || !inside(&m, p.p_offset, p.p_filesz)) {
+    for (size_t i = 0; i < m.elf.n_segments; i++) {
+        etp_elf_segment p = etp_elf_segment_at(&m.elf, i);
+        if (p.type != ETP_ELF_LOAD || (p.flags & ETP_ELF_EXECUTABLE) == 0 || !p.bytes.ptr) {
             continue;
         }
         if (out->n_code < sizeof out->code / sizeof out->code[0]) {
-            out->code[out->n_code].offset = p.p_offset;
-            out->code[out->n_code].vaddr = p.p_vaddr;
-            out->code[out->n_code++].size = p.p_filesz;
+            out->code[out->n_code].offset = p.bytes.base;
+            out->code[out->n_code].vaddr = p.address;
+            out->code[out->n_code++].size = p.bytes.len;
         }
         search(&m, &p, out);
     }
@@ -482,8 +433,8 @@ bool elf_is_static(const char *path, bool *out_static)
     }
     bool ok = read_header(&m);
     *out_static = true;
-    for (size_t i = 0; ok && i < m.header.e_phnum; i++) {
-        *out_static = *out_static && segment(&m, i).p_type != PT_INTERP;
+    for (size_t i = 0; ok && i < m.elf.n_segments; i++) {
+        *out_static = *out_static && etp_elf_segment_at(&m.elf, i).type != ETP_ELF_INTERPRETER;
     }
     unmap(m.data, m.size);
     return ok;

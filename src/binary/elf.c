@@ -2,24 +2,10 @@
 // ELF files: segments, symbols, build id and unwind table.
 #include "binary/image_parts.h"
 
-#define HEADER_BYTES 64
-#define SEGMENT_BYTES 56
-#define SECTION_BYTES 64
-#define SYMBOL_BYTES 24
 #define RELOCATION_BYTES 24
-#define MAX_SECTIONS 65535
 
-enum { PT_LOAD = 1, PT_NOTE = 4, PF_X = 1 };
-enum { SHT_PROGBITS = 1, SHT_RELA = 4, SHF_EXECINSTR = 4 };
 enum { R_X86_64_RELATIVE = 8, R_AARCH64_RELATIVE = 1027 };
-enum { SHT_SYMTAB = 2, SHT_DYNSYM = 11, SHT_NOBITS = 8 };
-enum { STT_FUNC = 2, STT_GNU_IFUNC = 10, NT_GNU_BUILD_ID = 3 };
-
-typedef struct section {
-    uint32_t name, type, link;
-    uint64_t address, flags;
-    etp_bytes bytes; // empty when it has none in the file
-} section;
+enum { NT_GNU_BUILD_ID = 3 };
 
 // Notes are name and content, each padded to four bytes.
 static etp_status read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena, etp_error *err)
@@ -46,29 +32,27 @@ static etp_status read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena, 
     return ETP_OK;
 }
 
-static etp_status read_segments(etp_image *elf, etp_arena *arena, etp_error *err)
+static etp_status read_segments(etp_image *elf, const etp_elf_tables *t, etp_arena *arena,
+                                etp_error *err)
 {
     const uint8_t *head = elf->file.ptr;
     uint64_t offset = etp_load_u64(head + 32);
-    uint16_t size = etp_load_u16(head + 54), count = etp_load_u16(head + 56);
-    etp_bytes table = etp_image_part(elf->file, offset, (uint64_t)count * SEGMENT_BYTES);
-    if (size != SEGMENT_BYTES || count == 0 || count > ETP_IMAGE_SEGMENTS || !table.ptr) {
+    if (t->n_segments == 0 || t->n_segments > ETP_IMAGE_SEGMENTS) {
         return etp_fail_at(err, ETP_CORRUPT, 32,
-                           "program headers: %u of %u bytes at %llu in a file of %zu bytes", count,
-                           size, (unsigned long long)offset, elf->file.len);
+                           "program headers: %u of %u bytes at %llu in a file of %zu bytes",
+                           etp_load_u16(head + 56), etp_load_u16(head + 54),
+                           (unsigned long long)offset, elf->file.len);
     }
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *p = table.ptr + i * SEGMENT_BYTES;
-        uint32_t type = etp_load_u32(p), flags = etp_load_u32(p + 4);
-        uint64_t address = etp_load_u64(p + 16);
-        etp_bytes bytes = etp_image_part(elf->file, etp_load_u64(p + 8), etp_load_u64(p + 32));
-        if (!bytes.ptr) {
+    for (size_t i = 0; i < t->n_segments; i++) {
+        etp_elf_segment p = etp_elf_segment_at(t, i);
+        if (!p.bytes.ptr) {
             continue; // a stripped file may speak of segments that were cut off
         }
-        if (type == PT_LOAD && (flags & PF_X) && bytes.len <= UINT64_MAX - address) {
-            elf->segments[elf->n_segments++] = (etp_image_segment){address, bytes.len, bytes};
-        } else if (type == PT_NOTE) {
-            ETP_TRY(read_notes(elf, bytes, arena, err));
+        if (p.type == ETP_ELF_LOAD && (p.flags & ETP_ELF_EXECUTABLE) &&
+            p.bytes.len <= UINT64_MAX - p.address) {
+            elf->segments[elf->n_segments++] = (etp_image_segment){p.address, p.bytes.len, p.bytes};
+        } else if (p.type == ETP_ELF_NOTE) {
+            ETP_TRY(read_notes(elf, p.bytes, arena, err));
         }
     }
     if (elf->n_segments == 0) {
@@ -77,35 +61,18 @@ static etp_status read_segments(etp_image *elf, etp_arena *arena, etp_error *err
     return ETP_OK;
 }
 
-static bool read_section(const etp_image *elf, etp_bytes table, size_t i, section *out)
-{
-    const uint8_t *p = table.ptr + i * SECTION_BYTES;
-    *out = (section){.name = etp_load_u32(p),
-                     .type = etp_load_u32(p + 4),
-                     .link = etp_load_u32(p + 40),
-                     .address = etp_load_u64(p + 16),
-                     .flags = etp_load_u64(p + 8)};
-    if (out->type != SHT_NOBITS) {
-        out->bytes = etp_image_part(elf->file, etp_load_u64(p + 24), etp_load_u64(p + 32));
-    }
-    return out->bytes.ptr != NULL;
-}
-
 static etp_status read_symbols(etp_image *elf, etp_bytes table, etp_bytes names, etp_arena *arena,
                                etp_error *err)
 {
-    size_t n = table.len / SYMBOL_BYTES;
+    size_t n = table.len / ETP_ELF_SYMBOL_BYTES;
     for (size_t i = 0; i < n && elf->symbols.n < ETP_IMAGE_SYMBOLS; i++) {
-        const uint8_t *p = table.ptr + i * SYMBOL_BYTES;
-        unsigned type = p[4] & 15u;
-        uint16_t where = etp_load_u16(p + 6);
-        uint64_t start = etp_load_u64(p + 8), size = etp_load_u64(p + 16);
-        etp_str name = etp_image_name_at(names, etp_load_u32(p));
-        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || where == 0 || name.len == 0 ||
-            size > UINT64_MAX - start) {
+        etp_elf_symbol p = etp_elf_symbol_at(table, i);
+        etp_str name = etp_image_name_at(names, p.name);
+        if ((p.type != ETP_ELF_FUNCTION && p.type != ETP_ELF_IFUNC) || p.section == 0 ||
+            name.len == 0 || p.size > UINT64_MAX - p.start) {
             continue;
         }
-        etp_image_symbol s = {start, start + size, name};
+        etp_image_symbol s = {p.start, p.start + p.size, name};
         ETP_NEED(ETP_PUSH(arena, &elf->symbols, s), err, "symbols");
     }
     return ETP_OK;
@@ -127,43 +94,32 @@ static etp_status read_pointers(etp_image *elf, etp_bytes table, etp_arena *aren
 }
 
 // Sections of functions: what the linker adds for its own calls is none.
-static bool is_code(const section *s, etp_str name)
+static bool is_code(const etp_elf_section *s, etp_str name)
 {
     bool stubs = etp_str_starts(name, ETP_STR(".plt")) || etp_str_eqz(name, ".init") ||
                  etp_str_eqz(name, ".fini");
-    return s->type == SHT_PROGBITS && (s->flags & SHF_EXECINSTR) && !stubs &&
+    return s->type == ETP_ELF_PROGBITS && (s->flags & ETP_ELF_CODE) && !stubs &&
            s->bytes.len <= UINT64_MAX - s->address;
 }
 
-static etp_status read_sections(etp_image *elf, etp_arena *arena, etp_error *err)
+static etp_status read_sections(etp_image *elf, const etp_elf_tables *t, etp_arena *arena,
+                                etp_error *err)
 {
-    const uint8_t *head = elf->file.ptr;
-    uint64_t offset = etp_load_u64(head + 40);
-    uint16_t size = etp_load_u16(head + 58), count = etp_load_u16(head + 60);
-    uint16_t names_index = etp_load_u16(head + 62);
-    etp_bytes table = etp_image_part(elf->file, offset, (uint64_t)count * SECTION_BYTES);
-    if (count == 0 || size != SECTION_BYTES || !table.ptr) {
-        return ETP_OK; // a program runs without them
-    }
-    section names = {0};
-    if (names_index < count && !read_section(elf, table, names_index, &names)) {
-        names.bytes = (etp_bytes){0};
-    }
-    for (size_t i = 0; i < count; i++) {
-        section s, texts;
-        if (!read_section(elf, table, i, &s)) {
+    for (size_t i = 0; i < t->n_sections; i++) { // a program runs without them
+        etp_elf_section s, texts;
+        if (!etp_elf_section_at(t, i, &s)) {
             continue;
         }
-        etp_str name = etp_image_name_at(names.bytes, s.name);
+        etp_str name = etp_image_name_at(t->names, s.name);
         etp_range code = {s.address, s.address + s.bytes.len};
         if (is_code(&s, name) && !ETP_PUSH(arena, &elf->code, code)) {
             return etp_fail_nomem(err, "sections");
         }
-        if (s.type == SHT_RELA) {
+        if (s.type == ETP_ELF_RELA) {
             ETP_TRY(read_pointers(elf, s.bytes, arena, err));
         }
-        if ((s.type == SHT_SYMTAB || s.type == SHT_DYNSYM) && s.link < count &&
-            read_section(elf, table, s.link, &texts)) {
+        if ((s.type == ETP_ELF_SYMTAB || s.type == ETP_ELF_DYNSYM) && s.link < t->n_sections &&
+            etp_elf_section_at(t, s.link, &texts)) {
             ETP_TRY(read_symbols(elf, s.bytes, texts.bytes, arena, err));
         } else if (etp_str_eqz(name, ".eh_frame") &&
                    !etp_image_read_unwind(s.bytes, s.address, arena, &elf->ranges)) {
@@ -173,21 +129,13 @@ static etp_status read_sections(etp_image *elf, etp_arena *arena, etp_error *err
     return ETP_OK;
 }
 
-etp_bytes etp_elf_section(const etp_image *elf, const char *name)
+etp_bytes etp_elf_section_named(const etp_image *elf, const char *name)
 {
-    const uint8_t *head = elf->file.ptr;
-    uint16_t size = etp_load_u16(head + 58), count = etp_load_u16(head + 60);
-    uint16_t names_index = etp_load_u16(head + 62);
-    etp_bytes table =
-        etp_image_part(elf->file, etp_load_u64(head + 40), (uint64_t)count * SECTION_BYTES);
-    section names, s;
-    if (size != SECTION_BYTES || !table.ptr || names_index >= count ||
-        !read_section(elf, table, names_index, &names)) {
-        return (etp_bytes){0};
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (read_section(elf, table, i, &s) &&
-            etp_str_eqz(etp_image_name_at(names.bytes, s.name), name)) {
+    etp_elf_tables t;
+    etp_elf_section s;
+    for (size_t i = 0; etp_elf_open(elf->file, &t) && i < t.n_sections; i++) {
+        if (etp_elf_section_at(&t, i, &s) &&
+            etp_str_eqz(etp_image_name_at(t.names, s.name), name)) {
             return s.bytes;
         }
     }
@@ -196,18 +144,18 @@ etp_bytes etp_elf_section(const etp_image *elf, const char *name)
 
 etp_status etp_elf_read(etp_image *elf, etp_arena *arena, etp_error *err)
 {
-    if (elf->file.len < HEADER_BYTES) {
+    etp_elf_tables t;
+    if (elf->file.len < 64) {
         return etp_fail_at(err, ETP_UNSUPPORTED, 0, "no ELF file");
     }
-    if (elf->file.ptr[4] != 2 || elf->file.ptr[5] != 1) {
+    if (!etp_elf_open(elf->file, &t)) {
         return etp_fail_at(err, ETP_UNSUPPORTED, 4, "only 64-bit little-endian ELF files are read");
     }
-    uint16_t machine = etp_load_u16(elf->file.ptr + 18);
     elf->format = ETP_IMAGE_ELF;
     elf->range_bounds = ETP_BOUNDS_UNWIND;
-    elf->machine = machine == 62    ? ETP_MACHINE_X86_64
-                   : machine == 183 ? ETP_MACHINE_AARCH64
-                                    : ETP_MACHINE_UNKNOWN;
-    ETP_TRY(read_segments(elf, arena, err));
-    return read_sections(elf, arena, err);
+    elf->machine = t.machine == ETP_ELF_X86_64    ? ETP_MACHINE_X86_64
+                   : t.machine == ETP_ELF_AARCH64 ? ETP_MACHINE_AARCH64
+                                                  : ETP_MACHINE_UNKNOWN;
+    ETP_TRY(read_segments(elf, &t, arena, err));
+    return read_sections(elf, &t, arena, err);
 }

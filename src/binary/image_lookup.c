@@ -11,7 +11,7 @@ etp_image_format etp_image_format_of(const etp_image *image)
 
 etp_bytes etp_image_section(const etp_image *image, const char *name)
 {
-    return image->format == ETP_IMAGE_ELF ? etp_elf_section(image, name)
+    return image->format == ETP_IMAGE_ELF ? etp_elf_section_named(image, name)
                                           : etp_macho_section(image, name);
 }
 

@@ -2,16 +2,6 @@
 // What the readers of single formats have in common.
 #include "binary/image_parts.h"
 
-#include <string.h>
-
-etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size)
-{
-    if (offset > file.len || size > file.len - offset) {
-        return (etp_bytes){0};
-    }
-    return (etp_bytes){file.ptr + offset, (size_t)size, file.base + offset};
-}
-
 etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, etp_error *err)
 {
     char *text = etp_arena_alloc(arena, 2 * id.len + 1);
@@ -34,14 +24,4 @@ bool etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena
         }
     }
     return true;
-}
-
-etp_str etp_image_name_at(etp_bytes names, uint32_t offset)
-{
-    if (offset >= names.len) {
-        return (etp_str){0};
-    }
-    const char *start = (const char *)names.ptr + offset;
-    const void *end = memchr(start, 0, names.len - offset);
-    return end ? (etp_str){start, (size_t)((const char *)end - start)} : (etp_str){0};
 }

@@ -3,6 +3,7 @@
 #ifndef ETP_BINARY_IMAGE_PARTS_H
 #define ETP_BINARY_IMAGE_PARTS_H
 
+#include "binary/elf_tables.h"
 #include "binary/image.h"
 #include "binary/unwind.h"
 #include "binary/x86_reader.h"
@@ -49,10 +50,6 @@ struct etp_image {
     etp_ranges flows;       // what gaps.c found between all others, by start
 };
 
-// A part of the file that tables speak of; empty when it does not lie inside.
-etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size);
-// A NUL-terminated name in a table of names; empty when it runs out of the table.
-etp_str etp_image_name_at(etp_bytes names, uint32_t offset);
 ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena,
                                           etp_error *err);
 
@@ -70,7 +67,7 @@ bool etp_image_fill_gaps(etp_image *image, etp_arena *arena);
 bool etp_image_has_symbol(const etp_image *image, uint64_t start); // that begins there
 
 ETP_NODISCARD etp_status etp_elf_read(etp_image *image, etp_arena *arena, etp_error *err);
-etp_bytes etp_elf_section(const etp_image *image, const char *name);
+etp_bytes etp_elf_section_named(const etp_image *image, const char *name);
 ETP_NODISCARD etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err);
 etp_bytes etp_macho_section(const etp_image *image, const char *name);
 
