@@ -61,6 +61,8 @@ typedef struct etp_ab_resident {
     int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
 } etp_ab_resident;
 
+#define ETP_AB_SPREAD 21
+
 typedef struct etp_ab_arm {
     const char *name;       // of the experiment; for bare dumps what tells the file names apart
     const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
@@ -72,12 +74,14 @@ typedef struct etp_ab_arm {
     uint32_t model;   // index, ETP_NO_INDEX unknown
     const char *runner_sha256;
     bool emulated;
-    uint64_t launches;   // timed, kept
-    uint64_t samples;    // timed iterations after the warm-up rule
-    double lo_ns, hi_ns; // 95 % interval of the median over the blocks, NAN unknown
-    int64_t median_ns;   // exp(mean over complete blocks of the launch value); bare dumps: unknown
-    int64_t traced_ns;   // mean Method::execute of the executions kept of the traced launches
-                         // (explain/profile.h)
+    uint64_t launches;    // timed, kept
+    uint64_t samples;     // timed iterations after the warm-up rule
+    const double *spread; // [ETP_AB_SPREAD] quantiles of all timed iterations, evenly from the
+                          // shortest to the longest; NULL unknown
+    double lo_ns, hi_ns;  // 95 % interval of the median over the blocks, NAN unknown
+    int64_t median_ns;    // exp(mean over complete blocks of the launch value); bare dumps: unknown
+    int64_t traced_ns;    // mean Method::execute of the executions kept of the traced launches
+                          // (explain/profile.h)
     int64_t traced_mean_ns;            // and of all of them: the ETDumps' latency
     double traced_median_ns;           // and their median, NAN unknown
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
@@ -463,6 +467,7 @@ typedef struct etp_ab {
     etp_str *unreadable; // what of it this device does not tell
     size_t n_unreadable;
     const char *platform;
+    const char *measured_at;                         // "2026-03-01 14:52", UTC; NULL unknown
     const char *executorch_version, *executorch_sha; // NULL unknown
     const char *command;                             // that repeats the measurement, NULL
     const char *config;                              // that asked for it, NULL

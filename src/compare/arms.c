@@ -109,6 +109,11 @@ etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err)
 {
     ETP_TRY(take_device(s, err));
     ETP_TRY(take_models(s, err));
+    etp_str at = s->run.generated_at; // "2026-03-01T14:52:03Z"
+    if (at.len >= strlen("2026-03-01T14:52") && at.ptr[10] == 'T') {
+        s->ab.measured_at = etp_arena_printf(&s->arena, "%.10s %.5s", at.ptr, at.ptr + 11);
+        ETP_NEED(s->ab.measured_at, err, "date");
+    }
     return take_arms(s, err);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the samples and launches of a run folder say of each arm and each comparison.
 #include <math.h>
+#include <stdlib.h>
 
 #include "compare/session.h"
 
@@ -88,6 +89,37 @@ etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run, uint32_t 
     return ETP_OK;
 }
 
+static int ascending(const void *pa, const void *pb)
+{
+    const double *a = pa, *b = pb;
+    return (*a > *b) - (*a < *b);
+}
+
+static etp_status take_spread(etp_ab_session *s, uint32_t arm, etp_error *err)
+{
+    const etp_run *run = &s->run;
+    etp_arena scratch;
+    etp_arena_init(&scratch, s->arena.alloc);
+    double *all = ETP_NEW_ARRAY(&scratch, double, run->samples.n + 1);
+    double *spread = ETP_NEW_ARRAY(&s->arena, double, ETP_AB_SPREAD);
+    size_t n = 0;
+    for (size_t i = 0; all && i < run->samples.n; i++) {
+        const etp_run_sample *one = &run->samples.items[i];
+        if (one->arm == arm && one->phase == ETP_PHASE_TIMED) {
+            all[n++] = (double)one->duration_ns;
+        }
+    }
+    if (all && spread && n > 0) {
+        qsort(all, n, sizeof *all, ascending);
+        for (size_t q = 0; q < ETP_AB_SPREAD; q++) {
+            spread[q] = all[(size_t)llround((double)(q * (n - 1)) / (ETP_AB_SPREAD - 1))];
+        }
+        s->ab.arms[arm].spread = spread;
+    }
+    etp_arena_dispose(&scratch);
+    return all && spread ? ETP_OK : etp_fail_nomem(err, "samples");
+}
+
 etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
@@ -97,6 +129,7 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
     ETP_NEED(column && ab->block_values, err, "statistics");
     ab->n_blocks = st->n_blocks_seen;
     for (size_t a = 0; a < ab->n_arms; a++) {
+        ETP_TRY(take_spread(s, (uint32_t)a, err));
         ab->arms[a].launches = st->arms[a].launches;
         ab->arms[a].samples = st->arms[a].iterations;
         ab->arms[a].median_ns = st->arms[a].median_ns < 0 ? ETP_NS_UNKNOWN : st->arms[a].median_ns;

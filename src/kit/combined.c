@@ -21,7 +21,8 @@ static const char *fact(const etp_ab *ab, const char *key)
     return NULL;
 }
 
-// What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor.
+// What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor; with the
+// time of measuring.
 static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
     const char *platform = ab->platform ? ab->platform
@@ -35,48 +36,58 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
         return ab->title;
     case 2:
         return etp_arena_printf(arena, "%s %s", ab->title, platform);
-    default:
+    case 3:
         return etp_arena_printf(arena, "%s %s %s", ab->title, platform,
                                 cpu ? cpu : "processor not recorded");
+    default:
+        return etp_arena_printf(arena, "%s %s", platform,
+                                ab->measured_at ? ab->measured_at : "at an unknown time");
     }
 }
 
-enum { RULES = 4 };
+enum { RULES = 5 };
 
-static bool told_apart(const char *const *names, size_t n)
+static size_t told_apart(const char *const *names, size_t n)
 {
+    size_t different = 0;
     for (size_t i = 0; i < n; i++) {
+        bool taken = false;
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(names[i], names[k]) == 0) {
-                return false;
-            }
+            taken = taken || strcmp(names[i], names[k]) == 0;
         }
+        different += !taken;
     }
-    return true;
+    return different;
 }
 
+// The first rule that tells all runs apart, else the first of those that tell the most apart.
 static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *views,
                             etp_combined *out, etp_error *err)
 {
-    size_t n = out->runs.n;
+    size_t n = out->runs.n, most = 0;
     const char **names = ETP_NEW_ARRAY(out->arena, const char *, n);
-    for (int rule = 0; names && rule < RULES; rule++) {
+    const char **best = ETP_NEW_ARRAY(out->arena, const char *, n);
+    ETP_NEED(names && best, err, "names");
+    for (int rule = 0; rule < RULES && most < n; rule++) {
         for (size_t i = 0; i < n; i++) {
             names[i] = name_by(answers[i], rule, out->arena);
             ETP_NEED(names[i], err, "names");
         }
-        if (told_apart(names, n)) {
-            break;
+        size_t different = told_apart(names, n);
+        if (different > most) {
+            most = different;
+            memcpy(best, names, n * sizeof *best);
         }
     }
-    for (size_t i = 0; names && i < n; i++) { // nothing tells them apart: by place
+    for (size_t i = 0; i < n; i++) { // nothing tells them apart: by place
         bool taken = false;
         for (size_t k = 0; k < n; k++) {
-            taken = taken || (k != i && strcmp(names[i], names[k]) == 0);
+            taken = taken || (k != i && strcmp(best[i], best[k]) == 0);
         }
-        views[i].run = taken ? etp_arena_printf(out->arena, "%s ~%zu", names[i], i + 1) : names[i];
+        views[i].run = taken ? etp_arena_printf(out->arena, "%s ~%zu", best[i], i + 1) : best[i];
+        ETP_NEED(views[i].run, err, "names");
     }
-    return names && views[n - 1].run ? ETP_OK : etp_fail_nomem(err, "names");
+    return ETP_OK;
 }
 
 // ---- like for like ----
@@ -230,19 +241,20 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
          .flags = ETP_COL_MINOR},
         {.key = "executorch", .title = "ExecuTorch"},
         {.key = "executorch_sha", .title = "revision", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+        {.key = "measured_at", .title = "measured (UTC)", .flags = ETP_COL_MINOR},
         {.key = "grade", .title = "grade"},
         {.key = "config", .title = "Config File", .flags = ETP_COL_CODE | ETP_COL_MINOR},
     };
     etp_report_section(r, 1, "runs", "Runs");
-    etp_table *t = etp_report_table(r, "runs", NULL, k_columns, 9);
+    etp_table *t = etp_report_table(r, "runs", NULL, k_columns, 10);
     for (size_t i = 0; i < c->runs.n; i++) {
         const etp_ab *ab = c->runs.items[i].ab;
         const char *sha =
             ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
         ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title),
                 etp_cell_z(ab->platform), etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
-                etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->grade),
-                etp_cell_z(ab->config));
+                etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->measured_at),
+                etp_cell_z(ab->grade), etp_cell_z(ab->config));
     }
     etp_report_text(r, "Each run's figures are its own: nothing paired the runs, so nothing is "
                        "computed between them.");

@@ -146,9 +146,9 @@ static void write_drawer(page *p, etp_str id, etp_str title)
 {
     z(p, "<section class=\"drawer\" id=\"");
     etp_html_id(p->sink, id);
-    z(p, "\"><h3><span class=\"id\">");
+    z(p, "\"><h3>");
     text(p, id);
-    z(p, "</span> ");
+    z(p, " ");
     text(p, title);
     z(p, "</h3>\n");
 }

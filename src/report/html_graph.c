@@ -8,6 +8,8 @@
 
 enum { BOX_W = 200, BOX_H = 22, GAP_X = 24, GAP_Y = 14, FRAME = 8, FRAME_TITLE = 20 };
 
+#define BOX_PATH "M0 0h200v22H0z" // BOX_W and BOX_H
+
 typedef struct place {
     uint32_t layer;
     double want, x, y; // x: of the middle
@@ -200,7 +202,7 @@ static void write_box(etp_sink *sink, etp_svg *o, const etp_graph_item *b, const
     }
     etp_sink_z(sink, "\"><title>");
     etp_sink_xml(sink, b->tip.len ? b->tip : b->label);
-    etp_sink_printf(sink, "</title><rect width=\"%d\" height=\"%d\"/><text>", BOX_W, BOX_H);
+    etp_sink_z(sink, "</title><path d=\"" BOX_PATH "\"/><text>");
     etp_sink_xml(sink, etp_truncate(&o->scratch, b->label, 29, "…"));
     etp_sink_z(sink, link ? "</text></g></a>\n" : "</text></g>\n");
 }

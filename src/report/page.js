@@ -278,7 +278,7 @@
       });
       sum.textContent = '';
       sum.appendChild(make('b', time(r.now) + ' → ' + time(any ? r.likely : r.then)));
-      var rest = ' ' + (r.now / (any ? r.likely : r.then)).toFixed(2) + '× faster';
+      var ratio = r.now / (any ? r.likely : r.then), rest = ' ' + ratio.toFixed(2) + '×';
       if (any) rest += ', ' + time(Math.max(r.least, 0)) + ' to ' + time(r.most) + ' by the fixes’ ranges';
       else if (r.lo !== null && parts.length) rest += ' [' + r.lo.toFixed(2) + ', ' + r.hi.toFixed(2) + ']';
       sum.appendChild(document.createTextNode(rest));

@@ -128,7 +128,7 @@ static void time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *key
         bool known = isfinite(ci.lo) && isfinite(ci.hi);
         bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
         etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured,
-                     "%s%s%s%s%s%s · %" PRIu64 " executions, %s to %s%s%.*s",
+                     "%s%s%s%s%s%s · %" PRIu64 " runs: %s to %s%s%.*s",
                      etp_format_ns((double)op->ns[a], at), known ? " [" : "",
                      known ? etp_format_ns(fmax(ci.lo, 0), lo) : "", known ? ", " : "",
                      known ? etp_format_ns(ci.hi, hi) : "", known ? "]" : "", op->rows[a]->calls,
@@ -198,10 +198,15 @@ static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *k
                                   etp_code_name((etp_code)c), seen->of[c]);
             }
         }
-        bool named = seen->kernel != ETP_NO_INDEX && k->kernels[seen->kernel].title;
-        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " samples (%s)%s%s",
+        const char *title = seen->kernel != ETP_NO_INDEX ? k->kernels[seen->kernel].title : NULL;
+        const char *place = title ? strstr(title, " [") : NULL; // the kernels' table has it
+        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " samples (%s)%s%.*s",
                      ab->arms[a].measured, seen->samples, etp_strbuf_str(&text).ptr,
-                     named ? "; most in " : "", named ? k->kernels[seen->kernel].title : "");
+                     title ? "; most in " : "",
+                     (int)(place   ? place - title
+                           : title ? (ptrdiff_t)strlen(title)
+                                   : 0),
+                     title ? title : "");
     }
 }
 

@@ -138,6 +138,35 @@ static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
                  ab->n_unreadable ? etp_strbuf_str(&text).ptr : "nothing: all of it was read");
 }
 
+static double temperature(const struct etp_ab_conditions *b)
+{
+    return b->temperature_c;
+}
+static double clock_khz(const struct etp_ab_conditions *b)
+{
+    return b->clock_khz;
+}
+
+// One figure over the blocks, where it was read more than once.
+static void course(const etp_ab *ab, const char *id, const char *title, const char *unit,
+                   double divide, double (*of)(const struct etp_ab_conditions *), etp_report *r)
+{
+    size_t n = 0;
+    for (size_t b = 0; b < ab->n_conditions; b++) {
+        n += isfinite(of(&ab->conditions[b])) ? 1 : 0;
+    }
+    if (n < 2) {
+        return;
+    }
+    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id, title, ETP_KIND_DOUBLE);
+    etp_chart_axes(c, "block", unit);
+    etp_chart_series(c, title);
+    for (size_t b = 0; b < ab->n_conditions; b++) {
+        double v = of(&ab->conditions[b]) / divide;
+        etp_chart_point(c, ab->conditions[b].block, &v, NULL, NULL, 1);
+    }
+}
+
 void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_column columns[FIGURES + 1] = {
@@ -166,6 +195,10 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     etp_report_section(r, 1, "environment", "Environment");
     etp_report_section_is_detail(r);
     settings(ab, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    course(ab, "temperature", "Temperature over the session", "°C", 1, temperature, r);
+    course(ab, "clock", "Clock over the session", "MHz", 1000, clock_khz, r);
+    etp_report_medium(r, ETP_EVERYWHERE);
     etp_table *t = etp_report_table(r, "environment", NULL, columns, n + 1);
     for (size_t b = 0; b < ab->n_conditions; b++) {
         etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->conditions[b].block)};

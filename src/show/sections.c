@@ -414,6 +414,37 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
 
 // ---- raw blocks ----
 
+// Every timed iteration: how many per cent of them took no longer.
+static void spread_chart(const etp_ab *ab, etp_report *r)
+{
+    enum { MAX_SERIES = 12 };
+    size_t arms = 0;
+    uint32_t shown[MAX_SERIES];
+    for (size_t i = 0; i < ab->n_arms && arms < MAX_SERIES; i++) {
+        if (ab->arms[ab->shown[i]].spread) {
+            shown[arms++] = ab->shown[i];
+        }
+    }
+    if (arms == 0 || ab->emulated) {
+        return;
+    }
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_LINES, "spread", "Every timed iteration", ETP_KIND_NS);
+    etp_chart_describe(c, "How many per cent of an arm's timed iterations took no longer; before "
+                          "the warm-up rule, all launches together.");
+    etp_chart_axes(c, "per cent of the iterations", "latency");
+    for (size_t i = 0; i < arms; i++) {
+        etp_chart_series(c, ab->arms[shown[i]].measured);
+    }
+    for (size_t q = 0; q < ETP_AB_SPREAD; q++) {
+        double values[MAX_SERIES];
+        for (size_t i = 0; i < arms; i++) {
+            values[i] = ab->arms[shown[i]].spread[q];
+        }
+        etp_chart_point(c, 100.0 * (double)q / (ETP_AB_SPREAD - 1), values, NULL, NULL, arms);
+    }
+}
+
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
@@ -430,6 +461,9 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
              1
     },
         r);
+    etp_report_medium(r, ETP_ON_PAGE);
+    spread_chart(ab, r);
+    etp_report_medium(r, ETP_EVERYWHERE);
     if (ab->n_blocks == 0 || ab->emulated) {
         return;
     }

@@ -283,13 +283,8 @@ static void add_page_parts(etp_report *r, const char *z)
     etp_report_drawer(r, "F32", z);
 }
 
-etp_report *sample_hostile(etp_arena *arena)
+static void add_hostile_head(etp_report *r, const char *z)
 {
-    char z[256];
-    snprintf(z, sizeof z, "%.*s", ETP_STR_ARG(k_hostile));
-    etp_report *r = etp_report_create(arena, z);
-    etp_report_subtitle(r, "%s", z);
-    etp_report_footer(r, "%s", z);
     etp_headline h = {
         .label = z,
         .verdict = z,
@@ -308,6 +303,16 @@ etp_report *sample_hostile(etp_arena *arena)
         etp_action a = {z, z, z, z, i ? 1 : 0, i ? 1e300 : NONE, NONE, 1, ETP_KIND_NS};
         etp_report_action(r, &a);
     }
+}
+
+etp_report *sample_hostile(etp_arena *arena)
+{
+    char z[256];
+    snprintf(z, sizeof z, "%.*s", ETP_STR_ARG(k_hostile));
+    etp_report *r = etp_report_create(arena, z);
+    etp_report_subtitle(r, "%s", z);
+    etp_report_footer(r, "%s", z);
+    add_hostile_head(r, z);
     etp_report_fact(r, z, "%s", z);
     etp_report_section(r, 1, z, z);
     etp_report_text(r, "%s", z);
