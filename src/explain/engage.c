@@ -308,10 +308,10 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
                 ? names_known
                       ? "operator name: this build has its like with SME or SME2 only"
                       : "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 "
-                        "only in today's XNNPACK; names not asked of this runner"
+                        "only in today's XNNPACK; no names learned from this runner"
             : names_known ? "operator name: this build has its like with VNNI only"
                           : "operator name: QDU8 with QC8W exists on VNNI only in today's XNNPACK; "
-                            "names not asked of this runner";
+                            "no names learned from this runner";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;

@@ -179,6 +179,6 @@ etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
 const char *etp_proof_names_note(const etp_proof *proof)
 {
     return proof->by_table
-               ? "names not asked of this runner: judged by the table of today's XNNPACK"
+               ? "no names learned from this runner: judged by the table of today's XNNPACK"
                : NULL;
 }

@@ -22,4 +22,10 @@ ETP_NODISCARD etp_status etp_selftest_run(etp_device *device, const etp_session_
                                           const char *cache_dir, etp_arena *arena,
                                           etp_selftest_result *out, etp_error *err);
 
+// The same question to runners of others: no names when one of them cannot be asked (no recording,
+// a crash, nothing of XNNPACK in it), or when the names show that it heeds no level.
+void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
+                       int (*interrupted)(void *ctx), void *ctx, etp_arena *arena,
+                       etp_selftest_result *out);
+
 #endif

@@ -74,9 +74,7 @@ class Foreign(unittest.TestCase):
         self.assertIn("QDU8", self.names("linux_vnni"))
         self.assertNotIn("QDU8", self.names("linux_avx2"))
         self.assertEqual(self.proofs(), {"linux_vnni": True, "linux_avx2": True})
-        for arm in self.answer["arms"]:
-            self.assertIs(arm["proof"]["by_table"], True)
-            self.assertIn("not asked", arm["proof"]["note"])
+        self.assertEqual(self.told(), ("avx512", "vnni"))
         # The SDK's kernels_optimized asks for the sizes of caches; XNNPACK asks cpuinfo, which lies elsewhere.
         for arm in self.answer["arms"]:
             mask = [e["text"] for e in arm["proof"]["evidence"] if e["kind"] == "mask"][0]
@@ -86,6 +84,38 @@ class Foreign(unittest.TestCase):
         self.assertEqual(self.answer["grade"], "A")
         self.assertTrue(self.answer["correctness"]["ok"])
         self.assertIn("runner_always_traces", self.notes())
+
+    def told(self):
+        """The levels at which this build was asked for its names; what it says of them is checked."""
+        names = {n["level"]: n["names"].split("; ")
+                 for n in json.loads((self.dir / "run" / "manifest.json").read_text())["selftest"]["names"]}
+        for arm in self.answer["arms"]:
+            self.assertIs(arm["proof"]["by_table"], not names)
+            self.assertEqual("no names learned" in (arm["proof"]["note"] or ""), not names)
+        # XNNPACK of the SDK, read off recordings: with VNNI a dynamic linear is QDU8, without QD8.
+        for level, list_ in names.items():
+            dynamic = [n for n in list_ if n.startswith("Fully Connected") and "QD" in n]
+            self.assertTrue(dynamic, list_)
+            self.assertEqual(any("QDU8, F32, QC8W" in n for n in dynamic), level == "vnni", dynamic)
+            self.assertEqual(len(list_), len(set(list_)))
+            self.assertTrue(any(n.startswith("Convolution (NHWC, F32") for n in list_), list_)
+        return tuple(sorted(names))
+
+    def test_a_script_in_front_is_asked(self):
+        script = self.dir / "front"
+        script.write_text("#!/bin/sh\n# model_path num_executions etdump_path cpu_threads inputs output_file print_output\nexec '%s' \"$@\"\n" % (RUNNERS / "stock"))
+        script.chmod(0o755)
+        self.assertEqual(self.ab("--runner", str(script), blocks=1), 0, self.stderr)
+        self.assertEqual(self.told(), ("avx512", "vnni"))
+
+    def test_who_cannot_be_asked_is_judged_by_the_table(self):
+        # No recording, no XNNPACK, and names that are those of VNNI at every level: nothing is learned.
+        for variant, status in (("untraced", 0), ("cheat", 6)):
+            self.assertEqual(self.ab("--runner", str(RUNNERS / variant), blocks=1), status, self.stderr)
+            self.assertEqual(json.loads((self.dir / "run" / "manifest.json").read_text())["selftest"]["names"], [])
+        for arm in self.answer["arms"]:
+            self.assertIs(arm["proof"]["by_table"], True)
+            self.assertIn("no names learned", arm["proof"]["note"])
 
     def test_stops_under_a_filter_are_told(self):
         for before in (None, refuse_32_bit_calls):

@@ -19,7 +19,7 @@ from checks import expect, finish
 
 ETPROF, FAKE, DATA = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
 PLAIN, PACKED = b"Fully Connected (NC, F32) GEMM #1", b"Fully Connected (NC, PF16) GEMM #1"
-NOTE = "names not asked of this runner: judged by the table of today's XNNPACK"
+NOTE = "no names learned from this runner: judged by the table of today's XNNPACK"
 
 
 def renamed(dump):

@@ -373,7 +373,7 @@ static void unasked_names_are_said(void **state)
 {
     (void)state;
     static const char k_note[] =
-        "names not asked of this runner: judged by the table of today's XNNPACK";
+        "no names learned from this runner: judged by the table of today's XNNPACK";
     static const etp_name_book k_asked = {.family = ETP_ISA_AARCH64,
                                           .on = "Fully Connected (NC, PF16) GEMM",
                                           .off = "Fully Connected (NC, F16) GEMM"},
