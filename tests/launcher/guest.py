@@ -42,8 +42,8 @@ def compile_to(out, *words):
 
 def make_root(root):
     (root / "lib").mkdir()
-    launcher = [ROOT / "src/binary/elf_tables.c", ROOT / "src/binary/unwind.c", *(ROOT / "launcher" / s for s in SOURCES),
-                *(ROOT / "src" / "isa" / s for s in ISA)]
+    launcher = [*(ROOT / "launcher" / s for s in SOURCES), *(ROOT / "src/isa" / s for s in ISA),
+                ROOT / "src/binary/elf_tables.c", ROOT / "src/binary/unwind.c"]
     compile_to(root / "launch", "-static", *launcher)
     compile_to(root / "libetprof-level.so", "-shared", "-fPIC", ROOT / "launcher" / "level_preload.c",
                *[ROOT / "src" / "isa" / s for s in ISA if s != "cpu.c"], "-ldl")
