@@ -56,8 +56,9 @@ typedef enum etp_cli_format {
 typedef struct etp_cli {
     etp_arena arena; // lives until exit
     etp_cli_format format;
-    bool color;    // on stdout
-    bool progress; // stderr is a terminal and --quiet was not given
+    bool color;          // on stdout
+    bool progress_lines; // ETPROF_PROGRESS=lines: for programs that read standard error
+    bool progress;       // stderr is a terminal and --quiet was not given
     bool quiet;
     bool terminal;                     // stdout is one
     unsigned width;                    // columns of the terminal, 80 when unknown

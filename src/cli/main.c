@@ -25,6 +25,11 @@ static const char *environment(const char *name)
     return v && v[0] ? v : NULL;
 }
 
+static bool is_word(const char *value, const char *word)
+{
+    return value && strcmp(value, word) == 0;
+}
+
 static unsigned terminal_width(void)
 {
     struct winsize size;
@@ -196,6 +201,7 @@ int main(int argc, char **argv)
         .width = terminal_width(),
         .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),
         .progress = isatty(STDERR_FILENO),
+        .progress_lines = is_word(environment("ETPROF_PROGRESS"), "lines"),
         .terminal = isatty(STDOUT_FILENO),
         .env_runner = environment("ETPROF_RUNNER"),
         .env_qemu = environment("ETPROF_QEMU"),

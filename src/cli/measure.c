@@ -44,6 +44,18 @@ static void on_progress(void *ctx, const etp_session_progress *p)
     t->shown = true;
 }
 
+// "progress LAUNCHES-DONE LAUNCHES TEXT", a line each.
+static void on_progress_line(void *ctx, const etp_session_progress *p)
+{
+    (void)ctx;
+    etp_say("progress %u %u ", p->launch, p->launches);
+    if (p->blocks) {
+        etp_say("block %u/%u %s\n", p->block, p->blocks, p->arm ? p->arm : "");
+    } else {
+        etp_say("%s %s\n", p->stage, p->arm ? p->arm : "");
+    }
+}
+
 static void on_message(void *ctx, const char *text)
 {
     clear_progress(ctx);
@@ -105,7 +117,9 @@ static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
     return (etp_session_callbacks){.ctx = t,
                                    .settle = on_settle,
                                    .known = on_known,
-                                   .progress = cli->progress ? on_progress : NULL,
+                                   .progress = cli->progress_lines ? on_progress_line
+                                               : cli->progress     ? on_progress
+                                                                   : NULL,
                                    .message = cli->quiet ? NULL : on_message};
 }
 

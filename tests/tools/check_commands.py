@@ -26,7 +26,7 @@ END = re.compile(
 def helps(etprof):
     """{verb: (options that take no value, options that take one: None or their words)}"""
     text = subprocess.run([etprof, "help", "--all"], capture_output=True, text=True, check=True).stdout
-    verbs = re.findall(r"^  ([a-z]+) +\S", text, re.M)
+    verbs = re.findall(r"^  ([a-z-]+) +\S", text, re.M)
     found = {"help": dict.fromkeys(("--all", "--man", "--completion"), "")}
     for verb in verbs:
         page = subprocess.run([etprof, verb, "--help"], capture_output=True, text=True, check=False).stdout
@@ -67,7 +67,7 @@ def python_strings(text):
 
 
 def commands_in(text):
-    for at in re.finditer(r"(?<![\w/-])etprof ([a-z]+)\b(?! ?:)", text):
+    for at in re.finditer(r"(?<![\w/-])etprof ([a-z]+(?:-[a-z]+)*)\b(?! ?:)", text):
         rest = text[at.start(1):]
         quote = text[at.start() - 1] if at.start() and text[at.start() - 1] in "'`" else None
         end = rest.find(quote) if quote and (quote == "`" or rest.count("'") == 1) else -1

@@ -87,15 +87,15 @@ def options(verb):
 
 def verbs():
     said = subprocess.run([ETPROF, "help"], capture_output=True, text=True, check=True).stdout
-    return re.findall(r"^  ([a-z]+) +\S", said, re.M)
+    return re.findall(r"^  ([a-z-]+) +\S", said, re.M)
 
 
 found = {}
 for verb in verbs():
     mine = list(options(verb))
     for word, letter in EVERYWHERE.items():
-        if word == "format" and verb in ("convert", "pack", "unpack"):
-            continue  # what they write is chosen by --to, and files are files
+        if word == "format" and verb in ("convert", "mcp", "pack", "unpack"):
+            continue  # what they write is chosen by --to, files are files, messages are messages
         expect((letter, word) in {o[:2] for o in mine}, verb, f"has no -{letter}, --{word}")
     for letter, word, kind, told in mine:
         found.setdefault(word, []).append((verb, letter, kind, told))

@@ -227,7 +227,7 @@ def machine(tmp):
 
 
 def complete():
-    known = re.findall(r"^  ([a-z]+)  ", subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True,
+    known = re.findall(r"^  ([a-z-]+)  ", subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True,
                                                         check=True).stdout,
                        re.M)
     check(len(known) > 20, f"help --all lists {known}")

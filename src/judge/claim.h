@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does an answer bear a sentence out? Strict: a figure is confirmed only when the answer's own,
+// rounded as the sentence rounds, is the same.
+#ifndef ETP_JUDGE_CLAIM_H
+#define ETP_JUDGE_CLAIM_H
+
+#include "base/json.h"
+#include "compare/ab.h"
+#include "report/report.h"
+
+#define ETP_CLAIM_LIMIT 300 // bytes of a sentence
+
+typedef enum etp_claim_state {
+    ETP_CLAIM_CONFIRMED,
+    ETP_CLAIM_CONTRADICTED,
+    ETP_CLAIM_NOT_IN_DATA // no such thing, withheld, inside an interval but not the figure itself
+} etp_claim_state;
+
+typedef struct etp_claim {
+    const char *sentence; // as given
+    etp_claim_state state;
+    const char *source;         // id or name of what it is about, NULL: nothing was found
+    const char *unit;           // of the figures below, NULL: it names none
+    double said, found, lo, hi; // NAN: none
+    const char *why;            // one sentence, with what the answer says instead
+} etp_claim;
+
+// Texts live in ARENA; SENTENCE is borrowed. ETP_USAGE: it is empty or too long.
+ETP_NODISCARD etp_status etp_claim_check(const etp_ab *ab, const char *sentence, etp_arena *arena,
+                                         etp_claim *out, etp_error *err);
+const char *etp_claim_state_name(etp_claim_state state); // "confirmed"
+void etp_claim_json(const void *claim, etp_json *j);     // etprof.claim/1
+const etp_report *etp_claim_report(const etp_claim *claim, etp_arena *arena);
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tools at work: a verb as a child, its progress, its end, its cancelling.
+#include "mcp/server.h"
+
+#include <string.h>
+
+#include "base/number.h"
+
+#define OUTPUT_LIMIT ((size_t)8 << 20)
+#define NOTES_LIMIT ((size_t)4000)
+#define CANCEL_NS UINT64_C(8000000000) // from asking it to end to ending it
+#define PROGRESS "progress "           // what a verb's line of progress begins with (cli/measure.c)
+
+void etp_mcp_call_end(etp_mcp_call *call)
+{
+    json_decref(call->id);
+    json_decref(call->token);
+    etp_arena_dispose(&call->arena);
+    *call = (etp_mcp_call){0};
+}
+
+// ---- answers ----
+
+// TEXT's first characters, never half of one.
+static size_t short_of(etp_str text, size_t limit)
+{
+    size_t n = text.len < limit ? text.len : limit;
+    while (n > 0 && n < text.len && ((unsigned char)text.ptr[n] & 0xC0) == 0x80) {
+        n--;
+    }
+    return n;
+}
+
+// Number of the handle that leads to TEXT from now on; 0 when there is no memory for it.
+static uint64_t keep(etp_mcp *s, etp_str text)
+{
+    etp_mcp_answer *a = &s->kept[s->n_kept % ETP_MCP_KEPT];
+    etp_arena_dispose(&a->arena);
+    const char *copy = etp_arena_strdup(&a->arena, text);
+    *a = (etp_mcp_answer){
+        .number = copy ? ++s->n_kept : 0, .arena = a->arena, .text = {copy, text.len}
+    };
+    return a->number;
+}
+
+static json_t *text_json(etp_str text)
+{
+    json_t *value = json_stringn(text.ptr ? text.ptr : "", text.len);
+    return value ? value : json_string("(the answer is not UTF-8)");
+}
+
+static void answer_tool(etp_mcp *s, etp_mcp_job *job, int code)
+{
+    etp_str text = etp_strbuf_str(&job->out), notes = etp_strbuf_str(&job->notes);
+    bool fine = code == 0 || code == 1 || code == 3; // yes, no, unknown
+    if (!fine || text.len == 0) {
+        text = notes.len > 0 ? notes : text;
+    }
+    size_t n = short_of(text, ETP_MCP_SHORT);
+    uint64_t handle = n < text.len ? keep(s, text) : 0;
+    json_t *content = json_array(),
+           *facts = json_pack("{s:i, s:I}", "exit_code", code, "characters", (json_int_t)text.len);
+    json_array_append_new(content, json_pack("{s:s, s:o}", "type", "text", "text",
+                                             text_json((etp_str){text.ptr, n})));
+    if (handle) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "etprof://result/%llu?offset=%zu", (unsigned long long)handle, n);
+        json_object_set_new(facts, "more", json_string(uri));
+        json_array_append_new(content, json_pack("{s:s, s:s, s:s}", "type", "resource_link", "uri",
+                                                 uri, "name", "the rest of the answer"));
+    }
+    if (job->call.tool->changes && fine && notes.len > 0) {
+        json_object_set_new(facts, "notes", text_json(notes));
+    }
+    etp_mcp_reply(s, job->call.id,
+                  json_pack("{s:o, s:o, s:b}", "content", content, "structuredContent", facts,
+                            "isError", !fine));
+}
+
+static void answer_resource(etp_mcp *s, etp_mcp_job *job, int code)
+{
+    if (code != 0 && code != 1 && code != 3) {
+        etp_str notes = etp_strbuf_str(&job->notes);
+        etp_mcp_error(s, job->call.id, ETP_RPC_RESOURCE, "%.*s", ETP_STR_ARG(notes));
+        return;
+    }
+    etp_mcp_reply(s, job->call.id,
+                  json_pack("{s:[{s:s, s:s, s:o}]}", "contents", "uri", job->call.uri, "mimeType",
+                            "text/plain", "text", text_json(etp_strbuf_str(&job->out))));
+}
+
+// ---- the child ----
+
+static bool start(etp_mcp *s, etp_mcp_call *call)
+{
+    etp_error err = {0};
+    static const char *const k_env[] = {"ETPROF_PROGRESS=lines", "NO_COLOR=1", NULL};
+    const etp_process_spec spec = {.argv = call->argv, .env_set = k_env};
+    etp_mcp_job *job = &s->job;
+    *job = (etp_mcp_job){.call = *call};
+    if (etp_process_start(&spec, &job->process, &err) != ETP_OK) {
+        etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "%s", err.msg);
+        etp_mcp_call_end(&job->call);
+        return false;
+    }
+    etp_process_close_input(&job->process);
+    etp_strbuf_init(&job->out, &job->call.arena);
+    etp_strbuf_init(&job->notes, &job->call.arena);
+    etp_strbuf_init(&job->line, &job->call.arena);
+    job->active = true;
+    return true;
+}
+
+static void start_next(etp_mcp *s)
+{
+    while (!s->job.active && s->n_queue > 0) {
+        etp_mcp_call call = s->queue[0];
+        s->n_queue--;
+        memmove(s->queue, s->queue + 1, s->n_queue * sizeof *s->queue);
+        start(s, &call);
+    }
+}
+
+void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call)
+{
+    if (!s->options.program) {
+        etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "the path of this program is not known");
+        etp_mcp_call_end(call);
+    } else if (!s->job.active) {
+        start(s, call);
+    } else if (s->n_queue < ETP_MCP_QUEUE) {
+        s->queue[s->n_queue++] = *call;
+    } else {
+        etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "%d calls wait already", ETP_MCP_QUEUE);
+        etp_mcp_call_end(call);
+    }
+}
+
+void etp_mcp_cancel(etp_mcp *s, const json_t *id)
+{
+    if (s->job.active && id && json_equal(s->job.call.id, id) && !s->job.cancelled) {
+        s->job.cancelled = true;
+        s->job.cancelled_ns = etp_os_now_ns();
+        etp_process_interrupt(
+            &s->job.process); // as Ctrl-C: whole blocks stay, devices are set back
+        return;
+    }
+    for (size_t i = 0; i < s->n_queue; i++) {
+        if (id && json_equal(s->queue[i].id, id)) {
+            etp_mcp_call_end(&s->queue[i]);
+            s->n_queue--;
+            memmove(s->queue + i, s->queue + i + 1, (s->n_queue - i) * sizeof *s->queue);
+            return;
+        }
+    }
+}
+
+// "progress DONE TOTAL TEXT" of a verb, to those who asked for it.
+static void tell_progress(etp_mcp *s, etp_str line)
+{
+    uint64_t numbers[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        size_t len = etp_str_find(line, ETP_STR(" "));
+        if (!etp_parse_u64((etp_str){line.ptr, len}, &numbers[i])) {
+            return;
+        }
+        line = len < line.len ? (etp_str){line.ptr + len + 1, line.len - len - 1} : ETP_STR("");
+    }
+    etp_mcp_job *job = &s->job;
+    if (!job->call.token || (job->told && numbers[0] <= job->steps)) {
+        return; // it may only grow
+    }
+    job->told = true;
+    job->steps = numbers[0];
+    etp_mcp_send(s, json_pack("{s:s, s:s, s:{s:O, s:I, s:I, s:o}}", "jsonrpc", "2.0", "method",
+                              "notifications/progress", "params", "progressToken", job->call.token,
+                              "progress", (json_int_t)numbers[0], "total",
+                              (json_int_t)(numbers[1] > numbers[0] ? numbers[1] : numbers[0]),
+                              "message", text_json(line)));
+}
+
+static void take_line(etp_mcp *s)
+{
+    etp_str line = etp_strbuf_str(&s->job.line), mark = ETP_STR(PROGRESS);
+    if (etp_str_starts(line, mark)) {
+        tell_progress(s, (etp_str){line.ptr + mark.len, line.len - mark.len});
+    } else if (s->job.notes.len + line.len < NOTES_LIMIT) {
+        etp_strbuf_append(&s->job.notes, line);
+        etp_strbuf_appendz(&s->job.notes, "\n");
+    }
+    s->job.line.len = 0;
+}
+
+static void take_errors(etp_mcp *s, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n') {
+            take_line(s);
+        } else if (s->job.line.len < NOTES_LIMIT) {
+            etp_strbuf_append(&s->job.line, (etp_str){text + i, 1});
+        }
+    }
+}
+
+static void finish(etp_mcp *s)
+{
+    etp_mcp_job *job = &s->job;
+    if (job->line.len > 0) {
+        take_line(s);
+    }
+    (void)etp_process_wait(&job->process, CANCEL_NS);
+    int code = job->process.signal ? 128 + job->process.signal : job->process.exit_code;
+    if (!job->process.ended) {
+        code = 128;
+    }
+    etp_process_dispose(&job->process);
+    if (job->cut) {
+        etp_strbuf_appendz(&job->out, "\n(cut: the answer is longer)\n");
+    }
+    if (job->cancelled) {
+        ; // nobody waits for it
+    } else if (job->call.tool) {
+        answer_tool(s, job, code);
+    } else {
+        answer_resource(s, job, code);
+    }
+    etp_mcp_call_end(&job->call);
+    job->active = false;
+    start_next(s);
+}
+
+bool etp_mcp_turn(etp_mcp *s, unsigned ms)
+{
+    etp_mcp_job *job = &s->job;
+    char buf[16384];
+    size_t n = 0;
+    if (!job->active) {
+        return false;
+    }
+    if (job->cancelled && etp_os_now_ns() - job->cancelled_ns > CANCEL_NS) {
+        etp_process_kill(&job->process);
+    }
+    switch (etp_process_read(&job->process, (uint64_t)ms * 1000000, buf, sizeof buf, &n)) {
+    case ETP_PROCESS_OUT:
+        job->cut = job->cut || job->out.len + n > OUTPUT_LIMIT;
+        if (!job->cut) {
+            etp_strbuf_append(&job->out, (etp_str){buf, n});
+        }
+        break;
+    case ETP_PROCESS_ERR:
+        take_errors(s, buf, n);
+        break;
+    case ETP_PROCESS_EOF:
+        finish(s);
+        break;
+    default:
+        break;
+    }
+    return job->active;
+}
+
+// ---- tools/call ----
+
+void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params)
+{
+    const char *name = json_string_value(json_object_get(params, "name"));
+    const etp_mcp_tool *tool = name ? etp_mcp_tool_find(name) : NULL;
+    if (!tool) {
+        etp_mcp_error(s, id, ETP_RPC_PARAMS, "no tool %.60s", name ? name : "is named");
+        return;
+    }
+    if (s->job.active && json_equal(s->job.call.id, id)) {
+        etp_mcp_error(s, id, ETP_RPC_REQUEST, "a call with this id is running");
+        return;
+    }
+    etp_error err = {0};
+    etp_mcp_call call = {.tool = tool};
+    etp_mcp_room room = {s, &call.arena};
+    if (etp_mcp_words(tool, json_object_get(params, "arguments"), s->options.program,
+                      etp_mcp_inside, &room, &call.arena, &call.argv, &err) != ETP_OK) {
+        etp_arena_dispose(&call.arena);
+        etp_mcp_error(s, id, ETP_RPC_PARAMS, "%s", err.msg);
+        return;
+    }
+    json_t *token = json_object_get(json_object_get(params, "_meta"), "progressToken");
+    call.id = json_incref(id);
+    call.token = json_is_string(token) || json_is_integer(token) ? json_incref(token) : NULL;
+    etp_mcp_call_begin(s, &call);
+}

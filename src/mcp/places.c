@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which folders may be touched.
+#include "mcp/server.h"
+
+#include <string.h>
+
+#include "base/path.h"
+
+static bool below(const char *path, const char *root)
+{
+    size_t n = strlen(root);
+    return strncmp(path, root, n) == 0 &&
+           (path[n] == '\0' || path[n] == '/' || (n > 0 && root[n - 1] == '/'));
+}
+
+bool etp_mcp_allowed(const etp_mcp *s, const char *path, etp_arena *arena)
+{
+    const char *const *roots =
+        s->options.n_roots ? s->options.roots : (const char *const *)s->roots;
+    size_t n = s->options.n_roots ? s->options.n_roots : s->n_roots;
+    if (n == 0) {
+        roots = &s->options.folder;
+        n = 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *root = roots[i] ? etp_os_absolute(roots[i], arena) : NULL;
+        if (root && below(path, root)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Links are followed before it is judged. What is not there yet is judged by its folder.
+etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_error *err)
+{
+    const etp_mcp_room *room = ctx;
+    etp_arena *arena = room->arena;
+    const char *place = path;
+    if (path[0] != '/') {
+        place = etp_arena_printf(arena, "%s/%s", room->server->options.folder, path);
+        ETP_NEED(place, err, "path");
+    }
+    const char *absolute = etp_os_absolute(place, arena);
+    if (!absolute) {
+        etp_str folder = etp_path_folder(place);
+        const char *name = place + strlen(place);
+        while (name > place && name[-1] != '/') {
+            name--;
+        }
+        char *above = etp_arena_strdup(arena, folder);
+        ETP_NEED(above, err, "path");
+        const char *known = etp_os_absolute(above[0] ? above : "/", arena);
+        if (!known || !name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+            return etp_fail(err, ETP_USAGE, "%.200s: no such file or folder", path);
+        }
+        absolute = etp_arena_printf(arena, "%s/%s", known, name);
+        ETP_NEED(absolute, err, "path");
+    }
+    if (!etp_mcp_allowed(room->server, absolute, arena)) {
+        return etp_fail(err, ETP_USAGE,
+                        "%.200s lies outside the folders that this server may touch (roots)", path);
+    }
+    *out = absolute;
+    return ETP_OK;
+}
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+const char *etp_mcp_decoded(etp_arena *arena, const char *text)
+{
+    size_t n = strlen(text), k = 0;
+    char *out = etp_arena_alloc(arena, n + 1);
+    for (size_t i = 0; out && i < n; i++) {
+        if (text[i] == '%') {
+            int high = i + 2 < n + 1 ? hex(text[i + 1]) : -1,
+                low = high >= 0 ? hex(text[i + 2]) : -1;
+            if (low < 0 || high * 16 + low == 0) {
+                return NULL;
+            }
+            out[k++] = (char)(high * 16 + low);
+            i += 2;
+        } else {
+            out[k++] = text[i];
+        }
+    }
+    return out;
+}
+
+void etp_mcp_take_roots(etp_mcp *s, const json_t *result)
+{
+    const json_t *roots = json_object_get(result, "roots");
+    etp_arena arena = {0};
+    size_t n = json_is_array(roots) ? json_array_size(roots) : 0, k = 0;
+    const char **paths = ETP_NEW_ARRAY(&arena, const char *, n);
+    for (size_t i = 0; paths && i < n && i < 64; i++) {
+        const char *uri = json_string_value(json_object_get(json_array_get(roots, i), "uri"));
+        if (uri && strncmp(uri, "file:///", 8) == 0) {
+            const char *path = etp_mcp_decoded(&arena, uri + 7);
+            if (path) {
+                paths[k++] = path;
+            }
+        }
+    }
+    // None that can be understood: nothing is allowed, rather than more than was meant.
+    static const char *const k_nothing[] = {"/nonexistent"};
+    etp_arena_dispose(&s->roots_arena);
+    s->roots_arena = arena;
+    s->roots = paths;
+    s->n_roots = k;
+    if (k == 0 && paths && n > 0) {
+        paths[0] = k_nothing[0];
+        s->n_roots = 1;
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of the protocol: which may come when, and who answers them.
+#include "mcp/server.h"
+
+#include <etprof/version.h>
+
+#include "store/json_in.h"
+
+static const char *const k_versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
+
+static const char k_instructions[] =
+    "etprof measures ExecuTorch programs and says where the time goes. Measure, read the report, "
+    "explain what it names, and check every figure with verify_claim before you tell it. Answers "
+    "are short; where one is cut, its handle (etprof://result/N) has the rest. A ratio that is "
+    "withheld is not to be guessed.";
+
+// ---- the beginning ----
+
+static const char *version_for(const char *wanted)
+{
+    for (size_t i = 0; wanted && i < sizeof k_versions / sizeof *k_versions; i++) {
+        if (strcmp(wanted, k_versions[i]) == 0) {
+            return k_versions[i];
+        }
+    }
+    return k_versions[0];
+}
+
+static void initialize(etp_mcp *s, json_t *id, const json_t *params)
+{
+    if (s->greeted) {
+        etp_mcp_error(s, id, ETP_RPC_REQUEST, "initialize came twice");
+        return;
+    }
+    const char *wanted = json_string_value(json_object_get(params, "protocolVersion"));
+    if (!wanted) {
+        etp_mcp_error(s, id, ETP_RPC_PARAMS, "initialize needs protocolVersion");
+        return;
+    }
+    s->greeted = true;
+    s->client_has_roots =
+        json_is_object(json_object_get(json_object_get(params, "capabilities"), "roots"));
+    etp_mcp_reply(s, id,
+                  json_pack("{s:s, s:{s:{}, s:{}, s:{}}, s:{s:s, s:s}, s:s}", "protocolVersion",
+                            version_for(wanted), "capabilities", "tools", "resources", "prompts",
+                            "serverInfo", "name", "etprof", "version", ETP_VERSION, "instructions",
+                            k_instructions));
+}
+
+static void ask_roots(etp_mcp *s)
+{
+    if (s->client_has_roots && s->options.n_roots == 0) {
+        s->asked++;
+        etp_mcp_send(s, json_pack("{s:s, s:I, s:s}", "jsonrpc", "2.0", "id", (json_int_t)s->asked,
+                                  "method", "roots/list"));
+    }
+}
+
+static void notified(etp_mcp *s, const char *method, const json_t *params)
+{
+    if (strcmp(method, "notifications/initialized") == 0 && s->greeted && !s->ready) {
+        s->ready = true;
+        ask_roots(s);
+    } else if (strcmp(method, "notifications/cancelled") == 0) {
+        etp_mcp_cancel(s, json_object_get(params, "requestId"));
+    } else if (strcmp(method, "notifications/roots/list_changed") == 0) {
+        ask_roots(s);
+    }
+}
+
+// ---- requests ----
+
+static void list_tools(etp_mcp *s, json_t *id)
+{
+    json_t *tools = json_array();
+    for (const etp_mcp_tool *t = k_etp_mcp_tools; t->name; t++) {
+        json_array_append_new(tools, etp_mcp_tool_json(t));
+    }
+    etp_mcp_reply(s, id, json_pack("{s:o}", "tools", tools));
+}
+
+static void list_templates(etp_mcp *s, json_t *id)
+{
+    etp_mcp_reply(s, id,
+                  json_pack("{s:[{s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, s:s}]}", "resourceTemplates",
+                            "uriTemplate", "etprof://run/{folder}", "name", "run", "description",
+                            "What a run folder says, by its absolute path.", "mimeType",
+                            "text/plain", "uriTemplate", "etprof://result/{number}?offset={offset}",
+                            "name", "result", "description",
+                            "An answer that was cut, from a character on.", "mimeType",
+                            "text/plain"));
+}
+
+static void request(etp_mcp *s, json_t *id, const char *method, const json_t *params)
+{
+    if (strcmp(method, "ping") == 0) {
+        etp_mcp_reply(s, id, json_object());
+    } else if (strcmp(method, "initialize") == 0) {
+        initialize(s, id, params);
+    } else if (!s->greeted) {
+        etp_mcp_error(s, id, ETP_RPC_REQUEST, "%.60s came before initialize", method);
+    } else if (strcmp(method, "tools/list") == 0) {
+        list_tools(s, id);
+    } else if (strcmp(method, "tools/call") == 0) {
+        etp_mcp_tool_call(s, id, params);
+    } else if (strcmp(method, "resources/list") == 0) {
+        etp_mcp_resources(s, id);
+    } else if (strcmp(method, "resources/templates/list") == 0) {
+        list_templates(s, id);
+    } else if (strcmp(method, "resources/read") == 0) {
+        etp_mcp_read(s, id, params);
+    } else if (strcmp(method, "prompts/list") == 0) {
+        etp_mcp_prompts(s, id);
+    } else if (strcmp(method, "prompts/get") == 0) {
+        etp_mcp_prompt(s, id, params);
+    } else {
+        etp_mcp_error(s, id, ETP_RPC_METHOD, "no method %.60s", method);
+    }
+}
+
+// An answer to what we asked: the roots.
+static void answered(etp_mcp *s, const json_t *message)
+{
+    const json_t *id = json_object_get(message, "id"), *result = json_object_get(message, "result");
+    if (result && s->asked && json_is_integer(id) &&
+        json_integer_value(id) == (json_int_t)s->asked) {
+        etp_mcp_take_roots(s, result);
+    }
+}
+
+static void message(etp_mcp *s, json_t *m)
+{
+    json_t *id = json_object_get(m, "id"), *params = json_object_get(m, "params");
+    const char *version = json_string_value(json_object_get(m, "jsonrpc"));
+    const char *method = json_string_value(json_object_get(m, "method"));
+    bool id_fits = json_is_string(id) || json_is_integer(id);
+    if (!json_is_object(m) || !version || strcmp(version, "2.0") != 0) {
+        etp_mcp_error(s, id_fits ? id : NULL, ETP_RPC_REQUEST,
+                      json_is_array(m) ? "batches are not taken: one message a line"
+                                       : "no JSON-RPC 2.0 message");
+    } else if (!method && (json_object_get(m, "result") || json_object_get(m, "error"))) {
+        answered(s, m);
+    } else if (!method || (id && !id_fits)) {
+        etp_mcp_error(s, NULL, ETP_RPC_REQUEST,
+                      method ? "id is no string and no whole number" : "the message has no method");
+    } else if (params && !json_is_object(params)) {
+        etp_mcp_error(s, id, ETP_RPC_PARAMS, "params are no object");
+    } else if (id) {
+        request(s, id, method, params);
+    } else {
+        notified(s, method, params);
+    }
+}
+
+void etp_mcp_line(etp_mcp *s, etp_str line, bool too_long)
+{
+    json_t *m;
+    etp_error err;
+    line = etp_str_trim(line, " \t\r");
+    if (too_long || line.len > ETP_MCP_LINE_LIMIT) {
+        etp_mcp_error(s, NULL, ETP_RPC_REQUEST, "a message is longer than %zu bytes",
+                      ETP_MCP_LINE_LIMIT);
+    } else if (line.len > 0) {
+        if (etp_json_parse(line, &m, NULL, &err) != ETP_OK) {
+            etp_mcp_error(s, NULL, ETP_RPC_PARSE, "%s", err.msg);
+        } else {
+            message(s, m);
+            json_decref(m);
+        }
+    }
+}
+
+// ---- lifetime ----
+
+etp_status etp_mcp_open(const etp_mcp_options *options, etp_mcp **out, etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_mcp *s = ETP_NEW(&arena, etp_mcp);
+    *out = NULL;
+    ETP_NEED(s, err, "server");
+    s->arena = arena;
+    s->options = *options;
+    *out = s;
+    return ETP_OK;
+}
+
+void etp_mcp_close(etp_mcp *s)
+{
+    if (!s) {
+        return;
+    }
+    if (s->job.active) {
+        etp_process_dispose(&s->job.process);
+        etp_mcp_call_end(&s->job.call);
+    }
+    for (size_t i = 0; i < s->n_queue; i++) {
+        etp_mcp_call_end(&s->queue[i]);
+    }
+    for (size_t i = 0; i < ETP_MCP_KEPT; i++) {
+        etp_arena_dispose(&s->kept[i].arena);
+    }
+    etp_arena_dispose(&s->roots_arena);
+    etp_arena arena = s->arena; // it goes with its owner
+    etp_arena_dispose(&arena);
+}

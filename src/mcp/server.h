@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: the server's state, and what its files call of each other.
+#ifndef ETP_MCP_SERVER_H
+#define ETP_MCP_SERVER_H
+
+#include <jansson.h>
+
+#include "mcp/mcp.h"
+#include "mcp/tools.h"
+#include "os/os.h"
+
+#define ETP_MCP_SHORT 6000 // characters of an answer; the rest is had by its handle
+#define ETP_MCP_KEPT 16    // answers that a handle still leads to
+#define ETP_MCP_QUEUE 16   // calls that wait
+
+enum { // of JSON-RPC, and of the protocol
+    ETP_RPC_PARSE = -32700,
+    ETP_RPC_REQUEST = -32600,
+    ETP_RPC_METHOD = -32601,
+    ETP_RPC_PARAMS = -32602,
+    ETP_RPC_INTERNAL = -32603,
+    ETP_RPC_RESOURCE = -32002
+};
+
+typedef struct etp_mcp_call { // a verb that runs, or waits for its turn
+    json_t *id, *token;       // token: of progress, NULL none
+    const etp_mcp_tool *tool; // NULL: a resource
+    const char *uri;          // of the resource
+    const char *const *argv;
+    etp_arena arena; // owns the words and what the verb prints
+} etp_mcp_call;
+
+typedef struct etp_mcp_job {
+    bool active, cancelled;
+    uint64_t cancelled_ns;
+    etp_mcp_call call;
+    etp_process process;
+    etp_strbuf out, notes, line;
+    bool cut;  // of what it printed
+    bool told; // how far it is
+    uint64_t steps;
+} etp_mcp_job;
+
+typedef struct etp_mcp_answer { // what a handle leads to
+    uint64_t number;
+    etp_arena arena;
+    etp_str text;
+} etp_mcp_answer;
+
+struct etp_mcp { // lives in its arena
+    etp_arena arena;
+    etp_mcp_options options;
+    bool greeted, ready; // initialize was answered; the client said that it is ready
+    bool client_has_roots;
+    uint64_t asked; // id of our last request, 0 none
+    const char **roots;
+    size_t n_roots;
+    etp_arena roots_arena;
+    etp_mcp_job job;
+    etp_mcp_call queue[ETP_MCP_QUEUE];
+    size_t n_queue;
+    etp_mcp_answer kept[ETP_MCP_KEPT];
+    uint64_t n_kept;
+};
+
+// ---- messages ----
+
+// Each takes RESULT (NULL: out of memory, said so).
+void etp_mcp_send(etp_mcp *s, json_t *message);
+void etp_mcp_reply(etp_mcp *s, json_t *id, json_t *result);
+void etp_mcp_error(etp_mcp *s, json_t *id, int code, const char *fmt, ...) ETP_PRINTF(4, 5);
+
+// ---- calls ----
+
+// Starts or queues CALL, which becomes the server's.
+void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call);
+void etp_mcp_call_end(etp_mcp_call *call);
+void etp_mcp_cancel(etp_mcp *s, const json_t *id);
+void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params);
+
+// ---- resources, prompts, roots ----
+
+void etp_mcp_resources(etp_mcp *s, json_t *id);
+void etp_mcp_read(etp_mcp *s, json_t *id, const json_t *params);
+void etp_mcp_prompts(etp_mcp *s, json_t *id);
+void etp_mcp_prompt(etp_mcp *s, json_t *id, const json_t *params);
+void etp_mcp_take_roots(etp_mcp *s, const json_t *result);
+// Does PATH, absolute and without links, lie in a folder that may be touched?
+bool etp_mcp_allowed(const etp_mcp *s, const char *path, etp_arena *arena);
+// A URI's path with its %XX replaced; NULL for what stands for no path.
+const char *etp_mcp_decoded(etp_arena *arena, const char *text);
+// An etp_mcp_place; CTX is an etp_mcp_room.
+typedef struct etp_mcp_room {
+    etp_mcp *server;
+    etp_arena *arena;
+} etp_mcp_room;
+etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_error *err);
+
+#endif

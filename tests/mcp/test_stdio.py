@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`etprof mcp` by a client of our own: a session, then everything that a client must not send.
+
+usage: test_stdio.py ETPROF FAKE_RUNNER"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = {"measure", "compare", "explain", "report", "whatif", "gate", "inspect", "export", "devices", "verify_claim"}
+MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
+
+
+class Client:
+    def __init__(self, *options, roots=None, greet=True):
+        self.server = subprocess.Popen([ETPROF, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.next, self.noted, self.roots = 0, [], roots
+        if greet:
+            self.said = self.ask("initialize", protocolVersion="2025-06-18", clientInfo={"name": "t", "version": "1"},
+                                 capabilities={"roots": {}} if roots is not None else {})["result"]
+            self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            if roots is not None:
+                self.ping()
+
+    def send(self, message):
+        text = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.server.stdin.write(text + b"\n")
+        self.server.stdin.flush()
+
+    def hear(self):
+        """The next message that is an answer to us."""
+        while True:
+            line = self.server.stdout.readline()
+            if not line:
+                return None
+            message = json.loads(line)
+            if message.get("method") == "roots/list":
+                self.send({"jsonrpc": "2.0", "id": message["id"], "result": {"roots": self.roots}})
+            elif "method" in message:
+                self.noted.append(message)
+            else:
+                return message
+
+    def ask(self, method, **params):
+        self.next += 1
+        self.send({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params})
+        while True:
+            answer = self.hear()
+            if answer is None or answer.get("id") == self.next:
+                return answer
+
+    def ping(self):
+        return self.ask("ping") == {"jsonrpc": "2.0", "id": self.next, "result": {}}
+
+    def call(self, name, **arguments):
+        return self.ask("tools/call", name=name, arguments=arguments)
+
+    def end(self):
+        self.server.stdin.close()
+        return self.server.wait(60)
+
+
+def text_of(answer):
+    return answer["result"]["content"][0]["text"] if "result" in answer else answer["error"]["message"]
+
+
+def measure_fake(client, **others):
+    return client.ask("tools/call", name="measure", _meta={"progressToken": "p1"},
+                      arguments={"models": ["model.pte"], "levels": ["sme2", "neon"], "blocks": 6, "iterations": 4,
+                                 "warmup": 3, "runner": "fake_runner", **others})
+
+
+def a_session():
+    client = Client()
+    expect(client.said["protocolVersion"] == "2025-06-18" and client.said["serverInfo"]["name"] == "etprof",
+           client.said)
+    tools = {t["name"]: t for t in client.ask("tools/list")["result"]["tools"]}
+    expect(set(tools) == TOOLS, set(tools))
+    for tool in tools.values():
+        schema = tool["inputSchema"]
+        expect(schema["type"] == "object" and set(schema["required"]) <= set(schema["properties"]), tool["name"])
+    done = measure_fake(client, out="run")
+    expect(done["result"]["isError"] is False and "3.00" in text_of(done), done)
+    steps = [n["params"]["progress"] for n in client.noted if n["method"] == "notifications/progress"]
+    expect(len(steps) > 5 and steps == sorted(set(steps)), "progress only grows", steps)
+    expect(all(n["params"]["progressToken"] == "p1" for n in client.noted), client.noted[:1])
+    expect("confirmed" in text_of(client.call("verify_claim", claim="sme2 is 3.00x faster than neon", run="run")))
+    expect("contradicted" in text_of(client.call("verify_claim", claim="sme2 is 2.50x faster than neon", run="run")))
+    whole = client.call("report", run="run", format="json")["result"]
+    more = whole["structuredContent"]["more"]
+    text = whole["content"][0]["text"]
+    while len(text.encode()) < whole["structuredContent"]["characters"]:
+        uri = f"{more.split('?')[0]}?offset={len(text.encode())}"
+        text += client.ask("resources/read", uri=uri)["result"]["contents"][0]["text"]
+    direct = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], capture_output=True, text=True, check=True)
+    expect(json.loads(text) == json.loads(direct.stdout), "the handle has the rest")
+    runs = client.ask("resources/list")["result"]["resources"]
+    expect([r["name"] for r in runs] == [os.path.realpath("run")], runs)
+    read = client.ask("resources/read", uri=runs[0]["uri"])["result"]["contents"][0]["text"]
+    expect("3.00" in read, read)
+    prompts = client.ask("prompts/list")["result"]["prompts"]
+    expect(any(p["name"] == "04_run_profiling" for p in prompts), prompts)
+    prompt = client.ask("prompts/get", name="04_run_profiling")["result"]["messages"][0]["content"]["text"]
+    expect(prompt == (SOURCE / "agent_skill_ml_profiling/04_run_profiling.md").read_text(), "the playbook's text")
+    expect("yes" in text_of(client.call("gate", run="run", rules=["speedup >= 2.9"])).lower())
+    no = client.call("gate", run="run", rules=["speedup >= 3.5"])["result"]
+    expect(no["isError"] is False and no["structuredContent"]["exit_code"] == 1, "no is an answer", no)
+    bad = client.call("inspect", file="model.pte")
+    expect(bad["result"]["isError"] is True and "model.pte" in text_of(bad), bad)
+    expect(client.end() == 0, "the end of the input ends it")
+
+
+def cancelled():
+    client = Client()
+    client.next += 1
+    running = client.next
+    client.send({"jsonrpc": "2.0", "id": running, "method": "tools/call", "params": {
+        "name": "measure", "_meta": {"progressToken": 9}, "arguments": {
+            "models": ["slow.pte"], "levels": ["sme2", "neon"], "blocks": 500, "iterations": 4, "warmup": 3,
+            "runner": "fake_runner", "out": "stopped"}}})
+    expect(client.ping(), "it answers while it measures")
+    client.next += 1
+    waiting = client.next
+    client.send({"jsonrpc": "2.0", "id": waiting, "method": "tools/call",
+                 "params": {"name": "devices", "arguments": {}}})
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting}})
+    while sum(n["method"] == "notifications/progress" for n in client.noted) < 8:
+        client.ping()
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": running}})
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "unknown"}})
+    after = client.call("verify_claim", claim="sme2 is faster than neon", run="run")
+    expect("confirmed" in text_of(after), "the next call goes on", after)
+    manifest = json.loads(pathlib.Path("stopped/manifest.json").read_text())
+    expect(manifest["state"] == "interrupted", manifest["state"])
+    expect(client.end() == 0)
+
+
+def outside():
+    pathlib.Path("inside").mkdir()
+    shutil.copytree("run", "inside/run")
+    os.symlink(os.path.realpath("run"), "inside/link")
+    here = pathlib.Path.cwd().as_uri()
+    for options, roots in ((("--root", "inside"), None), ((), [{"uri": f"{here}/inside"}]),
+                           (("--root", "inside"), [{"uri": "file:///"}])):
+        client = Client(*options, roots=roots)
+        expect("confirmed" in text_of(client.call("verify_claim", claim="sme2 is faster than neon", run="inside/run")),
+               options, roots)
+        for path in ("run", "inside/../run", "inside/link", "/etc/passwd", "inside/run/../../run", "/", "../run",
+                     "inside/new/../../x"):
+            answer = client.call("report", run=path)
+            expect(answer.get("error", {}).get("code") == -32602, options, path, answer)
+        answer = client.ask("resources/read", uri=f"etprof://run{os.path.realpath('run')}")
+        expect("error" in answer, answer)
+        client.end()
+    client = Client(roots=[{"uri": "https://example.org/"}])
+    expect("error" in client.call("report", run="run"), "roots that are no folders allow nothing")
+    client.end()
+
+
+def wrong_messages():
+    client = Client(greet=False)
+    expect(client.ask("tools/list")["error"]["code"] == -32600, "before initialize")
+    expect(client.ask("initialize")["error"]["code"] == -32602, "without a version")
+    expect(client.ping(), "a ping may come first")
+    client.ask("initialize", protocolVersion="1999-01-01", capabilities={})
+    expect(client.ask("initialize", protocolVersion="2025-06-18", capabilities={})["error"]["code"] == -32600, "twice")
+    deep = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 5000 + b"1" + b"}" * 5001
+    for line, code in (
+            (b"no JSON", -32700), (b"{", -32700), (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700),
+            (b'{"jsonrpc":"2.0","id":1,"method":"p\xff"}', -32700),
+            (b'{"jsonrpc":"2.0","id":1,"method":"ping\\u0000"}', -32700), (deep, -32700), (b"[]", -32600),
+            (b"3", -32700),
+            (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600), (b'{"id":1,"method":"ping"}', -32600),
+            (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600), (b'{"jsonrpc":"2.0","id":1}', -32600),
+            (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600),
+            (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600),
+            (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
+            (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}', -32602),
+            (b'{"jsonrpc":"2.0","id":1,"method":"no/such"}', -32601),
+            (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', -32602),
+            (b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"etprof://result/99"}}', -32002),
+            (b'{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"99"}}', -32602),
+            (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * (3 << 20) + b'"}}', -32600)):
+        client.send(line)
+        answer = client.hear()
+        expect(answer["error"]["code"] == code and answer["error"]["message"], line[:60], answer)
+    for arguments in ({}, {"run": 3}, {"run": "run", "more": 1}, {"run": ""}, {"run": "--help"}, {"run": "a\nb"},
+                      {"run": ["run"]}, {"run": None}):
+        answer = client.call("report", **arguments)
+        expect(answer.get("error", {}).get("code") == -32602, arguments, answer)
+    answer = client.call("measure", models=["model.pte"], levels=["sme2,neon"])
+    expect("error" in answer, "a comma is no part of a level", answer)
+    for line in (b"", b"   ", b'{"jsonrpc":"2.0","id":7,"result":{}}',
+                 b'{"jsonrpc":"2.0","method":"notifications/x"}',
+                 b'{"jsonrpc":"2.0","id":1,"result":{"roots":3}}', b'{"jsonrpc":"2.0","id":9,"error":{}}'):
+        client.send(line) # nothing is due
+    expect(client.ping(), "it lives")
+    rng = random.Random(20)
+    sound = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "report", "arguments": {
+        "run": "nothing"}}}).encode()
+    for _ in range(500):
+        line = bytearray(sound)
+        for _ in range(rng.randint(1, 6)):
+            line[rng.randrange(len(line))] = rng.choice(b'{}[]",:\\x0\xff ae\x00')
+        client.send(bytes(line).replace(b"\n", b" "))
+    client.send({"jsonrpc": "2.0", "id": "last", "method": "ping"})
+    answer = client.hear()
+    while answer and answer.get("id") != "last":
+        answer = client.hear()
+    expect(answer == {"jsonrpc": "2.0", "id": "last", "result": {}}, "it lives after 500 damaged messages", answer)
+    expect(client.end() == 0)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    pathlib.Path("model.pte").write_bytes(MODEL)
+    pathlib.Path("slow.pte").write_bytes(MODEL)
+    shutil.copy(FAKE, "fake_runner")
+    a_session()
+    cancelled()
+    outside()
+    wrong_messages()
+    os.chdir("/")
+finish("a session, cancelling, roots, 20 kinds of wrong messages, 500 damaged ones")
