@@ -4,7 +4,7 @@
 
 #include <etprof/version.h>
 
-#include "store/json_in.h"
+#include "base/json_read.h"
 
 static const char *const k_versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 
