@@ -690,6 +690,8 @@ static const etp_field k_ab_rows[] = {
          .shape = &k_category_shape),
     LIST("operators", OBJECT, operators, n_operators, "in the order of the program",
          .shape = &k_operator),
+    FIELD("program_problem", TEXT, program_problem, "why operators are not joined to a program",
+          .flags = ETP_LATER),
     LIST("bottlenecks", OBJECT, shifts, n_comparisons, "where it was and is, by comparison",
          .shape = &k_shift),
     VECTOR("hot_operators", OBJECT, hot, "with more than 5 % of an inference", .shape = &k_hot),
