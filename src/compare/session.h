@@ -115,12 +115,9 @@ ETP_NODISCARD etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
 // GIVEN: why the ratios are withheld in any case.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason);
-// hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 // What the arms are called where a reader takes a figure away: by what was measured.
-// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
-// net_xnnpack_int8. NULL on out of memory.
-const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
+// hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
 // engage.c: engagement per operator and in sum.

@@ -159,7 +159,7 @@ static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
 
 // ---- which executions count ----
 
-uint64_t etp_profile_kept_of(uint64_t n)
+static uint64_t profile_kept_of(uint64_t n)
 {
     uint64_t quarter = n / 4;
     return n < ETP_PROFILE_KEEP_FROM          ? n
@@ -189,7 +189,7 @@ typedef struct choice { // executions of a block, each as a whole
 // Marks the executions around the block's median.
 static etp_status choose_kept(builder *b, const etp_trace_block *block, choice *out, etp_error *err)
 {
-    size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)etp_profile_kept_of(n);
+    size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)profile_kept_of(n);
     size_t usual = kept < n ? kept : n - n / 4 * 2;
     const uint64_t *d = etp_trace_durations(block, block->execute);
     run_order *order = ETP_NEW_ARRAY(&b->scratch, run_order, n);

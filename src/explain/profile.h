@@ -79,10 +79,6 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
 ETP_NODISCARD etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces,
                                            etp_arena *arena, etp_profile *out, etp_error *err);
 
-// How many of N executions are kept: all below ETP_PROFILE_KEEP_FROM, else the middle quarter, but
-// not fewer than ETP_PROFILE_KEEP_LEAST.
-uint64_t etp_profile_kept_of(uint64_t n);
-
 // Most that the clock of ROW can have cut off an execution, on average; 0 for a clock of
 // nanoseconds.
 static inline int64_t etp_profile_cut_ns(const etp_profile *p, const etp_profile_row *row)

@@ -2,7 +2,8 @@
 // Roofs of a device as a report.
 #include "machine/roofs.h"
 
-size_t etp_roofs_disturbed(const etp_roof_table *t)
+// A roof of more threads that is lower than one of fewer: something else was running. Their number.
+static size_t roofs_disturbed(const etp_roof_table *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -41,7 +42,7 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
             r, ETP_PLAIN,
             "emulated: every loop computed what it must; times of an emulator are no roofs");
     }
-    size_t low = etp_roofs_disturbed(table);
+    size_t low = roofs_disturbed(table);
     if (low) {
         etp_report_note(
             r, ETP_WARN,

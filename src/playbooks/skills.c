@@ -218,8 +218,10 @@ static where after_fence(where now, etp_str line)
                                              : OTHER_BLOCK;
 }
 
-etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *settings,
-                          const char *platform, etp_arena *arena, etp_skill *out, etp_error *err)
+// Reads one playbook: front matter and commands. SETTINGS win over its own; {platform} and {…} of
+// other defaults may stand in a default. Errors: ETP_CORRUPT with the line.
+static etp_status skill_read(const etp_embedded *text, const etp_skill_settings *settings,
+                             const char *platform, etp_arena *arena, etp_skill *out, etp_error *err)
 {
     *out = (etp_skill){.id = text->name, .folder = text->folder, .text = text->text};
     filling f = {.skill = out, .given = settings, .platform = platform, .arena = arena};
@@ -321,7 +323,7 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
     *out = (etp_skill_list){0};
     for (const etp_embedded *t = k_etp_skill_texts; t->name; t++) {
         etp_skill s;
-        ETP_TRY(etp_skill_read(t, settings, platform, arena, &s, err));
+        ETP_TRY(skill_read(t, settings, platform, arena, &s, err));
         ETP_NEED(ETP_PUSH(arena, &all, s), err, "playbooks");
     }
     if (!selection) {

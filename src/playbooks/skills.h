@@ -63,22 +63,12 @@ typedef struct etp_skill_list {
     const char *stopped_at; // id of the first failed one, NULL when none
 } etp_skill_list;
 
-// Reads one playbook: front matter and commands. SETTINGS win over its own; {platform} and {…} of
-// other defaults may stand in a default. Errors: ETP_CORRUPT with the line.
-ETP_NODISCARD etp_status etp_skill_read(const etp_embedded *text,
-                                        const etp_skill_settings *settings, const char *platform,
-                                        etp_arena *arena, etp_skill *out, etp_error *err);
 // All of them, or those that SELECTION names: "04", "01-07", "03,05", "run_profiling",
 // "setup-agent"; NULL: all. ETP_USAGE with a hint for an unknown one, and for a setting that none
 // of them has.
 ETP_NODISCARD etp_status etp_skill_select(const char *selection, const etp_skill_settings *settings,
                                           const char *platform, etp_arena *arena,
                                           etp_skill_list *out, etp_error *err);
-
-// The folder that {run} stands for: the newest of the runs of PTE's default name on PLATFORM that
-// is of this very file. ETP_USAGE when there is none, with what there is.
-ETP_NODISCARD etp_status etp_skill_newest_run(const char *pte, const char *platform,
-                                              etp_arena *arena, const char **out, etp_error *err);
 
 // Puts the folder, as it would be now, into what is shown of a command that is not run; false on
 // out of memory.

@@ -36,8 +36,10 @@ static const char *program_of(const char *word, const etp_skill_environment *env
     return strchr(word, '/') ? word : etp_remote_find(word, env->search_path, arena);
 }
 
-etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena *arena,
-                                const char **out, etp_error *err)
+// The folder that {run} stands for: the newest of the runs of PTE's default name on PLATFORM that
+// is of this very file. ETP_USAGE when there is none, with what there is.
+static etp_status skill_newest_run(const char *pte, const char *platform, etp_arena *arena,
+                                   const char **out, etp_error *err)
 {
     char sha256[65];
     uint64_t bytes;
@@ -81,7 +83,7 @@ static etp_status place_run(etp_skill_command *c, const etp_skill_environment *e
                             const char **argv, etp_arena *arena, etp_error *err)
 {
     const char *dir = NULL;
-    ETP_TRY(etp_skill_newest_run(c->run_of, env->platform, arena, &dir, err));
+    ETP_TRY(skill_newest_run(c->run_of, env->platform, arena, &dir, err));
     for (size_t i = 0; argv[i]; i++) {
         const char *at = strstr(argv[i], "{run}");
         argv[i] =
@@ -95,7 +97,7 @@ static etp_status place_run(etp_skill_command *c, const etp_skill_environment *e
 bool etp_skill_show_run(etp_skill_command *c, const char *platform, etp_arena *arena)
 {
     const char *dir = NULL; // the name that a run would get where there is none yet
-    if (c->run_of && etp_skill_newest_run(c->run_of, platform, arena, &dir, NULL) == ETP_NOMEM) {
+    if (c->run_of && skill_newest_run(c->run_of, platform, arena, &dir, NULL) == ETP_NOMEM) {
         return false;
     }
     return !dir || show_run(c, dir, arena);

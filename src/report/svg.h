@@ -64,18 +64,13 @@ size_t etp_scale_ticks(const etp_scale *s, size_t n, double *ticks, double *step
 // The chart's view with as many decimals as STEP needs.
 etp_view etp_view_ticks(const etp_view *v, double step);
 
-// One chart of O's width. Each of these draws a whole picture.
-void etp_svg_chart(etp_svg *o, const etp_chart *c);
+// Each draws a whole picture of the width of O.
 void etp_svg_stacked(etp_svg *o, const etp_chart *c);
 void etp_svg_columns(etp_svg *o, const etp_chart *c);
 void etp_svg_intervals(etp_svg *o, const etp_chart *c);
 void etp_svg_waterfall(etp_svg *o, const etp_chart *c);
 void etp_svg_blocks(etp_svg *o, const etp_chart *c);
 void etp_svg_lines(etp_svg *o, const etp_chart *c);
-// Shared by stacked and columns: one line per series with every bar's value and share. Gives the
-// height used.
-double etp_svg_legend_height(const etp_chart *c);
-void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width);
 
 double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
 

@@ -84,12 +84,14 @@ static double legend_name_width(const etp_chart *c, double limit)
     return fmin(w, limit) + 22;
 }
 
-double etp_svg_legend_height(const etp_chart *c)
+// Shared by stacked and columns: one line per series with every bar's value and share. Gives the
+// height used.
+static double svg_legend_height(const etp_chart *c)
 {
     return 24 + 20 * (double)c->series.n;
 }
 
-void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
+static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
 {
     etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
     double name = legend_name_width(c, o->narrow ? 110 : 200);
@@ -178,7 +180,7 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
     double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n),
-           legend = etp_svg_legend_height(c);
+           legend = svg_legend_height(c);
     double left = longest_label(c, o->narrow ? 90 : 240) + 10;
     char widest[ETP_VIEW_CHARS];
     etp_view v = etp_view_chart(c);
@@ -198,7 +200,7 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
         etp_svg_textz(o, etp_scale_at(&x, sum) + 8, y + bar / 2 + 4, ETP_LEFT, "b",
                       etp_view_value(&v, sum, buf));
     }
-    etp_svg_legend(o, c, left, bars + 10, o->width - left);
+    svg_legend(o, c, left, bars + 10, o->width - left);
     etp_svg_end(o);
 }
 
@@ -230,7 +232,7 @@ static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e
 
 void etp_svg_columns(etp_svg *o, const etp_chart *c)
 {
-    double n = fmax((double)c->entries.n, 1), legend = etp_svg_legend_height(c);
+    double n = fmax((double)c->entries.n, 1), legend = svg_legend_height(c);
     double plot = o->narrow || n > 3 ? o->width : o->width * 0.44;
     double height = 340, below = o->narrow || n > 3 ? legend + 20 : 0;
     double slot = plot / n, bar = fmin(slot * 0.66, 120);
@@ -248,9 +250,9 @@ void etp_svg_columns(etp_svg *o, const etp_chart *c)
     }
     etp_svg_line(o, 0, y.from, plot, y.from, "axis");
     if (below > 0) {
-        etp_svg_legend(o, c, 0, height + 8, o->width);
+        svg_legend(o, c, 0, height + 8, o->width);
     } else {
-        etp_svg_legend(o, c, plot + 30, 22, o->width - plot - 30);
+        svg_legend(o, c, plot + 30, 22, o->width - plot - 30);
     }
     etp_svg_end(o);
 }

@@ -2,7 +2,8 @@
 // A chart as SVG: by its kind, as a picture of its own or within a page.
 #include "report/svg.h"
 
-void etp_svg_chart(etp_svg *o, const etp_chart *c)
+// One chart of O's width.
+static void svg_chart(etp_svg *o, const etp_chart *c)
 {
     if (c->entries.n == 0) {
         etp_svg_begin(o, c, 30);
@@ -38,7 +39,7 @@ bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
     etp_arena_init(&arena, c->report->arena->alloc);
     etp_svg o = {.sink = sink, .width = 860, .standalone = true};
     etp_strbuf_init(&o.scratch, &arena);
-    etp_svg_chart(&o, c);
+    svg_chart(&o, c);
     bool complete = !o.scratch.failed;
     etp_arena_dispose(&arena);
     return complete;
@@ -48,9 +49,9 @@ bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_a
 {
     etp_svg o = {.sink = sink, .width = 860, .serial = serial};
     etp_strbuf_init(&o.scratch, arena);
-    etp_svg_chart(&o, c);
+    svg_chart(&o, c);
     o.width = 360;
     o.narrow = true;
-    etp_svg_chart(&o, c);
+    svg_chart(&o, c);
     return !o.scratch.failed;
 }

@@ -21,9 +21,6 @@ const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
 // Lines "proof": what the evidence says of each arm.
 void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
 
-// "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
-const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
-
 // Why the figures are not given, in words; the text is a literal.
 const char *etp_ab_withheld_text(etp_withheld why);
 

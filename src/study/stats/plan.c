@@ -8,7 +8,7 @@
 
 #define ASSUMED_LAUNCH_NS 5e8
 
-const double etp_plan_precisions[ETP_PLAN_STEPS] = {0.05, 0.02, 0.01, 0.005, 0.002, 0.001};
+static const double k_precisions[ETP_PLAN_STEPS] = {0.05, 0.02, 0.01, 0.005, 0.002, 0.001};
 
 // Block ratios of one comparison; *out has room for every block.
 static size_t ratios_of(const etp_stats *s, const etp_stats_comparison *c, double *out)
@@ -80,7 +80,7 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         p->half_width_rel = expm1(c->paired.half_width_ln);
         p->wanted = etp_plan_make(&p->pilot, precision);
         for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
-            p->steps[k] = etp_plan_make(&p->pilot, etp_plan_precisions[k]);
+            p->steps[k] = etp_plan_make(&p->pilot, k_precisions[k]);
         }
     }
     if (out->n_comparisons == 0) {
@@ -144,7 +144,7 @@ void etp_plan_json(const void *data, etp_json *j)
         etp_json_key(j, "steps");
         etp_json_begin_array(j);
         for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
-            plan_json(&c->steps[k], etp_plan_precisions[k], j);
+            plan_json(&c->steps[k], k_precisions[k], j);
         }
         etp_json_end(j);
         etp_json_end(j);
@@ -221,11 +221,11 @@ static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r,
     for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
         const etp_plan *p = &c->steps[k];
         if (p->blocks == UINT32_MAX) {
-            ETP_ROW(t, etp_cell_double(etp_plan_precisions[k]), etp_cell_missing(),
+            ETP_ROW(t, etp_cell_double(k_precisions[k]), etp_cell_missing(),
                     etp_cell_u64(p->iterations), etp_cell_missing(), etp_cell_missing());
             continue;
         }
-        ETP_ROW(t, etp_cell_double(etp_plan_precisions[k]), etp_cell_u64(p->blocks),
+        ETP_ROW(t, etp_cell_double(k_precisions[k]), etp_cell_u64(p->blocks),
                 etp_cell_u64(p->iterations), etp_cell_z(range_text(p, arena)),
                 etp_cell_double(p->mde_rel));
     }

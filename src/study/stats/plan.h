@@ -17,7 +17,7 @@ typedef struct etp_plan_comparison {
     uint32_t launches;     // that tell how much launches differ
     double half_width_rel; // reached by the pilot's blocks
     etp_plan wanted;
-    etp_plan steps[ETP_PLAN_STEPS]; // for the precisions of etp_plan_precisions
+    etp_plan steps[ETP_PLAN_STEPS]; // for 5 % down to 0.1 %
 } etp_plan_comparison;
 
 typedef struct etp_plan_answer {
@@ -28,8 +28,6 @@ typedef struct etp_plan_answer {
     etp_plan_comparison *comparisons;
     size_t n_comparisons;
 } etp_plan_answer;
-
-extern const double etp_plan_precisions[ETP_PLAN_STEPS];
 
 // STATS, NAMES and SOURCE must outlive *out. launch_ns NAN: half a second is assumed. ETP_UNKNOWN
 // when no comparison has two complete blocks.

@@ -23,7 +23,8 @@ static etp_interval ratio_of(const etp_stats_comparison *c)
     return (etp_interval){c->paired.estimate, c->paired.lo, c->paired.hi};
 }
 
-etp_withheld etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
+// Why the figures of comparison C are not given.
+static etp_withheld stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
 {
     etp_withheld why = c && answer->withheld ? answer->withheld[c->candidate] : ETP_WITHHELD_NOT;
     return why != ETP_WITHHELD_NOT         ? why
@@ -35,7 +36,7 @@ etp_withheld etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_
 
 static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
-    bool hidden = etp_stats_withheld(a, c) != ETP_WITHHELD_NOT;
+    bool hidden = stats_withheld(a, c) != ETP_WITHHELD_NOT;
     etp_interval ratio = {(double)NAN, (double)NAN, (double)NAN};
     if (c && !hidden) {
         ratio = ratio_of(c);
@@ -63,7 +64,7 @@ static void flags_json(unsigned flags, etp_json *j)
 // The members of one comparison; C is NULL when there is only one experiment.
 static void comparison_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
-    etp_withheld withheld = etp_stats_withheld(a, c);
+    etp_withheld withheld = stats_withheld(a, c);
     etp_json_kv_str(j, "baseline", a->names[a->stats.baseline]);
     etp_json_key(j, "candidate");
     if (c) {
@@ -205,9 +206,9 @@ static const char *verdict_text(const etp_stats_answer *a, const etp_stats_compa
                                 etp_arena *arena)
 {
     const etp_paired *p = &c->paired;
-    if (etp_stats_withheld(a, c)) {
+    if (stats_withheld(a, c)) {
         return a->withheld ? etp_arena_printf(arena, "withheld: %s",
-                                              etp_ab_withheld_text(etp_stats_withheld(a, c)))
+                                              etp_ab_withheld_text(stats_withheld(a, c)))
                            : "withheld: two equal baseline launches differed";
     }
     if (is_unpaired(c)) {
@@ -231,7 +232,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                          etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
-    bool hidden = etp_stats_withheld(a, c) != ETP_WITHHELD_NOT;
+    bool hidden = stats_withheld(a, c) != ETP_WITHHELD_NOT;
     etp_interval ratio = ratio_of(c);
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
     const char *text = verdict_text(a, c, arena);
@@ -314,7 +315,7 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
-        etp_withheld withheld = etp_stats_withheld(a, c);
+        etp_withheld withheld = stats_withheld(a, c);
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
         ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),
@@ -473,7 +474,7 @@ static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena
         names[i] =
             (etp_counters_names){etp_arena_strdup(arena, a->names[c->baseline]),
                                  etp_arena_strdup(arena, a->names[c->candidate]), c->baseline,
-                                 c->candidate, etp_stats_withheld(a, c) != ETP_WITHHELD_NOT};
+                                 c->candidate, stats_withheld(a, c) != ETP_WITHHELD_NOT};
     }
     if (names) {
         etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);

@@ -35,8 +35,6 @@ ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const 
 ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const etp_ab *ab,
                                                  etp_arena *arena, etp_error *err);
 
-// Why the figures of comparison C are not given.
-etp_withheld etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c);
 void etp_stats_json(const void *answer, etp_json *j); // etprof.stats/1
 const etp_report *etp_stats_report(const etp_stats_answer *answer, etp_arena *arena);
 
