@@ -5,73 +5,25 @@
 
 #include "roofs/internal.h"
 
-#define CHAINS 24
-
-#define LANES 4
-
-static uint64_t neon_fma_f32_ops(void)
-{
-    return 2 * CHAINS * LANES;
-}
-
-static int64_t neon_fma_f32(uint64_t trips)
-{
-    // Volatile, or the compiler would know the result, and that all sums are one.
-    volatile float one = 1.0f;
-    const float32x4_t a = vdupq_n_f32(one), b = a;
-    float32x4_t acc[CHAINS];
-    float sums[CHAINS * LANES];
 #define BEGIN(i) acc[i] = vdupq_n_f32(one - one);
 #define STEP(i) acc[i] = vfmaq_f32(acc[i], a, b);
-#define STORE(i) vst1q_f32(sums + LANES * i, acc[i]);
-    ETP_EACH_24(BEGIN)
-    for (uint64_t t = 0; t < trips; t++) {
-        ETP_EACH_24(STEP)
-    }
-    ETP_EACH_24(STORE)
+#define STORE(i) vst1q_f32(sums + 4 * i, acc[i]);
+ETP_ROOF_LOOP(neon, fma, "neon", fma_f32, , 24, 4, 1, 1 << 24, float, float32x4_t, f32,
+              const float32x4_t a = vdupq_n_f32(one), b = a);
 #undef BEGIN
 #undef STEP
 #undef STORE
-    return etp_roof_same_f32(sums, CHAINS * LANES);
-}
 
-const etp_roof_loop etp_roof_neon_fma = {"neon",  "fma_f32",        1,
-                                         1 << 24, neon_fma_f32_ops, neon_fma_f32};
-
-// 16 products a chain.
-static uint64_t neon_dot_i8_ops(void)
-{
-    return (uint64_t)2 * 16 * 12;
-}
-
-static int64_t neon_dot_i8(uint64_t trips)
-{
-    // Volatile, or the compiler would know that all sums are one.
-    volatile int8_t one = 1;
-    int8x16_t a = vdupq_n_s8(one);
-    const int8x16_t b = a;
-    int32x4_t acc[12];
-    int32_t sums[12 * LANES];
-    // The operand is made unknown before each product, or the compiler would multiply once for all
-    // trips.
+// 16 products a chain. The operand is made unknown before each product, or the compiler would
+// multiply once for all trips.
 #define BEGIN(i) acc[i] = vdupq_n_s32(one - one);
 #define STEP(i)                     \
     __asm__ volatile("" : "+w"(a)); \
     acc[i] = vpadalq_s16(acc[i], vmlal_high_s8(vmull_s8(vget_low_s8(a), vget_low_s8(b)), a, b));
-#define STORE(i) vst1q_s32(sums + LANES * i, acc[i]);
-    ETP_EACH_12(BEGIN)
-    for (uint64_t t = 0; t < trips; t++) {
-        ETP_EACH_12(STEP)
-    }
-    ETP_EACH_12(STORE)
-#undef BEGIN
-#undef STEP
-#undef STORE
-    return etp_roof_same_i32(sums, (size_t)12 * LANES);
-}
-
-const etp_roof_loop etp_roof_neon_dot = {"neon",  "dot_i8",        4,
-                                         1 << 28, neon_dot_i8_ops, neon_dot_i8};
+#define STORE(i) vst1q_s32(sums + 4 * i, acc[i]);
+ETP_ROOF_LOOP(neon, dot, "neon", dot_i8, , 12, 4, 4, 1 << 28, int8_t, int32x4_t, i32,
+              int8x16_t a = vdupq_n_s8(one);
+              const int8x16_t b = a);
 
 static uint64_t neon_read(const void *bytes, uint64_t n)
 {

@@ -46,6 +46,55 @@ static inline int64_t etp_roof_half(uint16_t bits)
     return fraction >> (25 - exponent);
 }
 
+// A loop: CHAINS independent chains of LANES sums each, so that the latency of the instruction
+// hides. The file says what it makes of `one`, and in BEGIN(i), STEP(i) and STORE(i) what a
+// chain does with acc[i] and sums. `one` is volatile, or the compiler would know the result, and
+// that all sums are one.
+#define ETP_ROOF_SUM_f32 float
+#define ETP_ROOF_SUM_i32 int32_t
+#define ETP_ROOF_LOOP(set, short_name, name, kind, attributes, chains, lanes, products, limit, \
+                      one_type, vector, sum, ...)                                              \
+    static uint64_t set##_##kind##_ops(void)                                                   \
+    {                                                                                          \
+        return (uint64_t)2 * (products) * (chains) * (lanes);                                  \
+    }                                                                                          \
+    attributes static int64_t set##_##kind(uint64_t trips)                                     \
+    {                                                                                          \
+        volatile one_type one = 1;                                                             \
+        __VA_ARGS__;                                                                           \
+        vector acc[chains];                                                                    \
+        ETP_ROOF_SUM_##sum sums[(chains) * (lanes)];                                           \
+        ETP_EACH_##chains(BEGIN);                                                              \
+        for (uint64_t t = 0; t < trips; t++) {                                                 \
+            ETP_EACH_##chains(STEP);                                                           \
+        }                                                                                      \
+        ETP_EACH_##chains(STORE);                                                              \
+        return etp_roof_same_##sum(sums, (size_t)(chains) * (lanes));                          \
+    }                                                                                          \
+    const etp_roof_loop etp_roof_##set##_##short_name = {                                      \
+        name, #kind, products, limit, set##_##kind##_ops, set##_##kind}
+
+// Reads memory, and gives all words of it, xor.
+#define ETP_ROOF_READER(set, vector, zero, load, store, xor)           \
+    static uint64_t set##_read(const void *bytes, uint64_t n)          \
+    {                                                                  \
+        const vector *p = bytes, *end = p + n / sizeof *p;             \
+        vector s0 = zero(), s1 = s0, s2 = s0, s3 = s0;                 \
+        for (; p < end; p += 4) {                                      \
+            s0 = xor(s0, load(p));                                     \
+            s1 = xor(s1, load(p + 1));                                 \
+            s2 = xor(s2, load(p + 2));                                 \
+            s3 = xor(s3, load(p + 3));                                 \
+        }                                                              \
+        uint64_t words[sizeof s0 / 8], sum = 0;                        \
+        store((vector *)(void *)words, xor(xor(s0, s1), xor(s2, s3))); \
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {    \
+            sum ^= words[i];                                           \
+        }                                                              \
+        return sum;                                                    \
+    }                                                                  \
+    const etp_roof_reader etp_roof_##set##_read = {#set, set##_read}
+
 #if defined(__x86_64__)
 extern const etp_roof_loop etp_roof_sse_fma, etp_roof_ssse3_dot, etp_roof_avx2_fma,
     etp_roof_avx2_dot, etp_roof_avx512_fma, etp_roof_avx512_dot, etp_roof_vnni_dot,

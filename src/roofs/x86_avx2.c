@@ -1,95 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops for AVX2 with FMA3: twelve independent chains hide the latency of the multiply-add.
+// Loops for AVX2 with FMA3.
 #include <immintrin.h>
 
 #include "roofs/internal.h"
 
-#define CHAINS 12
-
-#define LANES 8
-
-static uint64_t avx2_fma_f32_ops(void)
-{
-    return 2 * CHAINS * LANES;
-}
-
-static int64_t avx2_fma_f32(uint64_t trips)
-{
-    // Volatile, or the compiler would know the result, and that all sums are one.
-    volatile float one = 1.0f;
-    const __m256 a = _mm256_set1_ps(one), b = a;
-    __m256 acc[CHAINS];
-    float sums[CHAINS * LANES];
 #define BEGIN(i) acc[i] = _mm256_set1_ps(one - one);
 #define STEP(i) acc[i] = _mm256_fmadd_ps(a, b, acc[i]);
-#define STORE(i) _mm256_storeu_ps(sums + LANES * i, acc[i]);
-    ETP_EACH_12(BEGIN)
-    for (uint64_t t = 0; t < trips; t++) {
-        ETP_EACH_12(STEP)
-    }
-    ETP_EACH_12(STORE)
+#define STORE(i) _mm256_storeu_ps(sums + 8 * i, acc[i]);
+ETP_ROOF_LOOP(avx2, fma, "avx2", fma_f32, , 12, 8, 1, 1 << 24, float, __m256, f32,
+              const __m256 a = _mm256_set1_ps(one), b = a);
 #undef BEGIN
 #undef STEP
 #undef STORE
-    return etp_roof_same_f32(sums, CHAINS * LANES);
-}
-
-const etp_roof_loop etp_roof_avx2_fma = {"avx2",  "fma_f32",        1,
-                                         1 << 24, avx2_fma_f32_ops, avx2_fma_f32};
-
-#define SUMS 8
-
-static uint64_t avx2_dot_i8_ops(void)
-{
-    return 2 * 4 * CHAINS * SUMS;
-}
 
 // u8 × s8 in three steps: products added in pairs (16 bits), again (32 bits), to the sum. The
 // operand is made unknown before each product, or the compiler would multiply once for all trips.
-static int64_t avx2_dot_i8(uint64_t trips)
-{
-    // Volatile, or the compiler would know that all sums are one.
-    volatile char one = 1;
-    __m256i a = _mm256_set1_epi8(one);
-    const __m256i b = a, ones = _mm256_set1_epi16(one);
-    __m256i acc[CHAINS];
-    int32_t sums[CHAINS * SUMS];
 #define BEGIN(i) acc[i] = _mm256_set1_epi32(one - one);
 #define STEP(i)                     \
     __asm__ volatile("" : "+x"(a)); \
     acc[i] = _mm256_add_epi32(acc[i], _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), ones));
-#define STORE(i) _mm256_storeu_si256((__m256i *)(void *)(sums + SUMS * i), acc[i]);
-    ETP_EACH_12(BEGIN)
-    for (uint64_t t = 0; t < trips; t++) {
-        ETP_EACH_12(STEP)
-    }
-    ETP_EACH_12(STORE)
-#undef BEGIN
-#undef STEP
-#undef STORE
-    return etp_roof_same_i32(sums, CHAINS * SUMS);
-}
+#define STORE(i) _mm256_storeu_si256((__m256i *)(void *)(sums + 8 * i), acc[i]);
+ETP_ROOF_LOOP(avx2, dot, "avx2", dot_i8, , 12, 8, 4, 1 << 28, char, __m256i, i32,
+              __m256i a = _mm256_set1_epi8(one);
+              const __m256i b = a, ones = _mm256_set1_epi16(one));
 
-const etp_roof_loop etp_roof_avx2_dot = {"avx2",  "dot_i8",        4,
-                                         1 << 28, avx2_dot_i8_ops, avx2_dot_i8};
-
-static uint64_t avx2_read(const void *bytes, uint64_t n)
-{
-    const __m256i *p = bytes, *end = p + n / sizeof *p;
-    __m256i s0 = _mm256_setzero_si256(), s1 = s0, s2 = s0, s3 = s0;
-    for (; p < end; p += 4) {
-        s0 = _mm256_xor_si256(s0, _mm256_load_si256(p));
-        s1 = _mm256_xor_si256(s1, _mm256_load_si256(p + 1));
-        s2 = _mm256_xor_si256(s2, _mm256_load_si256(p + 2));
-        s3 = _mm256_xor_si256(s3, _mm256_load_si256(p + 3));
-    }
-    uint64_t words[sizeof s0 / 8], sum = 0;
-    _mm256_storeu_si256((__m256i *)(void *)words,
-                        _mm256_xor_si256(_mm256_xor_si256(s0, s1), _mm256_xor_si256(s2, s3)));
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        sum ^= words[i];
-    }
-    return sum;
-}
-
-const etp_roof_reader etp_roof_avx2_read = {"avx2", avx2_read};
+ETP_ROOF_READER(avx2, __m256i, _mm256_setzero_si256, _mm256_load_si256, _mm256_storeu_si256,
+                _mm256_xor_si256);
