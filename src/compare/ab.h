@@ -306,6 +306,9 @@ typedef struct etp_ab_fix {
       "Σ multiply-accumulates (time, where the program is not known) of operators on the "          \
       "feature, "                                                                                    \
       "and of those with 4-bit weights in groups, ÷ those of everything that multiplies")            \
+    X(DECODE_ROOF, "decode_roof",                                                                    \
+      "(weights of matrix products + key-value cache, each read once) ÷ measured bandwidth of "     \
+      "reading that much, ÷ median of a call with one token")                                        \
     X(SHIFT, "bottleneck",                                                                           \
       "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself")               \
     X(PORTABLE, "portable",                                                                          \

@@ -112,6 +112,8 @@ ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run,
 const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
 // 4-bit weights in groups where the feature is SME.
 ETP_NODISCARD etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err);
+// How far a call of a language model with one token is from what memory allows.
+ETP_NODISCARD etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
 // GIVEN: why the ratios are withheld in any case.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason);

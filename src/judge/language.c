@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of language models: 4-bit weights whose scales keep them off SME.
+// What is said of language models: 4-bit weights whose scales keep them off SME, and how much of
+// what memory allows a token at a time reaches.
 #include <math.h>
 
+#include "base/number.h"
 #include "compare/session.h"
 
 typedef struct share {
@@ -58,5 +60,123 @@ etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err)
             "channel, and look at what it does to the outputs)",
             100 * x->on / x->all, macs ? "the multiply-accumulates" : "the time of what multiplies",
             macs ? "are" : "is", feature, 100 * (x->on + x->grouped) / x->all),
+        err);
+}
+
+// ---- one token at a time ----
+
+typedef struct token_bytes { // that every token has to read
+    uint64_t weights, cache;
+} token_bytes;
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return b == ETP_BYTES_UNKNOWN || a > UINT64_MAX - b ? a : a + b; // sizes in files are claims
+}
+
+// The buffer that a kernel call keeps for the next call, ETP_NO_INDEX. Attention that is written
+// out ends with a copy into its cache; the fused one has an operator of its own.
+static uint32_t cache_of(const etp_method *m, const etp_instruction *in)
+{
+    bool fused = etp_str_eqz(in->op, "llama::update_cache.out");
+    if (!fused && !etp_str_eqz(in->op, "aten::copy_")) {
+        return ETP_NO_INDEX;
+    }
+    uint32_t tensors = 0;
+    for (uint32_t i = 0; i < in->n_inputs; i++) {
+        const etp_value *v = &m->values[in->inputs[i]];
+        if (v->kind == ETP_EVALUE_TENSOR && tensors++ == (fused ? 1 : 0)) {
+            return v->rank >= 3 && !v->constant && !v->dynamic ? in->inputs[i] : ETP_NO_INDEX;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static token_bytes bytes_of(const etp_method *m)
+{
+    token_bytes b = {0};
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        const etp_instruction *in = &m->instructions[i];
+        if (in->kind == ETP_INSTR_KERNEL) {
+            uint32_t cache = cache_of(m, in);
+            b.cache = cache == ETP_NO_INDEX ? b.cache : plus(b.cache, m->values[cache].bytes);
+            b.weights = in->work.macs ? plus(b.weights, in->weight_bytes) : b.weights;
+        }
+        const etp_partition *p =
+            in->kind == ETP_INSTR_DELEGATE ? &m->partitions[in->partition] : NULL;
+        for (uint32_t n = 0; p && n < p->n_nodes; n++) {
+            b.weights =
+                p->nodes[n].work.macs ? plus(b.weights, p->nodes[n].weight_bytes) : b.weights;
+        }
+    }
+    return b;
+}
+
+// The method that an arm ran, NULL unknown.
+static const etp_method *method_of(const etp_ab *ab, uint32_t arm)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    const etp_profile_facts *f = p ? p->facts : NULL;
+    for (size_t i = 0; f && !f->problem && i < p->n_rows; i++) {
+        if (f->rows[i].method < f->program->n_methods) {
+            return &f->program->methods[f->rows[i].method];
+        }
+    }
+    return NULL;
+}
+
+static bool takes_one_token(const etp_method *m)
+{
+    const etp_value *tokens = m->n_inputs ? &m->values[m->inputs[0]] : NULL;
+    bool ids = tokens && tokens->kind == ETP_EVALUE_TENSOR && tokens->dtype == ETP_DTYPE_INT64 &&
+               !tokens->dynamic && tokens->rank > 0;
+    for (uint32_t i = 0; ids && i < tokens->rank; i++) {
+        ids = tokens->dims[i] == 1;
+    }
+    return ids;
+}
+
+// Least time of reading B at the arm's level and threads, and the time that a token takes, ns.
+static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *least, double *takes)
+{
+    const etp_ab_arm *arm = &ab->arms[at];
+    int64_t ns = arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns;
+    etp_roof_place p;
+    etp_roof_work work = {.ns = (double)ns,
+                          .in_bytes = plus(b->weights, b->cache),
+                          .calls = 1,
+                          .level = arm->level,
+                          .threads = arm->threads ? arm->threads : 1};
+    etp_roof_place_of(ab->roofs, &work, &p);
+    *least = p.memory_ns;
+    *takes = (double)ns;
+    return ns > 0 && p.memory_ns > 0;
+}
+
+etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    uint32_t arm = ab->engagement.arm;
+    const etp_method *m = ab->n_arms && ab->roofs && !ab->emulated ? method_of(ab, arm) : NULL;
+    token_bytes b = m && takes_one_token(m) ? bytes_of(m) : (token_bytes){0};
+    double least, takes, least_before, before;
+    if (b.cache == 0 || b.weights == 0 || !place(ab, arm, &b, &least, &takes)) {
+        return ETP_OK; // no language model, or nothing to hold it against
+    }
+    char w[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS], l[ETP_NUMBER_CHARS];
+    const char *other = "";
+    if (ab->baseline != arm && place(ab, ab->baseline, &b, &least_before, &before)) {
+        other = etp_arena_printf(&s->arena, ", %s at %.2g %%", ab->arms[ab->baseline].name,
+                                 100 * least_before / before);
+    }
+    return etp_ab_find(
+        s, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
+        other ? etp_arena_printf(&s->arena,
+                                 "a token reads %s of weights and %s of cache, which takes memory "
+                                 "%s: %s is at %.2g %% of what memory allows%s",
+                                 etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
+                                 etp_format_ns(least, l), ab->arms[arm].name, 100 * least / takes,
+                                 other)
+              : NULL,
         err);
 }

@@ -125,7 +125,7 @@ FINDINGS = {
     "tracer": same_as_cause("tracer"), "thermal": same_as_cause("thermal"), "contention": same_as_cause("contention"),
     "statistics": plain, "resident_differs": plain, "clock_effect": plain, "waits": plain, "arm_fails": plain,
     "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain,
-    "outputs_not_compared": plain, "groupwise_4bit": plain,
+    "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain,
     "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,
     "samples_not_used": plain,
 }

@@ -62,23 +62,26 @@ class LanguageModel:
     def get_example_inputs(self):
         import torch
 
-        return (self.tokens(PROMPT), torch.tensor([0]))
+        return (self.tokens(1 if self.options.static else PROMPT), torch.tensor([0]))
 
     def longest(self):
         """Tokens of one call: the exporter tells a part of the cache from all of it."""
-        return self.shape.context - 1
+        return 1 if self.options.static else self.shape.context - 1
 
     def get_dynamic_shapes(self):
         from torch.export import Dim
 
+        if self.options.static:
+            return None
         return {"tokens": {1: Dim("tokens_1", min=1, max=self.longest())}, "input_pos": None}
 
     def get_steps(self):
         """Inputs of a prompt and the tokens after it, each at its place in the cache."""
         import torch
 
-        steps = [(self.tokens(PROMPT), torch.tensor([0]))]
-        return steps + [(self.tokens(1), torch.tensor([PROMPT + i])) for i in range(STEPS)]
+        first = 1 if self.options.static else PROMPT
+        steps = [(self.tokens(first), torch.tensor([0]))]
+        return steps + [(self.tokens(1), torch.tensor([first + i])) for i in range(STEPS)]
 
     def get_constant_methods(self):
         s = self.shape

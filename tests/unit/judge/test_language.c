@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of language models. tests/data/fixes/decode_token: a decoder of one layer, width 32,
+// 2 heads of 16, hidden width 96, 64 tokens, a cache of 16, as `etprof export llm:FILE.json
+// --static
+// --dtype 8da4w` makes it; the recording is of six tokens.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../folder.h"
+#include "../made.h"
+
+#define DATA ETP_TEST_SOURCE_DIR "/tests/data/fixes/"
+
+static const etp_ab_finding *finding_of(const etp_ab *ab)
+{
+    const etp_ab_finding *found = NULL;
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        const etp_ab_finding *f = &ab->findings.items[i];
+        found = f->kind == ETP_FINDING_DECODE_ROOF ? f : found;
+    }
+    return found;
+}
+
+static etp_ab_session *open_dump(const char *dump, const char *program, const char *roofs)
+{
+    etp_error err = ERROR_NONE;
+    etp_ab_session *s = NULL;
+    etp_ab_options how = {.program = program, .roofs = roofs};
+    if (etp_ab_open(&dump, 1, &how, &s, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return s;
+}
+
+// Weights: four matrices of 32 × 32, three of 96 × 32, one of 64 × 32: 15,360 of half a byte and a
+// scale of two bytes for each 32 of them. Cache: keys and values, 2 × 16 × 16 floats each. The
+// made-up memory reads 50 bytes a nanosecond.
+static void a_token_against_memory(void **state)
+{
+    (void)state;
+    const uint64_t weights = 15360 / 2 + 15360 / 32 * 2, cache = 2 * 2 * 16 * 16 * 4;
+    assert_int_equal(weights, 8640);
+    assert_int_equal(cache, 4096);
+    etp_ab_session *s =
+        open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", DATA "roofs.json");
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab_finding *f = finding_of(ab);
+    assert_non_null(f);
+    double least = (double)(weights + cache) / 50;
+    char words[200];
+    snprintf(words, sizeof words, "is at %.2g %% of what memory allows",
+             100 * least / (double)ab->arms[0].traced_ns);
+    assert_non_null(strstr(f->text, "8.64 kB of weights and 4.10 kB of cache"));
+    assert_non_null(strstr(f->text, "which takes memory 255 ns"));
+    assert_non_null(strstr(f->text, words));
+    etp_ab_close(s);
+}
+
+static void nothing_is_said_without_roofs_or_of_others(void **state)
+{
+    (void)state;
+    etp_ab_session *s = open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", NULL);
+    assert_null(finding_of(etp_ab_answer(s)));
+    etp_ab_close(s);
+    s = open_dump(DATA "layer_norm.etdump", DATA "layer_norm.pte", DATA "roofs.json");
+    assert_null(finding_of(etp_ab_answer(s)));
+    etp_ab_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_token_against_memory),
+        cmocka_unit_test(nothing_is_said_without_roofs_or_of_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
