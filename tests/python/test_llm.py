@@ -50,6 +50,56 @@ class Shapes(unittest.TestCase):
         self.assertEqual(from_meta(seven).hidden, 11008)
 
 
+class Tokenizer(unittest.TestCase):
+    def test_every_byte_has_a_token_of_its_own_and_marks_stay_free(self):
+        from etprof.llm.tokenizer import document
+
+        for bos, eos in ((1, 2), (300, 301), (0, 319)):
+            d = document(320, bos, eos)
+            table = d["model"]["vocab"]
+            ids = sorted([*table.values(), *(a["id"] for a in d["added_tokens"])])
+            self.assertEqual(ids, list(range(320)))
+            self.assertEqual(d["model"]["merges"], [])
+            # GPT-2's letters: a stays a, a space is Ġ, byte 0 is Ā
+            self.assertTrue({"a", "\u0120", "\u0100"} <= table.keys())
+
+    def test_too_small_a_vocabulary_is_refused(self):
+        from pathlib import Path
+
+        from etprof.llm.tokenizer import write
+
+        with self.assertRaises(ValueError):
+            write(Path("/nowhere/t.json"), 257, 1, 2)
+
+
+class Statistics(unittest.TestCase):
+    """What bench/llm/run takes from the lines of TextLLMRunner."""
+
+    def parse(self, text):
+        import importlib.machinery
+        import importlib.util
+
+        from support import ROOT
+
+        loader = importlib.machinery.SourceFileLoader("bench_llm", str(ROOT / "bench" / "llm" / "run"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_llm", loader))
+        loader.exec_module(module)
+        return module.parse(text)
+
+    LINE = ('PyTorchObserver {"prompt_tokens":64,"generated_tokens":31,"inference_start_ms":1795362698058,'
+            '"prompt_eval_end_ms":%d,"inference_end_ms":1795362698109,"SCALING_FACTOR_UNITS_PER_SECOND":1000}\n')
+
+    def test_a_line_as_recorded(self):
+        # 37 ms of prompt, then 14 ms for 31 tokens: the runner itself said 2214.29 tokens/s
+        found = self.parse("noise\n" + self.LINE % 1795362698095 + "more")
+        self.assertEqual([f[0] for f in found], [37])
+        self.assertAlmostEqual(1000 / found[0][1], 2214.29, places=2)
+
+    def test_statistics_that_cannot_be_are_refused(self):
+        with self.assertRaises(ValueError):
+            self.parse(self.LINE % 1795362698000)
+
+
 class Refused(ExportCase):
     def test_what_cannot_be_meant(self):
         bad = self.folder / "bad.json"
@@ -239,6 +289,31 @@ class Programs(ExportCase):
         self.assertEqual(said["use_kv_cache"], [True])
         self.assertEqual(said["enable_dynamic_shape"], [True])
         self.assertEqual(said["get_eos_ids"], [2])
+
+
+@NEEDS_TORCH
+class TextRunner(ExportCase):
+    def test_executorchs_own_runner_takes_the_program_and_answers_in_its_log(self):
+        import os
+        import subprocess
+        import sys
+
+        from support import ROOT
+
+        config = self.folder / "tiny.json"
+        config.write_text(json.dumps({**TINY, "vocab_size": 320}))
+        entry = self.exported(f"llm:{config}", "--attention", "fused").entry
+        runner = str(ROOT / "python" / "etprof" / "llm" / "text_runner.py")
+        done = subprocess.run(
+            [sys.executable, runner, f"--model_path={self.out / entry['file']}", "--num_executions=2",
+             "--prompt_tokens=12", "--new_tokens=5"],
+            capture_output=True, text=True, env={**os.environ})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = [json.loads(line.split(" ", 1)[1]) for line in done.stdout.splitlines()
+                if line.startswith("PyTorchObserver ")]
+        self.assertEqual([s["prompt_tokens"] for s in said], [12, 12])
+        for text in ("Iteration 1 of 2: ", "Iteration 2 of 2: ", "num threads = 1"):
+            self.assertIn(text, done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# ExecuTorch's own runner of language models (TextLLMRunner of the executorch package) behind the
+# flags and the log of an executor_runner, so that `etprof ab --runner` measures it at two levels.
+# An execution is one whole answer: PROMPT tokens in, NEW tokens out. Its clock counts milliseconds.
+#
+#   text_runner.py --model_path=M.pte --num_executions=N [--tokenizer_path=T] [--prompt_tokens=64]
+#                  [--new_tokens=32] [--cpu_threads=1]
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve()
+sys.path[:] = [str(HERE.parents[2]), *(p for p in sys.path if p and Path(p).resolve() != HERE.parent)]
+
+
+def options(argv):
+    def environment(name, default):
+        return int(os.environ.get(name) or default)
+
+    p = argparse.ArgumentParser(allow_abbrev=False)
+    p.add_argument("--model_path", required=True)
+    p.add_argument("--num_executions", type=int, default=1)
+    p.add_argument("--tokenizer_path")
+    p.add_argument("--prompt_tokens", type=int, default=environment("ETPROF_PROMPT_TOKENS", 64))
+    p.add_argument("--new_tokens", type=int, default=environment("ETPROF_NEW_TOKENS", 32))
+    p.add_argument("--cpu_threads", type=int, default=1)
+    for known in ("etdump_path", "print_output", "method_name", "data_path", "inputs", "output_file"):
+        p.add_argument("--" + known)  # of executor_runner: TextLLMRunner has nothing like it
+    return p.parse_args(argv)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def set_threads(count):
+    """The runtime's pool, and that of torch, in which the fused operators of the package work."""
+    import torch
+    from executorch.extension.pybindings import portable_lib
+
+    setter = getattr(portable_lib, "_threadpool_set_num_threads", None) or getattr(
+        portable_lib, "_unsafe_reset_threadpool", None)
+    torch.set_num_threads(count)
+    if setter:
+        setter(count)
+    say(f"Resetting threadpool with num threads = {count}" if setter else
+        f"this executorch cannot set the number of threads (asked were {count})")
+
+
+def constants(path):
+    """What the program says of itself."""
+    from executorch.runtime import Runtime
+
+    program = Runtime.get().load_program(path)
+    names = {"get_vocab_size", "get_bos_id", "get_eos_ids"} & set(program.method_names)
+    return {name: program.load_method(name).execute([]) for name in names}
+
+
+def with_packages():
+    """Goes on in an interpreter that has the packages, where this one has not."""
+    from etprof import bootstrap
+    from etprof.errors import EtprofError
+
+    if bootstrap.have_packages():
+        return
+    python = bootstrap.present_python()
+    if not python:
+        raise EtprofError("no interpreter here has the executorch package; any `etprof export` makes one")
+    os.execv(python, [python, str(HERE), *sys.argv[1:]])
+
+
+def main(argv):
+    o = options(argv)
+    with_packages()
+    from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
+    from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
+
+    from etprof.llm import tokenizer
+
+    set_threads(o.cpu_threads)
+    with tempfile.TemporaryDirectory() as folder:
+        path = o.tokenizer_path
+        if not path:
+            said = constants(o.model_path)
+            path = os.path.join(folder, "tokenizer.json")
+            vocab, bos, eos = (int(said[n][0]) for n in ("get_vocab_size", "get_bos_id", "get_eos_ids"))
+            tokenizer.write(Path(path), vocab, bos, eos)
+        runner = TextLLMRunner(o.model_path, path)
+        # One byte is one token; words of other lengths would be joined.
+        prompt = "a" * o.prompt_tokens
+        config = GenerationConfig(echo=False, max_new_tokens=o.new_tokens, temperature=0.0)
+        for i in range(o.num_executions):
+            seen = []
+            runner.generate(prompt, config, stats_callback=seen.append)
+            s = seen[-1]
+            say(f"Iteration {i + 1} of {o.num_executions}: {s.inference_end_ms - s.inference_start_ms} ms")
+            runner.reset()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
