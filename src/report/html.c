@@ -194,6 +194,9 @@ static void write_block(page *p, const etp_block *b)
     case ETP_BLOCK_SPANS:
         etp_html_spans(p->sink, b->spans, &p->links);
         break;
+    case ETP_BLOCK_PLANE:
+        p->failed = !etp_html_plane(p->sink, b->plane, &p->links, p->arena) || p->failed;
+        break;
     }
 }
 

@@ -399,6 +399,7 @@ static void write_block(writer *w, const etp_block *b)
     case ETP_BLOCK_DRAWER:
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
+    case ETP_BLOCK_PLANE:
         break;
     }
 }

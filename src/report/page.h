@@ -37,6 +37,9 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
 bool etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,
                     etp_arena *arena);
 void etp_html_spans(etp_sink *sink, const etp_spans *s, const etp_html_links *links);
+// False = out of memory.
+bool etp_html_plane(etp_sink *sink, const etp_plane *p, const etp_html_links *links,
+                    etp_arena *arena);
 
 // All tables and charts of R as one JSON document that is safe inside a <script> element.
 void etp_report_write_data(const etp_report *r, etp_sink *sink);

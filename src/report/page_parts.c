@@ -105,3 +105,54 @@ void etp_spans_add(etp_spans *s, const etp_span *span)
         s->report->failed = !ETP_PUSH(s->report->arena, &s->spans, item) || s->report->failed;
     }
 }
+
+etp_plane *etp_report_plane(etp_report *r, const char *title, const char *x_title,
+                            const char *y_title)
+{
+    etp_plane *p = r ? ETP_NEW(r->arena, etp_plane) : NULL;
+    etp_block *b = p ? etp_report_add_block(r, ETP_BLOCK_PLANE) : NULL;
+    if (!b) {
+        if (r) {
+            r->failed = true;
+        }
+        return NULL;
+    }
+    *p = (etp_plane){.report = r,
+                     .title = etp_report_clean(r, title),
+                     .x_title = etp_report_clean(r, x_title),
+                     .y_title = etp_report_clean(r, y_title)};
+    b->plane = p;
+    b->medium = ETP_ON_PAGE;
+    return p;
+}
+
+static bool positive(double v)
+{
+    return isfinite(v) && v > 1e-30 && v < 1e30; // of which a logarithm can be drawn
+}
+
+void etp_plane_roof(etp_plane *p, const char *label, double slope, double ceiling)
+{
+    if (p && (positive(slope) || positive(ceiling))) {
+        etp_plane_item roof = {
+            .label = etp_report_clean(p->report, label),
+            .link = {"", 0},
+            .x = positive(slope) ? slope : 0,
+            .y = positive(ceiling) ? ceiling : 0
+        };
+        p->report->failed = !ETP_PUSH(p->report->arena, &p->roofs, roof) || p->report->failed;
+    }
+}
+
+void etp_plane_add(etp_plane *p, const etp_plane_point *point)
+{
+    if (p && positive(point->x) && positive(point->y)) {
+        etp_plane_item item = {.label = etp_report_clean(p->report, point->label),
+                               .link = etp_report_clean(p->report, point->link),
+                               .color = point->color,
+                               .x = point->x,
+                               .y = point->y,
+                               .from_y = positive(point->from_y) ? point->from_y : (double)NAN};
+        p->report->failed = !ETP_PUSH(p->report->arena, &p->points, item) || p->report->failed;
+    }
+}

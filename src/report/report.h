@@ -305,6 +305,20 @@ etp_spans *etp_report_spans(etp_report *r, const char *id, const char *title, et
 void etp_spans_track(etp_spans *s, const char *label, double length);
 void etp_spans_add(etp_spans *s, const etp_span *span); // to the last track
 
+// Points below roofs on two logarithmic axes, as of a roofline; a point may have an arrow from
+// where it was.
+typedef struct etp_plane etp_plane;
+typedef struct etp_plane_point {
+    const char *label, *link; // id of a drawer, may be NULL
+    unsigned color;
+    double x, y, from_y; // above 0; from_y NAN: no arrow
+} etp_plane_point;
+etp_plane *etp_report_plane(etp_report *r, const char *title, const char *x_title,
+                            const char *y_title);
+// y = SLOPE · x (0: none) up to CEILING (0: none).
+void etp_plane_roof(etp_plane *p, const char *label, double slope, double ceiling);
+void etp_plane_add(etp_plane *p, const etp_plane_point *point);
+
 // ---- writing ----
 
 typedef enum etp_format {

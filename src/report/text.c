@@ -185,6 +185,7 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     case ETP_BLOCK_DRAWER:
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
+    case ETP_BLOCK_PLANE:
         break;
     }
 }

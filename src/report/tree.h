@@ -11,6 +11,7 @@ typedef enum etp_block_kind {
     ETP_BLOCK_DRAWER, // HTML only
     ETP_BLOCK_GRAPH,  // HTML only
     ETP_BLOCK_SPANS,  // HTML only
+    ETP_BLOCK_PLANE,  // HTML only
     ETP_BLOCK_TEXT,   // a paragraph; a note when severity is not ETP_PLAIN
     ETP_BLOCK_CODE,
     ETP_BLOCK_KEYS,
@@ -108,6 +109,21 @@ struct etp_graph {
     } groups;
 };
 
+typedef struct etp_plane_item { // a point; of roofs y is the ceiling, x the slope
+    etp_str label, link;
+    unsigned color;
+    double x, y, from_y;
+} etp_plane_item;
+
+struct etp_plane {
+    etp_report *report;
+    etp_str title, x_title, y_title;
+    struct {
+        etp_plane_item *items;
+        size_t n, cap;
+    } roofs, points;
+};
+
 typedef struct etp_span_item {
     etp_str label, link;
     double from, length;
@@ -148,6 +164,7 @@ typedef struct etp_block {
     etp_chart *chart;
     etp_graph *graph;
     etp_spans *spans;
+    etp_plane *plane;
 } etp_block;
 
 typedef struct etp_card { // a headline

@@ -214,6 +214,7 @@ void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
     if (etp_ab_flow_of(ab, &flow)) {
         etp_ab_graph_section(ab, &flow, r);
     }
+    etp_ab_roofline_section(ab, r);
     steps(ab, r);
     etp_ab_hot_section(&one, r, arena);
     etp_ab_split_section(&one, r, arena);

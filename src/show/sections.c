@@ -35,9 +35,9 @@ static void delegation_chart(const etp_ab *ab, etp_report *r)
                        "Mean time of one traced inference in operators of delegates, in kernels "
                        "outside them, and in neither.%s",
                        ab->emulated ? " Times of an emulator." : "");
-    etp_chart_series(c, "Delegated");
-    etp_chart_series(c, "Outside delegates");
-    etp_chart_series(c, "Neither");
+    etp_chart_series_colored(c, "Delegated", 9);
+    etp_chart_series_colored(c, "Outside delegates", 12);
+    etp_chart_series_colored(c, "Neither", 8);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_profile *p = ab->arms[ab->shown[i]].profile;
         double values[3] = {0};

@@ -252,6 +252,27 @@ def spread(chromium, tmp, folder):
     expect(abs(told[0][2] - told[1][2]) > 20, folder.name, "the lines are apart", told)
 
 
+def roofline(tmp):
+    """A point lies below its roof by its efficiency, on the axes' scale."""
+    data = ROOT / "tests/data"
+    what = ["analyze", "mixed_xnnpack_fp32.etdump", "--pte", "mixed_xnnpack_fp32.pte", "--roofs-file",
+            "roofs/round.json"]
+    document = json.loads(run(data, *what, "--format", "json"))
+    placed = [next(iter(o["roof"].values())) for o in document["operators"]]
+    placed = [p["efficiency"] for p in placed if p.get("efficiency")]
+    page = run(data, *what, "--format", "html")
+    picture = re.search(r'<figure class="chart plane">.*?</figure>', page, re.S).group(0)
+    points = re.findall(r'<circle class="f\d+" cx="([\d.]+)" cy="([\d.]+)"', picture)
+    lines = re.findall(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)" class="(\w+)"', picture)
+    decades = sorted({float(y1) for x1, y1, x2, y2, kind in lines if kind == "grid" and y1 == y2})
+    x1, y1, x2, y2 = (float(v) for v in next(line for line in lines if line[4] == "wh")[:4])
+    expect(len(points) == len(placed) == 1, "a point for each operator that has a roof", points, placed)
+    x, y = map(float, points[0])
+    roof = y1 + (y2 - y1) * (x - x1) / (x2 - x1)
+    shown = 10 ** ((roof - y) / (decades[1] - decades[0]))
+    expect(abs(shown / placed[0] - 1) < 0.02, "below the roof by its efficiency", shown, placed[0])
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name:
@@ -263,6 +284,7 @@ def main():
         spread(chromium, tmp, tmp / "measured")
         graph(chromium, tmp)
         what_if(chromium, tmp)
+        roofline(tmp)
     finish("the first screen decides, nothing is clipped")
 
 

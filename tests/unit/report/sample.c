@@ -276,6 +276,14 @@ static void add_page_parts(etp_report *r, const char *z)
     etp_spans_add(s, &(etp_span){z, z, 0, 1e300, 3, 99});
     etp_spans_add(s, &(etp_span){z, "op1", -1e300, (double)INFINITY, 0, 1});
     etp_report_spans(r, "no-spans", z, ETP_KIND_NS);
+    etp_plane *plane = etp_report_plane(r, z, z, z);
+    etp_plane_roof(plane, z, 1e-9, 1e9);
+    etp_plane_roof(plane, z, NONE, -1);
+    etp_plane_roof(plane, z, 1e29, 0);
+    etp_plane_add(plane, &(etp_plane_point){z, "op1", 99, 1e-20, 1e20, NONE});
+    etp_plane_add(plane, &(etp_plane_point){z, z, 0, 1, 1, 1e300});
+    etp_plane_add(plane, &(etp_plane_point){z, z, 0, 0, -1, 1});
+    etp_report_plane(r, z, z, z);
     etp_report_section(r, 1, "drawers", z);
     etp_report_drawer(r, "op1", z);
     etp_report_text(r, "op1 (F32, op1) %s op1", z);

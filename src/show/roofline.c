@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators below the roofs of the device, and where they were before.
+#include <math.h>
+#include <string.h>
+
+#include "show/graph.h"
+
+enum { CEILINGS = 6 };
+
+typedef struct ceilings {
+    const char *isa[CEILINGS];
+    double rate[CEILINGS]; // operations per nanosecond
+    size_t n;
+    double slope; // bytes per nanosecond
+} ceilings;
+
+static void raise(ceilings *c, const char *isa, double rate)
+{
+    size_t at = 0;
+    while (at < c->n && strcmp(c->isa[at], isa) != 0) {
+        at++;
+    }
+    if (at < CEILINGS) {
+        c->isa[at] = isa;
+        c->rate[at] = at < c->n ? fmax(c->rate[at], rate) : rate;
+        c->n = at < c->n ? c->n : at + 1;
+    }
+}
+
+static const etp_work *work_of(const etp_ab_operator *op, uint32_t arm)
+{
+    const etp_work *w = op->facts ? &op->facts->op.work : NULL;
+    bool placed = op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
+    return w && w->known && w->bytes > 0 && w->macs + w->ops > 0 && placed ? w : NULL;
+}
+
+static double rate_of(const etp_ab_operator *op, uint32_t arm, double operations)
+{
+    const etp_roof_place *p = &op->roofs[arm];
+    return p->verdict == ETP_ROOF_UNKNOWN ? (double)NAN : operations / p->roof_ns * p->efficiency;
+}
+
+void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
+{
+    uint32_t arm = ab->hot_arm;
+    ceilings c = {0};
+    etp_plane *plane = NULL;
+    bool compared = ab->n_comparisons && !ab->emulated && arm != ab->baseline;
+    for (size_t i = 0; ab->roofs && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
+        const etp_work *w = work_of(op, arm);
+        if (!w) {
+            continue;
+        }
+        const etp_roof_place *p = &op->roofs[arm];
+        double operations = 2.0 * (double)w->macs + (double)w->ops;
+        if (!plane) {
+            etp_report_section(r, 1, "roofline", "Roofline");
+            etp_report_text(r,
+                            "Each operator of %s at its operations per byte, below what the device "
+                            "can do%s. Colours are categories; a roof is the highest of its kind.",
+                            ab->arms[arm].measured,
+                            compared ? "; arrows come from where it was before" : "");
+            plane = etp_report_plane(r, "Operations per second against operations per byte",
+                                     "operations per byte", "billion operations per second");
+        }
+        if (p->isa && p->compute_ns > 0) {
+            raise(&c, p->isa, operations / p->compute_ns);
+        }
+        c.slope = p->memory_ns > 0 ? fmax(c.slope, (double)w->bytes / p->memory_ns) : c.slope;
+        etp_plane_point point = {
+            .label = op->label,
+            .link = op->id,
+            .color = etp_ab_category_color(op->category),
+            .x = operations / (double)w->bytes,
+            .y = rate_of(op, arm, operations),
+            .from_y = compared ? rate_of(op, ab->baseline, operations) : (double)NAN,
+        };
+        etp_plane_add(plane, &point);
+    }
+    for (size_t i = 0; i < c.n; i++) {
+        etp_plane_roof(plane, c.isa[i], c.slope, c.rate[i]);
+    }
+    if (c.n == 0) {
+        etp_plane_roof(plane, "memory", c.slope, 0);
+    }
+}
