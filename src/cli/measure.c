@@ -11,7 +11,9 @@
 
 typedef struct terminal { // of the session's callbacks
     bool shown;           // a line of progress
-    size_t width;
+    bool live;            // it is a terminal: the line is written over itself
+    size_t width, columns;
+    uint32_t block; // the last one that a plain line told
     etp_cli_settle *settle;
     void *ctx;
 } terminal;
@@ -19,27 +21,75 @@ typedef struct terminal { // of the session's callbacks
 static void clear_progress(terminal *t)
 {
     if (t->shown) {
-        etp_say_again("", t->width);
+        etp_say_again("", t->width, t->columns);
         t->shown = false;
     }
+}
+
+// "VNNI 1.72× [1.70, 1.75]": what the blocks so far say; nothing of one block's chance as if it
+// were known.
+static void ratio_words(const etp_session_progress *p, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (p->candidate && isfinite(p->lo) && p->hi < 100) {
+        snprintf(out, size, "  %.60s %.2f× [%.2f, %.2f]", p->candidate, p->ratio, p->lo, p->hi);
+    } else if (p->candidate && isfinite(p->ratio)) {
+        snprintf(out, size, "  %.60s %.2f×, no interval yet", p->candidate, p->ratio);
+    }
+}
+
+static void left_words(const etp_session_progress *p, char *out, size_t size)
+{
+    double s = ceil(p->remaining_s);
+    out[0] = '\0';
+    if (isfinite(s) && s < 120) {
+        snprintf(out, size, "  %.0f s left", s);
+    } else if (isfinite(s)) {
+        snprintf(out, size, "  %.0f min left", ceil(s / 60));
+    }
+}
+
+static void bar_words(const etp_session_progress *p, char *out, size_t size)
+{
+    enum { CELLS = 12 };
+    uint32_t done = p->launches ? (uint32_t)((uint64_t)CELLS * p->launch / p->launches) : 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < CELLS && n + 4 < size; i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s", i < done ? "█" : "·");
+    }
+}
+
+// A line for each block where nothing can be written over itself; about twenty in a long session.
+static void plain_line(terminal *t, const etp_session_progress *p)
+{
+    uint32_t done = p->block ? p->block - 1 : 0, step = p->blocks / 20 + 1;
+    if (p->blocks == 0 || done == 0 || done <= t->block || done % step != 0) {
+        return;
+    }
+    char ratio[160], left[48];
+    t->block = done;
+    ratio_words(p, ratio, sizeof ratio);
+    left_words(p, left, sizeof left);
+    etp_say("block      %u/%u%s%s\n", done, p->blocks, ratio, left);
 }
 
 static void on_progress(void *ctx, const etp_session_progress *p)
 {
     terminal *t = ctx;
-    char text[160], left[64] = "";
-    if (isfinite(p->remaining_s)) {
-        snprintf(left, sizeof left, ", %.0f s left", ceil(p->remaining_s));
+    char text[400], ratio[160], left[48], bar[64];
+    if (!t->live) {
+        plain_line(t, p);
+        return;
     }
-    int n = 0;
-    if (p->blocks) {
-        n = snprintf(text, sizeof text, "block %u/%u  %s %s%s", p->block, p->blocks,
-                     p->arm ? p->arm : "", etp_launch_kind_name(p->kind), left);
+    ratio_words(p, ratio, sizeof ratio);
+    left_words(p, left, sizeof left);
+    bar_words(p, bar, sizeof bar);
+    if (p->blocks && p->block) {
+        snprintf(text, sizeof text, "%s %u/%u%s%s", bar, p->block, p->blocks, ratio, left);
     } else {
-        n = snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
+        snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
     }
-    size_t width = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    etp_say_again(text, t->width);
+    size_t width = etp_say_again(text, t->width, t->columns);
     t->width = width;
     t->shown = true;
 }
@@ -118,7 +168,7 @@ static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
                                    .settle = on_settle,
                                    .known = on_known,
                                    .progress = cli->progress_lines ? on_progress_line
-                                               : cli->progress     ? on_progress
+                                               : !cli->quiet        ? on_progress
                                                                    : NULL,
                                    .message = cli->quiet ? NULL : on_message};
 }
@@ -165,7 +215,7 @@ etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, etp_cli_s
     ETP_TRY(etp_os_catch_signals(err));
     options->command = cli->command_line;
     options->place = etp_cli_place(cli);
-    terminal t = {.settle = settle, .ctx = ctx};
+    terminal t = {.settle = settle, .ctx = ctx, .live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;
     etp_status st = etp_session_run(options, &callbacks, &cli->arena, &out, err);
@@ -179,7 +229,7 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
     ETP_TRY(etp_os_catch_signals(err));
     again->command = cli->command_line;
     again->place = etp_cli_place(cli);
-    terminal t = {0};
+    terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;
     etp_status st = etp_session_run_again(again, &callbacks, &cli->arena, &out, err);

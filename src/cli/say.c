@@ -65,17 +65,22 @@ void etp_say(const char *fmt, ...)
     etp_arena_dispose(&arena);
 }
 
-void etp_say_again(const char *text, size_t width)
+size_t etp_say_again(const char *text, size_t width, size_t columns)
 {
-    size_t n = 0;
-    fputc('\r', stderr);
-    while (text[n]) {
+    size_t n = 0, at = 0; // at: bytes; a line that the terminal wraps cannot be written over
+    while (text[at] && n + 1 < columns) {
         n++;
+        at++;
+        while (((unsigned char)text[at] & 0xC0) == 0x80) {
+            at++;
+        }
     }
-    show(text, n);
+    fputc('\r', stderr);
+    show(text, at);
     fprintf(stderr, "%*s", (int)(width > n ? width - n : 0), "");
     if (n == 0) {
         fputc('\r', stderr);
     }
     fflush(stderr);
+    return n;
 }

@@ -12,7 +12,8 @@ void etp_say(const char *fmt, ...) ETP_PRINTF(1, 2);
 // Whether the locale that the environment names has more than ASCII: LC_ALL, LC_CTYPE, LANG, in
 // this order.
 bool etp_terminal_is_utf8(void);
-// A line that is written again and again in its place, blank up to WIDTH; empty text clears it.
-void etp_say_again(const char *text, size_t width);
+// A line that is written again and again in its place, blank up to WIDTH, cut to COLUMNS; gives the
+// columns it took. Empty text clears it.
+size_t etp_say_again(const char *text, size_t width, size_t columns);
 
 #endif

@@ -271,6 +271,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     uint64_t start = etp_os_now_ns();
     uint32_t tried = 0;
     s->result->stopped = ETP_STOP_BLOCKS;
+    ETP_TRY(etp_session_check_budget(s, err));
     etp_session_say_plan(s);
     for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0;
          tried++) {
@@ -300,6 +301,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
             break;
         }
         uint64_t blocks_ns = etp_os_now_ns() - start - s->sampling.spent_ns;
+        etp_session_ratio_so_far(s, &s->progress);
         etp_session_say_precision(s, (double)blocks_ns / (tried + 1));
         bool lost = s->result->blocks_lost != lost_before;
         if (lost && !s->plan->blocks_exact && goal < s->plan->blocks + EXTRA_BLOCKS) {

@@ -106,6 +106,8 @@ typedef struct etp_session_progress {
     const char *arm;           // being launched
     etp_launch_kind kind;
     double elapsed_s, remaining_s; // remaining NAN while unknown
+    const char *candidate;         // the first arm that has a ratio so far; NULL: none has
+    double ratio, lo, hi;          // of it to what it is compared with; lo and hi NAN: one block
 } etp_session_progress;
 
 // What the samples so far tell of one arm: shares of the time of its operators that are asked

@@ -140,6 +140,9 @@ ETP_NODISCARD etp_status etp_session_learn(etp_session *s, const etp_run_sample 
 bool etp_session_precise(const etp_session *s);
 // What is going to be launched and how long it takes; before the first block.
 void etp_session_say_plan(etp_session *s);
+// ETP_USAGE when the budget has no room for a block.
+ETP_NODISCARD etp_status etp_session_check_budget(const etp_session *s, etp_error *err);
+void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out);
 // How far it has come, after the blocks at which that is worth a line. EACH_NS is of one block.
 void etp_session_say_precision(etp_session *s, double each_ns);
 

@@ -148,6 +148,26 @@ static bool look(const etp_session *s, progress *out)
     return out->half_width >= 0;
 }
 
+void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
+{
+    etp_arena scratch = {0};
+    double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
+    out->candidate = NULL;
+    out->ratio = out->lo = out->hi = (double)NAN;
+    for (uint32_t a = 0; ratios && a < s->plan->n_arms && !out->candidate; a++) {
+        uint32_t reference = reference_of(s, a);
+        size_t k = reference == UINT32_MAX ? 0 : ratios_of(s, reference, a, ratios);
+        if (k > 0) {
+            etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
+            out->candidate = s->plan->arms[a].name;
+            out->ratio = exp(p.mean_ln);
+            out->lo = exp(p.mean_ln - p.half_width_ln);
+            out->hi = exp(p.mean_ln + p.half_width_ln);
+        }
+    }
+    etp_arena_dispose(&scratch);
+}
+
 bool etp_session_precise(const etp_session *s)
 {
     progress p;
@@ -183,24 +203,66 @@ static const char *duration(double ns, char buf[static 32])
     return buf;
 }
 
-// Half-width after K blocks if launches did not differ at all: the iterations' spread alone.
-static double least_width(const etp_session *s, uint32_t k)
+// Blocks that the budget has room for, from what one is known to take. CONTROL is what a block of
+// the A/A control takes more.
+static uint32_t within_budget(const etp_session *s, double each, double control)
 {
-    double worst = 0;
-    for (uint32_t a = 0; a < s->plan->n_arms; a++) {
-        uint32_t reference = reference_of(s, a);
-        const etp_arm_counts *c = &s->arms[a].counts;
-        const etp_arm_counts *base = &s->arms[reference == UINT32_MAX ? a : reference].counts;
-        if (reference == UINT32_MAX || c->iterations == 0 || base->iterations == 0) {
-            continue;
+    const etp_session_plan *p = s->plan;
+    double room = p->settings.budget_s * 1e9 - (double)(etp_os_now_ns() - s->start_ns);
+    uint32_t n = s->run.blocks_done;
+    while (n < p->blocks) {
+        room -= each + (n < p->control_blocks ? control : 0);
+        if (room < 0) {
+            break;
         }
-        // a median of n normal values has variance π/2 · W/n
-        double v =
-            1.5707963267948966 * (c->within_ln * c->within_ln / (double)c->iterations +
-                                  base->within_ln * base->within_ln / (double)base->iterations);
-        worst = fmax(worst, etp_plan_half_width(sqrt(v), k));
+        n++;
     }
-    return worst;
+    return n;
+}
+
+// What cannot end in a verdict is said before the time is spent.
+static void warn_of_few(etp_session *s, double each, double control)
+{
+    const etp_session_plan *p = s->plan;
+    bool priced = p->settings.budget_s > 0 && each > 0;
+    uint32_t n = priced ? within_budget(s, each, control) : p->blocks;
+    if (p->n_arms < 2 || n >= ETP_MIN_BLOCKS) {
+        return;
+    }
+    if (p->blocks < ETP_MIN_BLOCKS) {
+        tell(s,
+             "           %u of at least %d blocks: the verdict will be unknown; --blocks %d would "
+             "do",
+             p->blocks, ETP_MIN_BLOCKS, ETP_MIN_BLOCKS);
+        return;
+    }
+    double elapsed = (double)(etp_os_now_ns() - s->start_ns);
+    uint32_t left = ETP_MIN_BLOCKS - s->run.blocks_done;
+    double needed = (elapsed + 1.1 * left * (each + control)) / 1e9; // a block may take longer
+    tell(
+        s,
+        "           the budget has room for %u of at least %d blocks: the verdict will be unknown; "
+        "--budget %.0fs would do",
+        n, ETP_MIN_BLOCKS, ceil(needed));
+}
+
+// A budget that the first block breaks is no budget: it is refused with the one that would do.
+etp_status etp_session_check_budget(const etp_session *s, etp_error *err)
+{
+    const etp_session_plan *p = s->plan;
+    double each = (double)etp_session_block_ns(s, p->control_blocks > 0);
+    double elapsed = (double)(etp_os_now_ns() - s->start_ns);
+    double budget = p->settings.budget_s * 1e9;
+    if (budget <= 0 || s->device->info.emulated || !(each > 0) || s->run.blocks_done > 0 ||
+        elapsed + each <= budget) {
+        return ETP_OK;
+    }
+    char one[32], all[32];
+    return etp_fail(err, ETP_USAGE,
+                    "--budget %gs is over before the first block: one takes %s, and %s went before "
+                    "it; --budget %.0fs has room for the %d that a verdict takes",
+                    p->settings.budget_s, duration(each, one), duration(elapsed, all),
+                    ceil((elapsed + 1.1 * ETP_MIN_BLOCKS * each) / 1e9), ETP_MIN_BLOCKS);
 }
 
 void etp_session_say_plan(etp_session *s)
@@ -213,10 +275,11 @@ void etp_session_say_plan(etp_session *s)
     double each = (double)etp_session_block_ns(s, false);
     double control = (double)etp_session_block_ns(s, true) - each;
     if (!(each > 0) || left == 0) {
+        warn_of_few(s, each, control);
         return; // the counts were given: no trial launch tells what one takes
     }
     uint32_t n_control = p->control_blocks < left ? p->control_blocks : left;
-    char a[32], b[32], one[32], rule[96] = "", budget[64] = "", width[96] = "";
+    char a[32], b[32], one[32], rule[96] = "", budget[64] = "";
     if (p->settings.precision > 0) {
         snprintf(rule, sizeof rule, ", stops at ±%.3g %% (not before %u blocks, %s)",
                  100 * p->settings.precision, least, duration(least * (each + control), a));
@@ -225,15 +288,10 @@ void etp_session_say_plan(etp_session *s)
         snprintf(budget, sizeof budget, ", stops within %s",
                  duration(p->settings.budget_s * 1e9, a));
     }
-    if (p->n_arms > 1 && least >= 2 && least_width(s, least) > 0) {
-        snprintf(
-            width, sizeof width,
-            "; ±%.2g %% then if launches did not differ: how much they do shows after 2 blocks",
-            100 * least_width(s, least));
-    }
-    tell(s, "plan       %s%u blocks of %s, %s%s%s%s",
+    tell(s, "plan       %s%u blocks of %s, %s%s%s",
          p->settings.precision > 0 || p->settings.budget_s > 0 ? "at most " : "", left,
-         duration(each, one), duration(left * each + n_control * control, b), rule, budget, width);
+         duration(each, one), duration(left * each + n_control * control, b), rule, budget);
+    warn_of_few(s, each, control);
 }
 
 // "14 (10 to 22)": the estimate, and what it may be when the spread is not what it seemed.
@@ -257,30 +315,19 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks;
     progress p;
     char left[32], needed[64];
-    bool worth = done == 2 ||
-                 (s->plan->settings.precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
+    // Two blocks tell of no third: what is expected is said from where a verdict begins.
+    bool worth = s->plan->settings.precision > 0 && done >= ETP_MIN_BLOCKS &&
+                 (done == ETP_MIN_BLOCKS || done % 10 == 0);
     if (!worth || s->plan->n_arms < 2 || done >= goal || !look(s, &p)) {
         return;
     }
-    if (s->plan->settings.precision <= 0) {
-        if (done == 2 && p.blocks == 2) {
-            double lo =
-                etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p.df), goal);
-            double hi =
-                etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p.df), goal);
-            tell(s, "precision  ±%.2g %% (%.2g to %.2g) expected after %u blocks, in %s",
-                 100 * etp_plan_half_width(p.sd_ln, goal), 100 * lo, 100 * hi, goal,
-                 duration((goal - done) * each_ns, left));
-        }
-        return;
-    }
     if (p.needed == UINT32_MAX || p.needed > goal) {
-        tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks",
+        tell(s, "precision  ±%.1f %% after %u blocks; ±%.3g %% is not expected within %u blocks",
              100 * p.half_width, done, 100 * s->plan->settings.precision, goal);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %s, %s more",
+    tell(s, "precision  ±%.1f %% after %u blocks; ±%.3g %% expected after %s, %s more",
          100 * p.half_width, done, 100 * s->plan->settings.precision,
          blocks_needed(&p, s->plan->settings.precision, goal, needed),
          duration(more * each_ns, left));

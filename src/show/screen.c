@@ -131,6 +131,28 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
+// What would settle an unknown verdict.
+static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->n_comparisons && !ab->bare && !ab->emulated; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (!c->withheld && c->verdict == ETP_VERDICT_UNKNOWN && c->method == ETP_PAIRED_BLOCKS) {
+            bool going = ab->state && strcmp(ab->state, "finished") != 0;
+            const char *model = ab->n_models ? ab->models[0].path : NULL;
+            const char *words =
+                going
+                    ? etp_arena_printf(arena, "etprof ab --resume %s measures on", command_dir(ab))
+                : c->blocks >= ETP_MIN_BLOCKS
+                    ? etp_arena_printf(arena, "etprof plan %s says how many blocks would tell",
+                                       command_dir(ab))
+                    : etp_arena_printf(arena, "etprof ab %s --blocks 10 would tell",
+                                       model ? model : "MODEL.pte");
+            etp_screen_remark(s, ETP_PLAIN, words);
+            return;
+        }
+    }
+}
+
 // ---- where it came from ----
 
 typedef struct part {
@@ -413,6 +435,15 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             text = etp_arena_printf(arena, "A/A %+.1f to %+.1f %%", 100 * (control->lo - 1),
                                     100 * (control->hi - 1));
         }
+        if (text && c->cause == ETP_CAUSE_TRACER) {
+            double worst = 0;
+            for (size_t a = 0; a < ab->n_arms; a++) {
+                double rel = ab->arms[a].observer.blocks ? ab->arms[a].observer.estimate - 1 : 0;
+                worst = fabs(rel) > fabs(worst) ? rel : worst;
+            }
+            text = etp_arena_printf(arena, "recording %s %.0f %%", worst < 0 ? "saves" : "adds",
+                                    fabs(100 * worst));
+        }
         if (text) {
             mark(s, k_severity[c->state], text);
         }
@@ -489,6 +520,7 @@ const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
                                                            blocks == 1 ? "" : "s")
                                         : title);
     headlines(ab, s, arena);
+    settle(ab, s, arena);
     warnings(ab, s, arena);
     where(ab, s, arena);
     next(ab, s, arena);

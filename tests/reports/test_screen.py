@@ -108,6 +108,9 @@ with tempfile.TemporaryDirectory() as tmp:
     expect(look("faster", "analyze", tmp / "fast") == text, "ab and analyze differ", text)
     held_against_document("faster", tmp / "fast", text)
     full = run("analyze", tmp / "fast", "--full")[0]
+    expect("design A" in full and "result precise" in full and "grade" not in full.split("Answer")[0], "--full", full[:400])
+    why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)
+    expect("tracer" not in why, "--full", "the tracer is a reason", why)
     for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
         expect(f"\n{section}\n──" in full, "--full", "no section", section)
 
@@ -116,9 +119,23 @@ with tempfile.TemporaryDirectory() as tmp:
     look("slower", "analyze", tmp / "slow")
     text = measure(tmp, "same", "base neon 1000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is as fast as Armv8.0 NEON" in text, "same", text)
-    text = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")[0]
+    measured = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")
+    text = measured[0]
     expect("faster than" not in text and "unknown (3 of at least 6 blocks)" in " ".join(text.split()), "few", text)
+    expect("--blocks 10 would tell" in " ".join(text.split()), "few", "no command that would settle it", text)
+    expect("3 of at least 6 blocks: the verdict will be unknown" in measured[1], "few", "not said before", measured[1])
+    expect(re.search(r"^block +2/3  neon 1\.73× \[1\.7\d, 1\.7\d\]|^block +2/3  \S*neon\S* 1\.73×", measured[1], re.M), "few",
+           "no plain line of progress", measured[1])
     look("few", "analyze", tmp / "few")
+    for budget, told in (("1s", "is over before the first block"), ("9s", "the budget has room for")):
+        model = tmp / f"budget{budget}.pte"
+        model.write_bytes(b"\x1c\0\0\0ET12" + f"\n{fast}\n".encode())
+        text, talk, code = run("ab", model, "--runner", FAKE, "--levels", "neon,base", "--budget", budget, "--out",
+                               tmp / f"budget{budget}", cwd=tmp)
+        needed = re.search(r"--budget (\d+)s (?:would do|has room for the 6)", talk)
+        expect(told in talk and needed and float(needed.group(1)) > 9, "budget", budget, code, talk)
+        expect((code == 2) == (budget == "1s") and (tmp / f"budget{budget}").is_dir() == (budget != "1s"), "budget",
+               budget, f"exit {code}", talk)
     text = measure(tmp, "three", fast + "\nbase dotprod 1200000", "--levels", "neon,dotprod,base", "--blocks", "6")[0]
     expect("NEON is 1.73× faster than Armv8.0 NEON" in text and "NEON dotprod is 1.44× faster than Armv8.0 NEON" in text, "three", text)
     look("three", "analyze", tmp / "three")
