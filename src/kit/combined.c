@@ -287,7 +287,7 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < c->runs.n; i++) {
         const etp_ab *ab = c->runs.items[i].ab;
         etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
-        etp_keys_add(keys, ETP_PLAIN, "grade", "%s: %s", ab->grade, ab->grade_reason);
+        etp_keys_add(keys, ETP_PLAIN, "design", "%s: %s", ab->grade, ab->grade_reason);
         etp_ab_proof_keys(ab, keys, arena);
         for (size_t f = 0; f < ab->findings.n; f++) {
             bool bad = ab->findings.items[f].severity == ETP_SEVERITY_BAD;

@@ -147,9 +147,31 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     }
 }
 
+// How much the result itself tells, beside how well the session was designed.
+static void result(const etp_ab *ab, etp_report *r)
+{
+    const etp_ab_comparison *c = ab->n_comparisons ? &ab->comparisons[0] : NULL;
+    if (!c || c->withheld || ab->bare) {
+        return;
+    }
+    double half = expm1(0.5 * log(c->hi / c->lo)); // NAN: no interval
+    const char *word = !isfinite(half)              ? "none"
+                       : c->blocks < ETP_MIN_BLOCKS ? "too few blocks"
+                       : half <= 0.01               ? "precise"
+                       : half <= 0.05               ? "good"
+                       : half <= 0.2                ? "rough"
+                                                    : "vague";
+    if (isfinite(half)) {
+        etp_report_fact(r, "result", "%s: ±%.1f %%", word, 100 * half);
+    } else {
+        etp_report_fact(r, "result", "%s: no interval", word);
+    }
+}
+
 static void facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    etp_report_fact(r, "grade", "%s: %s", ab->grade, ab->grade_reason);
+    etp_report_fact(r, "design", "%s: %s", ab->grade, ab->grade_reason);
+    result(ab, r);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *control =
@@ -205,7 +227,9 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
         parts[n++] = (part){etp_category_name((etp_category)c), delta_of(l, c, ETP_ROW_OPERATOR)};
     }
-    static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK, ETP_ROW_TRACER,
+    // What recording costs is a row of the ledger and no reason: the parts are of recorded
+    // inferences.
+    static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
                                            ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
         parts[n++] = (part){etp_row_kind_name(k_kinds[i]), delta_of(l, -1, k_kinds[i])};
@@ -235,9 +259,14 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
         etp_strbuf_printf(&text, " · rest %s%s", rest > 0 ? "+" : "−",
                           etp_format_ns((double)llabs(rest), t));
     }
-    char total[ETP_NUMBER_CHARS];
-    etp_keys_add(keys, ETP_PLAIN, "why", "%s = %s%s", etp_strbuf_str(&text).ptr,
-                 l->delta_ns > 0 ? "+" : "−", etp_format_ns((double)llabs(l->delta_ns), total));
+    char total[ETP_NUMBER_CHARS], without[ETP_NUMBER_CHARS];
+    int64_t recorded = l->delta_ns - delta_of(l, -1, ETP_ROW_TRACER);
+    etp_format_ns((double)llabs(l->delta_ns), without);
+    etp_keys_add(
+        keys, ETP_PLAIN, "why",
+        recorded != l->delta_ns ? "%s = %s%s recorded (%s%s without recording)" : "%s = %s%s",
+        etp_strbuf_str(&text).ptr, recorded > 0 ? "+" : "−",
+        etp_format_ns((double)llabs(recorded), total), l->delta_ns > 0 ? "+" : "−", without);
 }
 
 void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
@@ -563,7 +592,7 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured,
                           text ? text : "");
     }
-    etp_strbuf_printf(&line, " · grade %s", ab->grade);
+    etp_strbuf_printf(&line, " · design %s", ab->grade);
     etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
 }
 
