@@ -98,11 +98,13 @@ extern const etp_command *const k_etp_commands[];
 // occurred.
 void etp_cli_outcome(etp_cli *cli, int exit_code);
 
+typedef enum etp_cli_help { ETP_HELP_NONE, ETP_HELP_BRIEF, ETP_HELP_WHOLE } etp_cli_help;
+
 // Parses argv[1…] of a verb into OPTS (opts_size bytes, defaults filled in) and moves the operands
-// to argv[0 … *n_operands). --help sets *help.
+// to argv[0 … *n_operands). -h and --help set *help.
 ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc,
-                                           char **argv, void *opts, int *n_operands, bool *help,
-                                           etp_error *err);
+                                           char **argv, void *opts, int *n_operands,
+                                           etp_cli_help *help, etp_error *err);
 // The first option from O on that is shown to users; the end of the table when there is none.
 const etp_opt *etp_option_shown(const etp_opt *o);
 size_t etp_option_size(etp_opt_type type); // bytes of the field
@@ -115,6 +117,7 @@ const char *etp_suggest(const char *word, const char *const *candidates);
 
 void etp_help_overview(FILE *out, bool all);
 void etp_help_command(FILE *out, const etp_command *cmd);
+void etp_help_brief(FILE *out, const etp_command *cmd);     // at most 15 lines
 void etp_manual_command(FILE *out, const etp_command *cmd); // roff, man(7)
 void etp_manual_program(FILE *out);
 bool etp_completion(FILE *out, const char *shell); // false: no such shell

@@ -14,6 +14,20 @@ const etp_command *etp_command_find(const char *name)
     return NULL;
 }
 
+// Every verb in one group: the golden cases of help hold that none is missing.
+static const struct {
+    const char *title, *verbs[12];
+} k_groups[] = {
+    {"measure",          {"ab", "run", "sweep", "plan", "rerun", "roofs", NULL}         },
+    {"explain",
+     {"analyze", "compare", "explain", "whatif", "report", "gate", "history", "stats", "kernels",
+      "verify-claim", NULL}                                                             },
+    {"files",
+     {"inspect", "ops", "convert", "export", "models", "pack", "unpack", "verify", "validate",
+      NULL}                                                                             },
+    {"set-up and check", {"doctor", "levels", "devices", "smoke", "skills", "mcp", NULL}},
+};
+
 void etp_help_overview(FILE *out, bool all)
 {
     fputs("etprof: how much faster is a model with a CPU feature, why, what proves it, what next\n"
@@ -21,10 +35,14 @@ void etp_help_overview(FILE *out, bool all)
           "usage: etprof VERB [OPTIONS] [OPERANDS]\n"
           "\n",
           out);
-    for (const etp_command *const *c = k_etp_commands; *c; c++) {
-        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-        if (all) {
-            fprintf(out, "  %-10s etprof %s %s\n", "", (*c)->name, (*c)->usage);
+    for (size_t g = 0; g < sizeof k_groups / sizeof *k_groups; g++) {
+        fprintf(out, "%s%s\n", g ? "\n" : "", k_groups[g].title);
+        for (size_t i = 0; k_groups[g].verbs[i]; i++) {
+            const etp_command *c = etp_command_find(k_groups[g].verbs[i]);
+            fprintf(out, "  %-12s %s\n", c->name, c->summary);
+            if (all) {
+                fprintf(out, "  %-12s etprof %s %s\n", "", c->name, c->usage);
+            }
         }
     }
     fputs("\n"
@@ -87,4 +105,23 @@ void etp_help_command(FILE *out, const etp_command *cmd)
     if (cmd->examples) {
         fprintf(out, "\nexamples\n%s\n", cmd->examples);
     }
+}
+
+// What the first glance needs: usage, an example, the first options; the rest is a --help away.
+void etp_help_brief(FILE *out, const etp_command *cmd)
+{
+    enum { SHOWN = 7 };
+    fprintf(out, "etprof %s: %s\n\nusage: etprof %s%s%s\n", cmd->name, cmd->summary, cmd->name,
+            cmd->usage[0] ? " " : "", cmd->usage);
+    if (cmd->examples) {
+        fprintf(out, "e.g.   %.*s\n", (int)strcspn(cmd->examples + 2, "\n"), cmd->examples + 2);
+    }
+    fputc('\n', out);
+    int n = 0;
+    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name && n < SHOWN;
+         o = etp_option_shown(o + 1)) {
+        option_line(out, o);
+        n++;
+    }
+    fprintf(out, "%s'etprof %s --help' has everything\n", n ? "\n" : "", cmd->name);
 }

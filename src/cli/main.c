@@ -62,7 +62,14 @@ static int usage_error(const char *word)
     }
     names[n] = NULL;
     const char *near = etp_suggest(word, names);
-    if (near) {
+    etp_str path = etp_str_from(word);
+    if (etp_str_ends(path, ETP_STR(".pte"))) {
+        etp_say("etprof: %s is a model: 'etprof ab %s' measures it, 'etprof inspect %s' shows what "
+                "is in it\n",
+                word, word, word);
+    } else if (etp_str_ends(path, ETP_STR(".etdump")) || etp_os_is_dir(word)) {
+        etp_say("etprof: no verb '%s'; 'etprof analyze %s' explains it\n", word, word);
+    } else if (near) {
         etp_say("etprof: no verb '%s'; did you mean '%s'?\n", word, near);
     } else {
         etp_say("etprof: no verb '%s'; see 'etprof help'\n", word);
@@ -173,10 +180,14 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
         memcpy(opts, cmd->defaults, cmd->opts_size);
     }
     int n_operands = 0;
-    bool wants_help = false;
+    etp_cli_help wants_help = ETP_HELP_NONE;
     etp_status st = etp_options_parse(cli, cmd, argc, argv, opts, &n_operands, &wants_help, &err);
-    if (st == ETP_OK && wants_help) {
-        etp_help_command(stdout, cmd);
+    if (st == ETP_OK && wants_help != ETP_HELP_NONE) {
+        if (wants_help == ETP_HELP_BRIEF) {
+            etp_help_brief(stdout, cmd);
+        } else {
+            etp_help_command(stdout, cmd);
+        }
         return 0;
     }
     cli->progress = cli->progress && !cli->quiet;

@@ -168,7 +168,7 @@ static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
                                    .settle = on_settle,
                                    .known = on_known,
                                    .progress = cli->progress_lines ? on_progress_line
-                                               : !cli->quiet        ? on_progress
+                                               : !cli->quiet       ? on_progress
                                                                    : NULL,
                                    .message = cli->quiet ? NULL : on_message};
 }

@@ -24,7 +24,7 @@ typedef struct parse_state {
     void *opts;
     int argc, at;
     char **argv;
-    bool help;
+    bool help, brief;
     int color; // index into k_etp_color_words
 } parse_state;
 
@@ -292,6 +292,7 @@ static etp_status shared_option(parse_state *s, const char *name, const char *in
     *known = true;
     if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
         s->help = true;
+        s->brief = strcmp(name, "h") == 0;
     } else if (strcmp(name, "quiet") == 0 || strcmp(name, "q") == 0) {
         s->cli->quiet = true;
     } else if (strcmp(name, "format") == 0 || strcmp(name, "f") == 0) {
@@ -343,7 +344,7 @@ static etp_status one_option(parse_state *s, etp_error *err)
 }
 
 etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, char **argv,
-                             void *opts, int *n_operands, bool *help, etp_error *err)
+                             void *opts, int *n_operands, etp_cli_help *help, etp_error *err)
 {
     parse_state s = {.cli = cli, .cmd = cmd, .opts = opts, .argc = argc, .argv = argv};
     int operands = 0;
@@ -361,7 +362,7 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     if (s.color) {
         cli->color = s.color == 1;
     }
-    *help = s.help;
+    *help = !s.help ? ETP_HELP_NONE : s.brief ? ETP_HELP_BRIEF : ETP_HELP_WHOLE;
     *n_operands = operands;
     if (s.help) {
         return ETP_OK;

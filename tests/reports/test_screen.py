@@ -100,7 +100,8 @@ with tempfile.TemporaryDirectory() as tmp:
              "FAKE_ETDUMP_base": str(DATA / "mixed_xnnpack_fp32_load.etdump")}
     fast = "base neon 1000000\nbase base 1730000"
     text, talk, code = measure(tmp, "fast", fast, "--levels", "neon,base", "--blocks", "6", **dumps)
-    expect(re.search(r"^  NEON is 1\.73× faster than Armv8.0 NEON {2,}1\.730 → 1\.000 ms {2,}95 % \[1\.7\d, 1\.7\d\]$", text, re.M),
+    expect(re.search(r"^  NEON is 1\.73× faster than Armv8.0 NEON {2,}1\.730 → 1\.000 ms {2,}95 % \[1\.7\d, 1\.7\d\]$",
+                     text, re.M),
            "faster", text)
     expect(text.splitlines()[0].endswith("· 6 blocks"), "title", text.splitlines()[0])
     expect("Report" in text and f"{tmp}/fast/report.html" in text.replace(os.path.realpath(tmp), str(tmp)), "report",
@@ -108,7 +109,8 @@ with tempfile.TemporaryDirectory() as tmp:
     expect(look("faster", "analyze", tmp / "fast") == text, "ab and analyze differ", text)
     held_against_document("faster", tmp / "fast", text)
     full = run("analyze", tmp / "fast", "--full")[0]
-    expect("design A" in full and "result precise" in full and "grade" not in full.split("Answer")[0], "--full", full[:400])
+    expect("design A" in full and "result precise" in full and "grade" not in full.split("Answer")[0], "--full",
+           full[:400])
     why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)
     expect("tracer" not in why, "--full", "the tracer is a reason", why)
     for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
@@ -124,7 +126,7 @@ with tempfile.TemporaryDirectory() as tmp:
     expect("faster than" not in text and "unknown (3 of at least 6 blocks)" in " ".join(text.split()), "few", text)
     expect("--blocks 10 would tell" in " ".join(text.split()), "few", "no command that would settle it", text)
     expect("3 of at least 6 blocks: the verdict will be unknown" in measured[1], "few", "not said before", measured[1])
-    expect(re.search(r"^block +2/3  neon 1\.73× \[1\.7\d, 1\.7\d\]|^block +2/3  \S*neon\S* 1\.73×", measured[1], re.M), "few",
+    expect(re.search(r"^block +2/3  \S*neon\S* 1\.73× \[1\.7\d, 1\.7\d\]", measured[1], re.M), "few",
            "no plain line of progress", measured[1])
     look("few", "analyze", tmp / "few")
     for budget, told in (("1s", "is over before the first block"), ("9s", "the budget has room for")):
@@ -137,7 +139,8 @@ with tempfile.TemporaryDirectory() as tmp:
         expect((code == 2) == (budget == "1s") and (tmp / f"budget{budget}").is_dir() == (budget != "1s"), "budget",
                budget, f"exit {code}", talk)
     text = measure(tmp, "three", fast + "\nbase dotprod 1200000", "--levels", "neon,dotprod,base", "--blocks", "6")[0]
-    expect("NEON is 1.73× faster than Armv8.0 NEON" in text and "NEON dotprod is 1.44× faster than Armv8.0 NEON" in text, "three", text)
+    for words in ("NEON is 1.73× faster than Armv8.0 NEON", "NEON dotprod is 1.44× faster than Armv8.0 NEON"):
+        expect(words in text, "three", text)
     look("three", "analyze", tmp / "three")
 
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
