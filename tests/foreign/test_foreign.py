@@ -103,7 +103,8 @@ class Foreign(unittest.TestCase):
 
     def test_a_script_in_front_is_asked(self):
         script = self.dir / "front"
-        script.write_text("#!/bin/sh\n# model_path num_executions etdump_path cpu_threads inputs output_file print_output\nexec '%s' \"$@\"\n" % (RUNNERS / "stock"))
+        script.write_text("#!/bin/sh\n# model_path num_executions etdump_path cpu_threads inputs output_file\n"
+                          "exec '%s' \"$@\"\n" % (RUNNERS / "stock"))
         script.chmod(0o755)
         self.assertEqual(self.ab("--runner", str(script), blocks=1), 0, self.stderr)
         self.assertEqual(self.told(), ("avx512", "vnni"))
