@@ -86,10 +86,10 @@ template <typename T> void store(uint8_t *at, T value)
 
 // One element. Integers stay small and non-negative because they are mostly
 // indices: a token or a class that every table has.
-void generate(ScalarType type, Random *random, uint8_t *at)
+void generate(ScalarType type, Random *random, uint8_t *at, uint64_t below = 10)
 {
     float real = random != nullptr ? random->unit() : 1.0f;
-    uint64_t whole = random != nullptr ? random->next() % 10 : 1;
+    uint64_t whole = random != nullptr ? random->next() % below : 1;
     switch (type) {
     case ScalarType::Byte:
         store(at, static_cast<uint8_t>(whole));
@@ -133,6 +133,68 @@ void generate(ScalarType type, Random *random, uint8_t *at)
     default:
         break; // the caller has checked
     }
+}
+
+// A value as a script writes it. False: TYPE cannot hold it.
+bool parse_value(ScalarType type, const std::string &word, uint8_t *at)
+{
+    char *end = nullptr;
+    errno = 0;
+    bool real = type == ScalarType::Float || type == ScalarType::Double ||
+                type == ScalarType::Half || type == ScalarType::BFloat16;
+    double value = real ? std::strtod(word.c_str(), &end) : 0;
+    long long whole = real ? 0 : std::strtoll(word.c_str(), &end, 10);
+    if (word.empty() || *end != '\0' || errno != 0) {
+        return false;
+    }
+    switch (type) {
+    case ScalarType::Float:
+        store(at, static_cast<float>(value));
+        return true;
+    case ScalarType::Double:
+        store(at, value);
+        return true;
+    case ScalarType::Half:
+        store(at, executorch::aten::Half(static_cast<float>(value)));
+        return true;
+    case ScalarType::BFloat16:
+        store(at, executorch::aten::BFloat16(static_cast<float>(value)));
+        return true;
+    case ScalarType::Long:
+        store(at, static_cast<int64_t>(whole));
+        return true;
+    case ScalarType::Int:
+        store(at, static_cast<int32_t>(whole));
+        return whole >= INT32_MIN && whole <= INT32_MAX;
+    case ScalarType::Short:
+        store(at, static_cast<int16_t>(whole));
+        return whole >= INT16_MIN && whole <= INT16_MAX;
+    case ScalarType::Char:
+        store(at, static_cast<int8_t>(whole));
+        return whole >= INT8_MIN && whole <= INT8_MAX;
+    case ScalarType::Byte:
+        store(at, static_cast<uint8_t>(whole));
+        return whole >= 0 && whole <= UINT8_MAX;
+    case ScalarType::Bool:
+        store(at, static_cast<uint8_t>(whole));
+        return whole == 0 || whole == 1;
+    default:
+        return false;
+    }
+}
+
+// The type that a script names.
+std::optional<ScalarType> dtype_of(const std::string &name)
+{
+    for (ScalarType type :
+         {ScalarType::Byte, ScalarType::Char, ScalarType::Short, ScalarType::Int, ScalarType::Long,
+          ScalarType::Half, ScalarType::Float, ScalarType::Double, ScalarType::Bool,
+          ScalarType::BFloat16, ScalarType::UInt16, ScalarType::UInt32, ScalarType::UInt64}) {
+        if (name == dtype_name(type)) {
+            return type;
+        }
+    }
+    return std::nullopt;
 }
 
 std::string which(size_t index)
@@ -249,8 +311,92 @@ std::optional<Failure> Inputs::add_tensor(const executorch::runtime::TensorInfo 
     return std::nullopt;
 }
 
+// A tensor as a script describes it, of a shape of its own.
+std::optional<Failure> Inputs::add_step(const executorch::runtime::MethodMeta &meta,
+                                        const StepInput &input)
+{
+    size_t i = input.index;
+    auto info = meta.input_tensor_meta(i);
+    std::optional<ScalarType> type = dtype_of(input.dtype);
+    if (!info.ok()) {
+        return Failure{"input", which(i) + ": the program does not describe its tensor"};
+    }
+    if (!type) {
+        return Failure{"usage", which(i) + ": there is no type '" + input.dtype + "'"};
+    }
+    if (*type != info->scalar_type()) {
+        return Failure{"input", which(i) + ": the script says " + input.dtype +
+                                    ", the method takes " + dtype_name(info->scalar_type())};
+    }
+    if (input.sizes.size() != info->sizes().size()) {
+        return Failure{"input",
+                       which(i) + ": the script gives it " + std::to_string(input.sizes.size()) +
+                           " dimensions, the method takes " + std::to_string(info->sizes().size())};
+    }
+    size_t elements = 1, step = executorch::runtime::elementSize(*type);
+    for (size_t d = 0; d < input.sizes.size(); d++) {
+        if (input.sizes[d] > info->sizes()[d]) {
+            return Failure{"input", which(i) + ": the script gives dimension " + std::to_string(d) +
+                                        " the size " + std::to_string(input.sizes[d]) +
+                                        ", the method takes " + std::to_string(info->sizes()[d]) +
+                                        " at most"};
+        }
+        elements *= static_cast<size_t>(input.sizes[d]);
+    }
+    std::vector<uint8_t> &bytes = data_[i];
+    bytes.resize(elements * step);
+    Random numbers(input.seed);
+    for (size_t k = 0; k < elements; k++) {
+        uint8_t *at = bytes.data() + k * step;
+        if (input.kind != StepInput::values) {
+            generate(*type, input.kind == StepInput::random ? &numbers : nullptr, at, input.below);
+        } else if (!parse_value(*type, input.words[k], at)) {
+            return Failure{"usage", which(i) + ": '" + input.words[k] + "' is no " + input.dtype};
+        }
+    }
+    if (input.kind == StepInput::file) {
+        if (auto failure = read_file(input.path, i, bytes.size(), bytes.data())) {
+            return failure;
+        }
+    }
+    std::vector<executorch::aten::SizesType> sizes(input.sizes.begin(), input.sizes.end());
+    std::vector<executorch::aten::DimOrderType> order(info->dim_order().begin(),
+                                                      info->dim_order().end());
+    tensors_.push_back(executorch::extension::for_blob(bytes.data(), std::move(sizes), *type)
+                           .dim_order(std::move(order))
+                           .make_tensor_ptr());
+    values_.emplace_back(tensors_.back());
+    return std::nullopt;
+}
+
+std::optional<Failure> Inputs::carry(size_t index, const EValue &value)
+{
+    if (index >= values_.size()) {
+        return Failure{"input",
+                       which(index) + ": the method takes " + std::to_string(values_.size())};
+    }
+    if (!value.isTensor()) {
+        values_[index] = value;
+        return std::nullopt;
+    }
+    const auto &tensor = value.toTensor();
+    std::vector<uint8_t> &bytes = data_[index];
+    const uint8_t *from = static_cast<const uint8_t *>(tensor.const_data_ptr());
+    bytes.assign(from, from + tensor.nbytes());
+    std::vector<executorch::aten::SizesType> sizes(tensor.sizes().begin(), tensor.sizes().end());
+    std::vector<executorch::aten::DimOrderType> order(tensor.dim_order().begin(),
+                                                      tensor.dim_order().end());
+    auto copy =
+        executorch::extension::for_blob(bytes.data(), std::move(sizes), tensor.scalar_type())
+            .dim_order(std::move(order))
+            .make_tensor_ptr();
+    values_[index] = EValue(copy);
+    carried_[index] = std::move(copy);
+    return std::nullopt;
+}
+
 std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
-                                    const std::string &spec)
+                                    const std::string &spec, const Step *step)
 {
     Source source;
     if (auto failure = source.read(spec)) {
@@ -263,10 +409,27 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
                                     " files, the method takes " + std::to_string(count)};
     }
     data_.resize(count);
+    carried_.resize(count);
+    for (size_t k = 0; step != nullptr && k < step->inputs.size(); k++) {
+        if (step->inputs[k].index >= count) {
+            return Failure{"input", which(step->inputs[k].index) + ": method '" + step->method +
+                                        "' takes " + std::to_string(count)};
+        }
+    }
     for (size_t i = 0; i < count; i++) {
+        const StepInput *given = nullptr;
+        for (size_t k = 0; step != nullptr && k < step->inputs.size(); k++) {
+            given = step->inputs[k].index == i ? &step->inputs[k] : given;
+        }
         auto tag = meta.input_tag(i);
         if (!tag.ok()) {
             return Failure{"input", which(i) + ": the program does not say what it is"};
+        }
+        if (*tag == Tag::Tensor && given != nullptr && given->kind != StepInput::from) {
+            if (auto failure = add_step(meta, *given)) {
+                return failure;
+            }
+            continue;
         }
         if (*tag == Tag::Tensor) {
             auto info = meta.input_tensor_meta(i);
@@ -283,7 +446,13 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
         EValue value = method.get_input(i);
 #pragma GCC diagnostic pop
-        if (source.kind == Source::files && *tag != Tag::None) {
+        if (given != nullptr && given->kind == StepInput::values && given->words.size() == 1) {
+            int64_t whole = std::strtoll(given->words[0].c_str(), nullptr, 10);
+            value = *tag == Tag::Int      ? EValue(whole)
+                    : *tag == Tag::Double ? EValue(std::strtod(given->words[0].c_str(), nullptr))
+                    : *tag == Tag::Bool   ? EValue(whole != 0)
+                                          : value;
+        } else if (source.kind == Source::files && *tag != Tag::None) {
             if (auto failure = read_scalar(source.paths[i], i, *tag, value)) {
                 return failure;
             }

@@ -12,6 +12,7 @@
 #include <executorch/runtime/executor/method.h>
 
 #include "protocol.h"
+#include "steps.h"
 
 namespace etprof
 {
@@ -22,19 +23,25 @@ class Inputs
   public:
     // `spec` is "random:SEED", "ones" or "FILE,FILE,…", one raw file per input.
     // Generated scalars keep the value that the program was exported with.
-    std::optional<Failure> make(const executorch::runtime::Method &method, const std::string &spec);
+    // STEP, where there is one, says otherwise of some of them.
+    std::optional<Failure> make(const executorch::runtime::Method &method, const std::string &spec,
+                                const Step *step = nullptr);
     const std::vector<executorch::runtime::EValue> &values() const
     {
         return values_;
     }
+    // Input INDEX becomes a copy of VALUE, an output that another call left.
+    std::optional<Failure> carry(size_t index, const executorch::runtime::EValue &value);
 
   private:
     struct Source;
     std::optional<Failure> add_tensor(const executorch::runtime::TensorInfo &info, size_t index,
                                       Source &source);
+    std::optional<Failure> add_step(const executorch::runtime::MethodMeta &meta,
+                                    const StepInput &input);
 
     std::vector<std::vector<uint8_t>> data_;
-    std::vector<executorch::extension::TensorPtr> tensors_;
+    std::vector<executorch::extension::TensorPtr> tensors_, carried_;
     std::vector<executorch::runtime::EValue> values_;
 };
 

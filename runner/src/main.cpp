@@ -30,6 +30,8 @@ const char k_usage[] =
     "usage: etprof-runner --model FILE.pte [--data FILE.ptd] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
     "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
+    "                     [--steps FILE]  calls as a script says (runner/src/steps.h), each an "
+    "iteration\n"
     "       etprof-runner --probe       print the hello line and end\n"
     "       etprof-runner --selftest    prove on two tiny models that features can be hidden\n"
     "       etprof-runner --roofs S [--counts 1,2,4]  what this CPU can do at most: S seconds for "
@@ -72,6 +74,7 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOpti
         {"--method",  &o.method     },
         {"--cpus",    &o.cpus       },
         {"--inputs",  &o.inputs     },
+        {"--steps",   &o.steps      },
         {"--kind",    &o.kind       },
         {"--level",   &o.level      },
         {"--threads", &threads      },

@@ -185,10 +185,125 @@ std::optional<Failure> Session::choose_method()
     return std::nullopt;
 }
 
+std::optional<Failure> Session::load_methods()
+{
+    for (size_t i = 0; i < steps_.size(); i++) {
+        const std::string &name = steps_.at(i).method;
+        auto names = module_->method_names();
+        if (names.ok() && names->count(name) == 0) {
+            return Failure{"method", options_.model + " has no method '" + name + "'"};
+        }
+        if (module_->is_method_loaded(name)) {
+            continue;
+        }
+        Error error = module_->load_method(name);
+        if (error != Error::Ok) {
+            return Failure{"load",
+                           options_.model + ": the SDK cannot load method '" + name +
+                               "': " + reason(error) +
+                               (options_.data.empty()
+                                    ? "; if its weights are in a .ptd file, give it with --data"
+                                    : "")};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Session::make_calls()
+{
+    once_ = steps_.once.size();
+    calls_.resize(steps_.size());
+    for (size_t i = 0; i < calls_.size(); i++) {
+        Call &call = calls_[i];
+        call.step = &steps_.at(i);
+        call.name = call.step->method;
+        call.method = module_->loaded(call.name);
+        if (auto failure = call.inputs.make(*call.method, options_.inputs, call.step)) {
+            return failure;
+        }
+        for (const StepInput &input : call.step->inputs) {
+            if (input.kind != StepInput::from) {
+                continue;
+            }
+            Call &from = calls_[input.call];
+            if (input.output >= from.method->outputs_size()) {
+                return Failure{"input", "call " + std::to_string(i) + " takes output " +
+                                            std::to_string(input.output) + " of method '" +
+                                            from.name + "', which has " +
+                                            std::to_string(from.method->outputs_size())};
+            }
+            from.wanted.emplace_back(input.output, i);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Session::failed(const Call &call, uint64_t iteration, Error error) const
+{
+    std::string at = calls_.size() == 1
+                         ? ""
+                         : " (call " + std::to_string(&call - calls_.data()) + " of the script)";
+    return Failure{"execute", "iteration " + std::to_string(iteration) + " of method '" +
+                                  call.name + "'" + at + " failed: " + reason(error)};
+}
+
+// The calls that prepare a repetition, as an untimed part of loading.
+std::optional<Failure> Session::once()
+{
+    for (size_t i = 0; i < once_; i++) {
+        if (auto failure = put_inputs(calls_[i], false)) {
+            return failure;
+        }
+        crash_doing("executing the calls before the first repetition");
+        Error error = calls_[i].method->execute();
+        if (error != Error::Ok) {
+            return Failure{"execute", "call " + std::to_string(i) + " of the script, of method '" +
+                                          calls_[i].name + "', failed: " + reason(error)};
+        }
+        if (auto failure = keep_outputs(calls_[i])) {
+            return failure;
+        }
+    }
+    if (once_ > 0 && tracer_ != nullptr) { // none of it belongs to a repetition
+        auto result = tracer_->get_etdump_data();
+        std::free(result.buf);
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Session::save()
+{
+    for (const Range &range : steps_.reset) {
+        if (!module_->is_method_loaded(range.method)) {
+            return Failure{"usage", "the script resets method '" + range.method +
+                                        "', which it does not call"};
+        }
+        const auto &planned = module_->planned(range.method);
+        size_t size = range.memory <= planned.size() ? planned[range.memory - 1].size() : 0;
+        if (range.offset > size || range.bytes > size - range.offset) {
+            return Failure{"usage", "the script resets " + std::to_string(range.bytes) +
+                                        " bytes at " + std::to_string(range.offset) +
+                                        " of planned memory " + std::to_string(range.memory) +
+                                        " of method '" + range.method + "', which has " +
+                                        std::to_string(size)};
+        }
+        uint8_t *live = planned[range.memory - 1].data() + range.offset;
+        saved_.push_back({
+            live, {live, live + range.bytes}
+        });
+    }
+    return std::nullopt;
+}
+
 std::optional<Failure> Session::load(etp_wire_load &out)
 {
     if (auto failure = set_threads()) {
         return failure;
+    }
+    if (!options_.steps.empty()) {
+        if (auto failure = steps_.read(options_.steps)) {
+            return failure;
+        }
     }
     crash_doing(options_.data.empty()
                     ? "loading the model; if its weights are in a .ptd file, give it with --data"
@@ -200,33 +315,33 @@ std::optional<Failure> Session::load(etp_wire_load &out)
         tracer_ = tracer.get();
     }
     auto mode = OpenModule::LoadMode::Mmap;
-    module_ =
-        options_.data.empty()
-            ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
-            : std::make_unique<OpenModule>(options_.model, options_.data, mode, std::move(tracer));
+    module_ = options_.data.empty()
+                  ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer), nullptr,
+                                                 nullptr, steps_.share)
+                  : std::make_unique<OpenModule>(options_.model, options_.data, mode,
+                                                 std::move(tracer), nullptr, nullptr, steps_.share);
     // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
     Error error = module_->load(executorch::runtime::Program::Verification::InternalConsistency);
     if (error != Error::Ok) {
         return Failure{"load",
                        options_.model + ": the SDK cannot load the program: " + reason(error)};
     }
-    if (auto failure = choose_method()) {
+    if (options_.steps.empty()) {
+        if (auto failure = choose_method()) {
+            return failure;
+        }
+        steps_.each.push_back({method_name_, {}});
+    }
+    method_name_ = steps_.each[0].method;
+    if (auto failure = load_methods()) {
         return failure;
     }
-    error = module_->load_method(method_name_);
-    if (error != Error::Ok) {
-        return Failure{"load", options_.model + ": the SDK cannot load method '" + method_name_ +
-                                   "': " + reason(error) +
-                                   (options_.data.empty()
-                                        ? "; if its weights are in a .ptd file, give it with --data"
-                                        : "")};
-    }
-    method_ = module_->loaded(method_name_);
     out.ns = now_ns() - start;
     out.rss_bytes = rss_bytes();
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());
-    out.inputs = method_->inputs_size();
-    out.outputs = method_->outputs_size();
+    const auto *method = module_->loaded(method_name_);
+    out.inputs = method->inputs_size();
+    out.outputs = method->outputs_size();
     out.epoch_ns = tick_zero();
     recorded_ = tracer_ != nullptr;
     if (options_.kind == "sampled") {
@@ -234,17 +349,45 @@ std::optional<Failure> Session::load(etp_wire_load &out)
             return failure;
         }
     }
-    return inputs_.make(*method_, options_.inputs);
+    if (auto failure = make_calls()) {
+        return failure;
+    }
+    if (auto failure = once()) {
+        return failure;
+    }
+    return save();
 }
 
-// Planned memory is reused while the method runs: inputs go in anew each time.
-static Error put_inputs(executorch::runtime::Method &method, const std::vector<EValue> &inputs)
+// Planned memory is reused while a method runs: inputs go in anew each time. BEGINS: the first
+// call of a repetition.
+std::optional<Failure> Session::put_inputs(Call &call, bool begins)
 {
+    for (size_t k = 0; begins && k < saved_.size(); k++) {
+        std::memcpy(saved_[k].live, saved_[k].copy.data(), saved_[k].copy.size());
+    }
+    const std::vector<EValue> &inputs = call.inputs.values();
     Error error = Error::Ok;
     for (size_t k = 0; k < inputs.size() && error == Error::Ok; k++) {
-        error = method.set_input(inputs[k], k);
+        error = call.method->set_input(inputs[k], k);
     }
-    return error;
+    return error == Error::Ok ? std::nullopt : failed(call, done_, error);
+}
+
+// Keeps the outputs that other calls take, before the memory is used again.
+std::optional<Failure> Session::keep_outputs(const Call &call)
+{
+    for (auto [output, taker] : call.wanted) {
+        Call &to = calls_[taker];
+        for (const StepInput &input : to.step->inputs) {
+            if (input.kind == StepInput::from && input.output == output &&
+                &calls_[input.call] == &call) {
+                if (auto failure = to.inputs.carry(input.index, call.method->get_output(output))) {
+                    return failure;
+                }
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<Failure> Session::run(uint64_t n, Lines &lines)
@@ -254,9 +397,9 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     std::vector<etp_wire_counts> counts(counters_on() ? n : 0);
     const uint64_t every = counters_stride(shortest_ns_, n);
     Reading before{}, after{};
-    const std::vector<EValue> &inputs = inputs_.values();
+    const uint64_t length = calls_.size() - once_; // of a repetition
+    std::optional<Failure> failure;
     uint64_t last_sent = now_ns();
-    Error error = Error::Ok;
     Progress progress{samples.data(), done_, 0, 0};
     auto send = [&] {
         etp_wire_msg msg{};
@@ -274,13 +417,15 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     uint64_t i = 0;
     recorded_ = tracer_ != nullptr;
     if (options_.kind == "sampled") {
-        if (auto failure = sampler_start()) {
-            return failure;
+        if (auto why = sampler_start()) {
+            return why;
         }
     }
-    while (i < n && error == Error::Ok) {
-        error = put_inputs(*method_, inputs);
-        if (error != Error::Ok) {
+    while (i < n) {
+        const uint64_t place = (done_ + i) % length;
+        Call &call = calls_[once_ + place];
+        failure = put_inputs(call, place == 0);
+        if (failure) {
             break;
         }
         const bool watched = done_ + i < 2;
@@ -290,14 +435,15 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
             counters_begin(before);
         }
         uint64_t start = now_ns();
-        error = method_->execute();
+        const Error error = call.method->execute();
         uint64_t end = now_ns();
-        if (error != Error::Ok) {
-            break;
-        }
         if (counted) {
             counters_end(after);
             counts[i] = counters_between(before, after);
+        }
+        failure = error == Error::Ok ? keep_outputs(call) : failed(call, done_ + i, error);
+        if (failure) {
+            break;
         }
         // The first execution also asks what is asked once in a process. After the second it is
         // known how often an execution asks, and the hook is not needed in the way any more.
@@ -320,11 +466,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     crash_progress(nullptr);
     crash_doing("waiting for a command");
     done_ += i;
-    if (error != Error::Ok) {
-        return Failure{"execute", "iteration " + std::to_string(done_) + " of method '" +
-                                      method_name_ + "' failed: " + reason(error)};
-    }
-    return std::nullopt;
+    return failure;
 }
 
 std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)
@@ -368,8 +510,9 @@ std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &fil
     }
     std::string json = "{\"outputs\":[";
     files = bytes = 0;
-    for (size_t i = 0; i < method_->outputs_size(); i++) {
-        const EValue &value = method_->get_output(i);
+    const auto *method = calls_[once_ + (done_ - 1) % (calls_.size() - once_)].method;
+    for (size_t i = 0; i < method->outputs_size(); i++) {
+        const EValue &value = method->get_output(i);
         std::string file = "output-" + std::to_string(i) + ".bin";
         std::string dtype, shape, order;
         const void *data = nullptr;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <executorch/devtools/etdump/etdump_flatcc.h>
@@ -14,6 +15,7 @@
 
 #include "inputs.h"
 #include "protocol.h"
+#include "steps.h"
 
 namespace etprof
 {
@@ -24,6 +26,7 @@ struct Options {
     std::string method; // empty: forward, or the only one
     std::string cpus;   // empty: where the system likes
     std::string inputs = "random:1";
+    std::string steps; // file; empty: the method alone, again and again
     std::string kind = "timed";
     std::string level;    // empty: not checked
     unsigned rate = 1000; // samples a second of CPU time, at most
@@ -39,6 +42,26 @@ class OpenModule : public executorch::extension::Module
     {
         return methods_.at(name).method.get();
     }
+    // What is planned for a method's tensors, mutable buffers among them.
+    const std::vector<executorch::runtime::Span<uint8_t>> &planned(const std::string &name)
+    {
+        return methods_.at(name).planned_memory->planned_spans;
+    }
+};
+
+// One call of a script, or the only one without a script.
+struct Call {
+    std::string name;
+    executorch::runtime::Method *method = nullptr; // owned by the module
+    Inputs inputs;
+    const Step *step = nullptr;
+    std::vector<std::pair<size_t, size_t>> wanted; // outputs that later calls take: output, call
+};
+
+// A mutable buffer as it was after `once`.
+struct Saved {
+    uint8_t *live;
+    std::vector<uint8_t> copy;
 };
 
 class Session
@@ -67,14 +90,24 @@ class Session
   private:
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
+    std::optional<Failure> load_methods();
+    std::optional<Failure> make_calls();
+    std::optional<Failure> once();
+    std::optional<Failure> save();
+    std::optional<Failure> put_inputs(Call &call, bool begins);
+    std::optional<Failure> keep_outputs(const Call &call);
+    std::optional<Failure> failed(const Call &call, uint64_t iteration,
+                                  executorch::runtime::Error error) const;
 
     const Options &options_;
     std::optional<executorch::extension::threadpool::NoThreadPoolGuard> no_pool_;
     std::unique_ptr<OpenModule> module_;
     executorch::etdump::ETDumpGen *tracer_ = nullptr; // owned by the module
-    executorch::runtime::Method *method_ = nullptr;   // owned by the module
-    std::string method_name_;
-    Inputs inputs_;
+    Steps steps_;
+    std::string method_name_; // of the first call of a repetition
+    std::vector<Call> calls_; // of `once`, then of a repetition
+    size_t once_ = 0;         // that are of `once`
+    std::vector<Saved> saved_;
     uint64_t done_ = 0;         // iterations of this launch
     uint64_t shortest_ns_ = 0;  // of them, 0 before the first
     bool recorded_ = false;     // something since the last dump
