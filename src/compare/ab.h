@@ -438,6 +438,13 @@ typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
     double portable_before, portable_after; // share of kernels outside delegates
 } etp_ab_shift;
 
+typedef struct etp_ab_phase { // of a session that measured several; see etp_run_phase
+    const char *name, *kind;  // "decode @256", "decode"
+    uint64_t tokens;          // of an iteration; 0: no text
+    uint64_t depth, prompt, calls;
+    const struct etp_ab *ab; // its answer, as if it had been measured alone
+} etp_ab_phase;
+
 typedef struct etp_ab {
     etp_arena *arena;
     const char *subject; // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1
@@ -450,6 +457,9 @@ typedef struct etp_ab {
     const char *grade_reason;
     etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
     size_t n_grade_facts;
+    const etp_ab_phase *phase; // that this is the answer of; NULL: the method alone
+    etp_ab_phase *phases;      // of the session, in the answer of the first only
+    size_t n_phases;
     bool bare; // from dumps alone
     bool emulated;
     const char *state; // "finished", "running", "interrupted", NULL for bare dumps
@@ -522,6 +532,9 @@ typedef struct etp_ab {
     const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
     const char *selftest;               // the runner's own proof that masking works, NULL
 } etp_ab;
+
+// Tokens a second of an arm, NAN where nothing is told.
+double etp_ab_token_rate(const etp_ab *ab, uint32_t arm);
 
 // Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
 bool etp_ab_resolved(int64_t ns, int64_t cut_ns);

@@ -18,6 +18,11 @@ typedef struct etp_ab_pair { // two arms of a session that is open already and s
     etp_withheld withheld; // why their ratio is withheld in any case
 } etp_ab_pair;
 
+typedef struct etp_ab_part_phase { // one phase of a session whose first is open and stays so
+    const etp_ab_session *first;
+    uint32_t phase;
+} etp_ab_part_phase;
+
 typedef struct etp_ab_options {
     const char *baseline;           // name of an arm, NULL: the rule of baselines
     double margin;                  // 0: the default
@@ -27,6 +32,8 @@ typedef struct etp_ab_options {
     bool two_sides;                 // exactly two paths, each one arm; the first is the baseline
     const char *names[2];           // what to call the two sides, NULL: by their files
     const struct etp_ab_pair *pair; // of a run folder two arms alone; NULL: all
+    const etp_ab_part_phase *part;  // of a run folder a later phase; NULL: the first, with all
+                                    // others in its phases
 } etp_ab_options;
 
 // Samples of the committed blocks, in the form the statistics take them; arms are those of the run.

@@ -1,63 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two arms of a session with more, as if they had been measured alone: so that each pair of a sweep
-// gets the answer that `ab` gives.
+// Some arms of a session with more, as if they had been measured alone: so that each pair of a
+// sweep, and each phase, gets the answer that `ab` gives.
 #include <math.h>
 
 #include "compare/session.h"
 
-// Arm of the pair, ETP_NO_INDEX for the others.
-static uint32_t place_of(const etp_ab_pair *p, uint32_t arm)
+// Copies what is of the arms that PLACE gives a place, renumbered and in the same order.
+#define KEEP(type, list, wanted)                                  \
+    do {                                                          \
+        const type *all = (list).items;                           \
+        size_t n_all = (list).n;                                  \
+        (list).items = ETP_NEW_ARRAY(&s->arena, type, n_all + 1); \
+        (list).n = (list).cap = 0;                                \
+        if (!(list).items) {                                      \
+            return etp_fail_nomem(err, "a part of the arms");     \
+        }                                                         \
+        for (size_t i = 0; i < n_all; i++) {                      \
+            const type *x = &all[i];                              \
+            uint32_t at = place[x->arm];                          \
+            if (at != ETP_NO_INDEX && (wanted)) {                 \
+                (list).items[(list).n] = *x;                      \
+                (list).items[(list).n++].arm = at;                \
+            }                                                     \
+        }                                                         \
+    } while (0)
+
+// s->run keeps N arms: arm i of it goes to PLACE[i], or nowhere. The control stays that of the arm
+// that becomes the baseline.
+static etp_status keep_arms(etp_ab_session *s, const uint32_t *place, uint32_t n, uint32_t baseline,
+                            etp_error *err)
 {
-    return arm == p->arms[0] ? 0 : arm == p->arms[1] ? 1 : ETP_NO_INDEX;
+    etp_run *run = &s->run;
+    const etp_run_arm *arms = run->arms.items;
+    size_t n_arms = run->arms.n;
+    KEEP(etp_run_sample, run->samples, at == baseline || x->phase != ETP_PHASE_CONTROL);
+    KEEP(etp_run_launch, run->launches, at == baseline || x->kind != ETP_LAUNCH_CONTROL);
+    KEEP(etp_run_lost, run->lost, true);
+    KEEP(etp_run_dump, run->dumps, true);
+    run->arms.items = ETP_NEW_ARRAY(&s->arena, etp_run_arm, n);
+    if (!run->arms.items) {
+        return etp_fail_nomem(err, "a part of the arms");
+    }
+    for (size_t i = 0; i < n_arms; i++) {
+        if (place[i] != ETP_NO_INDEX) {
+            run->arms.items[place[i]] = arms[i];
+        }
+    }
+    run->arms.n = run->arms.cap = n;
+    run->order.n = 0; // of all arms
+    run->baseline = baseline;
+    return ETP_OK;
 }
 
-// Copies what is of the pair, renumbered and in the same order.
-#define KEEP(type, list, wanted)                              \
-    do {                                                      \
-        const type *all = (list).items;                       \
-        size_t n = (list).n;                                  \
-        (list).items = ETP_NEW_ARRAY(&s->arena, type, n + 1); \
-        (list).n = (list).cap = 0;                            \
-        if (!(list).items) {                                  \
-            return etp_fail_nomem(err, "a pair");             \
-        }                                                     \
-        for (size_t i = 0; i < n; i++) {                      \
-            const type *x = &all[i];                          \
-            uint32_t at = place_of(p, x->arm);                \
-            if (at != ETP_NO_INDEX && (wanted)) {             \
-                (list).items[(list).n] = *x;                  \
-                (list).items[(list).n++].arm = at;            \
-            }                                                 \
-        }                                                     \
-    } while (0)
+static uint32_t *places(etp_ab_session *s, size_t n)
+{
+    uint32_t *place = ETP_NEW_ARRAY(&s->arena, uint32_t, n + 1);
+    for (size_t i = 0; place && i < n; i++) {
+        place[i] = ETP_NO_INDEX;
+    }
+    return place;
+}
 
 etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err)
 {
     const etp_run *whole = &p->whole->run;
-    etp_run *run = &s->run;
     if (p->arms[0] >= whole->arms.n || p->arms[1] >= whole->arms.n || p->arms[0] == p->arms[1]) {
         return etp_fail(err, ETP_USAGE, "arms %u and %u are no pair of %zu arms", p->arms[0],
                         p->arms[1], whole->arms.n);
     }
-    *run = *whole;
-    KEEP(etp_run_sample, run->samples, at == 0 || x->phase != ETP_PHASE_CONTROL);
-    KEEP(etp_run_launch, run->launches, at == 0 || x->kind != ETP_LAUNCH_CONTROL);
-    KEEP(etp_run_lost, run->lost, true);
-    KEEP(etp_run_dump, run->dumps, true);
-    run->arms.items = ETP_NEW_ARRAY(&s->arena, etp_run_arm, 2);
-    ETP_NEED(run->arms.items, err, "a pair");
-    run->arms.items[0] = whole->arms.items[p->arms[0]];
-    run->arms.items[1] = whole->arms.items[p->arms[1]];
-    run->arms.n = run->arms.cap = 2;
-    run->order.n = 0; // of all arms
-    run->baseline = 0;
-    run->settings.knee = 0;
+    uint32_t *place = places(s, whole->arms.n);
+    ETP_NEED(place, err, "a pair");
+    place[p->arms[0]] = 0;
+    place[p->arms[1]] = 1;
+    s->run = *whole;
+    ETP_TRY(keep_arms(s, place, 2, 0, err));
+    s->run.settings.knee = 0;
     return ETP_OK;
 }
 
-void etp_ab_take_control(etp_ab_session *s, const etp_ab_pair *p)
+etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part, etp_error *err)
+{
+    etp_run *run = &s->run;
+    uint32_t phase = part ? part->phase : 0, n = 0;
+    if (run->phases.n == 0) {
+        return ETP_OK;
+    }
+    uint32_t *place = places(s, run->arms.n);
+    if (!place) {
+        return etp_fail_nomem(err, "a phase");
+    }
+    uint32_t baseline = ETP_NO_INDEX;
+    const etp_run_arm *wanted = &run->arms.items[run->baseline];
+    if (part) { // as the first phase was answered, which may not be as it was measured
+        wanted = &part->first->run.arms.items[part->first->ab.baseline];
+    }
+    for (size_t i = 0; i < run->arms.n; i++) {
+        const etp_run_arm *a = &run->arms.items[i];
+        if (a->phase != phase) {
+            continue;
+        }
+        bool same = a->model == wanted->model && a->threads == wanted->threads &&
+                    etp_str_eq(a->level, wanted->level);
+        baseline = same ? n : baseline;
+        place[i] = n++;
+    }
+    if (n == 0 || baseline == ETP_NO_INDEX) {
+        return etp_fail(err, ETP_CORRUPT, "phase %.*s lacks the arm that others are compared with",
+                        ETP_STR_ARG(run->phases.items[phase].name));
+    }
+    return keep_arms(s, place, n, baseline, err);
+}
+
+void etp_ab_take_control(etp_ab_session *s, const etp_ab_session *whole)
 {
     if (s->has_stats) {
-        etp_stats_take_control(&s->stats, &p->whole->stats);
+        etp_stats_take_control(&s->stats, &whole->stats);
     }
+}
+
+double etp_ab_token_rate(const etp_ab *ab, uint32_t arm)
+{
+    int64_t ns = ab->arms[arm].median_ns;
+    bool known = ab->phase && ab->phase->tokens > 0 && ns != ETP_NS_UNKNOWN && ns > 0;
+    return known && !ab->emulated ? 1e9 * (double)ab->phase->tokens / (double)ns : (double)NAN;
 }

@@ -17,6 +17,9 @@ void etp_ab_close(etp_ab_session *s)
     if (!s) {
         return;
     }
+    for (size_t i = 0; i < s->n_later; i++) {
+        etp_ab_close(s->later[i]);
+    }
     for (size_t i = 0; i < s->dumps.n; i++) {
         etp_trace_close(s->dumps.items[i].trace);
         etp_file_close(&s->dumps.items[i].file);

@@ -47,6 +47,8 @@ struct etp_ab_session {
     etp_alignment *alignments; // parallel to ab.comparisons
     etp_ab_program *programs;  // of the run's models; one for bare dumps with --pte
     size_t n_programs;
+    etp_ab_session **later; // of a session of several phases, all but the first
+    size_t n_later;
     etp_ab ab;
 };
 
@@ -74,8 +76,11 @@ ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_opti
                                             etp_error *err);
 // pair.c: s->run becomes that of the two arms, which borrows from the whole.
 ETP_NODISCARD etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err);
+// s->run becomes that of the arms of one phase; without phases it stays. PART NULL: the first.
+ETP_NODISCARD etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part,
+                                           etp_error *err);
 // The whole session's control speaks for a pair that has none.
-void etp_ab_take_control(etp_ab_session *s, const etp_ab_pair *p);
+void etp_ab_take_control(etp_ab_session *s, const etp_ab_session *whole);
 // arms.c: device, models and arms of the run; the arm that others are compared with.
 ETP_NODISCARD etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *options,

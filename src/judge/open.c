@@ -28,6 +28,9 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
 {
     ETP_TRY(options->pair ? etp_ab_take_pair(s, options->pair, err)
                           : etp_run_open(dir, &s->arena, &s->run, err));
+    if (!options->pair) {
+        ETP_TRY(etp_ab_take_phase(s, options->part, err));
+    }
     s->has_run = true;
     s->ab.dir = dir;
     ETP_TRY(etp_ab_take_run(s, err));
@@ -40,7 +43,9 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_split_arms(s, err));
     ETP_TRY(etp_ab_run_statistics(s, options, err));
     if (options->pair) {
-        etp_ab_take_control(s, options->pair);
+        etp_ab_take_control(s, options->pair->whole);
+    } else if (options->part) {
+        etp_ab_take_control(s, options->part->first);
     }
     if (s->has_stats) {
         ETP_TRY(etp_ab_take_statistics(s, err));
@@ -57,6 +62,52 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_count(s, err));
     ETP_TRY(etp_ab_drifts(s, err));
     ETP_TRY(etp_ab_take_environment(s, &s->run, err));
+    return ETP_OK;
+}
+
+// ---- phases ----
+
+static etp_status describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out, etp_error *err)
+{
+    const etp_run_phase *p = &s->run.phases.items[at];
+    *out = (etp_ab_phase){.name = etp_arena_strdup(&s->arena, p->name),
+                          .kind = etp_arena_strdup(&s->arena, p->kind),
+                          .tokens = p->tokens,
+                          .depth = p->depth,
+                          .prompt = p->prompt,
+                          .calls = p->calls,
+                          .ab = &s->ab};
+    return out->name && out->kind ? ETP_OK : etp_fail_nomem(err, "phases");
+}
+
+// Which phase this is; the answer of the first holds those of all.
+static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    size_t n = s->has_run ? s->run.phases.n : 0;
+    if (n == 0) {
+        return ETP_OK;
+    }
+    etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
+    s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, n);
+    if (!phases || !s->later) {
+        return etp_fail_nomem(err, "phases");
+    }
+    s->ab.phase = &phases[0];
+    if (options->pair || options->part) {
+        uint32_t own = s->run.arms.items[0].phase;
+        return describe_phase(s, own, &phases[0], err);
+    }
+    ETP_TRY(describe_phase(s, 0, &phases[0], err));
+    s->ab.phases = phases;
+    for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
+        uint32_t at = (uint32_t)s->ab.n_phases;
+        const etp_ab_part_phase part = {s, at};
+        const etp_ab_options how = {
+            .margin = options->margin, .roofs = options->roofs, .part = &part};
+        ETP_TRY(etp_ab_open(&s->ab.dir, 1, &how, &s->later[s->n_later], err));
+        phases[at] = *s->later[s->n_later]->ab.phase;
+        s->n_later++;
+    }
     return ETP_OK;
 }
 
@@ -143,6 +194,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     }
     if (st == ETP_OK) {
         st = etp_ab_judge(s, err);
+    }
+    if (st == ETP_OK) {
+        st = open_phases(s, options, err);
     }
     if (st != ETP_OK) {
         etp_ab_close(s);

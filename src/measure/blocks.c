@@ -8,6 +8,7 @@
 
 #include "measure/block_environment.h"
 #include "measure/environment.h"
+#include "measure/phases.h"
 #include "measure/state.h"
 
 #define GIVE_UP_AFTER 3u // blocks in a row that an arm may lose
@@ -92,6 +93,12 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         } else {
             ETP_TRY(pilot_arm(s, i, err));
         }
+        const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
+        etp_arm_counts *counts = &s->arms[i].counts;
+        counts->warmup =
+            etp_phase_whole(phase, counts->warmup); // later ones begin at its first step
+        counts->iterations = etp_phase_whole(phase, counts->iterations);
+        counts->traced = etp_phase_whole(phase, counts->traced);
         etp_run_arm *arm = &s->run.arms.items[i];
         arm->warmup = s->arms[i].counts.warmup;
         arm->iterations = s->arms[i].counts.iterations;

@@ -383,7 +383,8 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
     const char *const pairs[][2] = {
         {"--model",   q->model                                                },
         {"--data",    q->data                                                 },
-        {"--method",  q->method                                               },
+        {"--method",  q->steps ? NULL : q->method                             },
+        {"--steps",   q->steps                                                },
         {"--threads", threads                                                 },
         {"--cpus",    q->cpus                                                 },
         {"--inputs",  q->inputs                                               },

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "measure/foreign.h"
+#include "measure/phases.h"
 #include "measure/session.h"
 
 #define MAX_ARMS 64
@@ -225,7 +226,8 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
 
 static const char *experiment_name(const etp_session_plan_options *o, const char *platform,
                                    const level_choice *levels, etp_level level,
-                                   const etp_run_model *model, uint32_t threads, etp_arena *arena)
+                                   const etp_run_model *model, uint32_t threads,
+                                   const etp_session_plan_phase *phase, etp_arena *arena)
 {
     bool has_sme2 = false, has_neon = false;
     for (size_t i = 0; i < levels->n; i++) {
@@ -245,25 +247,32 @@ static const char *experiment_name(const etp_session_plan_options *o, const char
     if (name && o->n_threads > 1) {
         name = etp_arena_printf(arena, "%s_t%u", name, threads);
     }
+    if (name && phase) {
+        name = etp_arena_printf(arena, "%s_%s", name, phase->word);
+    }
     return name;
 }
 
 static etp_status add_arm(const etp_session_plan_options *o, const char *platform,
                           const level_choice *levels, etp_level level, uint32_t model,
-                          uint32_t threads, etp_arena *arena, etp_session_plan *out, etp_error *err)
+                          uint32_t threads, uint32_t phase, etp_arena *arena, etp_session_plan *out,
+                          etp_error *err)
 {
     if (out->n_arms == MAX_ARMS) {
-        return etp_fail(err, ETP_USAGE, "more than %d arms (models x levels x threads)", MAX_ARMS);
+        return etp_fail(err, ETP_USAGE, "more than %d arms (models x levels x threads%s)", MAX_ARMS,
+                        out->n_phases > 0 ? " x phases" : "");
     }
     etp_session_plan_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
     *a = (etp_session_plan_arm){.level = level,
                                 .level_name = etp_level_get(level)->name,
                                 .threads = threads,
-                                .model = model};
+                                .model = model,
+                                .phase = phase};
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
-                  : experiment_name(o, platform, levels, level, m, threads, arena);
+                  : experiment_name(o, platform, levels, level, m, threads,
+                                    etp_session_phase_of(out, out->n_arms), arena);
     ETP_NEED(a->name, err, "the plan");
     a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
     etp_isa_mask mask = etp_level_mask(level);
@@ -284,6 +293,26 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
     return ETP_OK;
 }
 
+static etp_status make_phase_arms(const etp_session_plan_options *o, const char *platform,
+                                  const level_choice *levels, uint32_t phase, etp_arena *arena,
+                                  etp_session_plan *out, etp_error *err)
+{
+    size_t n_threads = o->n_threads ? o->n_threads : 1;
+    for (size_t m = 0; m < o->n_models; m++) {
+        for (size_t l = 0; l < levels->n; l++) {
+            for (size_t t = 0; t < n_threads; t++) {
+                uint32_t threads = o->n_threads ? o->threads[t] : 1;
+                if (threads < 1 || threads > 1024) {
+                    return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
+                }
+                ETP_TRY(add_arm(o, platform, levels, levels->items[l], (uint32_t)m, threads, phase,
+                                arena, out, err));
+            }
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status make_arms(const etp_session_plan_options *o, const char *platform,
                             const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                             etp_error *err)
@@ -292,18 +321,8 @@ static etp_status make_arms(const etp_session_plan_options *o, const char *platf
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
     out->arms = ETP_NEW_ARRAY(arena, etp_session_plan_arm, MAX_ARMS);
     ETP_NEED(out->arms, err, "the plan");
-    size_t n_threads = o->n_threads ? o->n_threads : 1;
-    for (size_t m = 0; m < o->n_models; m++) {
-        for (size_t l = 0; l < levels.n; l++) {
-            for (size_t t = 0; t < n_threads; t++) {
-                uint32_t threads = o->n_threads ? o->threads[t] : 1;
-                if (threads < 1 || threads > 1024) {
-                    return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
-                }
-                ETP_TRY(add_arm(o, platform, &levels, levels.items[l], (uint32_t)m, threads, arena,
-                                out, err));
-            }
-        }
+    for (uint32_t p = 0; p < (out->n_phases ? out->n_phases : 1); p++) {
+        ETP_TRY(make_phase_arms(o, platform, &levels, p, arena, out, err));
     }
     if (o->n_names > 0 && o->n_names != out->n_arms) {
         return etp_fail(err, ETP_USAGE, "%zu experiment names for %u arms", o->n_names,
@@ -314,11 +333,11 @@ static etp_status make_arms(const etp_session_plan_options *o, const char *platf
 
 // A level names its arm as long as only one arm has it; in a sweep it names the level that all
 // others are compared with, and its first arm stands for it.
-static const char *arm_of_level(const etp_session_plan *plan, const char *wanted)
+static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, const char *wanted)
 {
     const char *found = wanted;
     uint32_t n = 0;
-    for (uint32_t i = 0; wanted && i < plan->n_arms; i++) {
+    for (uint32_t i = 0; wanted && i < n_arms; i++) {
         if (strcmp(plan->arms[i].name, wanted) == 0) {
             return wanted;
         }
@@ -333,12 +352,13 @@ static const char *arm_of_level(const etp_session_plan *plan, const char *wanted
 static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
-    etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, out->n_arms);
+    uint32_t n = out->n_phases > 0 ? out->n_arms / out->n_phases : out->n_arms;
+    etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, n);
     ETP_NEED(names, err, "the plan");
-    for (uint32_t i = 0; i < out->n_arms; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         names[i] = (etp_arm_name){etp_str_from(out->arms[i].name), (int)out->arms[i].level};
     }
-    return etp_choose_baseline(names, out->n_arms, etp_str_from(arm_of_level(out, o->baseline)),
+    return etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
                                etp_str_from(o->compare_baseline), &out->baseline, err);
 }
 
@@ -416,8 +436,39 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     if (set->kernels && set->no_kernels) {
         return etp_fail(err, ETP_USAGE, "--kernels and --no-kernels contradict each other");
     }
-    set->seed = (set->seed ? set->seed : etp_os_random_u64()) & ETP_MAX_SEED;
     return ETP_OK;
+}
+
+const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm)
+{
+    return plan->n_phases > 0 ? &plan->phases[plan->arms[arm].phase] : NULL;
+}
+
+uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm)
+{
+    uint32_t each = plan->n_phases > 0 ? plan->n_arms / plan->n_phases : plan->n_arms;
+    return plan->arms[arm].phase * each + plan->baseline;
+}
+
+static etp_status make_phases(const etp_session_plan_options *o, const etp_device *device,
+                              etp_arena *arena, etp_session_plan *out, etp_error *err)
+{
+    const etp_settings *set = &out->settings;
+    const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
+    if (!dir) {
+        return etp_fail_nomem(err, "phases");
+    }
+    if (!set->prefill && !set->decode && !set->depth) {
+        return ETP_OK;
+    }
+    if (o->n_runners > 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "phases need etprof's own runner, which takes a model step by step: leave "
+                        "out --runner");
+    }
+    ETP_TRY(etp_os_mkdirs(dir, err));
+    return etp_phases_make(set, out->model_paths, out->n_models, dir, arena, &out->phases,
+                           &out->n_phases, err);
 }
 
 // Per model: the same arrays may lie differently in memory.
@@ -443,7 +494,10 @@ etp_status etp_session_plan_make(const etp_session_plan_options *options, const 
                                  etp_error *err)
 {
     *out = (etp_session_plan){.cpu = *cpu, .settings = options->settings};
+    out->settings.seed =
+        (options->settings.seed ? options->settings.seed : etp_os_random_u64()) & ETP_MAX_SEED;
     ETP_TRY(read_models(options, arena, out, err));
+    ETP_TRY(make_phases(options, device, arena, out, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));

@@ -42,9 +42,10 @@ static bool add_number(number_set *set, uint32_t v, etp_arena *arena)
 static etp_status check_product(const etp_run *run, const text_set *levels,
                                 const number_set *threads, etp_error *err)
 {
-    size_t i = 0;
-    bool same = run->arms.n == run->models.n * levels->n * threads->n;
-    for (uint32_t m = 0; same && m < run->models.n; m++) {
+    size_t i = 0, phases = run->phases.n > 0 ? run->phases.n : 1;
+    bool same = run->arms.n == phases * run->models.n * levels->n * threads->n;
+    for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
+        uint32_t m = k % (uint32_t)run->models.n;
         for (size_t l = 0; l < levels->n; l++) {
             for (size_t t = 0; t < threads->n; t++, i++) {
                 const etp_run_arm *a = &run->arms.items[i];

@@ -35,12 +35,25 @@ static etp_status describe(etp_session *s, etp_error *err)
     for (size_t i = 0; i < p->n_models; i++) {
         ETP_NEED(ETP_PUSH(&s->arena, &r->models, p->models[i]), err, "the session");
     }
+    for (uint32_t i = 0; i < p->n_phases; i++) {
+        const etp_session_plan_phase *phase = &p->phases[i];
+        etp_run_phase kept = {.name = etp_str_from(phase->name),
+                              .kind = etp_str_from(phase->kind),
+                              .tokens = phase->tokens,
+                              .depth = phase->depth,
+                              .prompt = phase->prompt,
+                              .calls = phase->calls};
+        if (!ETP_PUSH(&s->arena, &r->phases, kept)) {
+            return etp_fail_nomem(err, "the session");
+        }
+    }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_foreign *foreign = p->arms[i].foreign;
         etp_run_arm arm = {.name = etp_str_from(p->arms[i].name),
                            .level = etp_str_from(p->arms[i].level_name),
                            .threads = p->arms[i].threads,
                            .model = p->arms[i].model,
+                           .phase = p->arms[i].phase,
                            .runner_sha256 =
                                etp_str_from(foreign ? foreign->sha256 : b->runner_sha256),
                            .runner = etp_str_from(foreign ? foreign->path : NULL),
@@ -81,6 +94,11 @@ static etp_status push_files(etp_session *s, etp_error *err)
         ETP_TRY(s->device->ops->push(s->device, s->plan->model_paths[s->plan->arms[i].model],
                                      &s->arena, &s->arms[i].model, err));
         ETP_TRY(push_inputs(s, &s->plan->inputs[s->plan->arms[i].model], &s->arms[i].inputs, err));
+        const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
+        if (phase) {
+            ETP_TRY(s->device->ops->push(s->device, phase->files[s->plan->arms[i].model], &s->arena,
+                                         &s->arms[i].steps, err));
+        }
         etp_foreign *foreign = s->plan->arms[i].foreign;
         if (foreign) {
             ETP_TRY(

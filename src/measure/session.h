@@ -37,7 +37,7 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     const uint32_t *threads; // none: 1
     size_t n_threads;
     const char *const
-        *names;           // experiment names, one per arm in the order models × levels × threads;
+        *names; // experiment names, one per arm in the order phases × models × levels × threads;
     size_t n_names;       // none: <platform>_<level>…
     const char *baseline; // name of an experiment or level; NULL: the rule of design "Levels"
     const char *compare_baseline; // from a config's compare_pairs
@@ -51,6 +51,18 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
+typedef struct etp_session_plan_phase { // what is done again and again in a launch; see
+                                        // measure/phases.h
+    const char *name;                   // "prefill 64", "decode @256"
+    const char *word;                   // part of the arms' names: "decode256"
+    const char *kind;                   // "prefill", "decode"
+    uint64_t tokens;                    // of an iteration, which is one call; 0: no text
+    uint64_t depth;                     // tokens in the cache before
+    uint64_t prompt;                    // tokens of the prompt that this is a chunk of; 0: none
+    uint64_t calls;                     // of a repetition
+    const char **files;                 // script of each model, local
+} etp_session_plan_phase;
+
 typedef struct etp_session_plan_arm {
     const char *name;   // experiment
     const char *prefix; // P of its files
@@ -59,16 +71,19 @@ typedef struct etp_session_plan_arm {
     char mask[ETP_ISA_TEXT_MAX]; // ETPROF_MASK
     uint32_t threads;
     uint32_t model;
+    uint32_t phase;       // of the plan's, 0 without any
     etp_foreign *foreign; // somebody else's runner; NULL: the device's own
 } etp_session_plan_arm;
 
 typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
     etp_run_model *models;
     size_t n_models;
-    const char **model_paths; // local, absolute
-    etp_session_plan_arm *arms;
+    const char **model_paths;   // local, absolute
+    etp_session_plan_arm *arms; // phase by phase, the same in each
     uint32_t n_arms;
-    uint32_t baseline;
+    uint32_t baseline; // of the first phase
+    etp_session_plan_phase *phases;
+    uint32_t n_phases; // 0: the method alone
     uint32_t blocks, control_blocks;
     bool blocks_exact;     // asked for: lost blocks are not made up for
     etp_settings settings; // seed drawn, blocks and inputs chosen, paths absolute
@@ -80,6 +95,10 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     } runner_notes[6]; // what foreign runners mean for the comparison
     size_t n_runner_notes;
 } etp_session_plan;
+
+// The phase of ARM, NULL without any; and the arm that it is compared with.
+const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm);
+uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm);
 
 // Do the BYTES of PATH look like a program that can be measured? The error says what they are.
 ETP_NODISCARD etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err);

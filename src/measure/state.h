@@ -19,6 +19,7 @@ typedef struct etp_arm_state {
     etp_arm_counts counts;
     const char *model;  // path on the device
     const char *inputs; // as the runner takes them
+    const char *steps;  // path on the device, NULL: the method alone
     bool succeeded;     // at least once
     bool dead;          // given up
     etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing

@@ -74,9 +74,11 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
 static uint32_t reference_of(const etp_session *s, uint32_t arm)
 {
     const etp_session_plan_arm *arms = s->plan->arms, *a = &arms[arm];
-    uint32_t found = s->plan->settings.knee > 0 ? UINT32_MAX : s->plan->baseline;
+    uint32_t found =
+        s->plan->settings.knee > 0 ? UINT32_MAX : etp_session_baseline_of(s->plan, arm);
     for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.knee > 0; i++) {
-        bool same = arms[i].model == a->model && arms[i].threads == a->threads;
+        bool same =
+            arms[i].model == a->model && arms[i].threads == a->threads && arms[i].phase == a->phase;
         found = same && arms[i].level == arms[s->plan->baseline].level ? i : found;
     }
     bool none = found == arm || found == UINT32_MAX || s->arms[arm].dead || s->arms[found].dead;

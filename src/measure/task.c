@@ -5,6 +5,7 @@
 
 #include "measure/cores.h"
 #include "measure/foreign.h"
+#include "measure/phases.h"
 #include "measure/sampled.h"
 #include "measure/state.h"
 
@@ -253,6 +254,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .model = arm->model,
         .data = s->data,
         .inputs = arm->inputs,
+        .steps = arm->steps,
         .method = s->plan->settings.method,
         .cpus = s->plan->settings.cpus,
         .kind = t->kind,
@@ -266,6 +268,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .interrupted = etp_session_interrupted,
         .interrupted_ctx = s,
     };
+    q->iterations = etp_phase_whole(etp_session_phase_of(s->plan, t->arm), q->iterations);
     if (pilot) {
         q->warmup = 0;
         q->pilot_warmup_ns = ETP_PILOT_WARMUP_NS;

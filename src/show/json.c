@@ -658,6 +658,50 @@ static const etp_field k_lost_rows[] = {
 static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
 #undef OF
 
+// ---- phases ----
+
+#define ETP_RATES_SCHEMA                                                     \
+    "{\"type\": \"array\", \"items\": {\"type\": \"object\", "               \
+    "\"required\": [\"name\", \"level\", \"median_ns\", \"tokens_per_s\"], " \
+    "\"properties\": {\"name\": {\"type\": \"string\"}, "                    \
+    "\"level\": {\"type\": [\"string\", \"null\"]}, "                        \
+    "\"median_ns\": {\"type\": [\"integer\", \"null\"]}, "                   \
+    "\"tokens_per_s\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}}}}"
+
+KNOWN(has_phases, etp_ab, it->n_phases > 0)
+FIND(phase_name, etp_ab, etp_ab, it->phase ? &it->phase->name : NULL)
+
+static void write_rates(etp_json *j, const etp_place *at)
+{
+    const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;
+    etp_json_begin_array(j);
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        int64_t ns = ab->arms[i].median_ns;
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "name", ab->arms[i].name);
+        etp_json_kv_z(j, "level", ab->arms[i].level_name);
+        etp_json_key(j, "median_ns");
+        if (ns == ETP_NS_UNKNOWN) {
+            etp_json_null(j);
+        } else {
+            etp_json_i64(j, ns);
+        }
+        etp_json_kv_ratio(j, "tokens_per_s", etp_ab_token_rate(ab, i));
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void write_phase(etp_json *j, const etp_place *at)
+{
+    const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;
+    if (ab == at->root) {
+        etp_json_null(j);
+        return;
+    }
+    etp_document_write(j, &k_etp_ab_document, ab, ab);
+}
+
 // ---- the document ----
 
 #define OF etp_ab
@@ -670,6 +714,27 @@ static const etp_field k_findings_rows[] = {
           .shape = &k_cause_shape, .when = is_not_ruled_out),
 };
 SHAPE(k_etp_ab_findings, k_findings_rows);
+#undef OF
+#define OF etp_ab_phase
+static const etp_field k_phase_rows[] = {
+    FIELD("name", TEXT, name, "prefill 64, decode @256", .flags = ETP_SET),
+    FIELD("kind", TEXT, kind, "prefill, decode", .flags = ETP_SET),
+    FIELD("tokens", UINT, tokens, "of an iteration, which is one call; 0: no text"),
+    FIELD("depth", UINT, depth, "tokens in the cache before"),
+    FIELD("prompt", UINT, prompt, "tokens of the prompt that it is a chunk of; 0: none"),
+    FIELD("calls", UINT, calls, "of a repetition"),
+    WRITTEN("arms", write_rates, ETP_RATES_SCHEMA, "their times, and tokens a second"),
+    WRITTEN("document", write_phase, "{\"type\": [\"object\", \"null\"]}",
+            "its etprof.ab/1; null of the first, which this document is about"),
+};
+static SHAPE(k_phase, k_phase_rows);
+#undef OF
+#define OF etp_ab
+static const etp_field k_phases_rows[] = {
+    LIST("phases", OBJECT, phases, n_phases, "of the session; absent without", .shape = &k_phase,
+         .flags = ETP_LATER),
+};
+static SHAPE(k_phases, k_phases_rows);
 static const etp_field k_ab_rows[] = {
     GROUP("tool", &k_etp_ab_tool, "versions of etprof"),
     LIST("models", OBJECT, models, n_models, "that were measured", .shape = &k_model),
@@ -705,6 +770,9 @@ static const etp_field k_ab_rows[] = {
           .shape = &k_etp_ab_agreement),
     VECTOR("lost", OBJECT, lost, "launches that gave nothing", .shape = &k_lost),
     GROUP("environment", &k_etp_ab_environment, "what surrounded the blocks"),
+    MADE("phase", TEXT, phase_name, "that this is about; absent without phases",
+         .flags = ETP_ABSENT | ETP_LATER),
+    GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),
 };
 static SHAPE(k_ab, k_ab_rows);
 #undef OF

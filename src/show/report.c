@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first screen of an ab answer: headline, why, proof, what became dominant, what got slower.
-#include "show/drawers.h"
+#include "show/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,8 +62,9 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
     if (ab->emulated || from == ETP_NS_UNKNOWN || to == ETP_NS_UNKNOWN) {
         return NULL;
     }
-    return etp_arena_printf(arena, "%s → %s%s", etp_format_ns((double)from, a),
-                            etp_format_ns((double)to, b),
+    const char *rates = etp_ab_rates_text(ab, c, arena);
+    return etp_arena_printf(arena, "%s%s%s → %s%s", rates ? rates : "", rates ? "; " : "",
+                            etp_format_ns((double)from, a), etp_format_ns((double)to, b),
                             base->median_ns == ETP_NS_UNKNOWN ? " (traced)" : "");
 }
 
@@ -168,7 +169,7 @@ static void result(const etp_ab *ab, etp_report *r)
     }
 }
 
-static void facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "design", "%s: %s", ab->grade, ab->grade_reason);
     result(ab, r);
@@ -557,7 +558,7 @@ void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_operator_section(ab, r);
 }
 
-static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_section(r, 1, "reproduce", "Reproduce");
     if (ab->config) {
@@ -596,40 +597,13 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
 }
 
-const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
+// What the HTML page has between what decides and the sections that every format has.
+void etp_ab_page_findings(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    const etp_ab_views one = {
-        &(struct etp_ab_view){ab, NULL},
-         1
-    };
-    etp_report *r = etp_report_create(arena, ab->title);
-    if (ab->n_comparisons) {
-        etp_report_subtitle(
-            r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
-            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
-            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
-    }
-    etp_ab_headline_cards(one.items, r, arena);
-    facts(ab, r, arena);
-    etp_report_medium(r, ETP_OFF_PAGE);
-    etp_report_section(r, 1, "answer", "Answer");
-    etp_ab_answer_lines(ab, r, arena);
-    etp_ab_reason_sections(ab, r, arena);
-    etp_report_medium(r, ETP_ON_PAGE);
     etp_ab_page_first(ab, r, arena);
     etp_report_section(r, 1, "answer", "What was found");
     finding_notes(ab, r);
     etp_report_fold(r, "How it came about, and what was checked");
     answer_keys(ab, r, arena);
     etp_ab_page_more(ab, r, arena);
-    etp_report_medium(r, ETP_EVERYWHERE);
-    etp_ab_blocks_section(ab, r);
-    etp_ab_states_section(&one, ab, r, arena);
-    etp_ab_counters_section(ab, r, arena);
-    etp_ab_environment_section(ab, r, arena);
-    etp_ab_evidence_section(ab, r);
-    reproducibility(ab, r, arena);
-    etp_report_medium(r, ETP_ON_PAGE);
-    etp_ab_drawers(ab, r, arena);
-    return r;
 }

@@ -44,6 +44,13 @@ typedef struct etp_ab_views {
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
 void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
 
+// Sessions of several phases, in phases.c: a card each, the table of all, and what the later ones
+// are as parts of the report. "2,556 → 9,200 tok/s", NULL where nothing is told.
+void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena);
+const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
+
 // Sections of either, in insights.c.
 void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r); // pictures.c
 void etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
@@ -58,11 +65,15 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
 // could have made it.
 void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // What only the HTML page has, around its findings: what decides comes first. In page.c.
+void etp_ab_page_findings(const etp_ab *ab, etp_report *r, etp_arena *arena); // report.c
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_waterfall(const etp_ab *ab, size_t comparison, etp_report *r); // sections.c
 // The colour of a category in every picture and table, 1 … 12. In pictures.c.
 unsigned etp_ab_category_color(etp_category category);
+// What stands below the headlines, and the last section: how to measure this again.
+void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
 

@@ -33,6 +33,7 @@ WORDS(k_reasons, etp_lost_reason_name, etp_lost_reason, ETP_LOST_REASONS)
 
 FIND(tool_name, etp_run, manifest, MAKE(text, "etprof"))
 FIND(first_model, etp_run, manifest, it->models.n > 0 ? &it->models.items[0].path : NULL)
+KNOWN(has_phases, etp_run, it->phases.n > 0)
 KNOWN(has_runner, etp_run_arm, it->runner.len > 0)
 static const etp_shape k_iterations;
 
@@ -139,8 +140,25 @@ static void check_arm(const etp_json_object *o, const void *object, const void *
     if (arm->model >= run->models.n) {
         etp_json_reject(o, "model", "an index into models");
     }
+    if (run->phases.n > 0 ? arm->phase >= run->phases.n : arm->phase > 0) {
+        etp_json_reject(o, "phase", "an index into phases");
+    }
     for (size_t k = 0; k < run->arms.n; k++) {
         if (etp_str_eq(run->arms.items[k].name, arm->name)) {
+            etp_json_reject(o, "name", "unique");
+        }
+    }
+}
+
+static void check_phase(const etp_json_object *o, const void *object, const void *root)
+{
+    const etp_run_phase *phase = object;
+    const etp_run *run = root;
+    if (phase->name.len == 0) {
+        etp_json_reject(o, "name", "the name of a phase");
+    }
+    for (size_t k = 0; k < run->phases.n; k++) {
+        if (etp_str_eq(run->phases.items[k].name, phase->name)) {
             etp_json_reject(o, "name", "unique");
         }
     }
@@ -232,6 +250,21 @@ static const etp_field k_model_rows[] = {
 static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
 #undef OF
 
+#define OF etp_run_phase
+static const etp_field k_phase_rows[] = {
+    FIELD("name", STR, name, "prefill 64, decode @256", .flags = ETP_SET),
+    FIELD("kind", STR, kind, "prefill, decode", .flags = ETP_SET),
+    FIELD("tokens", UINT, tokens, "of an iteration, which is one call; 0: no text",
+          .most = INT32_MAX),
+    FIELD("depth", UINT, depth, "tokens in the cache before", .most = INT32_MAX),
+    FIELD("prompt", UINT, prompt, "tokens of the prompt that it is a chunk of; 0: none",
+          .most = INT32_MAX),
+    FIELD("calls", UINT, calls, "of a repetition, before which mutable buffers are put back",
+          .most = INT32_MAX),
+};
+static const etp_shape k_phase = {k_phase_rows, 6, sizeof(OF), true, check_phase};
+#undef OF
+
 #define OF etp_run_arm
 static const etp_field k_foreign_rows[] = {
     FIELD("runner", STR, runner, "path of a runner that is not etprof's"),
@@ -243,6 +276,8 @@ static const etp_field k_arm_rows[] = {
     FIELD("level", STR, level, "CPU-feature level; empty: the runner's own choice"),
     FIELD("threads", UINT, threads, "of the runner", .most = 65536, .range = ETP_FROM_1),
     FIELD("model", UINT, model, "index into models", .most = ETP_RUN_MAX_ARMS),
+    FIELD("phase", UINT, phase, "index into phases; absent: the first, or none",
+          .most = ETP_RUN_MAX_ARMS, .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
     FIELD("runner_sha256", STR, runner_sha256, "empty: unknown"),
     GROUP(NULL, &k_foreign, "", .when = has_runner, .flags = ETP_ABSENT),
     FIELD("prefix", STR, prefix, "of its files", .flags = ETP_SET),
@@ -261,6 +296,11 @@ static SHAPE_ON_ONE_LINE(k_iterations, k_iterations_rows);
 #undef OF
 
 #define OF etp_run
+static const etp_field k_phases_rows[] = {
+    VECTOR("phases", OBJECT, phases, "what arms do again and again; absent: the method alone",
+           .shape = &k_phase, .most = ETP_RUN_MAX_ARMS, .flags = ETP_LATER),
+};
+static SHAPE(k_phases, k_phases_rows);
 static const etp_field k_plan_rows[] = {
     FIELD("control_blocks", UINT, control_blocks, "blocks that get one more baseline launch",
           .most = ETP_RUN_MAX_BLOCKS),
@@ -268,6 +308,7 @@ static const etp_field k_plan_rows[] = {
     FIELD(NULL, OBJECT, settings, "", .shape = &k_etp_plan_settings),
     FIELD("asked", OBJECT, settings, "0: each launch's pilot finds it",
           .shape = &k_etp_requested_settings, .flags = ETP_LATER),
+    GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),
     VECTOR("arms", OBJECT, arms, "what is measured against each other", .shape = &k_arm,
            .most = ETP_RUN_MAX_ARMS),
     LIST("iterations", OBJECT, arms.items, arms.n, "of each arm, fixed before block 1",

@@ -80,11 +80,21 @@ typedef struct etp_run_model {
     uint64_t bytes;
 } etp_run_model;
 
+typedef struct etp_run_phase { // what arms did again and again; an iteration is one call of it
+    etp_str name;              // "prefill 64", "decode @256"
+    etp_str kind;              // "prefill", "decode", "shape", "script"
+    uint64_t tokens;           // of an iteration; 0: no text
+    uint64_t depth;            // tokens in the cache before
+    uint64_t prompt;           // tokens of the prompt that it is a chunk of; 0: none
+    uint64_t calls;            // of a repetition, before which mutable buffers are put back
+} etp_run_phase;
+
 typedef struct etp_run_arm {
     etp_str name;  // the experiment: folder and column of samples.csv; unique
     etp_str level; // "sme2"; "" when the runner's own choice was left alone
     uint32_t threads;
     uint32_t model;        // index in models
+    uint32_t phase;        // index in phases, 0 without any
     etp_str runner_sha256; // hex, "" unknown
     etp_str runner, build; // path of a runner that is not etprof's and what its file shows; "" ours
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
@@ -224,7 +234,11 @@ typedef struct etp_run {
     // plan
     etp_settings settings; // blocks: the goal; with a budget the most that could be
     uint32_t control_blocks;
-    uint32_t baseline; // index of the baseline arm
+    uint32_t baseline; // index of the baseline arm; with phases, of the first
+    struct {
+        etp_run_phase *items; // none: the method alone
+        size_t n, cap;
+    } phases;
     struct {
         etp_run_arm *items;
         size_t n, cap;

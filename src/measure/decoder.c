@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recognising text decoders, and what a method keeps between calls.
+#include "measure/decoder.h"
+
+// What a method without inputs and instructions returns. False: there is no such number.
+static bool constant_of(const etp_program *program, const char *name, int64_t *out)
+{
+    const etp_method *m = etp_program_find_method(program, etp_str_from(name));
+    if (!m || m->n_inputs > 0 || m->n_instructions > 0 || m->n_outputs != 1) {
+        return false;
+    }
+    const etp_evalue *v = &m->pte->values[m->outputs[0]];
+    if (v->kind == ETP_EVALUE_INT) {
+        *out = v->u.i;
+    } else if (v->kind == ETP_EVALUE_BOOL) {
+        *out = v->u.b;
+    }
+    return v->kind == ETP_EVALUE_INT || v->kind == ETP_EVALUE_BOOL;
+}
+
+static uint64_t positive_of(const etp_program *program, const char *name)
+{
+    int64_t v;
+    return constant_of(program, name, &v) && v > 0 ? (uint64_t)v : ETP_DECODER_UNKNOWN;
+}
+
+static const etp_method *choose(const etp_program *program, const char *name)
+{
+    const etp_method *m = etp_program_find_method(program, etp_str_from(name ? name : "forward"));
+    const etp_method *only = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < program->n_methods; i++) {
+        only = program->methods[i].n_inputs > 0 ? &program->methods[i] : only;
+        n += program->methods[i].n_inputs > 0;
+    }
+    return m ? m : !name && n == 1 ? only : NULL;
+}
+
+static bool is_tokens(const etp_value *v)
+{
+    return v->kind == ETP_EVALUE_TENSOR && v->dtype == ETP_DTYPE_INT64 && v->rank == 2 &&
+           v->dims[0] == 1 && v->dims[1] >= 1;
+}
+
+static bool is_positions(const etp_value *v)
+{
+    return v->kind == ETP_EVALUE_TENSOR && v->dtype == ETP_DTYPE_INT64 && v->rank == 1 &&
+           v->dims[0] >= 1;
+}
+
+etp_status etp_decoder_read(const etp_program *program, const char *method, etp_arena *arena,
+                            etp_decoder *out, etp_error *err)
+{
+    *out = (etp_decoder){.method = choose(program, method)};
+    if (!out->method) {
+        return etp_fail(err, ETP_USAGE, "there is no method %s to give tokens to",
+                        method ? method : "forward");
+    }
+    const etp_method *m = out->method;
+    const etp_value *tokens = m->n_inputs > 0 ? &m->values[m->inputs[0]] : NULL;
+    const etp_value *at = m->n_inputs > 1 ? &m->values[m->inputs[1]] : NULL;
+    out->name = etp_arena_strdup(arena, m->name);
+    if (!out->name) {
+        return etp_fail_nomem(err, "a decoder");
+    }
+    if (!tokens || !is_tokens(tokens) || m->n_inputs > 2 || (at && !is_positions(at))) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "method %s is no text decoder: expected tokens int64 [1, n] and a start "
+                        "position int64 [1], or a position int64 [n] for each token, as its inputs",
+                        out->name);
+    }
+    int64_t flag;
+    bool says_dynamic = !constant_of(program, "enable_dynamic_shape", &flag) || flag != 0;
+    bool says_cached = !constant_of(program, "use_kv_cache", &flag) || flag != 0;
+    out->dynamic = tokens->dynamic && says_dynamic;
+    out->cached = at && says_cached;
+    out->positions = at && at->dims[0] > 1;
+    out->most = (uint64_t)tokens->dims[1];
+    uint64_t most = positive_of(program, "get_max_seq_len");
+    out->context = positive_of(program, "get_max_context_len");
+    out->context = out->context == ETP_DECODER_UNKNOWN ? most : out->context;
+    out->most = out->dynamic && most < out->most ? most : out->most;
+    out->vocabulary = positive_of(program, "get_vocab_size");
+    if (out->vocabulary == ETP_DECODER_UNKNOWN && m->n_outputs > 0) { // as many logits
+        const etp_value *logits = &m->values[m->outputs[0]];
+        bool known = logits->kind == ETP_EVALUE_TENSOR && logits->rank > 0;
+        out->vocabulary = known ? (uint64_t)logits->dims[logits->rank - 1] : 1;
+    }
+    return ETP_OK;
+}
+
+static etp_status add_state(const etp_method *m, uint32_t value, etp_arena *arena,
+                            etp_state_ranges *out, etp_error *err)
+{
+    const etp_evalue *v = &m->pte->values[value];
+    if (v->kind != ETP_EVALUE_TENSOR || !v->u.tensor->has_allocation ||
+        v->u.tensor->memory_id == 0 || v->u.tensor->nbytes == UINT64_MAX) {
+        return ETP_OK;
+    }
+    const etp_pte_tensor *t = v->u.tensor;
+    etp_state_range r = {t->memory_id, t->memory_offset, t->nbytes};
+    return ETP_PUSH(arena, out, r) ? ETP_OK : etp_fail_nomem(err, "mutable buffers");
+}
+
+etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ranges *out,
+                            etp_error *err)
+{
+    *out = (etp_state_ranges){0};
+    bool *seen = ETP_NEW_ARRAY(arena, bool, (size_t)m->n_values + 1);
+    if (!seen) {
+        return etp_fail_nomem(err, "mutable buffers");
+    }
+    for (uint32_t i = 0; i < m->n_inputs; i++) {
+        seen[m->inputs[i]] = true;
+    }
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        const etp_instruction *instr = &m->instructions[i];
+        for (uint32_t k = 0; k < instr->n_inputs; k++) {
+            uint32_t value = instr->inputs[k];
+            if (!seen[value] && !m->values[value].constant) {
+                ETP_TRY(add_state(m, value, arena, out, err));
+            }
+            seen[value] = true;
+        }
+        for (uint32_t k = 0; k < instr->n_outputs; k++) {
+            seen[instr->outputs[k]] = true;
+        }
+    }
+    return ETP_OK;
+}

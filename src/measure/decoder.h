@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The usual contract of a text decoder: forward(tokens int64 [1, n], start int64 [1]) or
+// forward(tokens int64 [1, n], positions int64 [n]), with constant methods that tell its limits.
+#ifndef ETP_MEASURE_DECODER_H
+#define ETP_MEASURE_DECODER_H
+
+#include <etprof/program.h>
+
+#define ETP_DECODER_UNKNOWN UINT64_MAX
+
+typedef struct etp_decoder {
+    const etp_method *method;
+    const char *name; // of the method
+    bool cached;      // it keeps what it has seen: one token can follow
+    bool dynamic;     // calls may have fewer tokens than `most`
+    bool positions;   // the second input has a position for each token
+    uint64_t most;    // tokens of a call
+    uint64_t context; // tokens in the cache, ETP_DECODER_UNKNOWN
+    uint64_t vocabulary;
+} etp_decoder;
+
+// METHOD NULL: "forward", or the only one with inputs. ETP_UNSUPPORTED when it is no text decoder,
+// ETP_USAGE when it is not there.
+ETP_NODISCARD etp_status etp_decoder_read(const etp_program *program, const char *method,
+                                          etp_arena *arena, etp_decoder *out, etp_error *err);
+
+typedef struct etp_state_range { // of planned memory
+    uint32_t memory;             // from 1
+    uint64_t offset, bytes;
+} etp_state_range;
+typedef struct etp_state_ranges {
+    etp_state_range *items;
+    size_t n, cap;
+} etp_state_ranges;
+// The mutable buffers of METHOD: planned tensors that an execution reads before it writes them.
+ETP_NODISCARD etp_status etp_method_state(const etp_method *method, etp_arena *arena,
+                                          etp_state_ranges *out, etp_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phases: what a model does at different moments of its use, each measured by itself. A phase is a
+// script of steps that the runner follows (runner/src/steps.h), one for each model.
+#ifndef ETP_MEASURE_PHASES_H
+#define ETP_MEASURE_PHASES_H
+
+#include "measure/session.h"
+
+// From --prefill, --decode and --depth: the usual contract of a text decoder, forward(tokens [1,n],
+// start or positions), recognised from the program. SEED draws the tokens. Scripts are written into
+// WORK_DIR. *n_out 0: none is asked for. What cannot be run is refused here, before anything is
+// launched: ETP_USAGE, ETP_UNSUPPORTED.
+ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings,
+                                         const char *const *model_paths, size_t n_models,
+                                         const char *work_dir, etp_arena *arena,
+                                         etp_session_plan_phase **out, uint32_t *n_out,
+                                         etp_error *err);
+
+// N iterations as whole repetitions of PHASE (NULL: none), at least one.
+uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session of several phases: all of them at a glance, then each as if it were alone.
+#include <math.h>
+#include <stdio.h>
+
+#include "base/number.h"
+#include "document/document.h"
+#include "show/report.h"
+
+void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->n_phases; i++) {
+        const struct etp_ab_view view = {ab->phases[i].ab, ab->phases[i].name};
+        etp_ab_headline_cards(&view, r, arena);
+    }
+}
+
+static etp_cell time_cell(const etp_ab *ab, uint32_t arm)
+{
+    int64_t ns = ab->arms[arm].median_ns;
+    return ns == ETP_NS_UNKNOWN || ab->emulated ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
+static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, etp_arena *arena)
+{
+    const etp_ab *ab = p->ab;
+    const etp_ab_comparison *c = &ab->comparisons[at];
+    bool told = c->withheld == ETP_WITHHELD_NOT;
+    const char *verdict = etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
+    ETP_ROW(t, etp_cell_z(p->name), etp_cell_z(ab->arms[c->candidate].measured),
+            etp_cell_z(ab->arms[c->baseline].measured),
+            etp_cell_double(told ? c->estimate : (double)NAN),
+            etp_cell_double(told ? c->lo : (double)NAN),
+            etp_cell_double(told ? c->hi : (double)NAN),
+            etp_cell_double(etp_ab_token_rate(ab, c->baseline)),
+            etp_cell_double(etp_ab_token_rate(ab, c->candidate)), time_cell(ab, c->baseline),
+            time_cell(ab, c->candidate),
+            etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)));
+}
+
+void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "phase", .title = "phase"},
+        {.key = "candidate", .title = "arm"},
+        {.key = "baseline", .title = "against"},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_BAR},
+        {.key = "low", .title = "from", .kind = ETP_KIND_RATIO},
+        {.key = "high", .title = "to", .kind = ETP_KIND_RATIO},
+        {.key = "rate_before",
+         .title = "before",
+         .kind = ETP_KIND_DOUBLE,
+         .unit = "tok/s",
+         .decimals = 1},
+        {.key = "rate_after",
+         .title = "after",
+         .kind = ETP_KIND_DOUBLE,
+         .unit = "tok/s",
+         .decimals = 1},
+        {.key = "before_ns", .title = "a call before", .kind = ETP_KIND_NS},
+        {.key = "after_ns", .title = "a call after", .kind = ETP_KIND_NS},
+        {.key = "verdict", .title = "verdict", .flags = ETP_COL_MINOR},
+    };
+    etp_report_section(r, 1, "phases", "Phases");
+    etp_table *t =
+        etp_report_table(r, "phases", "Each phase against the same phase of the baseline",
+                         k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < ab->n_phases; i++) {
+        for (size_t k = 0; k < ab->phases[i].ab->n_comparisons; k++) {
+            phase_row(&ab->phases[i], k, t, arena);
+        }
+    }
+}
+
+void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 1; i < ab->n_phases; i++) {
+        const etp_ab *one = ab->phases[i].ab;
+        char id[32];
+        snprintf(id, sizeof id, "phase-%zu", i + 1);
+        etp_report_begin_part(r, id, ab->phases[i].name);
+        etp_ab_answer_lines(one, r, arena);
+        etp_ab_reason_sections(one, r, arena);
+        etp_ab_blocks_section(one, r);
+        etp_ab_evidence_section(one, r);
+        etp_report_end_part(r);
+    }
+}

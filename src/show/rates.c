@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of phases as tokens a second.
+#include <math.h>
+
+#include "show/report.h"
+
+// Digits in groups below a million, as people read rates.
+static const char *rate_text(double rate, etp_arena *arena)
+{
+    if (rate < 100) {
+        return etp_arena_printf(arena, "%.3g", rate);
+    }
+    unsigned long long whole = (unsigned long long)llround(rate);
+    return whole < 1000 ? etp_arena_printf(arena, "%llu", whole)
+                        : etp_arena_printf(arena, "%llu,%03llu", whole / 1000, whole % 1000);
+}
+
+const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    double from = etp_ab_token_rate(ab, c->baseline), to = etp_ab_token_rate(ab, c->candidate);
+    if (!isfinite(from) || !isfinite(to)) {
+        return NULL;
+    }
+    const char *a = rate_text(from, arena), *b = rate_text(to, arena);
+    return a && b ? etp_arena_printf(arena, "%s → %s tok/s", a, b) : NULL;
+}

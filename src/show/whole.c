@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole report of an answer: its sections in their order.
+#include "show/drawers.h"
+#include "show/report.h"
+
+const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
+{
+    const etp_ab_views one = {
+        &(struct etp_ab_view){ab, NULL},
+         1
+    };
+    etp_report *r = etp_report_create(arena, ab->title);
+    if (ab->n_comparisons) {
+        etp_report_subtitle(
+            r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
+            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
+            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
+    }
+    if (ab->n_phases > 0) {
+        etp_ab_phase_cards(ab, r, arena);
+    } else {
+        etp_ab_headline_cards(one.items, r, arena);
+    }
+    etp_ab_facts(ab, r, arena);
+    if (ab->n_phases > 0) {
+        etp_ab_phase_section(ab, r, arena);
+    }
+    etp_report_medium(r, ETP_OFF_PAGE);
+    etp_report_section(r, 1, "answer", ab->n_phases > 1 ? ab->phase->name : "Answer");
+    etp_ab_answer_lines(ab, r, arena);
+    etp_ab_reason_sections(ab, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_page_findings(ab, r, arena);
+    etp_report_medium(r, ETP_EVERYWHERE);
+    etp_ab_blocks_section(ab, r);
+    etp_ab_states_section(&one, ab, r, arena);
+    etp_ab_counters_section(ab, r, arena);
+    etp_ab_environment_section(ab, r, arena);
+    etp_ab_evidence_section(ab, r);
+    etp_ab_phase_parts(ab, r, arena);
+    etp_ab_reproduce_section(ab, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_drawers(ab, r, arena);
+    return r;
+}

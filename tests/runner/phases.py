@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A session of phases on a tiny text decoder, from the command line to its documents: phases.py ETPROF SOURCE
+
+Counts and sums come from the options and from the files themselves, read here without etprof."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, skip
+
+ETPROF, SOURCE = sys.argv[1:3]
+DATA = os.path.join(SOURCE, "tests", "data")
+DECODER = os.path.join(DATA, "llm", "decoder_plain.pte")
+
+
+def run(*words, env=None):
+    return subprocess.run([ETPROF, *words], capture_output=True, text=True, env=env)
+
+
+def refused(words, *args, model=DECODER):
+    with tempfile.TemporaryDirectory() as tmp:
+        out = os.path.join(tmp, "out")
+        done = run("ab", model, *args, "--out", out)
+        expect(done.returncode != 0, args, "is refused", done.returncode)
+        expect(words in done.stderr, args, f"says '{words}'", done.stderr[-300:])
+        expect(not os.path.exists(out), args, "leaves no folder", os.listdir(tmp))
+
+
+def measure(tmp):
+    out = os.path.join(tmp, "out")
+    done = run("ab", DECODER, "--prefill", "16", "--decode", "4", "--depth", "0,32", "--blocks", "2", "--warmup", "1",
+               "--iterations", "6", "--seed", "5", "--out", out)
+    if done.returncode and "one level only" in done.stderr:
+        skip("this CPU has one level only")
+    expect(done.returncode == 0, "ab", "measures", done.stderr[-500:])
+    return out
+
+
+def check_folder(out):
+    with open(os.path.join(out, "manifest.json")) as f:
+        plan = json.load(f)["plan"]
+    expect([(p["name"], p["kind"], p["tokens"], p["depth"], p["calls"]) for p in plan["phases"]] ==
+           [("prefill 16", "prefill", 16, 0, 1), ("decode @0", "decode", 1, 0, 4), ("decode @32", "decode", 1, 32, 4)],
+           "manifest", "holds the phases", plan["phases"])
+    expect([a.get("phase", 0) for a in plan["arms"]] == [0, 0, 1, 1, 2, 2], "manifest", "places arms", plan["arms"])
+    # whole repetitions: 1 and 6 iterations of 4 calls become 4 and 8
+    expect([(i["warmup"], i["timed"]) for i in plan["iterations"]] == [(1, 6)] * 2 + [(4, 8)] * 4, "manifest",
+           "counts whole repetitions", plan["iterations"])
+    with open(os.path.join(out, "samples.csv")) as f:
+        rows = list(csv.DictReader(f))
+    timed = [r for r in rows if r["phase"] == "timed"]
+    expect(len(timed) == 2 * (2 * 6 + 4 * 8), "samples.csv", "has every step", len(timed))
+    for arm in plan["arms"]:
+        dump = os.path.join(out, arm["name"], arm["prefix"] + ".etdump")
+        expect(os.path.exists(dump), arm["name"], "has a dump of its own", dump)
+    return plan
+
+
+def check_documents(out):
+    with open(os.path.join(out, "report.json")) as f:
+        first = json.load(f)
+    expect(first["phase"] == "prefill 16", "report.json", "is about the first phase", first.get("phase"))
+    documents = [first] + [p["document"] for p in first["phases"][1:]]
+    for p, d in zip(first["phases"], documents):
+        expect(d["phase"] == p["name"] and len(d["comparisons"]) == 1, p["name"], "has its comparison", d["phase"])
+        expect(d["correctness"]["ok"] is True, p["name"], "has logits that agree", d["correctness"])
+        for ledger in d["ledgers"]:
+            total = sum(r["delta_ns"] for r in ledger["rows"])
+            ends = ledger["candidate_ns"] - ledger["baseline_ns"]
+            expect(ledger["rows"] and total == ledger["delta_ns"] == ends, p["name"], "has a ledger that closes",
+                   (total, ledger["delta_ns"], ends))
+        for arm in p["arms"]:
+            rate = 1e9 * p["tokens"] / arm["median_ns"]
+            expect(abs(arm["tokens_per_s"] / rate - 1) < 1e-4, p["name"], "tells tokens a second", arm)
+    text = run("report", out).stdout
+    for word in ("prefill 16", "decode @0", "decode @32", "tok/s"):
+        expect(word in text, "report", f"says {word}", text[:400])
+    verified = run("verify", out)
+    expect(verified.returncode == 0, "verify", "finds the folder whole", (verified.stdout + verified.stderr)[-500:])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as tmp:
+        out = measure(tmp)
+        check_folder(out)
+        check_documents(out)
+    refused("'0' is not a number from 1", "--prefill", "0")
+    refused("past the cache, which has room for 64", "--prefill", "65")
+    refused("past the cache, which has room for 64", "--decode", "8", "--depth", "57")
+    refused("is not a number from 1 to 100000", "--decode", "1000000000")
+    refused("give --decode N too", "--depth", "3")
+    refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
+    refused("OperatorMissing", "--prefill", "8", model=os.path.join(DATA, "llm", "decoder_fused.pte"))
+    finish()
+
+
+main()
