@@ -9,7 +9,8 @@ import sys
 
 MARK = "<!-- made by tests/documents/check_documents.py --write -->\n"
 TYPES = {"text": "string", "str": "string", "bool": "boolean", "maybe": "boolean", "not": "boolean",
-         "uint": "integer", "int": "integer", "ns": "integer", "ratio": "number", "number": "number", "rounded": "integer", "word": "string"}
+         "uint": "integer", "int": "integer", "ns": "integer", "ratio": "number", "number": "number",
+         "rounded": "integer", "word": "string"}
 UNKNOWN = ("text", "maybe", "ns", "ratio", "number", "rounded")  # kinds that have a value for it
 LIMITS = {"from 0": {"minimum": 0}, "signed": {}, "from 1": {"minimum": 1}, "0 to 1": {"minimum": 0, "maximum": 1},
           "within 1": {"minimum": -1, "maximum": 1}}
