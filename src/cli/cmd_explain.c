@@ -5,6 +5,7 @@
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "os/os.h"
 #include "show/explanation.h"
 
 typedef struct explain_options {
@@ -34,18 +35,33 @@ static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *
     return etp_cli_emit(cli, &answer, err);
 }
 
+// A folder alone: what can be asked about it.
+static etp_status list(etp_cli *cli, const etp_ab_session *session, etp_error *err)
+{
+    if (cli->format == ETP_CLI_JSON) {
+        return etp_fail(err, ETP_USAGE,
+                        "explain takes an ID such as F1; as JSON all of them are in 'etprof "
+                        "analyze FOLDER --format json'");
+    }
+    etp_answer answer = {.report = etp_explanation_list(etp_ab_answer(session), &cli->arena)};
+    return etp_cli_emit(cli, &answer, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const explain_options *o = opts;
     etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
     const char *here = ".";
-    if (argc == 1) {
+    bool all = argc == 1 && etp_os_is_dir(argv[0]);
+    if (all) {
+        here = argv[0];
+    } else if (argc == 1) {
         ETP_TRY(etp_cli_newest(cli, true, &here, err));
     }
     const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : &here;
     ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));
-    etp_status st = show(cli, session, argv[0], err);
+    etp_status st = all ? list(cli, session, err) : show(cli, session, argv[0], err);
     etp_ab_close(session);
     return st;
 }
@@ -53,10 +69,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_explain = {
     .name = "explain",
     .summary = "the rows and the formula behind one sentence of a report",
-    .usage = "ID [FOLDER | DUMP...]",
-    .description = "ID is a finding (F3), a fix (N1), something ruled out (tracer) or an operator "
-                   "(op7), as reports\n"
-                   "and report.json name them. Without a folder the working directory is read.",
+    .usage = "ID [FOLDER | DUMP...] | FOLDER",
+    .description =
+        "ID is a finding (F3), a fix (N1), something ruled out (tracer) or an operator "
+        "(op7), as reports\n"
+        "and report.json name them. Without a folder the working directory is read; a folder "
+        "alone lists\n"
+        "what can be explained.",
     .examples = "  etprof explain F3 out_model\n"
                 "  etprof explain op7 off.etdump on.etdump --pte model.pte",
     .opts = k_options,

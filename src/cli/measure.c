@@ -179,13 +179,18 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
     const etp_session_result *r = &o->result;
     clear_progress(t);
     if (st == ETP_OK && r->signal) {
-        etp_say("interrupted after %u whole blocks; everything measured is in %s\n", r->blocks,
-                o->dir);
+        etp_say("interrupted after %u whole blocks; everything measured is in %s\n"
+                "'etprof ab --resume %s' goes on\n",
+                r->blocks, o->dir, o->dir);
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (st == ETP_OK && !cli->quiet) {
         etp_say("measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
                 r->blocks, r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
+    }
+    if (st == ETP_IO && o->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
+        etp_say("%u whole blocks are in %s; when there is room, 'etprof ab --resume %s' goes on\n",
+                r->blocks, o->dir, o->dir);
     }
     if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too
         etp_cli_outcome(cli, 6);

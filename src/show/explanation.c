@@ -271,3 +271,31 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     }
     return r;
 }
+
+const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, ab->title);
+    etp_report_section(r, 1, "claims", "What can be explained");
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        etp_keys_add(keys, ETP_PLAIN, ab->fixes.items[i].id, "%s", ab->fixes.items[i].text);
+    }
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        etp_keys_add(keys, ETP_PLAIN, ab->findings.items[i].id, "%s", ab->findings.items[i].text);
+    }
+    for (size_t i = 0; i < ab->n_causes; i++) {
+        etp_keys_add(keys, ETP_PLAIN, etp_cause_id(ab->causes[i].cause), "%s, %s",
+                     etp_cause_state_name(ab->causes[i].state), ab->causes[i].text);
+    }
+    enum { SLOWEST = 5 };
+    for (size_t i = 0; i < ab->n_operators && i < SLOWEST; i++) {
+        const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
+        etp_keys_add(keys, ETP_PLAIN, op->id, "%s", op->label);
+    }
+    if (ab->n_operators > SLOWEST) {
+        etp_report_text(
+            r, "And %zu more operators: 'etprof analyze FOLDER --format csv' has their ids.",
+            ab->n_operators - SLOWEST);
+    }
+    return r;
+}

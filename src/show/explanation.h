@@ -18,6 +18,8 @@ typedef struct etp_explanation { // a finding, a fix, something ruled out, or an
 // ETP_USAGE with the known ids when there is no such sentence.
 ETP_NODISCARD etp_status etp_explanation_find(const etp_ab *ab, const char *id,
                                               etp_explanation *out, etp_error *err);
+// What there is to explain: ids with their sentences.
+const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena);
 void etp_explanation_json(const void *claim, etp_json *j);
 const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena);
 

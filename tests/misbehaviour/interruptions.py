@@ -167,6 +167,10 @@ def limited():
         kept = manifest(tmp)["blocks_done"]
         expect(done.returncode == 5, name, f"exit {done.returncode}: {done.stderr}")
         expect("cannot write" in done.stderr and len(done.stderr.splitlines()) == 1, name, done.stderr)
+        words = [w for w in ARGS if w != "--quiet"][:-1] + ["loud"]
+        loud = ab(tmp, "model.pte", *words, "--blocks", "12",
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16000, resource.RLIM_INFINITY)))
+        expect("'etprof ab --resume loud' goes on" in loud.stderr, name, "no command that goes on", loud.stderr)
         expect(0 < kept < 12, name, f"{kept} blocks")
         rows = (pathlib.Path(tmp) / "run" / "samples.csv").read_bytes()
         expect(not (pathlib.Path(tmp) / "run" / "session.lock").exists(), name, "the lock is left")

@@ -116,6 +116,10 @@ with tempfile.TemporaryDirectory() as tmp:
     for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
         expect(f"\n{section}\n──" in full, "--full", "no section", section)
 
+    listed = run("explain", tmp / "fast")[0]
+    for line in ("N1 ", "F1 ", "thermal ", "op"):
+        expect(f"\n{line}" in listed, "explain FOLDER", f"does not list {line}", listed)
+
     text = measure(tmp, "slow", "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
     look("slower", "analyze", tmp / "slow")
