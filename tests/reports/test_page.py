@@ -2,7 +2,7 @@
 """The page as a reader finds it, in a headless Chromium: what stands on the first screen, what is cut off, what its
 links lead to, and that its figures are those of report.json.
 
-usage: test_page.py ETPROF SOURCE_ROOT FAKE_RUNNER"""
+usage: test_page.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
 import csv
 import html
 import io
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 from checks import expect, finish  # noqa: E402
 
-ETPROF, ROOT, FAKE = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
+ETPROF, ROOT, FAKE, RENDER = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
 WIDTHS = (1280, 820, 390)
 
 
@@ -273,6 +273,20 @@ def roofline(tmp):
     expect(abs(shown / placed[0] - 1) < 0.02, "below the roof by its efficiency", shown, placed[0])
 
 
+def hostile_names(chromium, tmp):
+    """Names that are markup, script ends and line separators stay text, and the page's script works on them."""
+    page = tmp / "hostile.html"
+    page.write_bytes(subprocess.run([RENDER, "hostile", "html"], capture_output=True, check=True).stdout)
+    told = browser.ask(chromium, tmp, page, """
+      var alien = document.querySelectorAll('script, img, iframe, object, form, [onclick], [onerror]').length;
+      document.querySelector('a[href="#op1"]').dispatchEvent(
+        new MouseEvent('click', {bubbles: true, cancelable: true}));
+      return {scripts: alien, open: document.querySelectorAll('.drawer.open').length,
+        tools: document.querySelectorAll('.graph button').length};""")
+    # the data, the page's script, and the two of the test
+    expect(told == {"scripts": 4, "open": 1, "tools": 3}, "hostile names", told)
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name:
@@ -285,6 +299,7 @@ def main():
         graph(chromium, tmp)
         what_if(chromium, tmp)
         roofline(tmp)
+        hostile_names(chromium, tmp)
     finish("the first screen decides, nothing is clipped")
 
 
