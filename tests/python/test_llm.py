@@ -6,7 +6,7 @@ import math
 import struct
 import unittest
 
-from support import NEEDS_TORCH, ExportCase
+from support import NEEDS_TORCH, ExportCase, runtime_events
 
 TINY = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
         "num_key_value_heads": 1, "intermediate_size": 64, "vocab_size": 96,
@@ -289,6 +289,13 @@ class Programs(ExportCase):
         self.assertEqual(said["use_kv_cache"], [True])
         self.assertEqual(said["enable_dynamic_shape"], [True])
         self.assertEqual(said["get_eos_ids"], [2])
+        # QB4W: one group for each row, which has other kernels and none for SME
+        import torch
+
+        events = runtime_events(self.out / entry["file"], [torch.tensor([[5, 9, 17]]), torch.tensor([0])])
+        linear = [e for e in events if e.startswith("Fully Connected")]
+        self.assertEqual(len(linear), 8)
+        self.assertTrue(all("QC4W" in e for e in linear), linear)
 
 
 @NEEDS_TORCH

@@ -178,6 +178,8 @@ def quantize_linear(module, bits: int, group: int):
 
     linears = [m for m in module.modules() if isinstance(m, torch.nn.Linear)]
     fitting = [m for m in linears if fits(m)]
+    if fitting and bits == 4 and group == 0:
+        return four_bits_per_channel(module), []
     if not fitting:
         raise BadInput(
             f"nothing was quantised: int{bits} needs a linear layer"
@@ -199,3 +201,36 @@ def quantize_linear(module, bits: int, group: int):
             f"their input width is no multiple of {group}"
         )
     return module, warnings
+
+
+def four_bits_per_channel(module):
+    """Written out here: what torchao makes of it, executorch 1.5.1 lowers as one group for each row,
+    for which XNNPACK has other kernels."""
+    from torch.ao.quantization.fx import _decomposed  # noqa: F401  declares the operators
+
+    ops = torch.ops.quantized_decomposed
+
+    class Linear(torch.nn.Module):
+        def __init__(self, linear):
+            super().__init__()
+            weight = linear.weight.detach().float()
+            scales = weight.abs().amax(1).clamp(min=1e-12) / 7.5
+            values = torch.clamp(torch.round(weight / scales[:, None]), -8, 7).to(torch.int8)
+            self.register_buffer("values", values)
+            self.register_buffer("scales", scales)
+            self.register_buffer("zeros", torch.zeros(len(scales), dtype=torch.int64))
+            self.bias = linear.bias
+
+        def forward(self, x):
+            scale, zero = ops.choose_qparams_per_token_asymmetric(x, torch.int8)
+            x = ops.quantize_per_token(x, scale, zero, -128, 127, torch.int8)
+            x = ops.dequantize_per_token(x, scale, zero, -128, 127, torch.int8, torch.float32)
+            weight = ops.dequantize_per_channel(
+                self.values, self.scales, self.zeros, 0, -8, 7, torch.int8)
+            return torch.nn.functional.linear(x, weight, self.bias)
+
+    for parent in list(module.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, torch.nn.Linear):
+                setattr(parent, name, Linear(child))
+    return module
