@@ -102,20 +102,38 @@ static etp_status execute(etp_cli *cli, const skills_options *o, const char *pla
     return ETP_OK;
 }
 
+static etp_status install(etp_cli *cli, const char *dir, const char *platform, etp_error *err)
+{
+    static const etp_skill_settings k_none;
+    etp_skill_list list;
+    ETP_TRY(etp_skill_select(NULL, &k_none, platform, &cli->arena, &list, err));
+    ETP_TRY(etp_skill_install(&list, dir, &cli->arena, err));
+    if (!cli->quiet) {
+        etp_say("%zu skills in %s\n", list.n, dir);
+    }
+    return ETP_OK;
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const skills_options *o = opts;
     bool runs = argc > 0 && strcmp(argv[0], "run") == 0;
-    if (runs != (argc == 2)) {
+    bool installs = argc > 0 && strcmp(argv[0], "install") == 0;
+    if ((runs || installs) != (argc == 2)) {
         return etp_fail(err, ETP_USAGE,
                         runs ? "skills run needs a list: 01-07, 04, setup-agent"
-                             : "skills takes one name, or 'run' and a list");
+                        : installs
+                            ? "skills install needs the folder where an agent looks for skills"
+                            : "skills takes one name, or 'run' and a list");
     }
     if (!runs && (o->dry_run || o->set.n > 0)) {
         return etp_fail(err, ETP_USAGE, "--set and --dry-run belong to 'etprof skills run LIST'");
     }
     etp_os_facts facts;
     etp_os_facts_read(&facts);
+    if (installs) {
+        return install(cli, argv[1], facts.platform, err);
+    }
     etp_skill_settings settings = {0};
     etp_skill_list list;
     ETP_TRY(settings_of(cli, &o->set, &settings, err));
@@ -140,14 +158,17 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_skills = {
     .name = "skills",
     .summary = "playbooks with gates: print them, or execute their commands",
-    .usage = "[NAME | run LIST]",
-    .description = "Without a name, the catalogue. NAME is a number, a name or a file's name; its "
-                   "Markdown is printed.\n"
-                   "run executes the steps and gates of LIST (01-07, 03,05, setup-agent) in the "
-                   "working directory, the\n"
-                   "root of a clone, and stops at the first that fails: exit code 1.",
+    .usage = "[NAME | run LIST | install DIR]",
+    .description =
+        "Without a name, the catalogue. NAME is a number, a name or a file's name; its "
+        "Markdown is printed.\n"
+        "run executes the steps and gates of LIST (01-07, 03,05, setup-agent) in the "
+        "working directory, the\n"
+        "root of a clone, and stops at the first that fails: exit code 1.\n"
+        "install copies all of them where an agent looks for skills, a folder with SKILL.md each.",
     .examples = "  etprof skills 04\n"
                 "  etprof skills run 01-07 --format json\n"
+                "  etprof skills install .claude/skills\n"
                 "  etprof skills run 03-05 --set model=mobilenet_v3_small --set dtype=int8",
     .opts = k_options,
     .opts_size = sizeof(skills_options),

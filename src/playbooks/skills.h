@@ -70,6 +70,10 @@ ETP_NODISCARD etp_status etp_skill_select(const char *selection, const etp_skill
                                           const char *platform, etp_arena *arena,
                                           etp_skill_list *out, etp_error *err);
 
+// Writes DIR/etprof-NAME/SKILL.md for each of LIST, in the form in which agents look for skills.
+ETP_NODISCARD etp_status etp_skill_install(const etp_skill_list *list, const char *dir,
+                                           etp_arena *arena, etp_error *err);
+
 // Puts the folder, as it would be now, into what is shown of a command that is not run; false on
 // out of memory.
 bool etp_skill_show_run(etp_skill_command *command, const char *platform, etp_arena *arena);

@@ -152,6 +152,29 @@ def text():
             check(f"workflow: {line}", (source / words[1]).is_file())
 
 
+def installed():
+    """Where an agent looks: a folder each, front matter that names it, no link that leads nowhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = etp("skills", "install", f"{folder}/skills", cwd=folder)
+        found = sorted(pathlib.Path(folder, "skills").iterdir())
+        check("skills install", done.returncode == 0 and len(found) == len(list(playbooks())), done.stderr)
+        for path in found:
+            text = (path / "SKILL.md").read_text()
+            head, body = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.S).groups()
+            lines = dict(line.split(": ", 1) for line in head.splitlines())
+            check(f"{path.name}: front matter", set(lines) == {"name", "description"} and lines["name"] == path.name and
+                  re.fullmatch(r"[a-z0-9-]{1,64}", path.name) and 20 < len(lines["description"]) <= 1024, head)
+            for target in re.findall(r"\]\((\.\./etprof-[^)]*)\)", body):
+                check(f"{path.name}: {target}", (path / target).is_file())
+            check(f"{path.name}: links", not re.search(r"\]\([^)]*\d\d_\w+\.md\)", body), body)
+            steps = re.findall(r"```sh (?:step|gate)\n.*?```", body, re.S)
+            source_of = [p for p in playbooks() if p.read_text().count("```sh ") and all(s in p.read_text() for s in steps)]
+            check(f"{path.name}: its commands", not steps or source_of)
+        again = etp("skills", "install", f"{folder}/skills", cwd=folder)
+        check("skills install again", again.returncode == 0, again.stderr)
+        check("skills install without a folder", etp("skills", "install", cwd=folder).returncode == 2)
+
+
 def with_bundled_model(where):
     folder = where / "out_toy_cnn" / "artifacts"
     folder.mkdir(parents=True)
@@ -278,6 +301,7 @@ def export(where):
 
 
 if part == "text":
+    installed()
     text()
 else:
     with tempfile.TemporaryDirectory(prefix="etprof-skills-") as folder:
