@@ -71,7 +71,8 @@ const etp_command etp_cmd_compare = {
                 "--name1 off --name2 on",
     .opts = k_options,
     .opts_size = sizeof(compare_options),
-    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML) |
+               ETP_CLI_FORMAT_BIT(ETP_CLI_GITHUB),
     .takes_runs = true,
     .min_args = 2,
     .max_args = 2,

@@ -56,7 +56,8 @@ const etp_command etp_cmd_report = {
         "  etprof report out_model/runs/mac out_model/runs/android --format html -o combined.html",
     .opts = k_options,
     .opts_size = sizeof(report_options),
-    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML) |
+               ETP_CLI_FORMAT_BIT(ETP_CLI_GITHUB),
     .takes_runs = true,
     .min_args = 1,
     .max_args = -1,

@@ -43,6 +43,7 @@ typedef enum etp_cli_format {
     ETP_CLI_CSV,
     ETP_CLI_MD,
     ETP_CLI_HTML,
+    ETP_CLI_GITHUB,
     ETP_CLI_INSPECTOR,
     ETP_CLI_INSPECTOR_JSON,
     ETP_CLI_FORMATS

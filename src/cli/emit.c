@@ -49,7 +49,9 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
         .color = cli->color && !cli->output,
         .unicode = cli->output || etp_terminal_is_utf8(),
     };
-    ETP_TRY(etp_answer_write(answer, format_of(cli), &style, &sink, err));
+    ETP_TRY(cli->format == ETP_CLI_GITHUB
+                ? etp_report_write_github(answer->report, &sink, err)
+                : etp_answer_write(answer, format_of(cli), &style, &sink, err));
     ETP_NEED(!buf.failed, err, "output");
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }

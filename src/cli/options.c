@@ -9,7 +9,7 @@
 #define COOL_WAIT_S 600.0
 
 static const char *const k_format_names[ETP_CLI_FORMATS] = {
-    "text", "json", "csv", "md", "html", "inspector", "inspector-json"};
+    "text", "json", "csv", "md", "html", "github", "inspector", "inspector-json"};
 
 const char *etp_cli_format_name(etp_cli_format format)
 {

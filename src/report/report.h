@@ -343,4 +343,9 @@ ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_format format
                                           const etp_report_style *style, etp_sink *sink,
                                           etp_error *err);
 
+// As a comment for a pull request: Markdown, the short form first, all of it folded below, at most
+// 60,000 bytes.
+ETP_NODISCARD etp_status etp_report_write_github(const etp_report *r, etp_sink *sink,
+                                                 etp_error *err);
+
 #endif
