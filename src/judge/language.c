@@ -2,6 +2,7 @@
 // What is said of language models: 4-bit weights whose scales keep them off SME, and how much of
 // what memory allows a token at a time reaches.
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "compare/session.h"
@@ -158,7 +159,8 @@ etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
     const etp_method *m = ab->n_arms && ab->roofs && !ab->emulated ? method_of(ab, arm) : NULL;
-    token_bytes b = m && takes_one_token(m) ? bytes_of(m) : (token_bytes){0};
+    bool decodes = ab->phase ? strcmp(ab->phase->kind, "decode") == 0 : m && takes_one_token(m);
+    token_bytes b = m && decodes ? bytes_of(m) : (token_bytes){0};
     double least, takes, least_before, before;
     if (b.cache == 0 || b.weights == 0 || !place(ab, arm, &b, &least, &takes)) {
         return ETP_OK; // no language model, or nothing to hold it against
