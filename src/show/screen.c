@@ -80,6 +80,13 @@ static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s
     if (!c->withheld && isfinite(lo) && isfinite(hi)) {
         parts[1] = etp_arena_printf(arena, "95 %% [%.2f, %.2f]", lo, hi);
     }
+    const char *rates = c->withheld ? NULL : etp_ab_rates_text(ab, c, arena);
+    if (rates && parts[0]) {
+        parts[0] = etp_arena_printf(arena, "%s · %s", rates, parts[0]);
+    }
+    if (words && ab->phase) {
+        words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);
+    }
     etp_screen_headline(s, c->withheld ? ETP_WARN : etp_ab_severity_of_verdict(c->verdict), words,
                         parts);
 }
@@ -102,6 +109,12 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     size_t n = ab->n_comparisons;
     for (size_t i = 0; i < n && i < SHOWN_HEADLINES; i++) {
         headline(ab, &ab->comparisons[i], s, arena);
+    }
+    for (size_t i = 1; i < ab->n_phases; i++) {
+        const etp_ab *later = ab->phases[i].ab;
+        for (size_t k = 0; k < later->n_comparisons && k < SHOWN_HEADLINES; k++) {
+            headline(later, &later->comparisons[k], s, arena);
+        }
     }
     if (n > SHOWN_HEADLINES) {
         etp_screen_remark(s, ETP_PLAIN,

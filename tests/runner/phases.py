@@ -78,7 +78,7 @@ def check_documents(out):
         for arm in p["arms"]:
             rate = 1e9 * p["tokens"] / arm["median_ns"]
             expect(abs(arm["tokens_per_s"] / rate - 1) < 1e-4, p["name"], "tells tokens a second", arm)
-    text = run("report", out).stdout
+    text = run("analyze", out).stdout
     for word in ("prefill 16", "decode @0", "decode @32", "tok/s"):
         expect(word in text, "report", f"says {word}", text[:400])
     verified = run("verify", out)
