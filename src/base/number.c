@@ -118,12 +118,12 @@ etp_str etp_format_i64(int64_t v, char buf[static ETP_NUMBER_CHARS])
     return (etp_str){begin, (size_t)(end - begin)};
 }
 
-// Most numbers of documents are whole, or thousandths: nanoseconds told in microseconds. Below 9e12
+// Most numbers of documents are whole, or thousandths: nanoseconds told in microseconds. Below 4e12
 // their neighbours of three decimals are other doubles, so the three decimals, without zeros at the
 // end, are the shortest decimal.
 static const char *format_thousandths(double v, char buf[static ETP_NUMBER_CHARS])
 {
-    if (!(v > 0 && v < 9e12)) {
+    if (!(v > 0 && v < 4e12)) {
         return NULL;
     }
     uint64_t k = (uint64_t)(v * 1000 + 0.5);
