@@ -15,8 +15,10 @@ static uint64_t unsigned_at(const void *value, size_t size)
 static bool is_unknown(const etp_field *f, const void *value)
 {
     switch (f->kind) {
-    case ETP_FIELD_TEXT:
-        return !(f->flags & ETP_BLANK) && !*(const char *const *)value;
+    case ETP_FIELD_TEXT: {
+        const char *z = *(const char *const *)value;
+        return z ? (f->flags & ETP_EMPTY) && !z[0] : !(f->flags & ETP_BLANK);
+    }
     case ETP_FIELD_STR:
         return (f->flags & ETP_EMPTY) && ((const etp_str *)value)->len == 0;
     case ETP_FIELD_MAYBE:

@@ -56,7 +56,7 @@ static void read_one(const etp_json_object *o, const etp_field *f, void *value)
     switch (f->kind) {
     case ETP_FIELD_TEXT: {
         etp_str s = etp_json_get_str(o, f->key);
-        *(const char **)value = s.len > 0 ? s.ptr : NULL;
+        *(const char **)value = s.len > 0 || (f->flags & (ETP_SET | ETP_EMPTY)) ? s.ptr : NULL;
         return;
     }
     case ETP_FIELD_STR:
@@ -118,6 +118,7 @@ static void read_list(const etp_json_object *o, const etp_field *f, char *object
     size_t *length = (size_t *)(void *)(object + f->n_offset);
     *length = 0;
     if (f->pointer) {
+        assert(f->cap_offset > 0);
         items = n > 0 ? etp_arena_alloc_array(o->arena, n, f->size) : NULL;
         if (n > 0 && !items) {
             *o->status = *o->status == ETP_OK ? etp_fail_nomem(o->err, f->key) : *o->status;

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/sha256.h"
+#include "document/fields.h"
 #include "store/roofs_file.h"
 
 #define CACHE_LIMIT ((size_t)4 << 20)
@@ -125,40 +126,10 @@ etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roo
     return path ? etp_os_write_atomic(path, text, err) : etp_fail_nomem(err, "roofs");
 }
 
-static void number_or_null(etp_json *j, const char *key, uint64_t n)
-{
-    etp_json_kv_u64_if(j, key, n, n);
-}
-
 void etp_roofs_json(const void *data, etp_json *j)
 {
     const etp_roof_table *t = &((const etp_roofs_answer *)data)->table;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", ETP_ROOFS_SCHEMA);
-    etp_json_kv_z(j, "device", t->device);
-    etp_json_kv_z(j, "cpu", t->cpu[0] ? t->cpu : NULL);
-    etp_json_kv_z(j, "features", t->features);
-    number_or_null(j, "cpus", t->cpus);
-    etp_json_kv_z(j, "governor", t->governor[0] ? t->governor : NULL);
-    number_or_null(j, "max_khz", t->max_khz);
-    etp_json_kv_bool_if(j, "boost", t->boost > 0, t->boost >= 0);
-    etp_json_kv_bool(j, "emulated", t->emulated);
-    etp_json_key(j, "roofs");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < t->n; i++) {
-        const etp_roof *r = &t->items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "isa", r->isa[0] ? r->isa : NULL);
-        etp_json_kv_z(j, "what", r->what);
-        etp_json_kv_z(j, "unit", r->unit);
-        etp_json_kv_u64(j, "threads", r->threads);
-        number_or_null(j, "working_set_bytes", r->bytes);
-        number_or_null(j, "best", r->best);
-        number_or_null(j, "median", r->median);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_document_write(j, &k_etp_roofs_document, t, t);
     etp_json_end_document(j);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "document/rows.h"
 #include "os/os.h"
 #include "store/internal.h"
 
@@ -17,6 +18,18 @@ typedef struct file_list {
     etp_str manifest; // its hash; empty: not said
     bool plain;
 } file_list;
+
+#define OF file_list
+static const etp_field k_list_rows[] = {
+    FIELD("manifest_sha256", STR, manifest, "of the manifest they were computed from",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_SHA256),
+    LIST("files", OBJECT, items, n, "every derived file, by name", .shape = &k_etp_run_file,
+         .most = 100000, .cap_offset = (uint32_t)offsetof(OF, cap)),
+};
+static SHAPE(k_list, k_list_rows);
+#undef OF
+const etp_document k_etp_derived_document = {DERIVED_SCHEMA, "derived.json of a run folder",
+                                             &k_list};
 
 static etp_str format_list(const file_list *list, etp_arena *arena);
 
@@ -32,22 +45,7 @@ static etp_status read_list(const char *path, etp_arena *arena, file_list *out, 
     etp_status status = ETP_OK;
     const etp_json_object root = {
         .object = json, .where = "", .arena = arena, .err = err, .status = &status};
-    const json_t *array;
-    size_t n = etp_json_get_array(&root, "files", 100000, &array);
-    if (json_object_get(json, "manifest_sha256")) {
-        out->manifest = etp_json_get_str(&root, "manifest_sha256");
-    }
-    for (size_t i = 0; i < n && status == ETP_OK; i++) {
-        etp_json_object o = etp_json_element(&root, "files", array, i);
-        etp_run_file f = {.path = etp_json_get_str(&o, "path"),
-                          .sha256 = etp_json_get_str(&o, "sha256"),
-                          .bytes = etp_json_get_u64(&o, "bytes", INT64_MAX)};
-        if (status == ETP_OK && !etp_run_path_ok(f.path)) {
-            etp_json_reject(&o, "path", "a path inside the folder");
-        } else if (status == ETP_OK && !ETP_PUSH(arena, out, f)) {
-            status = etp_fail_nomem(err, ETP_RUN_DERIVED);
-        }
-    }
+    etp_object_read(&root, &k_list, out, out);
     json_decref(json);
     out->plain = etp_str_eq(format_list(out, arena), text);
     return status;
@@ -101,22 +99,7 @@ static etp_str format_list(const file_list *list, etp_arena *arena)
     etp_sink sink = etp_sink_strbuf(&text);
     etp_json j;
     etp_json_init(&j, &sink, true);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "schema", DERIVED_SCHEMA);
-    if (list->manifest.len > 0) {
-        etp_json_kv_str(&j, "manifest_sha256", list->manifest);
-    }
-    etp_json_key(&j, "files");
-    etp_json_begin_array(&j);
-    for (size_t i = 0; i < list->n; i++) {
-        etp_json_begin_object_inline(&j);
-        etp_json_kv_str(&j, "path", list->items[i].path);
-        etp_json_kv_str(&j, "sha256", list->items[i].sha256);
-        etp_json_kv_u64(&j, "bytes", list->items[i].bytes);
-        etp_json_end(&j);
-    }
-    etp_json_end(&j);
-    etp_json_end(&j);
+    etp_document_write(&j, &k_etp_derived_document, list, list);
     etp_json_end_document(&j);
     return text.failed ? (etp_str){0} : etp_strbuf_str(&text);
 }

@@ -9,6 +9,7 @@
 
 #define ETP_ROOFS_SCHEMA "etprof.roofs/1"
 
+extern const etp_document k_etp_roofs_document; // of etp_roof_table
 // ETP_CORRUPT with what is wrong; nothing in TEXT is trusted. Texts live in ARENA.
 ETP_NODISCARD etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out,
                                         etp_error *err);

@@ -31,7 +31,7 @@ def spliced(members):
 def is_nullable(m):
     if m["kind"] == "text" and m["many"] == "counted":
         return False
-    return not m["set"] and not m["blank"] and not (m["absent"] and m["many"] == "one") and (
+    return not m["set"] and not m["blank"] and not m["sha256"] and not (m["absent"] and m["many"] == "one") and (
         m["null"] or m["kind"] in UNKNOWN or None in m.get("words", ()))
 
 

@@ -13,6 +13,7 @@
 #include "machine/smoke.h"
 #include "show/json.h"
 #include "store/internal.h"
+#include "store/roofs_file.h"
 #include "study/gate/gate.h"
 #include "study/history/history.h"
 #include "study/rerun.h"
@@ -94,7 +95,8 @@ int main(void)
         &k_etp_gate_document,     &k_etp_history_document, &k_etp_rerun_document,
         &k_etp_whatif_document,   &k_etp_verify_document,  &k_etp_validate_document,
         &k_etp_doctor_document,   &k_etp_levels_document,  &k_etp_devices_document,
-        &k_etp_restored_document, &k_etp_smoke_document,
+        &k_etp_restored_document, &k_etp_smoke_document,   &k_etp_roofs_document,
+        &k_etp_derived_document,
     };
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;
