@@ -2,7 +2,6 @@
 // What is said of language models: 4-bit weights whose scales keep them off SME, and how much of
 // what memory allows a token at a time reaches.
 #include <math.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "compare/session.h"
@@ -137,6 +136,14 @@ static bool takes_one_token(const etp_method *m)
     return ids;
 }
 
+static bool decodes(const etp_ab_session *s, const etp_method *m)
+{
+    const etp_run *run = &s->run;
+    bool phases = s->has_run && run->phases.n > 0 && run->arms.n > 0;
+    return phases ? etp_str_eqz(run->phases.items[run->arms.items[0].phase].kind, "decode")
+                  : takes_one_token(m);
+}
+
 // Least time of reading B at the arm's level and threads, and the time that a token takes, ns.
 static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *least, double *takes)
 {
@@ -159,8 +166,7 @@ etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
     const etp_method *m = ab->n_arms && ab->roofs && !ab->emulated ? method_of(ab, arm) : NULL;
-    bool decodes = ab->phase ? strcmp(ab->phase->kind, "decode") == 0 : m && takes_one_token(m);
-    token_bytes b = m && decodes ? bytes_of(m) : (token_bytes){0};
+    token_bytes b = m && decodes(s, m) ? bytes_of(m) : (token_bytes){0};
     double least, takes, least_before, before;
     if (b.cache == 0 || b.weights == 0 || !place(ab, arm, &b, &least, &takes)) {
         return ETP_OK; // no language model, or nothing to hold it against
