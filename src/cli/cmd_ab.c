@@ -2,8 +2,10 @@
 // etprof ab MODEL…: measure two or more arms in paired launches and explain the difference.
 #include <stddef.h>
 
+#include "cli/baseline.h"
 #include "cli/measure.h"
 #include "cli/newest.h"
+#include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
 
@@ -60,6 +62,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const etp_session_arguments *g = opts;
     const char *dir = g->resume;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
+    if (g->save) { // before anything is measured
+        ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), g->save, err));
+    }
     if (g->resume) {
         ETP_TRY(etp_resume_check(k_options, g, argc > 0 ? "the model" : NULL, err));
         ETP_TRY(etp_cli_newest(cli, true, &dir, err));
@@ -74,7 +79,12 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }
     etp_ab_options answer = {.margin = g->margin};
-    return etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err);
+    ETP_TRY(etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err));
+    if (g->save && cli->exit_code >= 128) { // a signal: what was measured is told already
+        etp_say("baseline   %s is not saved: the session is not finished\n", g->save);
+        return ETP_OK;
+    }
+    return g->save ? etp_cli_save(cli, g->save, dir, err) : ETP_OK;
 }
 
 const etp_command etp_cmd_ab = {
@@ -91,6 +101,7 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --levels vnni,avx512,avx2 --blocks 12\n"
                 "  etprof ab model.pte --precision 1% --budget 5m\n"
                 "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60s\n"
+                "  etprof ab model.pte --save main\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
                 "  etprof ab --resume out_model",
     .opts = k_options,

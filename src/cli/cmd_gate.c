@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/baseline.h"
 #include "cli/emit.h"
-#include "cli/newest.h"
 #include "cli/say.h"
 #include "judge/open.h"
 #include "os/os.h"
@@ -22,8 +22,8 @@ typedef struct gate_options {
 static const char *const k_grades[] = {"any", "A", "B", "C", "D", NULL};
 
 static const etp_opt k_options[] = {
-    {"against", 'a', ETP_OPT_STRING, offsetof(gate_options, against), "FOLDER",
-     "an earlier run folder: no arm may have become slower", NULL},
+    {"against", 'a', ETP_OPT_STRING, offsetof(gate_options, against), "RUN",
+     "an earlier run, its folder or its name (ab --save): no arm may have become slower", NULL},
     {"margin", 0, ETP_OPT_PERCENT, offsetof(gate_options, margin), "PERCENT",
      "how much slower than the earlier one is no regression (default 5%)", NULL},
     {"min-grade", 0, ETP_OPT_CHOICE, offsetof(gate_options, min_grade), "GRADE",
@@ -65,7 +65,7 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
     const char *against = o->against;
     if (st == ETP_OK && against) {
-        st = etp_cli_newest(cli, false, &against, err);
+        st = etp_cli_against(cli, &against, err);
     }
     if (st == ETP_OK && against) {
         st = etp_ab_open(&against, 1, &how, &earlier, err);
@@ -115,6 +115,7 @@ const etp_command etp_cmd_gate = {
                    "lost blocks always fail.",
     .examples = "  etprof gate out_model 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
                 "  etprof gate out_model --against main/out_model --junit gate.xml\n"
+                "  etprof gate out_model --against main\n"
                 "  git bisect run sh -c './build.sh || exit 125; etprof ab m.pte --out new && "
                 "etprof gate new --against old --bisect'",
     .opts = k_options,

@@ -20,8 +20,8 @@ static const struct {
 } k_groups[] = {
     {"measure",          {"ab", "run", "sweep", "plan", "rerun", "roofs", NULL}         },
     {"explain",
-     {"analyze", "compare", "explain", "whatif", "report", "gate", "history", "stats", "kernels",
-      "verify-claim", NULL}                                                             },
+     {"analyze", "compare", "explain", "whatif", "report", "gate", "baselines", "history", "stats",
+      "kernels", "verify-claim", NULL}                                                  },
     {"files",
      {"inspect", "ops", "convert", "export", "models", "pack", "unpack", "verify", "validate",
       NULL}                                                                             },

@@ -311,6 +311,40 @@ ETP_NODISCARD etp_status etp_run_models_are(const etp_run *run, etp_arena *arena
 // out of memory.
 const char *etp_run_names_used(const etp_run *run, etp_arena *arena);
 
+// ---- named baselines ----
+
+typedef enum etp_baseline_state {
+    ETP_BASELINE_NONE,       // nothing has that name
+    ETP_BASELINE_SAME,       // the folder is where it was and has the manifest it had
+    ETP_BASELINE_MOVED,      // no run folder is there any more
+    ETP_BASELINE_CHANGED,    // a run folder is there, with another manifest
+    ETP_BASELINE_UNREADABLE, // the note is none of ours
+} etp_baseline_state;
+typedef struct etp_baseline {
+    const char *name, *dir; // DIR: NULL when the note is unreadable
+    char sha256[65];        // of the manifest as it was saved
+    etp_baseline_state state;
+} etp_baseline;
+typedef struct etp_baselines { // by name
+    etp_baseline *items;
+    size_t n, cap;
+} etp_baselines;
+// Could NAME be given? ETP_USAGE: a bad name, or no STATE_DIR (NULL) to keep it in.
+ETP_NODISCARD etp_status etp_baseline_check(const char *state_dir, const char *name,
+                                            etp_error *err);
+bool etp_baseline_name_ok(const char *name);
+// DIR, a finished run, gets NAME, which another one may have had.
+ETP_NODISCARD etp_status etp_baseline_save(const char *state_dir, const char *name, const char *dir,
+                                           etp_arena *arena, etp_error *err);
+// ETP_BASELINE_NONE when nothing has that name, also when it could be none.
+ETP_NODISCARD etp_status etp_baseline_find(const char *state_dir, const char *name,
+                                           etp_arena *arena, etp_baseline *out, etp_error *err);
+ETP_NODISCARD etp_status etp_baseline_list(const char *state_dir, etp_arena *arena,
+                                           etp_baselines *out, etp_error *err);
+// The name goes, the folder stays.
+ETP_NODISCARD etp_status etp_baseline_remove(const char *state_dir, const char *name,
+                                             etp_arena *arena, etp_error *err);
+
 // True when DIR holds a manifest of ours.
 bool etp_run_is(const char *dir);
 // Reads a run folder in any state. ETP_CORRUPT with a byte position, ETP_UNSUPPORTED (a newer

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run folders by name: etprof ab --save, gate --against NAME, baselines; folders that moved or changed, bad notes.
+
+The fake runner's durations are exact: base LEVEL NS in its model file. usage: baselines.py ETPROF FAKE_RUNNER"""
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+OPTIONS = ["--levels", "sme2,neon", "--iterations", "4", "--warmup", "3", "--seed", "7", "--runner", FAKE]
+
+
+def run(*words, **env):
+    return subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=600, check=False,
+                          env={**os.environ, "HOME": str(TMP / "home"), "XDG_STATE_HOME": str(TMP / "state"), **env})
+
+
+def measure(out, ns, *options, blocks=6):
+    pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\n" % ns)
+    return run("ab", "model.pte", "--out", out, "--blocks", blocks, *OPTIONS, *options)
+
+
+def listed():
+    document = json.loads(run("baselines", "--format", "json").stdout)
+    expect(document["schema"] == "etprof.baselines/1", document)
+    return {b["name"]: (b["state"], b["dir"], b.get("manifest_sha256")) for b in document["baselines"]}
+
+
+def against(name, code, *words, folder="slow"):
+    done = run("gate", folder, "--against", name)
+    said = done.stdout + done.stderr
+    expect(done.returncode == code and all(w in said for w in words), f"--against {name}", done.returncode, said)
+
+
+def saved():
+    expect(listed() == {}, "nothing is saved yet")
+    expect("--save" in run("baselines").stdout, "an empty list says what to do")
+    done = measure("fast", 1000000, "--save", "main")
+    expect(done.returncode == 0 and "main" in done.stderr, "--save", done.returncode, done.stderr)
+    measure("slow", 1300000)
+    digest = hashlib.sha256(pathlib.Path("fast/manifest.json").read_bytes()).hexdigest()
+    expect(listed() == {"main": ("same", str(TMP / "fast"), digest)}, "listed", listed())
+    note = TMP / "state/etprof/baselines/main"
+    check = subprocess.run(["sha256sum", "-c", note], capture_output=True, check=False)
+    expect(check.returncode == 0, "sha256sum reads the note", check)
+    against("main", 1, "against:linux_sme2_on", str(TMP / "fast"))
+    against("main", 0, folder="fast")
+    os.mkdir("elsewhere")
+    os.chdir("elsewhere")
+    against("main", 1, "against:linux_sme2_on", folder="../slow")
+    os.chdir(TMP)
+    # A folder of that name is meant before a name is.
+    (TMP / "work").mkdir()
+    os.symlink(TMP / "slow", "work/main")
+    os.chdir("work")
+    against("main", 0, folder="../slow")
+    os.chdir(TMP)
+    done = run("baselines", "save", "release-1.0", "slow")
+    expect(done.returncode == 0 and listed()["release-1.0"][:2] == ("same", str(TMP / "slow")), done.stderr)
+    expect(sorted(listed()) == ["main", "release-1.0"], listed())
+
+
+def lost():
+    os.rename("fast", "away")
+    expect(listed()["main"][0] == "moved", "a moved folder", listed())
+    against("main", 5, "moved or removed", "baselines save main")
+    done = run("baselines", "save", "main", "away")
+    expect(done.returncode == 0 and f"it was {TMP / 'fast'}" in done.stderr, "saved again", done.stderr)
+    against("main", 1, "against:linux_sme2_on")
+    manifest = pathlib.Path("away/manifest.json")
+    before = manifest.read_bytes()
+    manifest.write_bytes(before + b"\n")
+    expect(listed()["main"][0] == "changed", "a changed folder", listed())
+    against("main", 4, "another run", "baselines save main")
+    manifest.write_bytes(before)
+    against("main", 1, "against:linux_sme2_on")
+    note = TMP / "state/etprof/baselines/main"
+    line = note.read_bytes()
+    for bad in (b"", b"main\n", line[:-1], line[1:], line + line, line.replace(b"  /", b"  "), line[:64] + b"\0" + line[65:],
+                b"\xff" * 9000):
+        note.write_bytes(bad)
+        done = run("gate", "slow", "--against", "main")
+        expect(done.returncode == 4 and done.stderr.startswith("etprof gate: "), bad[:80], done.returncode, done.stderr)
+        expect(run("baselines").returncode in (0, 4), "a bad note", bad[:80])
+    note.write_bytes(line)
+
+
+def refused():
+    against("nosuch", 2, "no folder and no baseline is called 'nosuch'", "etprof baselines")
+    for name in ("", ".", "..", "../x", "a/b", "-x", "a b", "x" * 65, "a\nb", "ä"):
+        done = measure("never", 1000000, f"--save={name}")
+        expect(done.returncode == 2 and not pathlib.Path("never").exists(), "a bad name is told first", name, done.stderr)
+        expect(run("baselines", "save", name, "slow").returncode == 2, name)
+        expect(run("baselines", "remove", "--", name).returncode == 2, name)
+    for words in (["remove"], ["save", "x"], ["rename", "main", "x"], ["save", "x", "none"], ["remove", "nosuch"]):
+        expect(run("baselines", *words).returncode in (2, 4, 5), words)
+    done = run("ab", "model.pte", "--save", "x", *OPTIONS, HOME="", XDG_STATE_HOME="relative")
+    expect(done.returncode == 2 and "HOME" in done.stderr, "no state folder", done.stderr)
+    expect(run("baselines", "remove", "main", "release-1.0").returncode == 0 and listed() == {}, "removed")
+    expect(pathlib.Path("away/manifest.json").is_file(), "the folder stays")
+
+
+def interrupted():
+    pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    session = subprocess.Popen([ETPROF, "ab", "model.pte", "--out", "cut", "--blocks", "1000", *OPTIONS, "--save", "cut"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "XDG_STATE_HOME": str(TMP / "state")})
+    samples = pathlib.Path("cut/samples.csv")
+    until = time.monotonic() + 300
+    while session.poll() is None and time.monotonic() < until and not (
+            samples.is_file() and samples.stat().st_size > 200):
+        time.sleep(0.02)
+    session.send_signal(signal.SIGINT)
+    said = session.communicate(timeout=300)[1]
+    expect(session.returncode == 130 and "cut is not saved" in said, "interrupted", session.returncode, said)
+    expect("cut" not in listed(), "what is not finished has no name")
+    expect(run("baselines", "save", "cut", "cut").returncode == 2, "not by hand either")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    TMP = pathlib.Path(folder).resolve()
+    os.chdir(TMP)
+    saved()
+    lost()
+    refused()
+    interrupted()
+    os.chdir("/")
+finish("baselines have names, and what became of them is said")
