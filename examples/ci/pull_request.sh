@@ -2,26 +2,54 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures a model and holds it against the run folder of the branch it goes to. For any CI, or none:
 #   pull_request.sh MODEL.pte BASELINE OUT [etprof ab's options]
-# OUT/run: what was measured; OUT/comment.md: the comment (at most 60,000 bytes). Exit code: 0 no arm became slower,
-# 1 one did, 3 unknown. Without a BASELINE folder the run is measured and told, and the exit code is 0.
+# OUT/run: what was measured; OUT/comment.md: the comment (at most 60,000 bytes): the gate's answer, for each arm that
+# became slower what became slower in it, and the report. Exit code: 0 no arm became slower, 1 one did, 3 unknown.
+# Without a BASELINE folder the run is measured and told, and the exit code is 0.
 set -eu
 [ $# -ge 3 ] || { echo "usage: pull_request.sh MODEL.pte BASELINE OUT [OPTION...]" >&2; exit 2; }
 model=$1 baseline=$2 out=$3
 shift 3
 etprof=${ETPROF:-etprof}
+most=60000
 mkdir -p "$out"
-"$etprof" ab "$model" --out "$out/run" --quiet "$@" >/dev/null || [ $? -eq 1 ] || [ $? -eq 3 ]
+measured=0
+"$etprof" ab "$model" --out "$out/run" --quiet "$@" >/dev/null || measured=$?
+case $measured in 0 | 1 | 3) ;; *) exit "$measured" ;; esac
 if [ ! -f "$baseline/manifest.json" ]; then
     "$etprof" analyze "$out/run" --format github -o "$out/comment.md"
     echo "no run folder of the branch it goes to at $baseline: nothing to hold it against" >&2
     exit 0
 fi
+
+comment=$out/comment.part
+# What may still be written, less what stands between the parts.
+room() { echo $((most - $(wc -c <"$comment") - 200)); }
+
 code=0
+"$etprof" gate "$out/run" --against "$baseline" --format md -o "$out/gate.md" || code=$?
+[ "$code" -le 1 ] || [ "$code" -eq 3 ] || exit "$code"
+# Whole lines: a table of very many arms is cut.
+LC_ALL=C awk '{ n += length($0) + 1; if (n > 20000) exit; print }' "$out/gate.md" >"$comment"
+rm "$out/gate.md"
+
+# An arm that became slower: what became slower in it. Half of the room is left for the others and the report.
+"$etprof" gate "$out/run" --against "$baseline" --format csv -q |
+    sed -n 's/^"\{0,1\}against:\([A-Za-z0-9_@.-]*\)"\{0,1\},no,.*/\1/p' >"$out/slower" || true
+while read -r arm; do
+    left=$(($(room) / 2))
+    [ "$left" -ge 4000 ] || break
+    "$etprof" compare "$baseline:$arm" "$out/run:$arm" --name1 before --name2 now --format github --limit "$left" \
+        -o "$out/compared.md" || echo "Its recordings cannot be compared." >"$out/compared.md"
+    printf '\n## What became slower in %s\n\n' "$arm" >>"$comment"
+    cat "$out/compared.md" >>"$comment"
+done <"$out/slower"
+rm -f "$out/slower" "$out/compared.md"
+
+"$etprof" analyze "$out/run" --format github --limit "$(room)" -o "$out/report.md"
 {
-    "$etprof" gate "$out/run" --against "$baseline" --format md || code=$?
-    [ "$code" -le 1 ] || [ "$code" -eq 3 ] || exit "$code"
-    "$etprof" analyze "$out/run" --format github
-} >"$out/comment.whole"
-head -c 60000 "$out/comment.whole" >"$out/comment.md"
-rm "$out/comment.whole"
+    printf '\n'
+    cat "$out/report.md"
+} >>"$comment"
+rm "$out/report.md"
+mv "$comment" "$out/comment.md"
 exit "$code"

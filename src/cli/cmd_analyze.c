@@ -2,6 +2,7 @@
 // etprof analyze: explain a run folder or bare dumps. Never measures.
 #include <stddef.h>
 
+#include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
 #include "kit/folder.h"
@@ -14,6 +15,7 @@ typedef struct analyze_options {
     uint64_t run_index;
     bool full, proof, json_rows;
     etp_opt_list fail_on;
+    uint64_t limit;
 } analyze_options;
 
 static const etp_opt k_options[] = {
@@ -41,6 +43,8 @@ static const etp_opt k_options[] = {
      "with --out, of one dump: the column model_id", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(analyze_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
+    {"limit", 0, ETP_OPT_COUNT, offsetof(analyze_options, limit), "BYTES",
+     "with --format github: at most so many (default 60000)", NULL},
     {"pte", 'p', ETP_OPT_STRING, offsetof(analyze_options, program), "FILE", NULL, NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE", NULL, NULL},
     {0},
@@ -49,6 +53,7 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const analyze_options *o = opts;
+    ETP_TRY(etp_cli_limit(cli, o->limit, err));
     if (!o->out && (o->run_index || o->json_rows || o->model_id)) {
         return etp_fail(
             err, ETP_USAGE,

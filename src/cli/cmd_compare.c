@@ -2,6 +2,7 @@
 // etprof compare A B: explain the difference of any two recordings. Never measures.
 #include <stddef.h>
 
+#include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
 
@@ -9,6 +10,7 @@ typedef struct compare_options {
     const char *program, *record, *roofs, *name1, *name2, *out;
     bool full;
     etp_opt_list fail_on;
+    uint64_t limit;
 } compare_options;
 
 static const etp_opt k_options[] = {
@@ -26,6 +28,8 @@ static const etp_opt k_options[] = {
      NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
+    {"limit", 0, ETP_OPT_COUNT, offsetof(compare_options, limit), "BYTES",
+     "with --format github: at most so many (default 60000)", NULL},
     {"pte", 'p', ETP_OPT_STRING, offsetof(compare_options, program), "FILE", NULL, NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE", NULL, NULL},
     {0},
@@ -34,6 +38,7 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const compare_options *o = opts;
+    ETP_TRY(etp_cli_limit(cli, o->limit, err));
     const char *out = o->out;
     if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
         ETP_TRY(etp_cli_newest(cli, false, &out, err));

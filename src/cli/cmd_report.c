@@ -3,11 +3,13 @@
 // over all.
 #include <stddef.h>
 
+#include "cli/emit.h"
 #include "cli/show_ab.h"
 #include "kit/folder.h"
 
 typedef struct report_options {
     const char *baseline, *title;
+    uint64_t limit;
 } report_options;
 
 static const etp_opt k_options[] = {
@@ -15,12 +17,15 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"title", 0, ETP_OPT_STRING, offsetof(report_options, title), "TEXT",
      "of what is shown (default: the model)", NULL},
+    {"limit", 0, ETP_OPT_COUNT, offsetof(report_options, limit), "BYTES",
+     "with --format github: at most so many (default 60000)", NULL},
     {0},
 };
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const report_options *o = opts;
+    ETP_TRY(etp_cli_limit(cli, o->limit, err));
     etp_ab_options how = {.baseline = o->baseline};
     if (argc > 1) {
         return etp_show_combined(cli, (const char *const *)argv, (size_t)argc, &how, o->title, err);

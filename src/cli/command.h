@@ -64,6 +64,7 @@ typedef struct etp_cli {
     bool terminal;                     // stdout is one
     unsigned width;                    // columns of the terminal, 80 when unknown
     const char *output;                // --output FILE, NULL = stdout
+    uint64_t limit;                    // --limit: bytes of a comment, 0 = ETP_GITHUB_BYTES
     int exit_code;                     // worst outcome so far, see etp_cli_outcome
     const char *program;               // path of this executable, NULL when unknown
     const char *command_line;          // as typed, quoted for a shell; NULL on out of memory

@@ -39,6 +39,19 @@ static etp_output_format format_of(const etp_cli *cli)
     return k_formats[cli->format];
 }
 
+etp_status etp_cli_limit(etp_cli *cli, uint64_t bytes, etp_error *err)
+{
+    if (bytes && cli->format != ETP_CLI_GITHUB) {
+        return etp_fail(err, ETP_USAGE, "--limit is about the comments of --format github");
+    }
+    if (bytes && (bytes < ETP_GITHUB_LEAST || bytes > ETP_GITHUB_BYTES)) {
+        return etp_fail(err, ETP_USAGE, "--limit takes %d to %d bytes", ETP_GITHUB_LEAST,
+                        ETP_GITHUB_BYTES);
+    }
+    cli->limit = bytes;
+    return ETP_OK;
+}
+
 etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
 {
     etp_strbuf buf;
@@ -50,7 +63,8 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
         .unicode = cli->output || etp_terminal_is_utf8(),
     };
     ETP_TRY(cli->format == ETP_CLI_GITHUB
-                ? etp_report_write_github(answer->report, &sink, err)
+                ? etp_report_write_github(answer->report,
+                                          cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)
                 : etp_answer_write(answer, format_of(cli), &style, &sink, err));
     ETP_NEED(!buf.failed, err, "output");
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);

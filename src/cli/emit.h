@@ -11,7 +11,9 @@
 
 // Writes to --output or standard output in cli->format.
 ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err);
-// As above, the reply to QUESTION.
+// --limit of a verb with --format github: bytes of what etp_cli_emit writes, 0: not given.
+ETP_NODISCARD etp_status etp_cli_limit(etp_cli *cli, uint64_t bytes, etp_error *err);
+// As etp_cli_emit, the reply to QUESTION.
 ETP_NODISCARD etp_status etp_cli_emit_reply(etp_cli *cli, const etp_question *question,
                                             etp_error *err);
 // Writes bytes that a special format produced itself.

@@ -3,36 +3,42 @@
 // may hold (65,536 characters).
 #include "report/tree.h"
 
-#define LIMIT ((size_t)60000) // bytes
 #define FOLD "\n<details>\n<summary>The whole report</summary>\n\n"
 #define CUT "\n\n*Cut to what a comment holds; `etprof report FOLDER --format md` has all of it.*\n"
 #define UNFOLD "\n</details>\n"
 
-// How much of TEXT fits into ROOM: up to a section's heading, so that no table and no code is cut.
+// The end of the last TEXT before ROOM that MARK follows; 0: none.
+static size_t last_before(etp_str text, size_t room, etp_str mark)
+{
+    size_t end = 0;
+    for (size_t at = 0; at < room;) {
+        at += etp_str_find((etp_str){text.ptr + at, room - at}, mark);
+        end = at < room ? at : end;
+        at += mark.len;
+    }
+    return end;
+}
+
+// How much of TEXT fits into ROOM: up to a section's heading, so that no table and no code is cut;
+// where not even the first section fits, up to a paragraph of what stands above it.
 static size_t whole_sections(etp_str text, size_t room)
 {
     if (text.len <= room) {
         return text.len;
     }
-    size_t end = 0;
-    for (size_t at = 0; at < room;) {
-        size_t next = etp_str_find((etp_str){text.ptr + at, room - at}, ETP_STR("\n## "));
-        at += next;
-        end = at < room ? at : end;
-        at += 4;
-    }
-    return end;
+    size_t end = last_before(text, room, ETP_STR("\n## "));
+    return end ? end : last_before(text, room, ETP_STR("\n\n"));
 }
 
-static void put(etp_strbuf *out, etp_str text, bool *cut)
+static void put(etp_strbuf *out, etp_str text, size_t limit, bool *cut)
 {
     size_t used = out->len + sizeof FOLD + sizeof CUT + sizeof UNFOLD;
-    size_t n = whole_sections(text, used < LIMIT ? LIMIT - used : 0);
+    size_t n = whole_sections(text, used < limit ? limit - used : 0);
     *cut = *cut || n < text.len;
     etp_strbuf_append(out, (etp_str){text.ptr, n});
 }
 
-static void compose(const etp_report *r, etp_arena *arena, etp_strbuf *out)
+static void compose(const etp_report *r, size_t limit, etp_arena *arena, etp_strbuf *out)
 {
     static const etp_report_style k_brief = {.unicode = true, .brief = true},
                                   k_all = {.unicode = true};
@@ -43,10 +49,10 @@ static void compose(const etp_report *r, etp_arena *arena, etp_strbuf *out)
     etp_report_write_md(r, &k_brief, &to_brief);
     etp_report_write_md(r, &k_all, &to_all);
     bool cut = false;
-    put(out, etp_strbuf_str(&brief), &cut);
+    put(out, etp_strbuf_str(&brief), limit, &cut);
     if (all.len > brief.len && !cut) {
         etp_strbuf_appendz(out, FOLD);
-        put(out, etp_strbuf_str(&all), &cut);
+        put(out, etp_strbuf_str(&all), limit, &cut);
         etp_strbuf_appendz(out, cut ? CUT : "");
         etp_strbuf_appendz(out, UNFOLD);
     } else if (cut) {
@@ -55,13 +61,14 @@ static void compose(const etp_report *r, etp_arena *arena, etp_strbuf *out)
     out->failed = out->failed || brief.failed || all.failed;
 }
 
-etp_status etp_report_write_github(const etp_report *r, etp_sink *sink, etp_error *err)
+etp_status etp_report_write_github(const etp_report *r, size_t limit, etp_sink *sink,
+                                   etp_error *err)
 {
     etp_arena arena = {0};
     etp_strbuf out;
     etp_strbuf_init(&out, &arena);
     if (r && !r->failed) {
-        compose(r, &arena, &out);
+        compose(r, limit, &arena, &out);
     }
     bool made = r && !r->failed && !out.failed;
     if (made) {

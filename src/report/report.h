@@ -344,8 +344,10 @@ ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_format format
                                           etp_error *err);
 
 // As a comment for a pull request: Markdown, the short form first, all of it folded below, at most
-// 60,000 bytes.
-ETP_NODISCARD etp_status etp_report_write_github(const etp_report *r, etp_sink *sink,
+// LIMIT bytes, cut at a section or a paragraph; not below ETP_GITHUB_LEAST.
+#define ETP_GITHUB_BYTES 60000 // a comment holds 65,536 characters
+#define ETP_GITHUB_LEAST 1000
+ETP_NODISCARD etp_status etp_report_write_github(const etp_report *r, size_t limit, etp_sink *sink,
                                                  etp_error *err);
 
 #endif

@@ -85,8 +85,8 @@ def lost():
     against("main", 1, "against:linux_sme2_on")
     note = TMP / "state/etprof/baselines/main"
     line = note.read_bytes()
-    for bad in (b"", b"main\n", line[:-1], line[1:], line + line, line.replace(b"  /", b"  "), line[:64] + b"\0" + line[65:],
-                b"\xff" * 9000):
+    for bad in (b"", b"main\n", line[:-1], line[1:], line + line, line.replace(b"  /", b"  "),
+                line[:64] + b"\0" + line[65:], b"\xff" * 9000):
         note.write_bytes(bad)
         done = run("gate", "slow", "--against", "main")
         expect(done.returncode == 4 and done.stderr.startswith("etprof gate: "), bad[:80], done.returncode, done.stderr)
@@ -98,7 +98,7 @@ def refused():
     against("nosuch", 2, "no folder and no baseline is called 'nosuch'", "etprof baselines")
     for name in ("", ".", "..", "../x", "a/b", "-x", "a b", "x" * 65, "a\nb", "ä"):
         done = measure("never", 1000000, f"--save={name}")
-        expect(done.returncode == 2 and not pathlib.Path("never").exists(), "a bad name is told first", name, done.stderr)
+        expect(done.returncode == 2 and not pathlib.Path("never").exists(), "a bad name", name, done.stderr)
         expect(run("baselines", "save", name, "slow").returncode == 2, name)
         expect(run("baselines", "remove", "--", name).returncode == 2, name)
     for words in (["remove"], ["save", "x"], ["rename", "main", "x"], ["save", "x", "none"], ["remove", "nosuch"]):
@@ -111,7 +111,7 @@ def refused():
 
 def interrupted():
     pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
-    session = subprocess.Popen([ETPROF, "ab", "model.pte", "--out", "cut", "--blocks", "1000", *OPTIONS, "--save", "cut"],
+    session = subprocess.Popen([ETPROF, "ab", "model.pte", "--out=cut", "--blocks=1000", "--save=cut", *OPTIONS],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "XDG_STATE_HOME": str(TMP / "state")})
     samples = pathlib.Path("cut/samples.csv")

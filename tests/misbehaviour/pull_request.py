@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/ci/pull_request.sh on a git repository with a commit that makes a model slower, and a comment's size.
+"""examples/ci/pull_request.sh on a git repository with a commit that makes a model slower, one that makes one operator
+of a recorded model slower, and a comment's size.
 
 usage: pull_request.py ETPROF FAKE_RUNNER SOURCE_DIR"""
+import gzip
+import json
 import os
 import pathlib
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,11 +33,73 @@ def commit(ns):
     git("commit", "--allow-empty", "-m", f"{ns} ns")
 
 
-def measure(baseline, out):
-    done = subprocess.run([SCRIPT, "model.pte", baseline, out, *OPTIONS], capture_output=True, text=True, check=False,
-                          env={**os.environ, "ETPROF": str(ETPROF)}, timeout=600)
+def measure(baseline, out, options=(), **env):
+    done = subprocess.run([SCRIPT, "model.pte", baseline, out, *(options or OPTIONS)], capture_output=True, text=True,
+                          check=False, env={**os.environ, "ETPROF": str(ETPROF), **env}, timeout=600)
     path = pathlib.Path(out, "comment.md")
     return done.returncode, path.read_text() if path.is_file() else done.stderr
+
+
+def slowed(source, operator, ticks):
+    """The recording with OPERATOR taking TICKS longer: every later moment of it is moved. The moments are those of
+    SOURCE.json.gz, read by another program; they are found in the bytes as they are."""
+    data = bytearray(source.read_bytes())
+    runs = json.loads(gzip.decompress(pathlib.Path(f"{source}.json.gz").read_bytes()))["run_data"]
+    events = [e["profile_event"] for r in runs for e in r["events"] if e.get("profile_event")]
+    ends = [e["end_time"] for e in events if e.get("name") == operator]
+    moments = {e[key] for e in events for key in ("start_time", "end_time")}
+    places = {at: moment for moment in moments
+              for at in (m.start() for m in re.finditer(re.escape(struct.pack("<Q", moment)), data))}
+    expect(len(ends) >= 3 and len(places) >= len(moments), "the recording", operator, len(ends), len(places))
+    for at, moment in places.items():
+        data[at:at + 8] = struct.pack("<Q", moment + ticks * sum(end <= moment for end in ends))
+    return bytes(data)
+
+
+def one_operator():
+    """A commit after which one operator of three takes 2,000 ticks longer in both arms, and so does the inference:
+    their comparison with each other does not show it."""
+    source = SOURCE / "tests/data/mixed_xnnpack_fp32.etdump"
+    pathlib.Path("before.etdump").write_bytes(source.read_bytes())
+    pathlib.Path("after.etdump").write_bytes(slowed(source, "native_call_cumsum.out", 2000))
+    options = ["--levels", "neon,base", "--blocks", "6", "--iterations", "3", "--warmup", "1", "--seed", "7",
+               "--runner", FAKE]
+    for name, ns, baseline in (("before", 3178, "none"), ("after", 5178, "before/run")):
+        pathlib.Path("model.pte").write_bytes(b"\x10\0\0\0ET12base neon %d\nbase base %d\n" % (ns, ns + 100))
+        git("add", "model.pte")
+        git("commit", "-m", name)
+        dump = str(pathlib.Path(f"{name}.etdump").resolve())
+        code, comment = measure(baseline, name, options, FAKE_ETDUMP_neon=dump, FAKE_ETDUMP_base=dump)
+    before_fold = comment.partition("<details>")[0]
+    expect(code == 1, "one operator is slower", code, comment[:2000])
+    expect(re.search(r"^- \*\*slower\*\* cumsum\.out.*\+2\.000 µs$", before_fold, re.M), "the operator is named",
+           before_fold)
+    expect("Fully Connected" not in str(re.findall(r"^- \*\*slower\*\*.*", before_fold, re.M)), "and no other",
+           before_fold)
+    arms = re.findall(r"^## What became slower in (\S+)$", comment, re.M)
+    expect(sorted(a.split("_")[1] for a in arms) == ["base", "neon"], "each arm", arms)
+    sound(comment)
+
+
+def sound(comment):
+    expect(len(comment.encode()) <= 60000, "a comment's size", len(comment.encode()))
+    expect(comment.count("<details>") == comment.count("</details>") > 0, "folds are closed")
+
+
+def limits():
+    """Any room: never more bytes, whole characters, closed folds."""
+    folder = SOURCE / "examples/runs/image_encoder_int8_qemu"
+    for limit in (1000, 1500, 3001, 7777, 20000, 41234, 60000):
+        done = subprocess.run([ETPROF, "analyze", folder, "--format", "github", "--limit", str(limit)],
+                              capture_output=True, check=True)
+        text = done.stdout.decode()
+        expect(len(done.stdout) <= limit and text.count("<details>") == text.count("</details>"), limit,
+               len(done.stdout))
+        expect("image_encoder" in text, limit, "has no headline", text)
+    for words in (["--format", "github", "--limit", "999"], ["--format", "github", "--limit", "60001"],
+                  ["--limit", "2000"]):
+        done = subprocess.run([ETPROF, "analyze", folder, *words], capture_output=True, check=False)
+        expect(done.returncode == 2, words, done.returncode)
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +115,10 @@ with tempfile.TemporaryDirectory() as folder:
     code, comment = measure("main/run", "slow")
     expect(code == 1, "30 % slower fails", code, comment)
     expect("linux_sme2_on" in comment and "<details>" in comment, comment[:600])
-    expect(len(comment.encode()) <= 60000, len(comment))
+    expect("What became slower in linux_sme2_on\n\nIts recordings cannot be compared." in comment, comment[:3000])
+    sound(comment)
+    one_operator()
+    limits()
     expect(subprocess.run([SCRIPT], capture_output=True, check=False).returncode == 2, "usage")
     done = subprocess.run([ETPROF, "analyze", SOURCE / "examples/runs/image_encoder_int8_qemu", "--format", "github"],
                           capture_output=True, check=True)

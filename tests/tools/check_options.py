@@ -36,6 +36,7 @@ MEANS = {
     "inputs": r"^random:SEED, ones, FILE.npz",
     "iterations": r"timed iterations per launch",
     "levels": r"^levels",
+    "limit": r"^with --format github",
     "margin": r"same|no regression",
     "method": r"method",
     "model": r"the same as the operand|this program instead",
