@@ -8,6 +8,7 @@ import hashlib
 import io
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -102,6 +103,23 @@ class Wheel(unittest.TestCase):
         names = [line.split()[-1] for line in names if line]
         self.assertGreater(len(names), 100)
         self.assertEqual([n for n in names if not n.startswith("etp_")], [])
+
+    def test_every_library_inside_has_its_licence(self):
+        # What the linker was given, with its path; the archive of etprof itself is of this tree and has none.
+        build = (SOURCE / "build/wheel/etprof.build/build.ninja").read_text()
+        lines = re.findall(r"^  LINK_LIBRARIES = (.*)$", build, re.M)
+        linked = {pathlib.Path(word).name for line in lines for word in line.split() if re.search(r"/.*\.a$", word)}
+        self.assertGreaterEqual(len(linked), 5, lines)
+        loose = {word for line in lines for word in line.split() if word.startswith("-l")}
+        self.assertLessEqual(loose, {"-ldl", "-lm", "-lpthread"}, "no part of the C library")
+        info = next(self.package.parent.glob("etprof-*.dist-info"))
+        for place in (info / "licenses/copyright", self.package / "tree/share/doc/etprof/copyright"):
+            parts = re.split(r"^---- (\S+): .*$", place.read_text(), flags=re.M)[1:]
+            texts = dict(zip(parts[::2], parts[1::2], strict=True))
+            self.assertEqual(set(texts), linked, place)
+            for name, text in texts.items():
+                self.assertRegex(text, r"(?i)copyright( \(c\))? ", name)
+                self.assertRegex(" ".join(text.split()), r"(?i)(as is''|\"as is\"|'as-is')", name)
 
     def test_record_names_every_file(self):
         with zipfile.ZipFile(self.wheel) as wheel:
