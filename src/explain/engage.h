@@ -58,7 +58,7 @@ typedef enum etp_feature { // what the level adds
     X(REFUSED_WEIGHT, "not_delegated_weight",                                                    \
       "not delegated: the partitioner wants a constant weight")                                  \
     X(REFUSED_ATTENTION, "not_delegated_attention",                                              \
-      "ExecuTorch's own attention kernel, outside XNNPACK")                                      \
+      "an attention kernel of its own, outside XNNPACK")                                         \
     X(REFUSED, "not_delegated",                                                                  \
       "not delegated: the partitioner left it out; its log at export says why")                  \
     X(MASKED, "level_masked", "the level hides the feature")                                     \
