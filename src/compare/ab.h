@@ -337,6 +337,8 @@ typedef struct etp_ab_fix {
       "none")                                                                                        \
     X(LOST, "lost_launch", "launches the manifest lists as lost")                                    \
     X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
+    X(KERNELS_OURS, "kernels_ours",                                                                  \
+      "what the runner said when it loaded the program; notes of the manifest")                      \
     X(NOTE, "session_note",                                                                          \
       "what the session wrote down while it measured; notes of the manifest")                        \
     X(OUTPUTS, "outputs_differ",                                                                     \

@@ -210,6 +210,9 @@ static bool hear_load(launch *l)
     l->out->epoch_ns = msg.u.load.epoch_ns;
     r->rss_bytes = msg.u.load.rss_bytes;
     r->hook_calls = msg.u.load.hook_calls;
+    if (!keep(l, &l->out->kernels_ours, msg.u.load.kernels_ours)) {
+        return mark_lost(l, ETP_LOST_START, "out of memory");
+    }
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
         return mark_lost(l, ETP_LOST_MASK,
                          "no library of the SDK asked for CPU features under the mask");

@@ -41,6 +41,7 @@ typedef struct etp_launch_outcome {
     bool mean_only;                   // the runner told their sum alone
     uint64_t epoch_ns;                // the iterations' clock at tick 0 of the trace
     etp_str log;                      // stderr
+    etp_str kernels_ours;             // operators whose kernels are our runner's own, ", " between
 } etp_launch_outcome;
 
 // Everything in *out lives in ARENA. Fails only for reasons of our own (ETP_NOMEM); what the runner

@@ -76,6 +76,7 @@ typedef struct etp_session {
         etp_run_launch *items;
         size_t n, cap;
     } launches;
+    etp_str kernels_ours; // of all programs so far, ", " between
 } etp_session;
 
 typedef struct etp_task {          // one launch to make

@@ -144,6 +144,52 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
     }
 }
 
+static bool among(etp_str name, etp_str names) // separated by ", "
+{
+    for (size_t i = 0; i + name.len <= names.len; i++) {
+        if (memcmp(names.ptr + i, name.ptr, name.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Kernels that ExecuTorch's SDK lacks and our runner brings: NAMES of one program, all of the
+// session in the note.
+static etp_status note_kernels(etp_session *s, etp_str names, etp_error *err)
+{
+    bool more = false;
+    for (size_t at = 0, end; at < names.len; at = end + 2) {
+        for (end = at; end < names.len && names.ptr[end] != ','; end++) {
+        }
+        etp_str name = {names.ptr + at, end - at};
+        if (!among(name, s->kernels_ours)) {
+            const char *all =
+                etp_arena_printf(&s->arena, "%.*s%s%.*s", ETP_STR_ARG(s->kernels_ours),
+                                 s->kernels_ours.len ? ", " : "", ETP_STR_ARG(name));
+            ETP_NEED(all, err, "a note");
+            s->kernels_ours = etp_str_from(all);
+            more = true;
+        }
+    }
+    if (!more) {
+        return ETP_OK;
+    }
+    bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
+    const char *text = etp_arena_printf(
+        &s->arena, "%.*s %s; %s time is not ExecuTorch's", ETP_STR_ARG(s->kernels_ours),
+        several ? "are etprof's own kernels" : "is etprof's own kernel", several ? "their" : "its");
+    ETP_NEED(text, err, "a note");
+    for (size_t i = 0; i < s->run.n_notes; i++) {
+        if (etp_str_eqz(s->run.notes[i].id, "kernels_ours")) {
+            s->run.notes[i].text = etp_str_from(text);
+            return ETP_OK;
+        }
+    }
+    etp_session_note(s, "kernels_ours", text);
+    return ETP_OK;
+}
+
 static etp_status record_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                                 etp_error *err)
 {
@@ -159,6 +205,7 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
                               .duration_ns = o->iterations[i].ns};
         ETP_NEED(ETP_PUSH(&s->block_arena, &s->samples, row), err, "samples");
     }
+    ETP_TRY(note_kernels(s, o->kernels_ours, err));
     etp_run_launch l = o->record;
     l.arm = t->arm;
     l.block = t->block;

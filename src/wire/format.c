@@ -173,6 +173,9 @@ static void body(out *o, const etp_wire_msg *m)
         key_string(o, "method", m->u.load.method);
         key_u64(o, "inputs", m->u.load.inputs);
         key_u64(o, "outputs", m->u.load.outputs);
+        if (m->u.load.kernels_ours[0] != '\0') {
+            key_string(o, "kernels_ours", m->u.load.kernels_ours);
+        }
         break;
     case ETP_WIRE_ITER:
         key_string(o, "type", "iter");

@@ -487,7 +487,8 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("epoch_ns", l->epoch_ns, false),
                            TEXT("method", l->method, false),
                            NUMBER("inputs", l->inputs, false),
-                           NUMBER("outputs", l->outputs, false)};
+                           NUMBER("outputs", l->outputs, false),
+                           TEXT("kernels_ours", l->kernels_ours, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ITER: {

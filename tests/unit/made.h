@@ -35,10 +35,10 @@ typedef struct made {
     float output[2];         // NAN: none recorded
     bool nan_output;         // of both
     bool broken_output, broken_trace, no_execute, foreign_program, broken_samples;
-    const char *note, *cpus;
-    const char *cpu;     // what the runner said of the processor, NULL nothing
-    const char *program; // the folder's program, NULL none
-    const char *stem;    // of the program's file
+    const char *note, *note_id, *cpus; // note_id NULL: "clock_jump"
+    const char *cpu;                   // what the runner said of the processor, NULL nothing
+    const char *program;               // the folder's program, NULL none
+    const char *stem;                  // of the program's file
     bool lost;
     uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
     uint64_t slept_ns;              // in block 5
@@ -320,7 +320,7 @@ static inline const char *made_write(const made *m, folder *f)
         assert_true(ETP_PUSH(&f->arena, &run.order, i % 2));
     }
     if (m->note) {
-        run.notes[run.n_notes].id = ETP_STR("clock_jump");
+        run.notes[run.n_notes].id = etp_str_from(m->note_id ? m->note_id : "clock_jump");
         run.notes[run.n_notes++].text = etp_str_from(m->note);
     }
     if (m->lost) {

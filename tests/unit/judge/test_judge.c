@@ -235,6 +235,17 @@ static void busy_the_same(made *m)
 static void noted(made *m)
 {
     m->note = "the clock jumped";
+    m->note_id = NULL;
+}
+static void kernels_ours(made *m)
+{
+    m->note = "ours";
+    m->note_id = "kernels_ours";
+}
+static void kernels_ours_else(made *m)
+{
+    m->note = "ours too";
+    m->note_id = "kernels_ours";
 }
 static void noted_else(made *m)
 {
@@ -378,6 +389,7 @@ static const struct {
     {ETP_FINDING_HOOK,           hook_dear,        hook_cheap,         hook_dearer,
      "takes 0.69 % of an inference of linux_neon_0"                                                                                }, // 27 × 400 ns of 1570 µs
     {ETP_FINDING_CLOCK,          sleeps,           never_sleeps,       sleeps_on,               "(block 5: 3 s asleep)"            },
+    {ETP_FINDING_KERNELS_OURS,   kernels_ours,     noted,              kernels_ours_else,       "ours"                             },
     {ETP_FINDING_NOTE,           noted,            not_noted,          noted_else,              "the clock jumped"                 },
     {ETP_FINDING_OUTPUTS,        outputs_differ,   outputs_agree,      outputs_differ_as_nan,
      "outputs of linux_sme2_1"                                                                                                     },

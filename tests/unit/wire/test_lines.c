@@ -134,6 +134,16 @@ static void everything_round_trips(void **unused)
     assert_memory_equal(&msg.u.selftest, &m.u.selftest, sizeof m.u.selftest);
 
     memset(&m, 0, sizeof m);
+    m.type = ETP_WIRE_LOAD;
+    m.u.load.ns = 7;
+    memset(m.u.load.kernels_ours, 'k', sizeof m.u.load.kernels_ours - 1);
+    n = etp_wire_format(&m, line, sizeof line);
+    assert_true(n > 0);
+    line[n] = '\0';
+    parses(line);
+    assert_memory_equal(&msg.u.load, &m.u.load, sizeof m.u.load);
+
+    memset(&m, 0, sizeof m);
     m.type = ETP_WIRE_ROOF;
     m.u.roof = (etp_wire_roof){.isa = "avx2",
                                .what = "fma_f32",
@@ -162,6 +172,9 @@ static void liberal_where_it_may(void **unused)
     assert_int_equal(msg.type, ETP_WIRE_LOAD);
     assert_int_equal(msg.u.load.ns, 5);
     assert_int_equal(msg.u.load.rss_bytes, 0);
+    assert_string_equal(msg.u.load.kernels_ours, "");
+    parses("{\"type\":\"load\",\"ns\":5,\"kernels_ours\":\"llama::custom_sdpa.out\"}");
+    assert_string_equal(msg.u.load.kernels_ours, "llama::custom_sdpa.out");
     parses("{\"type\":\"done\",\"n\":3}\r\n");
     assert_int_equal(msg.u.done.n, 3);
     assert_int_equal(msg.u.done.hook_call_ps, 0);
