@@ -14,6 +14,7 @@
 #include "counters.h"
 #include "crash.h"
 #include "hook.h"
+#include "kernels.h"
 #include "process.h"
 #include "protocol.h"
 #include "roofs.h"
@@ -306,6 +307,7 @@ int main(int argc, char **argv)
         return fail(lines, *failure);
     }
     executorch::runtime::runtime_init();
+    etprof::kernels_register();
     etp_hook_state hook;
     etp_hook_get(&hook);
     if (auto failure = check_level(options, hook)) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include <sys/stat.h>
 
@@ -16,6 +17,7 @@
 #include "counters.h"
 #include "crash.h"
 #include "hook.h"
+#include "kernels.h"
 #include "process.h"
 #include "sampler.h"
 
@@ -185,8 +187,15 @@ std::optional<Failure> Session::choose_method()
     return std::nullopt;
 }
 
-std::optional<Failure> Session::load_methods()
+std::optional<Failure> Session::load_methods(std::string &ours)
 {
+    std::set<std::string> called;
+    for (size_t i = 0; i < steps_.size(); i++) {
+        called.insert(steps_.at(i).method);
+    }
+    if (auto failure = kernels_check(options_.model, called, ours)) {
+        return failure;
+    }
     for (size_t i = 0; i < steps_.size(); i++) {
         const std::string &name = steps_.at(i).method;
         auto names = module_->method_names();
@@ -333,9 +342,11 @@ std::optional<Failure> Session::load(etp_wire_load &out)
         steps_.each.push_back({method_name_, {}});
     }
     method_name_ = steps_.each[0].method;
-    if (auto failure = load_methods()) {
+    std::string ours;
+    if (auto failure = load_methods(ours)) {
         return failure;
     }
+    std::snprintf(out.kernels_ours, sizeof out.kernels_ours, "%s", ours.c_str());
     out.ns = now_ns() - start;
     out.rss_bytes = rss_bytes();
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());

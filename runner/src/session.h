@@ -90,7 +90,7 @@ class Session
   private:
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
-    std::optional<Failure> load_methods();
+    std::optional<Failure> load_methods(std::string &ours);
     std::optional<Failure> make_calls();
     std::optional<Failure> once();
     std::optional<Failure> save();

@@ -87,6 +87,34 @@ def check_documents(out):
     expect(verified.returncode == 0, "verify", "finds the folder whole", (verified.stdout + verified.stderr)[-500:])
 
 
+def check_kernels_ours(tmp):
+    """Attention that is an operator which ExecuTorch's SDK lacks: it is measured, and every answer says with what."""
+    fused = os.path.join(DATA, "llm", "decoder_fused.pte")
+    said = "llama::custom_sdpa.out, llama::update_cache.out are etprof's own kernels; their time is not ExecuTorch's"
+    out = os.path.join(tmp, "out")
+    done = run("ab", fused, "--prefill", "16", "--decode", "4", "--blocks", "2", "--warmup", "1", "--iterations", "6",
+               "--out", out)
+    expect(done.returncode == 0, "ab", "measures with kernels of its own", done.stderr[-500:])
+    expect("etprof's own kernels" in done.stdout, "ab", "names them on its screen", done.stdout[-900:])
+    with open(os.path.join(out, "manifest.json")) as f:
+        notes = {n["id"]: n["text"] for n in json.load(f)["notes"]}
+    expect(notes.get("kernels_ours") == said, "manifest", "keeps them", notes)
+    with open(os.path.join(out, "report.json")) as f:
+        first = json.load(f)
+    for d in [first] + [p["document"] for p in first["phases"][1:]]:
+        found = [f["text"] for f in d["findings"] if f["kind"] == "kernels_ours"]
+        expect(found == [said], d["phase"], "names them", found)
+        expect(d["correctness"]["ok"] is True, d["phase"], "has logits that agree", d["correctness"])
+        rows = [o for o in d["operators"] if "custom_sdpa" in json.dumps(o)]
+        expect(len(rows) == 2, d["phase"], "has a row for each call of it", d["operators"])
+    with open(fused, "rb") as f:
+        program = f.read()
+    with open(os.path.join(tmp, "other.pte"), "wb") as f:
+        f.write(program.replace(b"llama::custom_sdpa", b"other::custom_sdpa"))
+    refused("other::custom_sdpa.out (2), together 2 of its 83 instructions (2.41 %)", "--prefill", "8",
+            model=os.path.join(tmp, "other.pte"))
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         out = measure(tmp)
@@ -98,7 +126,8 @@ def main():
     refused("is not a number from 1 to 100000", "--decode", "1000000000")
     refused("give --decode N too", "--depth", "3")
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
-    refused("OperatorMissing", "--prefill", "8", model=os.path.join(DATA, "llm", "decoder_fused.pte"))
+    with tempfile.TemporaryDirectory() as tmp:
+        check_kernels_ours(tmp)
     finish()
 
 
