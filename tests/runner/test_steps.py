@@ -88,6 +88,13 @@ class Steps(test_runner.Case):
         r = self.run_it("--model", test_runner.LINEAR, "--steps", bad, commands="run 2\n")
         self.assertEqual(r.one("error")["code"], "execute")  # 2x3 is no 2x4
 
+    def test_tokens_past_the_vocabulary_are_an_error(self):
+        for token in (64, -1, 2 ** 40):
+            script = self.script("etprof-steps 1", "each", *self.call([1, token], 0))
+            r = self.run_it("--model", self.DECODER, "--steps", script, commands="run 2\nquit\n")
+            self.assertEqual((r.status, r.one("error")["code"]), (1, "execute"), (token, r.text))
+            self.assertEqual(r.of("iter"), [], "nothing was measured")
+
     def test_scripts_that_cannot_be(self):
         good = ["etprof-steps 1", "each", "call forward"]
         for lines, words in (
