@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "isa/isa.h"
 
 static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS + 1])
 {
@@ -13,6 +14,24 @@ static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS
         }
     }
     out[n] = NULL;
+}
+
+static const char k_levels[] = "levels"; // its values are a list with commas
+
+// The levels of all families: what measures may be another device. Devices as words of their
+// kinds: which are attached only adb knows, and it takes seconds to start.
+static const char *const *words_of(const etp_opt *o, const char *levels[ETP_LEVEL_COUNT])
+{
+    static const char *const k_devices[] = {"local", "adb", "ssh:", "qemu", NULL};
+    if (strcmp(o->name, k_levels) == 0) {
+        int n = 0;
+        for (etp_level level = ETP_LEVEL_NONE + 1; level < ETP_LEVEL_COUNT; level++) {
+            levels[n++] = etp_level_get(level)->name;
+        }
+        levels[n] = NULL;
+        return levels;
+    }
+    return strcmp(o->name, "device") == 0 ? k_devices : o->values;
 }
 
 // WORDS are the values that can be given, NULL where they are no short list.
@@ -37,7 +56,8 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
     }
     for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
          o = etp_option_shown(o + 1)) {
-        print(out, cmd, o, o->values);
+        const char *levels[ETP_LEVEL_COUNT];
+        print(out, cmd, o, words_of(o, levels));
     }
     if (cmd->formats) {
         const char *formats[ETP_CLI_FORMATS + 1];
@@ -85,6 +105,14 @@ static void quoted(FILE *out, const char *text, const char *special, const char 
     }
 }
 
+static void zsh_join(FILE *out, const char *const *words)
+{
+    for (int i = 0; words[i]; i++) {
+        fputs(i ? " " : "", out);
+        quoted(out, words[i], ":", "'\\''");
+    }
+}
+
 static void bash_name(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
 {
     (void)cmd;
@@ -96,7 +124,11 @@ static void bash_values(FILE *out, const etp_command *cmd, const etp_opt *o,
                         const char *const *words)
 {
     if (words) {
-        fprintf(out, "        '%s --%s') words='", cmd->name, o->name);
+        fprintf(out, "        '%s --%s'", cmd->name, o->name);
+        if (o->short_name) {
+            fprintf(out, "|'%s -%c'", cmd->name, o->short_name);
+        }
+        fputs(strcmp(o->name, k_levels) == 0 ? ") list=1 words='" : ") words='", out);
         join(out, words);
         fputs("' files='' ;;\n", out);
     }
@@ -107,6 +139,7 @@ static void complete_bash(FILE *out)
     fputs("# bash completion of etprof: eval \"$(etprof help --completion bash)\"\n"
           "_etprof() {\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words='' files=1\n"
+          "    local list='' head=''\n"
           "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
           "        verb='' files='' words='help",
           out);
@@ -129,7 +162,8 @@ static void complete_bash(FILE *out)
         each_option(out, *c, bash_values);
     }
     fputs("    esac\n"
-          "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+          "    case $list$cur in 1*,*) head=${cur%,*}, ;; esac\n"
+          "    COMPREPLY=($(compgen -P \"$head\" -W \"$words\" -- \"${cur#\"$head\"}\"))\n"
           "    [ -z \"$files\" ] || {\n"
           "        local IFS=$'\\n'\n"
           "        COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
@@ -163,9 +197,12 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
         fputc(':', out);
         quoted(out, o->arg, k_special, "'\\''");
         fputc(':', out);
-        if (words) {
-            fputc('(', out);
+        if (words && strcmp(o->name, k_levels) == 0) {
+            fputs("_values -s , level ", out);
             join(out, words);
+        } else if (words) {
+            fputc('(', out);
+            zsh_join(out, words);
             fputc(')', out);
         } else if (is_path(o->arg)) {
             fputs("_files", out);

@@ -124,6 +124,13 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.complete("stats", "--format", ""), ["text", "json", "csv", "md"])
         self.assertEqual(self.complete("ab", "my"), ["my net.pte"])
         self.assertEqual(self.complete("help", "what"), ["whatif"])
+        self.assertEqual(self.complete("ab", "--levels", "sm"), ["sme2", "sme1"])
+        self.assertEqual(self.complete("ab", "-l", "vnni,av"), ["vnni,avx512", "vnni,avx2"])
+        self.assertEqual(self.complete("sweep", "--levels", "sme2,sme1,n"), ["sme2,sme1,neon"])
+        self.assertEqual(self.complete("ab", "--device", "q"), ["qemu"])
+        self.assertEqual(self.complete("roofs", "-d", ""), ["local", "adb", "ssh:", "qemu"])
+        self.assertIn("parquet", self.complete("convert", "--to", ""))
+        self.assertEqual(self.complete("convert", "--to", "model"), ["model-explorer"])
 
     def test_zsh_and_fish_take_theirs(self):
         for shell, file in (("zsh", "zsh/site-functions/_etprof"), ("fish", "fish/vendor_completions.d/etprof.fish")):
