@@ -7,6 +7,8 @@
 #include "document/rows.h"
 #include "study/history/history.h"
 
+#define MAX_CARDS 3 // changes on the first screen
+
 LENGTH(k_runs, etp_history, doc->runs.n)
 FIND(change_time, etp_history_change, etp_history, &doc->runs.items[it->run].time)
 FIND(relative, etp_history_change, etp_history,
@@ -94,6 +96,98 @@ static const char *figure(const etp_history_series *s, double v, etp_arena *aren
     }
     return etp_arena_printf(arena, "%s", text);
 }
+
+// ---- first screen ----
+
+typedef struct newest { // the last change of a series
+    const etp_history_series *series;
+    const etp_history_change *change;
+} newest;
+
+static double size_of(const etp_history_change *c)
+{
+    return fabs(c->after - c->before) / fabs(c->before);
+}
+
+static bool stands_before(const newest *x, const newest *y)
+{
+    return x->change->run != y->change->run ? x->change->run > y->change->run
+                                            : size_of(x->change) > size_of(y->change);
+}
+
+// "7.9 % more": of times and of ratios alike, because "faster" is a ratio of times elsewhere.
+static const char *change_words(const etp_history_change *c, etp_arena *arena)
+{
+    double relative = c->after / c->before - 1;
+    return isfinite(relative) ? etp_arena_printf(arena, "%.1f %% %s", 100 * fabs(relative),
+                                                 relative > 0 ? "more" : "less")
+                              : "changed";
+}
+
+static void change_card(const etp_history *h, const newest *x, etp_report *r, etp_arena *arena)
+{
+    const etp_history_change *c = x->change;
+    const char *words = change_words(c, arena);
+    const char *label = etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(x->series->name),
+                                         ETP_STR_ARG(h->runs.items[c->run].time));
+    const char *from = figure(x->series, c->before, arena),
+               *to = figure(x->series, c->after, arena);
+    const char *detail =
+        etp_arena_printf(arena, "%s, %s before · %s%.*s", to ? to : "", from ? from : "",
+                         c->also.len ? "changed there too: "
+                                     : "nothing else is known to have "
+                                       "changed there",
+                         ETP_STR_ARG(c->also));
+    etp_headline card = {.label = label ? label : "",
+                         .verdict = words ? words : "",
+                         .severity = judgement(x->series, c),
+                         .value = (double)NAN,
+                         .lo = (double)NAN,
+                         .hi = (double)NAN,
+                         .reference = (double)NAN,
+                         .detail = detail};
+    etp_report_headline(r, &card);
+}
+
+// What changed: the last change of each series, the latest first.
+static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
+{
+    newest first[MAX_CARDS];
+    size_t n = 0;
+    for (size_t i = 0; i < h->series.n; i++) {
+        const etp_history_series *s = &h->series.items[i];
+        newest x = {s, s->n_changes ? &s->changes[s->n_changes - 1] : NULL};
+        size_t at = n;
+        while (x.change && at > 0 && stands_before(&x, &first[at - 1])) {
+            at--;
+        }
+        if (!x.change || at == MAX_CARDS) {
+            continue;
+        }
+        n += n < MAX_CARDS;
+        for (size_t k = n - 1; k > at; k--) {
+            first[k] = first[k - 1];
+        }
+        first[at] = x;
+    }
+    for (size_t i = 0; i < n; i++) {
+        change_card(h, &first[i], r, arena);
+    }
+    if (n == 0) {
+        bool few = h->runs.n < 6;
+        etp_headline card = {
+            .label = etp_arena_printf(arena, "in %zu series over %zu runs", h->series.n, h->runs.n),
+            .verdict = few ? "too few runs to find a change" : "no change",
+            .severity = ETP_INFO,
+            .value = (double)NAN,
+            .lo = (double)NAN,
+            .hi = (double)NAN,
+            .reference = (double)NAN};
+        etp_report_headline(r, &card);
+    }
+}
+
+// ---- tables ----
 
 static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
 {
@@ -193,6 +287,7 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     }
     etp_report_subtitle(r, "%zu runs, %.*s to %.*s", h->runs.n, ETP_STR_ARG(h->runs.items[0].time),
                         ETP_STR_ARG(h->runs.items[h->runs.n - 1].time));
+    change_cards(h, r, arena);
     etp_report_fact(r, "changes", "%zu in %zu series (at least %g %%, p ≤ %g, E-divisive)", changes,
                     h->series.n, 100 * h->min_change, ETP_HISTORY_MAX_P);
     etp_report_section(r, 1, "changes", "Changes");
