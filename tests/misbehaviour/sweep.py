@@ -84,7 +84,45 @@ def planted_exactly():
         expect("int8 is 2.00× [2.00, 2.00] faster than fp16 at neon" in claims(d)[0], name, claims(d))
         # 8 → 4.4 ms is 1.82×, 4.4 → 4.2 ms is 1.05×: below the 10 % that were asked for
         expect(all(s["knee"] == {"from": 2, "to": 2} for s in d["scaling"]), name, d["scaling"])
+        winner_comes_first(tmp)
         folder_knows_itself(tmp, d, name)
+
+
+def cards(text):
+    """What stands before the facts: the first lines of each answer."""
+    return [c.splitlines() for c in text.split("\n\ngrade ")[0].split("\n\n")[1:]]
+
+
+def winner_comes_first(tmp):
+    """Fastest of each model, by the planted times: fp16 and int8 both take 1.05 ms at sme2 with 4 threads."""
+    name = "winner"
+    first, second, mean = cards(run(tmp, [ETPROF, "report", "run"]).stdout)
+    expect(first[0] == "7.62× faster  [7.62, 7.62]  fp16: sme2 with 4 threads", name, first)  # 8 / 1.05
+    detail = " ".join(first[2:])
+    expect("1.050 ms against 8.000 ms at neon with 1 thread" in detail, name, detail)
+    expect("int8 at sme2 with 4 threads (1.050 ms)" in detail and "not told apart" in detail, name, detail)
+    expect(second[0] == "3.81× faster  [3.81, 3.81]  int8: sme2 with 4 threads", name, second)  # 4 / 1.05
+    expect("4.000 ms at neon with 1 thread" in " ".join(second[2:]), name, second)
+    expect("not told apart" not in " ".join(second[2:]), name, second)
+    expect("geometric mean" in " ".join(mean), name, mean)
+
+
+def winner_of_one_model():
+    """The reference may be the fastest; two cells whose card says it already get no second one."""
+    name = "winner of one model"
+    with tempfile.TemporaryDirectory() as tmp:
+        for m, times in (("slow", {("slow", "neon"): {1: 1_000_000, 2: 3_000_000},
+                                   ("slow", "sme2"): {1: 2_000_000, 2: 4_000_000}}),):
+            model(tmp, m, times)
+        words = [ETPROF, "sweep", "net_slow.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
+                 "--warmup", "1", "--seed", "3", "--runner", FAKE, "--quiet", "--no-trace"]
+        done = run(tmp, [*words, "--threads", "1,2", "--out", "two"])
+        first, second = cards(done.stdout)
+        expect(first[0] == "fastest  slow: neon with 1 thread, the reference itself", name, first)
+        expect("1.000 ms" in " ".join(first[1:]), name, first)
+        expect(second[0].startswith("0.50× slower"), name, second)
+        done = run(tmp, [*words, "--threads", "1", "--out", "one"])
+        expect([c[0][:12] for c in cards(done.stdout)] == ["0.50× slower"], name, cards(done.stdout))
 
 
 def folder_knows_itself(tmp, d, name):

@@ -649,6 +649,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
                         g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1],
                         g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
                         g->n[2] == 1 ? "count" : "counts", g->n_blocks);
+    etp_sweep_winners(s, r, arena);
     headlines(s, r, arena);
     facts(s, r, arena);
     screen(s, r, arena);

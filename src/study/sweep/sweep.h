@@ -99,6 +99,8 @@ etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b
 bool etp_sweep_has_times(const etp_sweep *s);
 
 void etp_sweep_json(const void *sweep, etp_json *j); // etprof.sweep/1
+// Cards of the fastest cell of each model; called by etp_sweep_report.
+void etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena);
 const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena);
 
 #endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first cards of a sweep: the fastest cell of each model, the fastest of all first, with its
+// ratio over the model's reference cell.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "document/document.h"
+#include "show/report.h"
+#include "study/sweep/sweep.h"
+
+#define MAX_CARDS 6  // one for each model; the tables have all
+#define MAX_RIVALS 3 // named in one card
+
+typedef struct winner {
+    uint32_t cell; // ETP_NO_INDEX: no cell of the model may be judged
+    double ns;     // INFINITY without one
+} winner;
+
+static bool judged(const etp_sweep *s, uint32_t cell)
+{
+    const etp_factorial_cell *x = &s->result.cells[cell];
+    return s->cells[cell].withheld == ETP_WITHHELD_NOT && isfinite(x->ns.estimate) &&
+           isfinite(x->relative.estimate);
+}
+
+static winner fastest_of(const etp_sweep *s, uint32_t model)
+{
+    winner w = {ETP_NO_INDEX, (double)INFINITY};
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        double ns = s->result.cells[c].ns.estimate;
+        if (s->cells[c].at[ETP_FACTOR_MODEL] == model && judged(s, c) && ns < w.ns) {
+            w = (winner){c, ns};
+        }
+    }
+    return w;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const winner *x = a, *y = b;
+    return x->ns != y->ns ? (x->ns < y->ns ? -1 : 1) : x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+// "sme2 with 4 threads"
+static const char *place(const etp_sweep *s, const uint32_t at[ETP_FACTORS], etp_arena *arena)
+{
+    uint32_t threads = s->threads[at[ETP_FACTOR_THREADS]];
+    return etp_arena_printf(arena, "%s with %u %s", s->levels[at[ETP_FACTOR_LEVEL]],
+                            (unsigned)threads, threads == 1 ? "thread" : "threads");
+}
+
+static const char *shown_ns(double ns, etp_arena *arena)
+{
+    char text[ETP_NUMBER_CHARS];
+    (void)etp_format_ns(ns, text);
+    return etp_arena_printf(arena, "%s", text);
+}
+
+// " · not told apart from neon with 1 thread (1.05 ms)": cells whose interval reaches into that of
+// the winner, which was picked by its estimate alone. Of all models when ALL.
+static void add_rivals(const etp_sweep *s, const winner *w, bool all, etp_strbuf *text,
+                       etp_arena *arena)
+{
+    const etp_interval *mine = &s->result.cells[w->cell].ns;
+    uint32_t model = s->cells[w->cell].at[ETP_FACTOR_MODEL];
+    size_t n = 0;
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        const etp_interval *its = &s->result.cells[c].ns;
+        uint32_t other = s->cells[c].at[ETP_FACTOR_MODEL];
+        if (c == w->cell || !judged(s, c) || (other != model && !all) || !(its->lo <= mine->hi)) {
+            continue;
+        }
+        if (n++ < MAX_RIVALS) {
+            const char *time = shown_ns(its->estimate, arena);
+            const char *where = place(s, s->cells[c].at, arena);
+            etp_strbuf_printf(text, "%s%s%s%s (%s)", n == 1 ? " · not told apart from " : ", ",
+                              other != model ? s->models[other].name : "",
+                              other != model ? " at " : "", where ? where : "", time ? time : "");
+        }
+    }
+    if (n > MAX_RIVALS) {
+        etp_strbuf_printf(text, " and %zu more", n - MAX_RIVALS);
+    }
+}
+
+static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r, etp_arena *arena)
+{
+    const etp_sweep_cell *cell = &s->cells[w->cell];
+    const etp_factorial_cell *x = &s->result.cells[w->cell];
+    const uint32_t base[ETP_FACTORS] = {cell->at[ETP_FACTOR_MODEL],
+                                        s->grid.reference[ETP_FACTOR_LEVEL],
+                                        s->grid.reference[ETP_FACTOR_THREADS]};
+    uint32_t at = etp_cell_of(&s->grid, base);
+    const etp_interval *reference = &s->result.cells[at].ns;
+    bool is_reference = at == w->cell;
+    const char *here = place(s, cell->at, arena), *there = place(s, base, arena);
+    const char *time = shown_ns(x->ns.estimate, arena);
+    const char *other = shown_ns(reference->estimate, arena);
+    if (!here || !there || !time || !other) {
+        return;
+    }
+    etp_strbuf detail;
+    etp_strbuf_init(&detail, arena);
+    etp_strbuf_printf(&detail, "%s%s", first ? "the fastest of all: " : "", time);
+    if (!is_reference) {
+        etp_strbuf_printf(&detail, " against %s at %s", other, there);
+    }
+    add_rivals(s, w, first, &detail, arena);
+    const etp_paired *p = &x->relative;
+    etp_verdict verdict = is_reference ? ETP_VERDICT_SAME : p->verdict;
+    const char *words =
+        is_reference ? "fastest" : etp_verdict_words(arena, verdict, p->lo, p->blocks);
+    const char *label =
+        etp_arena_printf(arena, "%s: %s%s", s->models[cell->at[ETP_FACTOR_MODEL]].name, here,
+                         is_reference ? ", the reference itself" : "");
+    double none = (double)NAN;
+    etp_headline h = {
+        .label = label ? label : "",
+        .verdict = words ? words : "",
+        .severity = verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : etp_ab_severity_of_verdict(verdict),
+        .value = is_reference ? none : p->estimate,
+        .lo = is_reference ? none : p->lo,
+        .hi = is_reference ? none : p->hi,
+        .kind = ETP_KIND_RATIO,
+        .reference = is_reference ? none : 1,
+        .interval = !is_reference && isfinite(p->lo)
+                        ? etp_arena_printf(arena, "95 %% interval, %u blocks", (unsigned)p->blocks)
+                        : NULL,
+        .detail = etp_strbuf_str(&detail).ptr,
+    };
+    etp_report_headline(r, &h);
+}
+
+void etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    const etp_factorial *g = &s->grid;
+    uint32_t n = g->n[ETP_FACTOR_MODEL];
+    if (n == 1 && g->n[ETP_FACTOR_LEVEL] * g->n[ETP_FACTOR_THREADS] <= 2) {
+        return; // one ratio at most, which has its card
+    }
+    winner *winners = ETP_NEW_ARRAY(arena, winner, n);
+    if (!winners) {
+        return;
+    }
+    uint32_t known = 0;
+    for (uint32_t m = 0; m < n; m++) {
+        winner w = fastest_of(s, m);
+        if (w.cell != ETP_NO_INDEX) {
+            winners[known++] = w;
+        }
+    }
+    bool ranked = s->same_inputs && known == n; // else a model's time is no model's rank
+    if (ranked) {
+        qsort(winners, known, sizeof *winners, by_time);
+    }
+    for (uint32_t i = 0; i < known && i < MAX_CARDS; i++) {
+        card(s, &winners[i], ranked && i == 0 && n > 1, r, arena);
+    }
+    if (known > MAX_CARDS) {
+        etp_report_fact(r, "models", "%u, of which %d are above", (unsigned)known, MAX_CARDS);
+    }
+}
