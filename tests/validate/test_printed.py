@@ -23,10 +23,10 @@ SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text())
 DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
 # No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other
-# viewers.
-SILENT = {"pack", "unpack", "export", "help", "convert"}
+# viewers, of a protocol (tests/mcp).
+SILENT = {"pack", "unpack", "export", "help", "convert", "mcp"}
 # In the page of a report, in the journal of --prepare: nothing that a user is given as a document.
-INSIDE = {"report", "prepare"}
+INSIDE = {"report", "page", "prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case
 
 in_python_with("jsonschema")
