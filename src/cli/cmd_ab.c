@@ -4,7 +4,6 @@
 
 #include "cli/baseline.h"
 #include "cli/measure.h"
-#include "cli/newest.h"
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
@@ -60,21 +59,14 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const etp_session_arguments *g = opts;
-    const char *dir = g->resume;
+    const char *dir = NULL;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->save) { // before anything is measured
         ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), g->save, err));
     }
     if (g->resume) {
         ETP_TRY(etp_resume_check(k_options, g, argc > 0 ? "the model" : NULL, err));
-        ETP_TRY(etp_cli_newest(cli, true, &dir, err));
-        etp_session_again again = {.dir = dir,
-                                   .device = g->device,
-                                   .runner = g->runner,
-                                   .timeout_s = g->timeout,
-                                   .resume = true,
-                                   .trust = g->trust};
-        ETP_TRY(etp_cli_measure_again(cli, &again, &dir, err));
+        ETP_TRY(etp_cli_resume(cli, g, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/measure.h"
-#include "cli/newest.h"
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
@@ -165,19 +164,12 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const sweep_options *o = opts;
     const etp_session_arguments *g = &o->session;
-    const char *dir = g->resume;
+    const char *dir = NULL;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {
         ETP_TRY(
             etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
-        ETP_TRY(etp_cli_newest(cli, true, &dir, err));
-        etp_session_again again = {.dir = dir,
-                                   .device = g->device,
-                                   .runner = g->runner,
-                                   .timeout_s = g->timeout,
-                                   .resume = true,
-                                   .trust = g->trust};
-        ETP_TRY(etp_cli_measure_again(cli, &again, &dir, err));
+        ETP_TRY(etp_cli_resume(cli, g, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/newest.h"
 #include "cli/say.h"
 #include "judge/open.h"
 #include "os/os.h"
@@ -240,6 +241,20 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
     etp_status st = etp_session_run_again(again, &callbacks, &cli->arena, &out, err);
     *out_dir = out.dir;
     return say_what_happened(cli, &t, st, &out);
+}
+
+etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, const char **out_dir,
+                          etp_error *err)
+{
+    *out_dir = given->resume;
+    ETP_TRY(etp_cli_newest(cli, true, out_dir, err));
+    etp_session_again again = {.dir = *out_dir,
+                               .device = given->device,
+                               .runner = given->runner,
+                               .timeout_s = given->timeout,
+                               .resume = true,
+                               .trust = given->trust};
+    return etp_cli_measure_again(cli, &again, out_dir, err);
 }
 
 const char *etp_cli_work(etp_cli *cli)

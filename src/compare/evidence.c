@@ -136,6 +136,16 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
 }
 
 // A headline that the evidence does not carry is taken back; the raw samples stay.
+etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
+                                 bool control_differs)
+{
+    return outputs_differ    ? ETP_WITHHELD_OUTPUTS_DIFFER
+           : refuted         ? ETP_WITHHELD_PROOF_FAILED
+           : ab->emulated    ? ETP_WITHHELD_EMULATED
+           : control_differs ? ETP_WITHHELD_NOISE_FLOOR
+                             : ETP_WITHHELD_NOT;
+}
+
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason)
 {
     etp_ab *ab = &s->ab;
@@ -143,15 +153,9 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reaso
         etp_ab_comparison *c = &ab->comparisons[i];
         bool refuted = ab->arms[c->baseline].proof.truth == ETP_CONTRADICTED ||
                        ab->arms[c->candidate].proof.truth == ETP_CONTRADICTED;
-        if (ab->arms[c->baseline].outputs_differ || ab->arms[c->candidate].outputs_differ) {
-            c->withheld = ETP_WITHHELD_OUTPUTS_DIFFER;
-        } else if (refuted) {
-            c->withheld = ETP_WITHHELD_PROOF_FAILED;
-        } else if (ab->emulated) {
-            c->withheld = ETP_WITHHELD_EMULATED;
-        } else if (control_differs) {
-            c->withheld = ETP_WITHHELD_NOISE_FLOOR;
-        } else {
+        bool differ = ab->arms[c->baseline].outputs_differ || ab->arms[c->candidate].outputs_differ;
+        c->withheld = etp_ab_first_reason(ab, differ, refuted, control_differs);
+        if (c->withheld == ETP_WITHHELD_NOT) {
             c->withheld = reason;
         }
         if (c->withheld) {

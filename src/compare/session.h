@@ -120,7 +120,10 @@ ETP_NODISCARD etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *
 // How far a call of a language model with one token is from what memory allows.
 ETP_NODISCARD etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
-// GIVEN: why the ratios are withheld in any case.
+// The first of the reasons to withhold a ratio that hold, in the order in which they are told.
+etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
+                                 bool control_differs);
+// REASON: why the ratios are withheld where nothing else does.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason);
 // What the arms are called where a reader takes a figure away: by what was measured.
 ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);

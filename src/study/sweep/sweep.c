@@ -253,15 +253,9 @@ static void withhold(builder *b)
         if (cell->arm == ETP_NO_INDEX) {
             continue;
         }
-        if (cell->differs) {
-            cell->withheld = ETP_WITHHELD_OUTPUTS_DIFFER;
-        } else if (b->s->ab.arms[cell->arm].proof.truth == ETP_CONTRADICTED) {
-            cell->withheld = ETP_WITHHELD_PROOF_FAILED;
-        } else if (b->s->ab.emulated) {
-            cell->withheld = ETP_WITHHELD_EMULATED;
-        } else if (out->control_differs) {
-            cell->withheld = ETP_WITHHELD_NOISE_FLOOR;
-        }
+        bool refuted = b->s->ab.arms[cell->arm].proof.truth == ETP_CONTRADICTED;
+        cell->withheld =
+            etp_ab_first_reason(&b->s->ab, cell->differs, refuted, out->control_differs);
         b->silent[c] = cell->withheld != ETP_WITHHELD_NOT;
     }
 }
