@@ -151,7 +151,7 @@ static const void *value_of(const etp_field *f, const etp_place *at, etp_made *m
     if (f->find) {
         return f->find(at, made);
     }
-    const char *value = f->pointer ? *(const char *const *)place : place;
+    const char *value = f->pointer ? *(const char *const *)(const void *)place : place;
     return value && f->many == ETP_AT ? value + at->index * f->size : value;
 }
 

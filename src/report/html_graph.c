@@ -6,7 +6,12 @@
 #include "report/page.h"
 #include "report/svg.h"
 
-enum { BOX_W = 200, BOX_H = 22, GAP_X = 24, GAP_Y = 14, FRAME = 8, FRAME_TITLE = 20 };
+#define BOX_W 200
+#define BOX_H 22
+#define GAP_X 24
+#define GAP_Y 14
+#define FRAME 8
+#define FRAME_TITLE 20
 
 #define BOX_PATH "M0 0h200v22H0z" // BOX_W and BOX_H
 

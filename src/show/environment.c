@@ -68,7 +68,7 @@ enum { FIGURES = sizeof k_columns / sizeof *k_columns, ASLEEP = FIGURES - 1 };
 
 static double figure(const struct etp_ab_conditions *block, size_t column)
 {
-    return *(const double *)((const char *)block + k_block_rows[column + 1].offset);
+    return *(const double *)(const void *)((const char *)block + k_block_rows[column + 1].offset);
 }
 
 static etp_cell cell_of(etp_kind kind, double v)
