@@ -54,7 +54,8 @@ with tempfile.TemporaryDirectory() as tmp:
     for level, proof in arms.items():
         expect(proof["by_table"] is True and proof["note"] == NOTE, "unasked", f"{level}: {proof}")
     evidence = {o["engaged"]["evidence"] for o in d["operators"] if o["engaged"]["state"] == "engaged"}
-    expect(len(evidence) == 1 and "no names learned" in evidence.pop(), "unasked", "an operator's proof does not say so")
+    expect(len(evidence) == 1 and "no names learned" in evidence.pop(), "unasked",
+           "an operator's proof does not say so")
     expect(text.count(NOTE) >= 2, "unasked", "the text does not say that the names were not asked:\n" + text[:3000])
 
     # Asked: this build has PF16 on NEON.
