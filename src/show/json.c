@@ -471,12 +471,19 @@ static const etp_field k_facts_rows[] = {
 };
 static SHAPE(k_facts, k_facts_rows);
 #undef OF
+// A roof that an operator was not held against is not told.
+static bool has_verdict(const void *value, const etp_place *at)
+{
+    (void)value;
+    return ((const etp_roof_place *)at->object)->verdict != ETP_ROOF_UNKNOWN;
+}
+
 #define OF etp_roof_place
 static const etp_field k_roof_rows[] = {
-    FIELD("roof_ns", ROUNDED, roof_ns, "the larger of the next two"),
-    FIELD("compute_ns", ROUNDED, compute_ns, "least time of the arithmetic"),
-    FIELD("memory_ns", ROUNDED, memory_ns, "of the memory traffic"),
-    FIELD("overhead_ns", ROUNDED, overhead_ns, "fixed costs of its calls"),
+    FIELD("roof_ns", ROUNDED, roof_ns, "the larger of the next two", .when = has_verdict),
+    FIELD("compute_ns", ROUNDED, compute_ns, "least time of the arithmetic", .when = has_verdict),
+    FIELD("memory_ns", ROUNDED, memory_ns, "of the memory traffic", .when = has_verdict),
+    FIELD("overhead_ns", ROUNDED, overhead_ns, "fixed costs of its calls", .when = has_verdict),
     FIELD("efficiency", RATIO, efficiency, "roof_ns ÷ time"),
     FIELD("isa", TEXT, isa, "of the arithmetic's roof"),
     FIELD("verdict", WORD, verdict, "null: no roof for it", .words = &k_roof_verdict),

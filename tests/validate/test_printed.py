@@ -171,6 +171,7 @@ def sessions(tmp):
     printed(tmp, "compare", "emulated:linux_sme2_off", "emulated:linux_sme2_on")
     printed(tmp, "history", "run", "swept")
     printed(tmp, "gate", "run", "noise <= 50 %")
+    printed(tmp, "baselines")
 
 
 def fixtures(tmp):
