@@ -229,4 +229,7 @@ void etp_document_write(etp_json *j, const etp_document *document, const void *o
     etp_json_kv_z(j, "schema", document->name);
     etp_members_write(j, document->shape, object, root);
     etp_json_end(j);
+    if (j->depth == 0) { // else it is a member of another
+        etp_json_end_document(j);
+    }
 }

@@ -127,7 +127,8 @@ void etp_members_write(etp_json *j, const etp_shape *shape, const void *object, 
 void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, const void *root);
 void etp_object_member(etp_json *j, const char *key, const etp_shape *shape, const void *object,
                        const void *root);
-// A whole document: the object, "schema" first, without the end of the document.
+// A whole document: the object, "schema" first. Inside another one it is a member; else it ends
+// there.
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
                         const void *root);
 // All that SHAPE says, into OBJECT, which is zeroed. fields_read.c

@@ -341,7 +341,6 @@ const etp_document k_etp_verify_document = {"etprof.verify/1", "What verify prin
 void etp_verify_json(const void *verify, etp_json *j)
 {
     etp_document_write(j, &k_etp_verify_document, verify, verify);
-    etp_json_end_document(j);
 }
 
 static const char *explain(etp_verify_state state)

@@ -57,7 +57,6 @@ const etp_document k_etp_restored_document = {"etprof.restored/1", "What devices
 void etp_restored_json(const void *list, etp_json *j)
 {
     etp_document_write(j, &k_etp_restored_document, list, list);
-    etp_json_end_document(j);
 }
 
 #define OF etp_device_entry
@@ -91,7 +90,6 @@ const etp_document k_etp_devices_document = {"etprof.devices/1", "What devices p
 void etp_devices_json(const void *answer, etp_json *j)
 {
     etp_document_write(j, &k_etp_devices_document, answer, answer);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *arena)

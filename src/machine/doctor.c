@@ -226,7 +226,6 @@ const etp_document k_etp_doctor_document = {"etprof.doctor/1", "What doctor prin
 void etp_doctor_json(const void *doctor, etp_json *j)
 {
     etp_document_write(j, &k_etp_doctor_document, doctor, doctor);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)

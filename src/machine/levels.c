@@ -60,7 +60,6 @@ const etp_document k_etp_levels_document = {"etprof.levels/1", "What levels prin
 void etp_levels_json(const void *levels, etp_json *j)
 {
     etp_document_write(j, &k_etp_levels_document, levels, levels);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_levels_report(const etp_levels *levels, etp_arena *arena)

@@ -208,7 +208,6 @@ const etp_document k_etp_smoke_document = {"etprof.smoke/1", "What smoke prints"
 void etp_smoke_json(const void *smoke, etp_json *j)
 {
     etp_document_write(j, &k_etp_smoke_document, smoke, smoke);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena)

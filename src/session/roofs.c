@@ -130,7 +130,6 @@ void etp_roofs_json(const void *data, etp_json *j)
 {
     const etp_roof_table *t = &((const etp_roofs_answer *)data)->table;
     etp_document_write(j, &k_etp_roofs_document, t, t);
-    etp_json_end_document(j);
 }
 
 etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out,

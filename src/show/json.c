@@ -789,5 +789,4 @@ const etp_document k_etp_ab_document = {
 void etp_ab_json(const etp_ab *ab, etp_json *j)
 {
     etp_document_write(j, &k_etp_ab_document, ab, ab);
-    etp_json_end_document(j);
 }

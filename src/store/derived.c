@@ -100,7 +100,6 @@ static etp_str format_list(const file_list *list, etp_arena *arena)
     etp_json j;
     etp_json_init(&j, &sink, true);
     etp_document_write(&j, &k_etp_derived_document, list, list);
-    etp_json_end_document(&j);
     return text.failed ? (etp_str){0} : etp_strbuf_str(&text);
 }
 

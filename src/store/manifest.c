@@ -457,7 +457,6 @@ etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str 
     etp_json j;
     etp_json_init(&j, &sink, true);
     etp_document_write(&j, &k_etp_run_document, run, &m);
-    etp_json_end_document(&j);
     ETP_TRY(m.status);
     ETP_NEED(!sink.failed && !text.failed, err, "the manifest");
     *out = etp_strbuf_str(&text);

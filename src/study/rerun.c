@@ -148,7 +148,6 @@ const etp_document k_etp_rerun_document = {"etprof.rerun/1", "What rerun prints"
 void etp_rerun_json(const void *rerun, etp_json *j)
 {
     etp_document_write(j, &k_etp_rerun_document, rerun, rerun);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)

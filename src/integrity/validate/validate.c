@@ -211,7 +211,6 @@ const etp_document k_etp_validate_document = {"etprof.validate/1", "What validat
 void etp_validate_json(const void *validation, etp_json *j)
 {
     etp_document_write(j, &k_etp_validate_document, validation, validation);
-    etp_json_end_document(j);
 }
 
 static void add_problem(etp_report *r, const etp_check *c)

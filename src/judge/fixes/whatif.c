@@ -403,7 +403,6 @@ const etp_document k_etp_whatif_document = {"etprof.whatif/1", "What whatif prin
 void etp_whatif_json(const void *whatif, etp_json *j)
 {
     etp_document_write(j, &k_etp_whatif_document, whatif, whatif);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)

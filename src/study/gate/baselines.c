@@ -38,7 +38,6 @@ const etp_document k_etp_baselines_document = {"etprof.baselines/1", "What basel
 void etp_baselines_json(const void *list, etp_json *j)
 {
     etp_document_write(j, &k_etp_baselines_document, list, list);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *arena)

@@ -48,7 +48,6 @@ const etp_document k_etp_gate_document = {"etprof.gate/1", "What gate prints", &
 void etp_gate_json(const void *gate, etp_json *j)
 {
     etp_document_write(j, &k_etp_gate_document, gate, gate);
-    etp_json_end_document(j);
 }
 
 const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)

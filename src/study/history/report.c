@@ -71,7 +71,6 @@ const etp_document k_etp_history_document = {"etprof.history/1", "What history p
 void etp_history_json(const void *history, etp_json *j)
 {
     etp_document_write(j, &k_etp_history_document, history, history);
-    etp_json_end_document(j);
 }
 
 static bool is_time(const etp_history_series *s)
