@@ -109,12 +109,15 @@ const etp_command etp_cmd_gate = {
                    "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', "
                    "'load', 'first' likewise,\n"
                    "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
-                   "'engaged macs >= 90 %'.\n"
+                   "'engaged macs >= 90 %', 'rate [ARM] >= 2000 tok/s'. Of phases: "
+                   "'decode.speedup >= 1.5',\n"
+                   "'decode@256.rate >= 500'; without one a rule holds for each.\n"
                    "Without a rule no arm may be slower than the baseline. Contradicted proofs, "
                    "different outputs and\n"
                    "lost blocks always fail.",
     .examples = "  etprof gate out_model 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
                 "  etprof gate out_model --against main/out_model --junit gate.xml\n"
+                "  etprof gate out_llama 'decode.speedup >= 1.5' 'prefill.speedup >= 2'\n"
                 "  etprof gate out_model --against main\n"
                 "  git bisect run sh -c './build.sh || exit 125; etprof ab m.pte --out new && "
                 "etprof gate new --against old --bisect'",

@@ -17,23 +17,25 @@ typedef enum metric {
     SHARE,
     NOISE,
     ENGAGED,
+    RATE,
     METRICS
 } metric;
 
-typedef enum dimension { RATIO, TIME, BYTES, PERCENT } dimension;
+typedef enum dimension { RATIO, TIME, BYTES, PERCENT, A_SECOND } dimension;
 
 static const struct {
     const char *name;
     dimension dim;
 } k_metrics[METRICS] = {
-    [SPEEDUP] = {"speedup", RATIO  },
-      [LATENCY] = {"latency", TIME   },
-      [LOAD] = {"load",    TIME   },
-    [FIRST] = {"first",   TIME   },
-      [MEMORY] = {"memory",  BYTES  },
-      [SHARE] = {"share",   PERCENT},
-    [NOISE] = {"noise",   PERCENT},
-      [ENGAGED] = {"engaged", PERCENT},
+    [SPEEDUP] = {"speedup", RATIO   },
+      [LATENCY] = {"latency", TIME    },
+      [LOAD] = {"load",    TIME    },
+    [FIRST] = {"first",   TIME    },
+      [MEMORY] = {"memory",  BYTES   },
+      [SHARE] = {"share",   PERCENT },
+    [NOISE] = {"noise",   PERCENT },
+      [ENGAGED] = {"engaged", PERCENT },
+      [RATE] = {"rate",    A_SECOND},
 };
 
 static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
@@ -41,10 +43,12 @@ static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
 static const char k_rule_forms[] =
     "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise, "
     "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
-    "'engaged macs|time >= 90 %'";
+    "'engaged macs|time >= 90 %', 'rate [ARM] >= 2000 tok/s'; in front of any a phase: "
+    "'decode.speedup >= 1.3', 'decode@256.latency <= 5 ms'";
 
 typedef struct rule {
     const char *text;
+    etp_str phase; // "decode", "decode@256"; ptr NULL: every phase
     metric metric;
     etp_str subject; // between the metric and the sign; empty: all there are
     bool at_least;
@@ -59,24 +63,25 @@ static bool parse_limit(etp_str s, dimension dim, double *out)
         dimension dim;
         double factor;
     } k_units[] = {
-        {"ns",        TIME,    1         },
-        {"us",        TIME,    1e3       },
-        {"\xC2\xB5s", TIME,    1e3       },
-        {"ms",        TIME,    1e6       },
-        {"s",         TIME,    1e9       },
-        {"KiB",       BYTES,   1024      },
-        {"MiB",       BYTES,   1048576   },
-        {"GiB",       BYTES,   1073741824},
-        {"kB",        BYTES,   1e3       },
-        {"MB",        BYTES,   1e6       },
-        {"GB",        BYTES,   1e9       },
-        {"B",         BYTES,   1         },
-        {"%",         PERCENT, 100       },
-        {"x",         RATIO,   1         },
-        {"\xC3\x97",  RATIO,   1         },
+        {"ns",        TIME,     1         },
+        {"us",        TIME,     1e3       },
+        {"\xC2\xB5s", TIME,     1e3       },
+        {"ms",        TIME,     1e6       },
+        {"s",         TIME,     1e9       },
+        {"KiB",       BYTES,    1024      },
+        {"MiB",       BYTES,    1048576   },
+        {"GiB",       BYTES,    1073741824},
+        {"kB",        BYTES,    1e3       },
+        {"MB",        BYTES,    1e6       },
+        {"GB",        BYTES,    1e9       },
+        {"B",         BYTES,    1         },
+        {"%",         PERCENT,  100       },
+        {"x",         RATIO,    1         },
+        {"\xC3\x97",  RATIO,    1         },
+        {"tok/s",     A_SECOND, 1         },
     };
     s = etp_str_trim(s, k_blanks);
-    double factor = dim == RATIO || dim == PERCENT ? 1 : 0; // times and sizes need a unit
+    double factor = dim == TIME || dim == BYTES ? 0 : 1; // times and sizes need a unit
     for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
         etp_str suffix = etp_str_from(k_units[i].suffix);
         if (k_units[i].dim == dim && etp_str_ends(s, suffix)) {
@@ -95,7 +100,8 @@ static bool parse_limit(etp_str s, dimension dim, double *out)
 static etp_status parse(const char *text, rule *out, etp_error *err)
 {
     static const char *const k_wanted[] = {"a ratio like 1.3", "a time like 5 ms",
-                                           "a size like 60 MB", "a share like 30 %"};
+                                           "a size like 60 MB", "a share like 30 %",
+                                           "tokens a second like 2000"};
     *out = (rule){.text = text, .metric = METRICS};
     etp_str all = etp_str_trim(etp_str_from(text), k_blanks);
     size_t most = etp_str_find(all, ETP_STR("<=")), least = etp_str_find(all, ETP_STR(">="));
@@ -104,9 +110,17 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     while (word < at && !isspace((unsigned char)all.ptr[word])) {
         word++;
     }
+    size_t name = word; // behind the last dot: a phase may have some in its name
+    while (name > 0 && all.ptr[name - 1] != '.') {
+        name--;
+    }
     for (size_t m = 0; m < METRICS; m++) {
-        out->metric =
-            etp_str_eqz((etp_str){all.ptr, word}, k_metrics[m].name) ? (metric)m : out->metric;
+        out->metric = etp_str_eqz((etp_str){all.ptr + name, word - name}, k_metrics[m].name)
+                          ? (metric)m
+                          : out->metric;
+    }
+    if (name > 0) {
+        out->phase = (etp_str){all.ptr, name - 1};
     }
     if (at == all.len || out->metric == METRICS) {
         return etp_fail(err, ETP_USAGE, "'%s' is no rule: %s", text, k_rule_forms);
@@ -121,6 +135,21 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     return ETP_OK;
 }
 
+const char *etp_gate_phase_word(const char *name, etp_arena *arena)
+{
+    char *word = etp_arena_strdup(arena, etp_str_from(name));
+    size_t n = 0;
+    for (size_t i = 0; word && word[i]; i++) {
+        if (word[i] != ' ') {
+            word[n++] = word[i];
+        }
+    }
+    if (word) {
+        word[n] = '\0';
+    }
+    return word;
+}
+
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
 {
     if (!isfinite(lo) || !isfinite(hi)) {
@@ -132,6 +161,11 @@ etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
 
 static etp_status add(etp_gate *g, etp_gate_check check, etp_error *err)
 {
+    check.phase = g->phase;
+    if (g->phase && check.id) {
+        const char *word = etp_gate_phase_word(g->phase, g->arena);
+        check.id = word ? etp_arena_printf(g->arena, "%s.%s", word, check.id) : NULL;
+    }
     bool ok = check.id && check.found && check.expected && ETP_PUSH(g->arena, &g->checks, check);
     return ok ? ETP_OK : etp_fail_nomem(err, "the gate's checks");
 }
@@ -149,6 +183,8 @@ static const char *figure(etp_arena *arena, dimension dim, double v)
         return etp_arena_strdup(arena, etp_str_from(etp_format_bytes((uint64_t)v, buf)));
     case PERCENT:
         return etp_arena_printf(arena, "%.3g %%", 100 * v);
+    case A_SECOND:
+        return etp_arena_printf(arena, "%.5g tok/s", v);
     case RATIO:
         break;
     }
@@ -206,15 +242,52 @@ static bool is_of(const rule *r, const char *name)
     return r->subject.len == 0 || etp_str_eqz(r->subject, name);
 }
 
+// The session's phases; the answer itself where it has none.
+static size_t n_parts(const etp_ab *ab)
+{
+    return ab->n_phases ? ab->n_phases : 1;
+}
+
+static const etp_ab *part_of(const etp_ab *ab, size_t i)
+{
+    return ab->n_phases ? ab->phases[i].ab : ab;
+}
+
+static const char *phase_of(const etp_ab *part)
+{
+    return part->phase ? part->phase->name : NULL;
+}
+
 static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
 {
-    char names[200] = "";
-    for (size_t i = 0; i < ab->n_arms && strlen(names) + 40 < sizeof names; i++) {
-        size_t at = strlen(names);
-        snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", ab->arms[i].name);
+    char names[400] = "";
+    for (size_t p = 0; p < n_parts(ab); p++) {
+        const etp_ab *part = part_of(ab, p);
+        for (size_t i = 0; i < part->n_arms && strlen(names) + 40 < sizeof names; i++) {
+            size_t at = strlen(names);
+            snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", part->arms[i].name);
+        }
     }
     return etp_fail(err, ETP_USAGE, "'%s': the folder has no '%.*s' of that kind; its arms are %s",
                     r->text, ETP_STR_ARG(r->subject), names);
+}
+
+static etp_status no_such_phase(const etp_gate *g, const rule *r, const etp_ab *ab, etp_error *err)
+{
+    char names[400] = "";
+    for (size_t p = 0; p < ab->n_phases && strlen(names) + 40 < sizeof names; p++) {
+        size_t at = strlen(names);
+        const char *word = etp_gate_phase_word(ab->phases[p].name, g->arena);
+        ETP_NEED(word, err, "the gate's phases");
+        snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", word);
+    }
+    return ab->n_phases
+               ? etp_fail(err, ETP_USAGE, "'%s': the folder has no phase '%.*s'; its phases are %s",
+                          r->text, ETP_STR_ARG(r->phase), names)
+               : etp_fail(err, ETP_USAGE,
+                          "'%s': the folder has no phases (it was measured without --prefill and "
+                          "--decode)",
+                          r->text);
 }
 
 // Why the answer itself says less of this comparison than its interval; NULL: it does not. A rule
@@ -240,7 +313,6 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
 
 static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
-    size_t before = g->checks.n;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *name = ab->arms[c->candidate].name;
@@ -254,7 +326,7 @@ static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r
             ETP_TRY(add_figure(g, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena), err));
         }
     }
-    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
+    return ETP_OK;
 }
 
 static double known(int64_t v)
@@ -262,24 +334,36 @@ static double known(int64_t v)
     return v == ETP_NS_UNKNOWN || v < 0 ? (double)NAN : (double)v;
 }
 
+static etp_status check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r,
+                            etp_error *err)
+{
+    const etp_ab_arm *a = &ab->arms[arm];
+    double v = known(r->metric == LOAD    ? a->load_ns
+                     : r->metric == FIRST ? a->first_ns
+                                          : a->peak_rss_bytes);
+    double lo = v, hi = v;
+    if (r->metric == LATENCY) { // one block gives no interval, and then no answer
+        v = known(a->median_ns);
+        lo = a->lo_ns;
+        hi = a->hi_ns;
+    } else if (r->metric == RATE) {
+        v = etp_ab_token_rate(ab, arm);
+        lo = v * known(a->median_ns) / a->hi_ns;
+        hi = v * known(a->median_ns) / a->lo_ns;
+    }
+    return add_figure(g, r, a->name, v, lo, hi,
+                      a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL,
+                      err);
+}
+
 static etp_status check_arms(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
-    size_t before = g->checks.n;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        if (!is_of(r, a->name)) {
-            continue;
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        if (is_of(r, ab->arms[i].name)) {
+            ETP_TRY(check_arm(g, ab, i, r, err));
         }
-        double v = known(r->metric == LATENCY ? a->median_ns
-                         : r->metric == LOAD  ? a->load_ns
-                         : r->metric == FIRST ? a->first_ns
-                                              : a->peak_rss_bytes);
-        bool spread = r->metric == LATENCY; // one block gives no interval, and then no answer
-        ETP_TRY(add_figure(
-            g, r, a->name, v, spread ? a->lo_ns : v, spread ? a->hi_ns : v,
-            a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL, err));
     }
-    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
+    return ETP_OK;
 }
 
 // "Data movement", "Data movement of linux_vnni".
@@ -297,7 +381,6 @@ static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_
                         "'%s': no category '%.*s'; for example Convolution, GEMM, Data movement",
                         r->text, ETP_STR_ARG(category));
     }
-    size_t before = g->checks.n;
     for (size_t a = 0; a < ab->n_arms; a++) {
         if (arm.len > 0 && !etp_str_eqz(arm, ab->arms[a].name)) {
             continue;
@@ -311,7 +394,7 @@ static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_
             etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(category), ab->arms[a].name);
         ETP_TRY(add_figure(g, r, name, share, share, share, NULL, err));
     }
-    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
+    return ETP_OK;
 }
 
 static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
@@ -327,7 +410,7 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
                       macs ? e->macs_hi : e->time_hi, NULL, err);
 }
 
-static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
     switch (r->metric) {
     case SPEEDUP:
@@ -340,6 +423,31 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
     default:
         return check_arms(g, ab, r, err);
     }
+}
+
+static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
+{
+    return !r->phase.ptr ||
+           (phase && (etp_str_eqz(r->phase, phase->kind) || etp_str_eqz(r->phase, word)));
+}
+
+// Each phase that the rule is about, by itself.
+static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    size_t before = g->checks.n, parts = 0;
+    for (size_t i = 0; i < n_parts(ab); i++) {
+        const etp_ab *part = part_of(ab, i);
+        g->phase = phase_of(part);
+        const char *word = g->phase ? etp_gate_phase_word(g->phase, g->arena) : "";
+        ETP_NEED(word, err, "the gate's phases");
+        if (is_about(r, part->phase, word)) {
+            parts++;
+            ETP_TRY(check_part(g, part, r, err));
+        }
+    }
+    return parts == 0             ? no_such_phase(g, r, ab, err)
+           : g->checks.n > before ? ETP_OK
+                                  : no_such(r, ab, err);
 }
 
 static etp_status check_proofs(etp_gate *g, const etp_ab *ab, etp_error *err)
@@ -363,12 +471,12 @@ static etp_status check_proofs(etp_gate *g, const etp_ab *ab, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status check_soundness(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
-                                  etp_error *err)
+static const etp_gate_check k_no_figure = {
+    .value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN, .limit = (double)NAN};
+
+static etp_status check_soundness(etp_gate *g, const etp_ab *ab, etp_error *err)
 {
-    const etp_gate_check plain = {
-        .value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN, .limit = (double)NAN};
-    etp_gate_check c = plain;
+    etp_gate_check c = k_no_figure;
     ETP_TRY(check_proofs(g, ab, err));
     c.id = "outputs";
     c.expected = "no difference";
@@ -381,7 +489,7 @@ static etp_status check_soundness(etp_gate *g, const etp_ab *ab, const etp_gate_
                 : NULL;
     ETP_TRY(add(g, c, err));
     if (!ab->bare) {
-        c = plain;
+        c = k_no_figure;
         c.id = "complete";
         c.expected = "no block lost";
         c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_YES;
@@ -389,10 +497,13 @@ static etp_status check_soundness(etp_gate *g, const etp_ab *ab, const etp_gate_
         c.fix = ab->block_lost ? "etprof ab --resume DIR measures what is missing" : NULL;
         ETP_TRY(add(g, c, err));
     }
-    if (!o->min_grade) {
-        return ETP_OK;
-    }
-    c = plain;
+    return ETP_OK;
+}
+
+static etp_status check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
+                              etp_error *err)
+{
+    etp_gate_check c = k_no_figure;
     c.id = "grade";
     c.expected = etp_arena_printf(g->arena, "%s or better", o->min_grade);
     c.state = ab->grade[0] <= o->min_grade[0] ? ETP_GATE_YES : ETP_GATE_NO;
@@ -480,6 +591,20 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     return add(g, c, err);
 }
 
+// Arms of the same name; that of an arm of phases says the phase too.
+static etp_status against_part(etp_gate *g, const etp_ab *ab, const etp_ab *old, double margin,
+                               etp_error *err)
+{
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        for (uint32_t k = 0; k < old->n_arms; k++) {
+            if (strcmp(ab->arms[i].name, old->arms[k].name) == 0) {
+                ETP_TRY(against_arm(g, ab, i, old, k, margin, err));
+            }
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
                                 etp_error *err)
 {
@@ -489,11 +614,10 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_op
         return etp_fail(err, ETP_USAGE,
                         "bare dumps have no untraced latency: both must be run folders");
     }
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        for (uint32_t k = 0; k < o->against->n_arms; k++) {
-            if (strcmp(ab->arms[i].name, o->against->arms[k].name) == 0) {
-                ETP_TRY(against_arm(g, ab, i, o->against, k, margin, err));
-            }
+    for (size_t p = 0; p < n_parts(ab); p++) {
+        for (size_t q = 0; q < n_parts(o->against); q++) {
+            g->phase = phase_of(part_of(ab, p));
+            ETP_TRY(against_part(g, part_of(ab, p), part_of(o->against, q), margin, err));
         }
     }
     return g->checks.n > before
@@ -506,7 +630,14 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                           etp_error *err)
 {
     *out = (etp_gate){.arena = arena, .title = ab->title, .dir = ab->dir};
-    ETP_TRY(check_soundness(out, ab, options, err));
+    for (size_t i = 0; i < n_parts(ab); i++) {
+        out->phase = phase_of(part_of(ab, i));
+        ETP_TRY(check_soundness(out, part_of(ab, i), err));
+    }
+    out->phase = NULL;
+    if (options->min_grade) {
+        ETP_TRY(check_grade(out, ab, options, err));
+    }
     for (size_t i = 0; i < n; i++) {
         rule r;
         ETP_TRY(parse(rules[i], &r, err));
@@ -515,7 +646,10 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
     if (options->against) {
         ETP_TRY(check_against(out, ab, options, err));
     } else if (n == 0) {
-        ETP_TRY(check_verdicts(out, ab, err));
+        for (size_t i = 0; i < n_parts(ab); i++) {
+            out->phase = phase_of(part_of(ab, i));
+            ETP_TRY(check_verdicts(out, part_of(ab, i), err));
+        }
     }
     bool no = false, unknown = false;
     for (size_t i = 0; i < out->checks.n; i++) {

@@ -14,8 +14,9 @@
 typedef enum etp_gate_state { ETP_GATE_UNKNOWN, ETP_GATE_YES, ETP_GATE_NO } etp_gate_state;
 
 typedef struct etp_gate_check {
-    const char
-        *id; // "speedup:linux_vnni", "proof:linux_vnni", "outputs", "latency:linux_avx2@base"
+    const char *id;       // "speedup:linux_vnni", "proof:linux_vnni", "outputs",
+                          // "latency:linux_avx2@base", "decode@256.speedup:linux_vnni_decode256"
+    const char *phase;    // "decode @256"; NULL: the session has none, or it is about all
     const char *found;    // "1.52 [1.51, 1.52]"
     const char *expected; // ">= 1.3"
     const char *fix;      // what to do next, NULL when the answer is yes
@@ -27,6 +28,7 @@ typedef struct etp_gate_check {
 typedef struct etp_gate { // lives in the arena given to etp_gate_build
     etp_arena *arena;
     const char *title, *dir;
+    const char *phase; // that is being looked at
     struct {
         etp_gate_check *items;
         size_t n, cap;
@@ -41,12 +43,16 @@ typedef struct etp_gate_options {
 } etp_gate_options;
 
 // RULES: "METRIC [SUBJECT] >= VALUE" or "<=", METRIC one of speedup, latency, load, first, memory,
-// share, noise, engaged. Without rules and without an earlier measurement: no comparison is slower.
-// Always checked: proofs, outputs, lost blocks. ETP_USAGE for a rule that cannot be understood or
-// names what AB does not have.
+// share, noise, engaged, rate; "PHASE.METRIC …" is about phases of that kind ("decode.speedup") or
+// about one ("decode@256.speedup"), else about each. Without rules and without an earlier
+// measurement: no comparison is slower. Always checked: proofs, outputs, lost blocks. ETP_USAGE for
+// a rule that cannot be understood or names what AB does not have.
 ETP_NODISCARD etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                                         const etp_gate_options *options, etp_arena *arena,
                                         etp_gate *out, etp_error *err);
+
+// "decode@256" of "decode @256": how rules name a phase. NULL on out of memory.
+const char *etp_gate_phase_word(const char *name, etp_arena *arena);
 
 // A value with its interval against a limit: yes when all of [LO, HI] keeps it, no when none does.
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit);

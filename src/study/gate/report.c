@@ -27,7 +27,11 @@ static const etp_field k_figure_rows[] = {
 };
 static SHAPE(k_figure, k_figure_rows);
 static const etp_field k_check_rows[] = {
-    FIELD("id", TEXT, id, "speedup:linux_vnni, proof:linux_vnni, outputs, …", .flags = ETP_SET),
+    FIELD("id", TEXT, id,
+          "speedup:linux_vnni, decode@0.speedup:linux_vnni_decode0, proof:…, outputs, …",
+          .flags = ETP_SET),
+    FIELD("phase", TEXT, phase, "that it is about; absent: the session as a whole",
+          .flags = ETP_ABSENT),
     MADE("ok", MAYBE, check_ok, "null: unknown"),
     FIELD("found", TEXT, found, "", .flags = ETP_SET),
     FIELD("expected", TEXT, expected, "", .flags = ETP_SET),

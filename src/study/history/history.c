@@ -31,7 +31,7 @@ typedef struct found { // a session and its figures
     const char *path;
     struct {
         struct figure {
-            etp_str name;
+            etp_str name, phase;
             double value;
         } *items;
         size_t n, cap;
@@ -47,10 +47,50 @@ typedef struct finder {
     } sessions;
 } finder;
 
-static bool add_figure(finder *f, found *to, const char *name, double value)
+// One of an arm: its files' prefix says model, experiment (a phase is part of it) and threads.
+static bool add_figure(finder *f, found *to, const etp_run_arm *arm, const char *what,
+                       etp_str phase, double value)
 {
-    struct figure x = {etp_str_from(name), value};
+    const char *name = etp_arena_printf(f->arena, "%.*s_%s", ETP_STR_ARG(arm->prefix), what);
+    struct figure x = {name ? etp_str_from(name) : (etp_str){0}, phase, value};
     return name && (!isfinite(value) || ETP_PUSH(f->arena, &to->figures, x));
+}
+
+static const etp_run_arm *arm_called(const etp_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->arms.n; i++) {
+        if (etp_str_eqz(run->arms.items[i].name, name)) {
+            return &run->arms.items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to)
+{
+    etp_str phase = {0};
+    bool ok = true;
+    if (ab->phase) {
+        const char *name = etp_arena_strdup(f->arena, etp_str_from(ab->phase->name));
+        if (!name) {
+            return false;
+        }
+        phase = etp_str_from(name);
+    }
+    for (uint32_t a = 0; a < ab->n_arms && ok; a++) {
+        const etp_run_arm *arm = arm_called(run, ab->arms[a].name);
+        int64_t median = ab->arms[a].median_ns;
+        double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
+        ok = !arm || (add_figure(f, to, arm, "ns", phase, ns) &&
+                      add_figure(f, to, arm, "tokens_per_s", phase, etp_ab_token_rate(ab, a)));
+    }
+    for (size_t i = 0; i < ab->n_comparisons && ok; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_run_arm *arm = arm_called(run, ab->arms[c->candidate].name);
+        ok = !arm ||
+             add_figure(f, to, arm, "speedup", phase, c->withheld ? (double)NAN : c->estimate);
+    }
+    return ok;
 }
 
 // Figures are those of the session's own answer: no speedup that it withholds.
@@ -61,19 +101,8 @@ static etp_status take_figures(finder *f, const char *path, const etp_run *run, 
     ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
     const etp_ab *ab = etp_ab_answer(session);
     bool ok = true;
-    for (uint32_t a = 0; a < ab->n_arms; a++) {
-        int64_t median = ab->arms[a].median_ns;
-        double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
-        etp_str prefix = run->arms.items[a].prefix;
-        ok =
-            ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_ns", ETP_STR_ARG(prefix)), ns);
-    }
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        etp_str prefix = run->arms.items[c->candidate].prefix;
-        ok =
-            ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(prefix)),
-                             c->withheld ? (double)NAN : c->estimate);
+    for (size_t i = 0; i < (ab->n_phases ? ab->n_phases : 1) && ok; i++) {
+        ok = take_part(f, ab->n_phases ? ab->phases[i].ab : ab, run, to);
     }
     etp_ab_close(session);
     return ok ? ETP_OK : no_memory(err);
@@ -187,11 +216,12 @@ static etp_status add_series(etp_history *h, etp_str name, size_t n_runs, etp_hi
     return ETP_OK;
 }
 
-static etp_status put_value(etp_history *h, etp_str name, size_t run, size_t n_runs, double value,
-                            etp_error *err)
+static etp_status put_value(etp_history *h, etp_str name, etp_str phase, size_t run, size_t n_runs,
+                            double value, etp_error *err)
 {
     etp_history_series *s = NULL;
     ETP_TRY(add_series(h, name, n_runs, &s, err));
+    s->phase = phase;
     s->n_known += isnan(s->values[run]) ? 1 : 0;
     s->values[run] = value;
     return ETP_OK;
@@ -228,8 +258,8 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
             return no_memory(err);
         }
         for (size_t k = 0; k < x->figures.n; k++) {
-            ETP_TRY(put_value(out, x->figures.items[k].name, i, f.sessions.n,
-                              x->figures.items[k].value, err));
+            const struct figure *y = &x->figures.items[k];
+            ETP_TRY(put_value(out, y->name, y->phase, i, f.sessions.n, y->value, err));
         }
     }
     return ETP_OK;
@@ -292,7 +322,7 @@ static etp_status read_column(etp_history *h, const table_of_rows *t, size_t col
         for (size_t i = 1; i < t->n; i++) {
             double v;
             if (etp_parse_double(t->items[i].cells[column], &v)) {
-                ETP_TRY(put_value(h, name, i - 1, t->n - 1, v, err));
+                ETP_TRY(put_value(h, name, (etp_str){0}, i - 1, t->n - 1, v, err));
             }
         }
         return ETP_OK;

@@ -24,7 +24,9 @@ typedef struct etp_history_change {
 } etp_history_change;
 
 typedef struct etp_history_series {
-    etp_str name;   // ends in "_ns" for times, "_speedup" for ratios; others are judged neither way
+    etp_str name;   // ends in "_ns" for times, in "_speedup" for ratios, in "_tokens_per_s" for
+                    // rates; others are judged neither way
+    etp_str phase;  // "decode @256"; "" none, or not known
     double *values; // [history.runs.n], NAN where the run has none
     size_t n_known;
     etp_history_change *changes;

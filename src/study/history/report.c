@@ -52,7 +52,11 @@ static SHAPE_ON_ONE_LINE(k_change, k_change_rows);
 #undef OF
 #define OF etp_history_series
 static const etp_field k_series_rows[] = {
-    FIELD("name", STR, name, "ends in _ns for times, in _speedup for ratios", .flags = ETP_SET),
+    FIELD("name", STR, name,
+          "ends in _ns for times, in _speedup for ratios, in _tokens_per_s for rates",
+          .flags = ETP_SET),
+    FIELD("phase", STR, phase, "that it is a figure of; absent: none, or not known",
+          .flags = ETP_EMPTY | ETP_ABSENT),
     PER("values", NUMBER, values, &k_runs, "by run", .range = ETP_SIGNED, .flags = ETP_ONE_LINE),
     LIST("changes", OBJECT, changes, n_changes, "in order", .shape = &k_change),
 };
@@ -80,7 +84,8 @@ static bool is_time(const etp_history_series *s)
 
 static etp_severity judgement(const etp_history_series *s, const etp_history_change *c)
 {
-    bool more_is_good = etp_str_ends(s->name, ETP_STR("_speedup"));
+    bool more_is_good = etp_str_ends(s->name, ETP_STR("_speedup")) ||
+                        etp_str_ends(s->name, ETP_STR("_tokens_per_s"));
     if (!more_is_good && !is_time(s)) {
         return ETP_INFO;
     }
@@ -188,6 +193,16 @@ static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
 
 // ---- tables ----
 
+static bool has_phases(const etp_history *h)
+{
+    for (size_t i = 0; i < h->series.n; i++) {
+        if (h->series.items[i].phase.len > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -200,9 +215,10 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
          .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_SIGNED},
         {.key = "changes", .title = "changes", .kind = ETP_KIND_INT},
+        {.key = "phase", .title = "phase", .flags = ETP_COL_CHOICE}, // where there are any
     };
-    etp_table *t =
-        etp_report_table(r, "series", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    const size_t n = sizeof k_columns / sizeof *k_columns - !has_phases(h);
+    etp_table *t = etp_report_table(r, "series", NULL, k_columns, n);
     for (size_t i = 0; i < h->series.n; i++) {
         const etp_history_series *s = &h->series.items[i];
         double first = (double)NAN, last = (double)NAN;
@@ -212,9 +228,16 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
                 last = s->values[k];
             }
         }
-        ETP_ROW(t, etp_cell_str(s->name), etp_cell_u64(s->n_known),
-                etp_cell_z(figure(s, first, arena)), etp_cell_z(figure(s, last, arena)),
-                etp_cell_double(last / first - 1), etp_cell_u64(s->n_changes));
+        const etp_cell cells[] = {
+            etp_cell_str(s->name),
+            etp_cell_u64(s->n_known),
+            etp_cell_z(figure(s, first, arena)),
+            etp_cell_z(figure(s, last, arena)),
+            etp_cell_double(last / first - 1),
+            etp_cell_u64(s->n_changes),
+            s->phase.len ? etp_cell_str(s->phase) : etp_cell_missing(),
+        };
+        etp_table_add_row(t, cells, n);
     }
 }
 

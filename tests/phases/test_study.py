@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gate and history of sessions with phases: each phase is judged by itself, and none is left out.
+
+usage: test_study.py ETPROF"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
+from checks import expect, finish
+
+ETPROF = sys.argv[1]
+# phase -> level -> ns: prefill is 3 times, decode 2 and 1.25 times as fast
+TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
+         "decode @32": {"avx2": 800000, "sse": 1000000}}
+
+
+def ask(tmp, *words, code=0):
+    done = subprocess.run([ETPROF, *words, "--format", "json"], cwd=tmp, capture_output=True, text=True, check=False)
+    expect(done.returncode == code, " ".join(words), f"exit {done.returncode}: {done.stderr}{done.stdout[:300]}")
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {"checks": [], "series": []}, done.stderr
+
+
+def checks_of(tmp, *words, code=0):
+    return {c["id"]: c["ok"] for c in ask(tmp, "gate", *words, code=code)[0]["checks"]}
+
+
+def gate(tmp):
+    phase_folders.make(tmp / "run", lambda p, level, t, m: TIMES[p][level])
+    cases = [  # rule, exit code, what is asked by it
+        ("speedup >= 1.2", 0, {"prefill16.speedup:linux_avx2_prefill16": True,
+                               "decode@0.speedup:linux_avx2_decode0": True,
+                               "decode@32.speedup:linux_avx2_decode32": True}),
+        ("decode.speedup >= 1.5", 1, {"decode@0.speedup:linux_avx2_decode0": True,
+                                      "decode@32.speedup:linux_avx2_decode32": False}),
+        ("prefill.speedup >= 2.9", 0, {"prefill16.speedup:linux_avx2_prefill16": True}),
+        ("decode@0.speedup >= 1.9", 0, {"decode@0.speedup:linux_avx2_decode0": True}),
+        ("decode@32.speedup >= 1.3", 1, {"decode@32.speedup:linux_avx2_decode32": False}),
+        ("decode.latency linux_avx2_decode32 <= 700 us", 1, {"decode@32.latency:linux_avx2_decode32": False}),
+        ("speedup linux_avx2_decode0 >= 1.9", 0, {"decode@0.speedup:linux_avx2_decode0": True}),
+        # 16 tokens in 1 ms and in 3 ms; a token in 0.5, 1, 0.8, 1 ms
+        ("prefill.rate linux_avx2_prefill16 >= 15900 tok/s", 0, {"prefill16.rate:linux_avx2_prefill16": True}),
+        ("prefill.rate >= 6000", 1, {"prefill16.rate:linux_avx2_prefill16": True,
+                                     "prefill16.rate:linux_sse_prefill16": False}),
+        ("decode.rate linux_avx2_decode0 >= 2100 tok/s", 1, {"decode@0.rate:linux_avx2_decode0": False}),
+    ]
+    for rule, code, wanted in cases:
+        found = checks_of(tmp, "run", rule, code=code)
+        sound = ("proof:", "outputs", "complete")
+        asked = {k: v for k, v in found.items() if not k.split(".")[-1].startswith(sound)}
+        expect(asked == wanted, rule, asked)
+        proofs = sum(k.split(".")[-1].startswith("proof:") for k in found)
+        expect(proofs == 6, rule, "looks at the proof of every arm of every phase", sorted(found))
+    for rule, words in [("decode@7.speedup >= 1", "decode@0, decode@32"), ("verse.speedup >= 1", "prefill16"),
+                        (".speedup >= 1", "phase"), ("speedup linux_avx2 >= 1", "linux_avx2_decode32")]:
+        said = ask(tmp, "gate", "run", rule, code=2)[1]
+        expect(words in said, rule, f"names what there is: {words}", said)
+    found = checks_of(tmp, "run")
+    expect([k for k in found if ".verdict:" in k] == [
+        "prefill16.verdict:linux_avx2_prefill16", "decode@0.verdict:linux_avx2_decode0",
+        "decode@32.verdict:linux_avx2_decode32"], "without a rule", found)
+
+
+def one_phase_is_slower(tmp):
+    """Only decoding deep in the cache became slower: no answer may hide that behind the first phase."""
+    slow = {**TIMES, "decode @32": {"avx2": 1300000, "sse": 1000000}}
+    phase_folders.make(tmp / "slow", lambda p, level, t, m: slow[p][level])
+    found = checks_of(tmp, "slow", code=1)
+    expect([k for k, ok in found.items() if ok is False] == ["decode@32.verdict:linux_avx2_decode32"], "slow", found)
+    found = checks_of(tmp, "slow", "--against", "run", code=1)
+    expect({k: v for k, v in found.items() if "against:" in k} == {
+        "prefill16.against:linux_avx2_prefill16": True, "prefill16.against:linux_sse_prefill16": True,
+        "decode@0.against:linux_avx2_decode0": True, "decode@0.against:linux_sse_decode0": True,
+        "decode@32.against:linux_avx2_decode32": False, "decode@32.against:linux_sse_decode32": True}, "against", found)
+    subprocess.run([ETPROF, "gate", "slow", "--junit", "gate.xml"], cwd=tmp, stdout=subprocess.DEVNULL, check=False)
+    failed = [c.get("name") for c in ET.parse(tmp / "gate.xml").getroot() if c.find("failure") is not None]
+    expect(failed == ["decode@32.verdict:linux_avx2_decode32"], "junit", failed)
+
+
+def without_phases(tmp):
+    phase_folders.make(tmp / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
+    found = checks_of(tmp, "plain", "speedup >= 1.9")
+    expect(found.get("speedup:linux_avx2") is True and "outputs" in found, "a session without phases", found)
+    said = ask(tmp, "gate", "plain", "decode.speedup >= 1", code=2)[1]
+    expect("no phases" in said, "a session without phases", said)
+    said = ask(tmp, "gate", "plain", "rate >= 1", code=3)[0]
+    expect(all(c["ok"] is None for c in said["checks"] if c["id"].startswith("rate:")), "rate", said)
+
+
+def history(tmp):
+    """Eight sessions; from the fifth on decoding deep in the cache takes 30 % longer at one level, nothing else does."""
+    for n in range(8):
+        times = {**TIMES, "decode @32": {"avx2": 800000 if n < 4 else 1040000, "sse": 1000000}}
+        phase_folders.make(tmp / f"nightly/{n}", lambda p, level, t, m, times=times: times[p][level] + n % 2 * 100,
+                           dumps=False, at=f"2026-11-2{n}T09:00:00Z")
+    series = {s["name"]: s for s in ask(tmp, "history", "nightly")[0]["series"]}
+    expect(len(series) == 6 + 3 + 6, "history", "has times, speedups and rates of every phase", sorted(series))
+    for name, phase in [("m0_linux_avx2_prefill16_t1_ns", "prefill 16"), ("m0_linux_sse_decode0_t1_ns", "decode @0"),
+                        ("m0_linux_avx2_decode32_t1_speedup", "decode @32"),
+                        ("m0_linux_avx2_decode32_t1_tokens_per_s", "decode @32")]:
+        expect(series.get(name, {}).get("phase") == phase, name, "names its phase", series.get(name))
+    changed = {n: [c["run"] for c in s["changes"]] for n, s in series.items() if s["changes"]}
+    expect(changed == {f"m0_linux_avx2_decode32_t1_{what}": [4] for what in ("ns", "speedup", "tokens_per_s")},
+           "history", "finds what changed, where it did", changed)
+    rates = series.get("m0_linux_avx2_decode32_t1_tokens_per_s", {"values": [0, 0, 0, 0, 0]})["values"]
+    expect(abs(rates[0] / 1250 - 1) < 1e-3 and abs(rates[4] / (1e9 / 1040000) - 1) < 1e-3, "rates", rates)
+    said = subprocess.run([ETPROF, "history", "nightly"], cwd=tmp, capture_output=True, text=True, check=False).stdout
+    expect("decode @32" in said, "history", "shows the phase", said[:600])
+    table = subprocess.run([ETPROF, "history", "nightly", "--format", "csv"], cwd=tmp, capture_output=True, text=True,
+                           check=False).stdout
+    (tmp / "table.csv").write_text(table)
+    again = subprocess.run([ETPROF, "history", "table.csv", "--format", "csv"], cwd=tmp, capture_output=True, text=True,
+                           check=False).stdout
+    expect(table == again, "history", "reads its table back", again[:300])
+
+
+with tempfile.TemporaryDirectory() as name:
+    TMP = pathlib.Path(name)
+    gate(TMP)
+    one_phase_is_slower(TMP)
+    without_phases(TMP)
+    history(TMP)
+finish("each phase by itself")
