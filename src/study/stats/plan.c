@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "document/rows.h"
 
 #define ASSUMED_LAUNCH_NS 5e8
 
@@ -78,9 +79,10 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         p->launches =
             p->pilot.spread.df > 0 ? p->pilot.spread.launches : 2 * (uint32_t)p->pilot.blocks;
         p->half_width_rel = expm1(c->paired.half_width_ln);
-        p->wanted = etp_plan_make(&p->pilot, precision);
-        for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
-            p->steps[k] = etp_plan_make(&p->pilot, k_precisions[k]);
+        p->wanted = (etp_plan_step){precision, etp_plan_make(&p->pilot, precision)};
+        for (; p->n_steps < ETP_PLAN_STEPS; p->n_steps++) {
+            double step = k_precisions[p->n_steps];
+            p->steps[p->n_steps] = (etp_plan_step){step, etp_plan_make(&p->pilot, step)};
         }
     }
     if (out->n_comparisons == 0) {
@@ -94,64 +96,79 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
 
 // ---- document ----
 
-static void plan_json(const etp_plan *p, double precision, etp_json *j)
-{
-    bool reachable = p->blocks != UINT32_MAX;
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "precision", precision);
-    etp_json_kv_u64_if(j, "blocks", p->blocks, reachable);
-    etp_json_kv_u64_if(j, "blocks_lo", p->blocks_lo, p->blocks_lo != UINT32_MAX);
-    etp_json_kv_u64_if(j, "blocks_hi", p->blocks_hi, p->blocks_hi != UINT32_MAX);
-    etp_json_kv_u64(j, "iterations", p->iterations);
-    etp_json_key(j, "total_ns");
-    if (reachable && p->total_ns < 9e18) {
-        etp_json_i64(j, (int64_t)llround(p->total_ns));
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_kv_ratio(j, "half_width", reachable ? p->half_width_rel : (double)NAN);
-    etp_json_kv_ratio(j, "mde", reachable ? p->mde_rel : (double)NAN);
-    etp_json_end(j);
-}
+FIND(baseline_name, etp_plan_comparison, etp_plan_answer, &doc->names[it->baseline])
+FIND(candidate_name, etp_plan_comparison, etp_plan_answer, &doc->names[it->candidate])
+FIND(within_sd, etp_plan_comparison, etp_plan_answer, MAKE(real, sqrt(it->pilot.within_var)))
+FIND(between_sd, etp_plan_comparison, etp_plan_answer,
+     MAKE(real, sqrt(it->wanted.plan.between_var)))
 
-void etp_plan_json(const void *data, etp_json *j)
+static bool is_reachable(const etp_plan_step *step)
 {
-    const etp_plan_answer *a = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.plan/1");
-    etp_json_kv_bool(j, "launch_known", a->launch_known);
-    etp_json_key(j, "comparisons");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < a->n_comparisons; i++) {
-        const etp_plan_comparison *c = &a->comparisons[i];
-        etp_json_begin_object(j);
-        etp_json_kv_str(j, "baseline", a->names[c->baseline]);
-        etp_json_kv_str(j, "candidate", a->names[c->candidate]);
-        etp_json_key(j, "pilot");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_u64(j, "blocks", c->pilot.blocks);
-        etp_json_kv_u64(j, "launches", c->launches);
-        etp_json_kv_ratio(j, "df", c->wanted.df);
-        etp_json_kv_ratio(j, "iterations", c->pilot.iterations);
-        etp_json_kv_ratio(j, "half_width", c->half_width_rel);
-        etp_json_kv_ratio(j, "within_sd", sqrt(c->pilot.within_var));
-        etp_json_kv_ratio(j, "between_sd", sqrt(c->wanted.between_var));
-        etp_json_kv_i64(j, "launch_ns", (int64_t)llround(c->pilot.launch_ns));
-        etp_json_kv_i64(j, "iteration_ns", (int64_t)llround(c->pilot.iteration_ns));
-        etp_json_end(j);
-        etp_json_key(j, "plan");
-        plan_json(&c->wanted, a->precision, j);
-        etp_json_key(j, "steps");
-        etp_json_begin_array(j);
-        for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
-            plan_json(&c->steps[k], k_precisions[k], j);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    return step->plan.blocks != UINT32_MAX;
+}
+KNOWN(is_known_total, double, *it < 9e18)
+FIND(total_ns, etp_plan_step, etp_plan_answer, is_reachable(it) ? &it->plan.total_ns : NULL)
+FIND(half_width, etp_plan_step, etp_plan_answer, is_reachable(it) ? &it->plan.half_width_rel : NULL)
+FIND(mde, etp_plan_step, etp_plan_answer, is_reachable(it) ? &it->plan.mde_rel : NULL)
+
+#define OF etp_plan_step
+static const etp_field k_step_rows[] = {
+    FIELD("precision", RATIO, precision, "wanted half-width of the ratio's interval, relative",
+          .flags = ETP_SET),
+    FIELD("blocks", UINT, plan.blocks, "that are needed; null: out of reach", .flags = ETP_MOST,
+          .range = ETP_FROM_1),
+    FIELD("blocks_lo", UINT, plan.blocks_lo,
+          "lower end of the range that holds the blocks really needed in 80 % of plans",
+          .flags = ETP_MOST | ETP_LATER, .range = ETP_FROM_1),
+    FIELD("blocks_hi", UINT, plan.blocks_hi, "upper end of that range; null: out of reach",
+          .flags = ETP_MOST | ETP_LATER, .range = ETP_FROM_1),
+    FIELD("iterations", UINT, plan.iterations, "of each launch"),
+    MADE("total_ns", ROUNDED, total_ns, "the whole session takes", .when = is_known_total),
+    MADE("half_width", RATIO, half_width, "expected of those blocks, relative"),
+    MADE("mde", RATIO, mde, "smallest difference that is found in 80 % of sessions, relative"),
+};
+static SHAPE_ON_ONE_LINE(k_step, k_step_rows);
+#undef OF
+#define OF etp_plan_comparison
+static const etp_field k_pilot_rows[] = {
+    FIELD("blocks", UINT, pilot.blocks, "complete ones"),
+    FIELD("launches", UINT, launches,
+          "that tell how much launches differ: timed, control and traced ones as far as they "
+          "scatter alike",
+          .flags = ETP_LATER),
+    FIELD("df", RATIO, wanted.plan.df,
+          "degrees of freedom of the variance that the plan is made from", .flags = ETP_LATER),
+    FIELD("iterations", RATIO, pilot.iterations, "of a launch, mean"),
+    FIELD("half_width", RATIO, half_width_rel, "reached by those blocks, relative"),
+    MADE("within_sd", RATIO, within_sd, "of the logarithms of a launch's iterations"),
+    MADE("between_sd", RATIO, between_sd, "of a block's log ratio that more iterations leave"),
+    FIELD("launch_ns", ROUNDED, pilot.launch_ns, "a launch costs besides its iterations",
+          .flags = ETP_SET),
+    FIELD("iteration_ns", ROUNDED, pilot.iteration_ns, "mean over the arms", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_pilot, k_pilot_rows);
+static const etp_field k_comparison_rows[] = {
+    MADE("baseline", STR, baseline_name, "an experiment", .flags = ETP_SET),
+    MADE("candidate", STR, candidate_name, "another", .flags = ETP_SET),
+    GROUP("pilot", &k_pilot, "what was measured already"),
+    FIELD("plan", OBJECT, wanted, "for the wanted precision", .shape = &k_step),
+    ARRAY("steps", OBJECT, steps, n_steps, "for 5 % down to 0.1 %", .shape = &k_step),
+};
+static SHAPE(k_comparison, k_comparison_rows);
+#undef OF
+#define OF etp_plan_answer
+static const etp_field k_rows[] = {
+    FIELD("launch_known", BOOL, launch_known, "else the cost of a launch is an assumption"),
+    LIST("comparisons", OBJECT, comparisons, n_comparisons, "with two complete blocks",
+         .shape = &k_comparison),
+};
+static SHAPE(k_plan, k_rows);
+#undef OF
+const etp_document k_etp_plan_document = {"etprof.plan/1", "What plan prints", &k_plan};
+
+void etp_plan_json(const void *answer, etp_json *j)
+{
+    etp_document_write(j, &k_etp_plan_document, answer, answer);
 }
 
 // ---- report ----
@@ -194,7 +211,7 @@ static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c,
     etp_report_text(r, "%.*s against %.*s: %u blocks so far give ±%.2g %%.",
                     ETP_STR_ARG(a->names[c->candidate]), ETP_STR_ARG(a->names[c->baseline]),
                     (unsigned)c->pilot.blocks, 100 * c->half_width_rel);
-    if (c->wanted.blocks == UINT32_MAX) {
+    if (c->wanted.plan.blocks == UINT32_MAX) {
         etp_report_note(r, ETP_WARN, "±%g %% is out of reach: launches differ too much here",
                         100 * a->precision);
         return;
@@ -202,8 +219,9 @@ static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c,
     etp_report_note(r, ETP_INFO,
                     "±%g %% needs %u blocks of %u iterations, about %s; a difference of %.2g %% is "
                     "then found in 80 %% of sessions",
-                    100 * a->precision, (unsigned)c->wanted.blocks, (unsigned)c->wanted.iterations,
-                    range_text(&c->wanted, arena), 100 * c->wanted.mde_rel);
+                    100 * a->precision, (unsigned)c->wanted.plan.blocks,
+                    (unsigned)c->wanted.plan.iterations, range_text(&c->wanted.plan, arena),
+                    100 * c->wanted.plan.mde_rel);
 }
 
 static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r, etp_arena *arena)
@@ -219,13 +237,13 @@ static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r,
     etp_table *t = etp_report_table(r, id ? id : "steps", NULL, k_columns,
                                     sizeof k_columns / sizeof *k_columns);
     for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
-        const etp_plan *p = &c->steps[k];
+        const etp_plan *p = &c->steps[k].plan;
         if (p->blocks == UINT32_MAX) {
-            ETP_ROW(t, etp_cell_double(k_precisions[k]), etp_cell_missing(),
+            ETP_ROW(t, etp_cell_double(c->steps[k].precision), etp_cell_missing(),
                     etp_cell_u64(p->iterations), etp_cell_missing(), etp_cell_missing());
             continue;
         }
-        ETP_ROW(t, etp_cell_double(k_precisions[k]), etp_cell_u64(p->blocks),
+        ETP_ROW(t, etp_cell_double(c->steps[k].precision), etp_cell_u64(p->blocks),
                 etp_cell_u64(p->iterations), etp_cell_z(range_text(p, arena)),
                 etp_cell_double(p->mde_rel));
     }
@@ -245,9 +263,10 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
             "Launches differ by %.2g %%, iterations inside one by %.2g %%; a launch costs "
             "%s besides its iterations of %s. %u launches tell it (%.0f degrees of freedom); "
             "what is really needed lies within the brackets in 80 %% of plans.",
-            100 * sqrt(c->wanted.between_var / 2), 100 * sqrt(c->pilot.within_var),
+            100 * sqrt(c->wanted.plan.between_var / 2), 100 * sqrt(c->pilot.within_var),
             duration_text(c->pilot.launch_ns, launch),
-            etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches, c->wanted.df);
+            etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches,
+            c->wanted.plan.df);
         add_steps(c, i, r, arena);
     }
     if (!a->launch_known) {
@@ -256,7 +275,7 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
             "the cost of a launch is an assumption (--launch-cost SECONDS); run folders "
             "know theirs");
     }
-    if (a->comparisons[0].wanted.df < 3) {
+    if (a->comparisons[0].wanted.plan.df < 3) {
         etp_report_note(
             r, ETP_WARN,
             "planned from %u launches: how much they differ is hardly known yet, the time may be "

@@ -7,17 +7,24 @@
 #include <etprof/stats.h>
 
 #include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 #define ETP_PLAN_STEPS 6
+
+typedef struct etp_plan_step {
+    double precision; // wanted, relative
+    etp_plan plan;
+} etp_plan_step;
 
 typedef struct etp_plan_comparison {
     uint32_t baseline, candidate;
     etp_pilot pilot;
     uint32_t launches;     // that tell how much launches differ
     double half_width_rel; // reached by the pilot's blocks
-    etp_plan wanted;
-    etp_plan steps[ETP_PLAN_STEPS]; // for 5 % down to 0.1 %
+    etp_plan_step wanted;
+    etp_plan_step steps[ETP_PLAN_STEPS]; // for 5 % down to 0.1 %
+    size_t n_steps;
 } etp_plan_comparison;
 
 typedef struct etp_plan_answer {
@@ -35,7 +42,8 @@ ETP_NODISCARD etp_status etp_plan_answer_build(const etp_stats *stats, const etp
                                                const char *source, double precision,
                                                double launch_ns, etp_arena *arena,
                                                etp_plan_answer *out, etp_error *err);
-void etp_plan_json(const void *answer, etp_json *j); // etprof.plan/1
+extern const etp_document k_etp_plan_document; // of etp_plan_answer
+void etp_plan_json(const void *answer, etp_json *j);
 const etp_report *etp_plan_report(const etp_plan_answer *answer, etp_arena *arena);
 
 #endif
