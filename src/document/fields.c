@@ -90,7 +90,7 @@ static void write_one(etp_json *j, const etp_field *f, const void *value, const 
         etp_json_z(j, f->words->text(at->root, unsigned_at(value, 4)));
         return;
     case ETP_FIELD_OBJECT:
-        write_object(j, f->shape, &(etp_place){at->root, value, at->index});
+        write_object(j, f->shape, &(etp_place){at->root, value, at->index, at});
         return;
     }
 }
@@ -125,7 +125,7 @@ static void write_per(etp_json *j, const etp_field *f, const char *items, const 
     }
     for (size_t i = 0; i < n; i++) {
         etp_made made;
-        const etp_place inner = {at->root, at->object, i};
+        const etp_place inner = {at->root, at->object, i, at->outer};
         const void *value = f->find ? f->find(&inner, &made) : items + i * f->size;
         if (f->axis->name) {
             etp_json_key(j, f->axis->name(at, i));
@@ -168,7 +168,7 @@ static void write_member(etp_json *j, const etp_field *f, const etp_place *at)
         return;
     }
     if (is_known && !f->key && f->kind == ETP_FIELD_OBJECT && f->many == ETP_ONE) {
-        write_members(j, f->shape, &(etp_place){at->root, value, at->index});
+        write_members(j, f->shape, &(etp_place){at->root, value, at->index, at->outer});
         return;
     }
     if (f->key) {
@@ -203,12 +203,12 @@ static void write_object(etp_json *j, const etp_shape *shape, const etp_place *a
 
 void etp_members_write(etp_json *j, const etp_shape *shape, const void *object, const void *root)
 {
-    write_members(j, shape, &(etp_place){root, object, 0});
+    write_members(j, shape, &(etp_place){root, object, 0, NULL});
 }
 
 void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, const void *root)
 {
-    write_object(j, shape, &(etp_place){root, object, 0});
+    write_object(j, shape, &(etp_place){root, object, 0, NULL});
 }
 
 void etp_object_member(etp_json *j, const char *key, const etp_shape *shape, const void *object,

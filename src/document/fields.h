@@ -54,10 +54,11 @@ typedef enum etp_field_range { // of numbers
     ETP_WITHIN_1 // −1 to 1
 } etp_field_range;
 
-typedef struct etp_place { // of a member that is being written
-    const void *root;      // the document's struct
-    const void *object;    // the struct that the row belongs to
-    size_t index;          // in the innermost axis
+typedef struct etp_place {         // of a member that is being written
+    const void *root;              // the document's struct
+    const void *object;            // the struct that the row belongs to
+    size_t index;                  // in the innermost axis
+    const struct etp_place *outer; // of the object that this one is a member of; NULL at the top
 } etp_place;
 
 typedef union etp_made { // room for a value that no struct holds

@@ -131,6 +131,14 @@
 #define LENGTH(name, document, length)         \
     LENGTH_OF(name##_length, document, length) \
     static const etp_axis name = {name##_length, NULL};
+// The same of a list in the struct that the row is of.
+#define ITS_LENGTH(name, type, length)               \
+    static size_t name##_length(const etp_place *at) \
+    {                                                \
+        const type *it = at->object;                 \
+        return length;                               \
+    }                                                \
+    static const etp_axis name = {name##_length, NULL};
 #define FIND(name, type, document, expression)                   \
     static const void *name(const etp_place *at, etp_made *made) \
     {                                                            \

@@ -10,6 +10,7 @@
 #include <etprof/program.h>
 
 #include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 typedef enum etp_file_kind {
@@ -99,7 +100,8 @@ const etp_source *etp_inspect_node_source(const etp_inspect *inspect, const etp_
 const etp_source *etp_inspect_call_source(const etp_inspect *inspect, const etp_method *method,
                                           const etp_instruction *call);
 
-void etp_inspect_json(const void *inspect, etp_json *j); // etprof.inspect/1
+extern const etp_document k_etp_inspect_document; // of etp_inspect
+void etp_inspect_json(const void *inspect, etp_json *j);
 const etp_report *etp_inspect_report(const etp_inspect *inspect, etp_arena *arena);
 // Every method, instruction and node as an indented list (programs only).
 const etp_report *etp_inspect_tree(const etp_inspect *inspect, etp_arena *arena);

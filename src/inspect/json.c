@@ -2,17 +2,19 @@
 // The document etprof.inspect/1.
 #include "inspect/inspect.h"
 
-static void work_json(const etp_work *w, etp_json *j)
+#include "document/rows.h"
+
+// ---- values: what goes in and out ----
+
+static const char *value_kind_name(etp_evalue_kind kind)
 {
-    static const char *const k_keys[] = {"macs", "ops", "bytes"};
-    const uint64_t values[] = {w->macs, w->ops, w->bytes};
-    for (int i = 0; i < 3; i++) {
-        etp_json_kv_u64_if(j, k_keys[i], values[i], w->known);
-    }
-    if (w->problem) {
-        etp_json_kv_z(j, "problem", w->problem);
-    }
+    static const char *const k_names[] = {
+        "none",   "null",     "int",         "bool",      "double",      "tensor",
+        "string", "int_list", "double_list", "bool_list", "tensor_list", "optional_tensor_list",
+        "other"};
+    return k_names[kind];
 }
+WORDS(k_value_kind, value_kind_name, etp_evalue_kind, ETP_EVALUE_OTHER + 1)
 
 static const char *quant_name(etp_quant_kind kind)
 {
@@ -20,207 +22,188 @@ static const char *quant_name(etp_quant_kind kind)
                                           "per_channel_group"};
     return k_names[kind];
 }
+WORDS(k_quant_kind, quant_name, etp_quant_kind, ETP_QUANT_PER_CHANNEL_GROUP + 1)
+WORDS(k_dtype, etp_dtype_name, etp_dtype, 0)
 
-static void value_json(const etp_value *v, etp_json *j)
+KNOWN(is_tensor, etp_value, it->kind == ETP_EVALUE_TENSOR)
+KNOWN(is_no_tensor, etp_value, it->kind != ETP_EVALUE_TENSOR)
+KNOWN(is_true, bool, *it)
+KNOWN(is_quantised, etp_quant_kind, *it != ETP_QUANT_NONE)
+KNOWN(has_one_scale, etp_value, it->quant.kind == ETP_QUANT_PER_TENSOR)
+FIND(scale_of, etp_value, etp_inspect, MAKE(real, (double)it->quant.scale))
+
+#define OF etp_value
+static const etp_field k_scale_rows[] = {
+    MADE("scale", NUMBER, scale_of, "of all elements", .range = ETP_SIGNED),
+    FIELD("zero_point", INT, quant.zero_point, "likewise", .range = ETP_SIGNED),
+};
+static SHAPE(k_scale, k_scale_rows);
+static const etp_field k_other_rows[] = {
+    FIELD("kind", WORD, kind, "of what is no tensor", .words = &k_value_kind),
+};
+static SHAPE(k_other, k_other_rows);
+static const etp_field k_tensor_rows[] = {
+    FIELD("dtype", WORD, dtype, "of a tensor", .words = &k_dtype, .flags = ETP_SET),
+    LIST("shape", INT, dims, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
+    FIELD("bytes", UINT, bytes, "of its storage", .flags = ETP_MOST),
+    FIELD("upper_bound", BOOL, dynamic, "true: dynamic, the shape is the largest", .when = is_true,
+          .flags = ETP_ABSENT),
+    FIELD("constant", BOOL, constant, "true: data of the file", .when = is_true,
+          .flags = ETP_ABSENT),
+    FIELD("quantization", WORD, quant.kind, "of its elements", .words = &k_quant_kind,
+          .when = is_quantised, .flags = ETP_ABSENT),
+    GROUP(NULL, &k_scale, "", .when = has_one_scale, .flags = ETP_ABSENT),
+};
+static SHAPE(k_tensor, k_tensor_rows);
+static const etp_field k_value_rows[] = {
+    GROUP(NULL, &k_other, "", .when = is_no_tensor, .flags = ETP_ABSENT),
+    GROUP(NULL, &k_tensor, "", .when = is_tensor, .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_value, k_value_rows);
+#undef OF
+
+// ---- methods ----
+
+ITS_LENGTH(k_method_inputs, etp_method, it->n_inputs)
+ITS_LENGTH(k_method_outputs, etp_method, it->n_outputs)
+ITS_LENGTH(k_planned, etp_method, it->pte->planned_bytes.n > 0 ? it->pte->planned_bytes.n - 1 : 0)
+FIND(method_input, etp_method, etp_inspect, &it->values[it->inputs[at->index]])
+FIND(method_output, etp_method, etp_inspect, &it->values[it->outputs[at->index]])
+// Entry 0 of the file is reserved.
+FIND(planned_bytes, etp_method, etp_inspect,
+     MAKE(number, etp_u64_at(it->pte->planned_bytes, at->index + 1)))
+
+#define OF etp_method
+static const etp_field k_instruction_rows[] = {
+    FIELD("kernel", UINT, n_of_kind[ETP_INSTR_KERNEL], "calls of kernels"),
+    FIELD("delegate", UINT, n_of_kind[ETP_INSTR_DELEGATE], "calls of delegates"),
+    FIELD("move", UINT, n_of_kind[ETP_INSTR_MOVE], ""),
+    FIELD("jump", UINT, n_of_kind[ETP_INSTR_JUMP_FALSE], ""),
+    FIELD("free", UINT, n_of_kind[ETP_INSTR_FREE], ""),
+};
+static SHAPE_ON_ONE_LINE(k_instructions, k_instruction_rows);
+static const etp_field k_method_rows[] = {
+    FIELD("name", STR, name, "of the method"),
+    GROUP("instructions", &k_instructions, "how many of each kind"),
+    MADE_PER("inputs", OBJECT, method_input, &k_method_inputs, "in order", .shape = &k_value),
+    MADE_PER("outputs", OBJECT, method_output, &k_method_outputs, "in order", .shape = &k_value),
+    FIELD("macs", UINT, macs, "multiplications with addition, of what is known"),
+    FIELD("unknown_work", UINT, n_unknown_work, "calls and nodes whose work is unknown"),
+    MADE_PER("planned_bytes", UINT, planned_bytes, &k_planned, "memory that was planned",
+             .flags = ETP_ONE_LINE | ETP_SET),
+};
+static SHAPE(k_method, k_method_rows);
+#undef OF
+
+// ---- delegates and their nodes ----
+
+// The method with partition NUMBER of the program, which becomes its number in the method.
+static const etp_method *method_with(const etp_inspect *in, size_t *number)
 {
-    static const char *const k_kinds[] = {
-        "none",   "null",     "int",         "bool",      "double",      "tensor",
-        "string", "int_list", "double_list", "bool_list", "tensor_list", "optional_tensor_list",
-        "other"};
-    etp_json_begin_object_inline(j);
-    if (v->kind != ETP_EVALUE_TENSOR) {
-        etp_json_kv_z(j, "kind", k_kinds[v->kind]);
-        etp_json_end(j);
-        return;
+    const etp_method *m = in->program->methods;
+    for (; *number >= m->n_partitions; m++) {
+        *number -= m->n_partitions;
     }
-    etp_json_kv_z(j, "dtype", etp_dtype_name(v->dtype));
-    etp_json_key(j, "shape");
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 0; i < v->rank; i++) {
-        etp_json_i64(j, v->dims[i]);
-    }
-    etp_json_end(j);
-    etp_json_kv_u64_if(j, "bytes", v->bytes, v->bytes != ETP_BYTES_UNKNOWN);
-    if (v->dynamic) {
-        etp_json_kv_bool(j, "upper_bound", true);
-    }
-    if (v->constant) {
-        etp_json_kv_bool(j, "constant", true);
-    }
-    if (quant_name(v->quant.kind)) {
-        etp_json_kv_z(j, "quantization", quant_name(v->quant.kind));
-    }
-    if (v->quant.kind == ETP_QUANT_PER_TENSOR) {
-        etp_json_kv_double(j, "scale", (double)v->quant.scale);
-        etp_json_kv_i64(j, "zero_point", v->quant.zero_point);
-    }
-    etp_json_end(j);
+    return m;
 }
 
-static void values_json(etp_json *j, const char *key, const etp_value *values, const uint32_t *ids,
-                        uint32_t n)
+static const etp_partition *partition_at(const etp_inspect *in, size_t number)
 {
-    etp_json_key(j, key);
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < n; i++) {
-        value_json(&values[ids[i]], j);
-    }
-    etp_json_end(j);
+    const etp_method *m = method_with(in, &number);
+    return &m->partitions[number];
 }
 
-static void source_json(const etp_source *s, etp_json *j)
+static const etp_method *method_of(const etp_inspect *in, const etp_partition *partition)
 {
-    etp_json_key(j, "source");
-    if (!s) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_json_kv_str(j, "file", s->file);
-    etp_json_kv_u64(j, "line", s->line);
-    etp_json_kv_str(j, "module", s->module);
-    etp_json_end(j);
+    size_t number = partition->number;
+    return method_with(in, &number);
 }
 
-static void method_json(const etp_method *m, etp_json *j)
-{
-    etp_json_begin_object(j);
-    etp_json_kv_str(j, "name", m->name);
-    etp_json_key(j, "instructions");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_u64(j, "kernel", m->n_of_kind[ETP_INSTR_KERNEL]);
-    etp_json_kv_u64(j, "delegate", m->n_of_kind[ETP_INSTR_DELEGATE]);
-    etp_json_kv_u64(j, "move", m->n_of_kind[ETP_INSTR_MOVE]);
-    etp_json_kv_u64(j, "jump", m->n_of_kind[ETP_INSTR_JUMP_FALSE]);
-    etp_json_kv_u64(j, "free", m->n_of_kind[ETP_INSTR_FREE]);
-    etp_json_end(j);
-    values_json(j, "inputs", m->values, m->inputs, m->n_inputs);
-    values_json(j, "outputs", m->values, m->outputs, m->n_outputs);
-    etp_json_kv_u64(j, "macs", m->macs);
-    etp_json_kv_u64(j, "unknown_work", m->n_unknown_work);
-    etp_json_key(j, "planned_bytes"); // entry 0 of the file is reserved and left out
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 1; i < m->pte->planned_bytes.n; i++) {
-        etp_json_u64(j, etp_u64_at(m->pte->planned_bytes, i));
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-}
+LENGTH(k_partitions, etp_inspect, doc->program->n_partitions)
+FIND(partition, etp_program, etp_inspect, partition_at(doc, at->index))
+FIND(partition_method, etp_partition, etp_inspect, &method_of(doc, it)->name)
+FIND(partition_weights, etp_partition, etp_inspect, it->graph ? &it->weight_bytes : NULL)
+FIND(partition_macs, etp_partition, etp_inspect, it->graph ? &it->macs : NULL)
+FIND(same_blob_as, etp_partition, etp_inspect,
+     it->same_blob_as != it->number ? MAKE(number, it->same_blob_as) : NULL)
 
-static void node_json(const etp_inspect *in, const etp_method *m, const etp_partition *p,
-                      const etp_node *n, etp_json *j)
-{
-    etp_json_begin_object(j);
-    etp_json_kv_u64(j, "id", n->index);
-    etp_json_kv_str(j, "type", n->type_name);
-    values_json(j, "inputs", p->values, n->inputs, n->n_inputs);
-    values_json(j, "outputs", p->values, n->outputs, n->n_outputs);
-    work_json(&n->work, j);
-    etp_json_kv_u64(j, "weight_bytes", n->weight_bytes);
-    etp_json_kv_u64_if(j, "debug_handle", (uint64_t)n->debug_handle, n->debug_handle >= 0);
-    source_json(etp_inspect_node_source(in, m, n), j);
-    etp_json_end(j);
-}
+// Of a node, which lies in a partition.
+#define PARTITION ((const etp_partition *)at->outer->object)
+ITS_LENGTH(k_node_inputs, etp_node, it->n_inputs)
+ITS_LENGTH(k_node_outputs, etp_node, it->n_outputs)
+FIND(node_input, etp_node, etp_inspect, &PARTITION->values[it->inputs[at->index]])
+FIND(node_output, etp_node, etp_inspect, &PARTITION->values[it->outputs[at->index]])
+FIND(node_macs, etp_node, etp_inspect, it->work.known ? &it->work.macs : NULL)
+FIND(node_ops, etp_node, etp_inspect, it->work.known ? &it->work.ops : NULL)
+FIND(node_bytes, etp_node, etp_inspect, it->work.known ? &it->work.bytes : NULL)
+FIND(node_handle, etp_node, etp_inspect, it->debug_handle >= 0 ? &it->debug_handle : NULL)
+FIND(node_source, etp_node, etp_inspect,
+     etp_inspect_node_source(doc, method_of(doc, PARTITION), it))
+#undef PARTITION
 
-static void delegate_json(const etp_inspect *in, const etp_method *m, const etp_partition *p,
-                          etp_json *j)
-{
-    etp_json_begin_object(j);
-    etp_json_kv_str(j, "method", m->name);
-    etp_json_kv_u64(j, "index", p->index);
-    etp_json_kv_str(j, "id", p->backend);
-    etp_json_kv_u64(j, "bytes", p->blob.len);
-    etp_json_kv_u64_if(j, "weight_bytes", p->weight_bytes, p->graph != NULL);
-    etp_json_kv_u64_if(j, "macs", p->macs, p->graph != NULL);
-    etp_json_kv_u64_if(j, "same_blob_as", p->same_blob_as, p->same_blob_as != p->number);
-    etp_json_key(j, "compile_specs");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < p->delegate->n_specs; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "key", p->delegate->specs[i].key);
-        etp_json_kv_u64(j, "bytes", p->delegate->specs[i].value.len);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    if (p->problem) {
-        etp_json_kv_z(j, "problem", p->problem);
-    }
-    etp_json_key(j, "nodes");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
-        node_json(in, m, p, &p->nodes[i], j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-}
+#define OF etp_source
+static const etp_field k_source_rows[] = {
+    FIELD("file", STR, file, "of the innermost frame outside installed packages"),
+    FIELD("line", UINT, line, "0: unknown"),
+    FIELD("module", STR, module, "its path in the model"),
+};
+static SHAPE_ON_ONE_LINE(k_source, k_source_rows);
+#undef OF
+#define OF etp_node
+static const etp_field k_node_rows[] = {
+    FIELD("id", UINT, index, "in the delegate's payload"),
+    FIELD("type", STR, type_name, "of the operator"),
+    MADE_PER("inputs", OBJECT, node_input, &k_node_inputs, "in order", .shape = &k_value),
+    MADE_PER("outputs", OBJECT, node_output, &k_node_outputs, "in order", .shape = &k_value),
+    MADE("macs", UINT, node_macs, "multiplications with addition"),
+    MADE("ops", UINT, node_ops, "other arithmetic"),
+    MADE("bytes", UINT, node_bytes, "every operand and result moved once"),
+    FIELD("problem", TEXT, work.problem, "why its work is unknown", .flags = ETP_ABSENT),
+    FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs, with their scales"),
+    MADE("debug_handle", INT, node_handle, "by which a record knows it"),
+    MADE("source", OBJECT, node_source, "where it comes from", .shape = &k_source),
+};
+static SHAPE(k_node, k_node_rows);
+#undef OF
+#define OF etp_pte_compile_spec
+static const etp_field k_spec_rows[] = {
+    FIELD("key", STR, key, "of the setting"),
+    FIELD("bytes", UINT, value.len, "of its value"),
+};
+static SHAPE_ON_ONE_LINE(k_spec, k_spec_rows);
+#undef OF
+#define OF etp_pte_delegate
+static const etp_field k_specs_rows[] = {
+    LIST("compile_specs", OBJECT, specs, n_specs, "settings of the delegate", .shape = &k_spec),
+};
+static SHAPE(k_specs, k_specs_rows);
+#undef OF
+#define OF etp_partition
+static const etp_field k_partition_rows[] = {
+    MADE("method", STR, partition_method, "that it belongs to", .flags = ETP_SET),
+    FIELD("index", UINT, index, "in the method's delegates"),
+    FIELD("id", STR, backend, "of the backend"),
+    FIELD("bytes", UINT, blob.len, "of its payload"),
+    MADE("weight_bytes", UINT, partition_weights, "constants, each once"),
+    MADE("macs", UINT, partition_macs, "of its nodes with known work"),
+    MADE("same_blob_as", UINT, same_blob_as,
+         "an earlier partition of the program with the same bytes"),
+    POINTER(NULL, delegate, &k_specs, ""),
+    FIELD("problem", TEXT, problem, "why its payload was not read", .flags = ETP_ABSENT),
+    LIST("nodes", OBJECT, nodes, n_nodes, "in the payload's order", .shape = &k_node),
+};
+static SHAPE(k_partition, k_partition_rows);
+#undef OF
 
-static void operators_json(const etp_inspect *in, etp_json *j)
-{
-    etp_json_key(j, "operators");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < in->n_operators; i++) {
-        const etp_inspect_operator *op = &in->operators[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "name", op->name);
-        etp_json_kv_u64(j, "calls", op->calls);
-        etp_json_kv_bool(j, "delegated", op->delegated);
-        etp_json_kv_u64_if(j, "macs", op->macs, op->unknown < op->calls);
-        etp_json_kv_u64_if(j, "bytes", op->bytes, op->unknown < op->calls);
-        etp_json_kv_u64(j, "unknown_work", op->unknown);
-        etp_json_kv_u64_if(j, "ns", op->ns, op->timed);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+// ---- the program as a whole ----
 
-static void times_json(const etp_inspect_times *times, etp_json *j)
-{
-    etp_json_key(j, "times");
-    if (!times) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "dump", times->dump);
-    etp_json_kv_u64(j, "undelegated_ns", times->undelegated_ns);
-    etp_json_kv_u64(j, "delegated_ns", times->delegated_ns);
-    etp_json_kv_u64(j, "unmatched_ns", times->unmatched_ns);
-    etp_json_end(j);
-}
+FIND(operator_macs, etp_inspect_operator, etp_inspect, it->unknown < it->calls ? &it->macs : NULL)
+FIND(operator_bytes, etp_inspect_operator, etp_inspect, it->unknown < it->calls ? &it->bytes : NULL)
+FIND(operator_ns, etp_inspect_operator, etp_inspect, it->timed ? &it->ns : NULL)
 
-static void segments_json(const etp_inspect *in, etp_json *j)
+static void dtypes_json(etp_json *j, const etp_place *at)
 {
-    const etp_pte *pte = in->program->pte;
-    etp_json_key(j, "segments");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < pte->n_segments; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "kind", etp_pte_segment_kind_name(pte->segments[i].kind));
-        etp_json_kv_u64(j, "offset", pte->segments[i].offset);
-        etp_json_kv_u64(j, "size", pte->segments[i].data.len);
-        etp_json_kv_u64(j, "users", pte->segments[i].users);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "parts");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < in->n_parts; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "what", in->parts[i].what);
-        etp_json_kv_u64(j, "bytes", in->parts[i].bytes);
-        etp_json_kv_u64(j, "count", in->parts[i].count);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_kv_u64(j, "shared_bytes", in->shared_bytes);
-}
-
-static void weights_json(const etp_inspect *in, etp_json *j)
-{
-    etp_json_key(j, "weights");
-    etp_json_begin_object(j);
-    etp_json_kv_u64(j, "bytes", in->weight_bytes);
-    etp_json_key(j, "by_dtype");
+    const etp_inspect *in = at->object;
     etp_json_begin_object_inline(j);
     for (int d = 0; d < ETP_DTYPE_COUNT; d++) {
         if (in->by_dtype[d] > 0) {
@@ -228,165 +211,231 @@ static void weights_json(const etp_inspect *in, etp_json *j)
         }
     }
     etp_json_end(j);
-    etp_json_kv_u64(j, "scale_bytes", in->scale_bytes);
-    etp_json_kv_u64(j, "external_bytes", in->external_bytes);
-    etp_json_kv_u64(j, "count", in->n_weights);
-    etp_json_end(j);
 }
 
-static void program_json(const etp_inspect *in, etp_json *j)
-{
-    const etp_program *p = in->program;
-    etp_json_key(j, "methods");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < p->n_methods; i++) {
-        method_json(&p->methods[i], j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "delegates");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < p->n_methods; i++) {
-        for (uint32_t k = 0; k < p->methods[i].n_partitions; k++) {
-            delegate_json(in, &p->methods[i], &p->methods[i].partitions[k], j);
-        }
-    }
-    etp_json_end(j);
-    operators_json(in, j);
-    times_json(in->times, j);
-    segments_json(in, j);
-    weights_json(in, j);
-}
+WORDS(k_segment_kind, etp_pte_segment_kind_name, etp_pte_segment_kind, ETP_PTE_SEGMENT_NAMED + 1)
 
-static void bundled_json(const etp_bundled *b, etp_json *j)
-{
-    etp_json_key(j, "test_suites");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < b->n_suites; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "method", b->suites[i].method);
-        etp_json_kv_u64(j, "cases", b->suites[i].n_cases);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_kv_u64(j, "program_bytes", b->program.len);
-}
+#define OF etp_inspect_operator
+static const etp_field k_operator_rows[] = {
+    FIELD("name", STR, name, "of the operator; the backend's where we cannot look into it"),
+    FIELD("calls", UINT, calls, "when every method runs once"),
+    FIELD("delegated", BOOL, delegated, "to a backend"),
+    MADE("macs", UINT, operator_macs, "of all calls"),
+    MADE("bytes", UINT, operator_bytes, "likewise"),
+    FIELD("unknown_work", UINT, unknown, "calls whose work is unknown"),
+    MADE("ns", UINT, operator_ns, "of all calls in the recording, mean of an execution"),
+};
+static SHAPE_ON_ONE_LINE(k_operator, k_operator_rows);
+#undef OF
+#define OF etp_inspect_times
+static const etp_field k_times_rows[] = {
+    FIELD("dump", TEXT, dump, "the recording, as given", .flags = ETP_SET),
+    FIELD("undelegated_ns", UINT, undelegated_ns, "of kernels, mean of an execution"),
+    FIELD("delegated_ns", UINT, delegated_ns, "of delegates' operators"),
+    FIELD("unmatched_ns", UINT, unmatched_ns, "of operators that the program does not name"),
+};
+static SHAPE_ON_ONE_LINE(k_times, k_times_rows);
+#undef OF
+#define OF etp_pte_segment
+static const etp_field k_segment_rows[] = {
+    FIELD("kind", WORD, kind, "what it is for", .words = &k_segment_kind),
+    FIELD("offset", UINT, offset, "from the start of the file"),
+    FIELD("size", UINT, data.len, "in bytes"),
+    FIELD("users", UINT, users, "delegates or names that refer to it"),
+};
+static SHAPE_ON_ONE_LINE(k_segment, k_segment_rows);
+#undef OF
+#define OF etp_pte
+static const etp_field k_segments_rows[] = {
+    LIST("segments", OBJECT, segments, n_segments, "of the file", .shape = &k_segment),
+};
+static SHAPE(k_segments, k_segments_rows);
+#undef OF
+#define OF etp_inspect_part
+static const etp_field k_part_rows[] = {
+    FIELD("what", TEXT, what, "these bytes are", .flags = ETP_SET),
+    FIELD("bytes", UINT, bytes, "all parts add up to the file's size"),
+    FIELD("count", UINT, count, "of such parts"),
+};
+static SHAPE_ON_ONE_LINE(k_part, k_part_rows);
+#undef OF
+#define OF etp_program
+static const etp_field k_methods_rows[] = {
+    LIST("methods", OBJECT, methods, n_methods, "in the file's order", .shape = &k_method),
+    MADE_PER("delegates", OBJECT, partition, &k_partitions, "of all methods",
+             .shape = &k_partition),
+};
+static SHAPE(k_methods, k_methods_rows);
+static const etp_field k_pte_rows[] = {POINTER(NULL, pte, &k_segments, "")};
+static SHAPE(k_pte, k_pte_rows);
+#undef OF
+#define OF etp_inspect
+static const etp_field k_weights_rows[] = {
+    FIELD("bytes", UINT, weight_bytes, "of all constants, scales included"),
+    WRITTEN("by_dtype", dtypes_json,
+            "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0}}",
+            "of these without their scales"),
+    FIELD("scale_bytes", UINT, scale_bytes, "scales of quantisation"),
+    FIELD("external_bytes", UINT, external_bytes, "of these, kept outside the file"),
+    FIELD("count", UINT, n_weights, "of constants"),
+};
+static SHAPE(k_weights, k_weights_rows);
+static const etp_field k_program_rows[] = {
+    POINTER(NULL, program, &k_methods, ""),
+    LIST("operators", OBJECT, operators, n_operators, "by name, over all methods",
+         .shape = &k_operator),
+    POINTER("times", times, &k_times, "with a recording: where its time went"),
+    POINTER(NULL, program, &k_pte, ""),
+    LIST("parts", OBJECT, parts, n_parts, "what the bytes of the file are", .shape = &k_part),
+    FIELD("shared_bytes", UINT, shared_bytes, "saved: payloads that are used several times"),
+    GROUP("weights", &k_weights, "constants of the program"),
+};
+static SHAPE(k_program, k_program_rows);
+#undef OF
 
-static void ptd_json(const etp_flat_tensor *ptd, etp_json *j)
-{
-    etp_json_key(j, "tensors");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < ptd->n_entries; i++) {
-        const etp_flat_entry *e = &ptd->entries[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "name", e->key);
-        etp_json_kv_u64(j, "offset", e->data.base);
-        etp_json_kv_u64(j, "size", e->data.len);
-        etp_json_key(j, "dtype");
-        if (e->has_layout) {
-            etp_json_z(j, etp_dtype_name(e->dtype));
-        } else {
-            etp_json_null(j);
-        }
-        etp_json_key(j, "shape");
-        if (e->has_layout) {
-            etp_json_begin_array_inline(j);
-            for (uint32_t d = 0; d < e->sizes.n; d++) {
-                etp_json_i64(j, etp_i32_at(e->sizes, d));
-            }
-            etp_json_end(j);
-        } else {
-            etp_json_null(j);
-        }
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+// ---- other files ----
 
-static void record_json(const etp_etrecord *r, etp_json *j)
+static void shape_json(etp_json *j, const etp_place *at)
 {
-    etp_json_key(j, "records");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < r->n_methods; i++) {
-        const etp_record_method *m = &r->methods[i];
-        etp_json_begin_object(j);
-        etp_json_kv_str(j, "method", m->name);
-        etp_json_kv_u64(j, "instructions", m->n_instructions);
-        etp_json_key(j, "sources");
-        etp_json_begin_array(j);
-        for (uint32_t k = 0; k < m->n_sources; k++) {
-            const etp_source *s = &m->sources[k];
-            etp_json_begin_object_inline(j);
-            etp_json_kv_u64(j, "debug_handle", s->handle);
-            etp_json_kv_str(j, "op", s->op);
-            etp_json_kv_str(j, "file", s->file);
-            etp_json_kv_u64(j, "line", s->line);
-            etp_json_kv_str(j, "module", s->module);
-            etp_json_kv_str(j, "module_type", s->module_type);
-            etp_json_end(j);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
+    const etp_flat_entry *e = at->object;
+    if (!e->has_layout) {
+        etp_json_null(j);
+        return;
     }
-    etp_json_end(j);
-    etp_json_key(j, "entries");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < r->n_entries; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "name", r->entries[i].name);
-        etp_json_kv_u64(j, "size", r->entries[i].size);
-        etp_json_end(j);
+    etp_json_begin_array_inline(j);
+    for (uint32_t d = 0; d < e->sizes.n; d++) {
+        etp_json_i64(j, etp_i32_at(e->sizes, d));
     }
     etp_json_end(j);
 }
+FIND(entry_dtype, etp_flat_entry, etp_inspect,
+     it->has_layout ? MAKE(text, etp_dtype_name(it->dtype)) : NULL)
 
-static void trace_json(const etp_trace *t, etp_json *j)
+static uint64_t events_of(const etp_trace_block *b, etp_event_kind kind)
 {
-    etp_json_key(j, "blocks");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < etp_trace_block_count(t); i++) {
-        const etp_trace_block *b = etp_trace_block_at(t, i);
-        uint64_t delegated = 0, kernels = 0, calls = 0;
-        for (uint32_t e = 0; e < b->n_events; e++) {
-            delegated += b->events[e].kind == ETP_EVENT_DELEGATE_OP ? 1 : 0;
-            kernels += b->events[e].kind == ETP_EVENT_NATIVE_CALL ? 1 : 0;
-            calls += b->events[e].kind == ETP_EVENT_DELEGATE_CALL ? 1 : 0;
-        }
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "name", b->name);
-        etp_json_kv_u64(j, "runs", b->n_runs);
-        etp_json_kv_u64(j, "events", b->n_events);
-        etp_json_kv_u64(j, "delegate_operators", delegated);
-        etp_json_kv_u64(j, "delegate_calls", calls);
-        etp_json_kv_u64(j, "kernels", kernels);
-        etp_json_kv_bool(j, "has_execute", b->has_execute);
-        etp_json_end(j);
+    uint64_t n = 0;
+    for (size_t e = 0; e < b->n_events; e++) {
+        n += b->events[e].kind == kind ? 1 : 0;
     }
-    etp_json_end(j);
+    return n;
 }
+LENGTH(k_blocks, etp_inspect, etp_trace_block_count(doc->trace))
+FIND(block_at, etp_inspect, etp_inspect, etp_trace_block_at(doc->trace, at->index))
+FIND(delegate_operators, etp_trace_block, etp_inspect,
+     MAKE(number, events_of(it, ETP_EVENT_DELEGATE_OP)))
+FIND(delegate_calls, etp_trace_block, etp_inspect,
+     MAKE(number, events_of(it, ETP_EVENT_DELEGATE_CALL)))
+FIND(kernels, etp_trace_block, etp_inspect, MAKE(number, events_of(it, ETP_EVENT_NATIVE_CALL)))
 
-void etp_inspect_json(const void *data, etp_json *j)
+#define OF etp_bundled_suite
+static const etp_field k_suite_rows[] = {
+    FIELD("method", STR, method, "that is tested"),
+    FIELD("cases", UINT, n_cases, "of inputs and outputs"),
+};
+static SHAPE_ON_ONE_LINE(k_suite, k_suite_rows);
+#undef OF
+#define OF etp_bundled
+static const etp_field k_bundled_rows[] = {
+    LIST("test_suites", OBJECT, suites, n_suites, "beside the program", .shape = &k_suite),
+    FIELD("program_bytes", UINT, program.len, "of the .pte in it"),
+};
+static SHAPE(k_bundled, k_bundled_rows);
+#undef OF
+#define OF etp_flat_entry
+static const etp_field k_entry_rows[] = {
+    FIELD("name", STR, key, "of the tensor"),
+    FIELD("offset", UINT, data.base, "from the start of the file"),
+    FIELD("size", UINT, data.len, "in bytes"),
+    MADE("dtype", TEXT, entry_dtype, "where the file says it"),
+    WRITTEN("shape", shape_json, "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"integer\"}}",
+            "likewise"),
+};
+static SHAPE_ON_ONE_LINE(k_entry, k_entry_rows);
+#undef OF
+#define OF etp_flat_tensor
+static const etp_field k_ptd_rows[] = {
+    LIST("tensors", OBJECT, entries, n_entries, "of the file", .shape = &k_entry),
+};
+static SHAPE(k_ptd, k_ptd_rows);
+#undef OF
+#define OF etp_source
+static const etp_field k_record_source_rows[] = {
+    FIELD("debug_handle", UINT, handle, "by which programs and recordings refer to it"),
+    FIELD("op", STR, op, "operator of the edge graph"),
+    FIELD("file", STR, file, "of the innermost frame outside installed packages"),
+    FIELD("line", UINT, line, "0: unknown"),
+    FIELD("module", STR, module, "its path in the model"),
+    FIELD("module_type", STR, module_type, "its class"),
+};
+static SHAPE_ON_ONE_LINE(k_record_source, k_record_source_rows);
+#undef OF
+#define OF etp_record_method
+static const etp_field k_record_method_rows[] = {
+    FIELD("method", STR, name, "of the program"),
+    FIELD("instructions", UINT, n_instructions, "with a handle"),
+    LIST("sources", OBJECT, sources, n_sources, "by handle", .shape = &k_record_source),
+};
+static SHAPE(k_record_method, k_record_method_rows);
+#undef OF
+#define OF etp_record_entry
+static const etp_field k_archive_rows[] = {
+    FIELD("name", STR, name, "of the entry"),
+    FIELD("size", UINT, size, "in bytes"),
+};
+static SHAPE_ON_ONE_LINE(k_archive, k_archive_rows);
+#undef OF
+#define OF etp_etrecord
+static const etp_field k_record_rows[] = {
+    LIST("records", OBJECT, methods, n_methods, "of a record: one for each method",
+         .shape = &k_record_method),
+    LIST("entries", OBJECT, entries, n_entries, "of the archive", .shape = &k_archive),
+};
+static SHAPE(k_record, k_record_rows);
+#undef OF
+#define OF etp_trace_block
+static const etp_field k_block_rows[] = {
+    FIELD("name", STR, name, "of the block"),
+    FIELD("runs", UINT, n_runs, "executions"),
+    FIELD("events", UINT, n_events, "of an execution"),
+    MADE("delegate_operators", UINT, delegate_operators, "of these", .flags = ETP_SET),
+    MADE("delegate_calls", UINT, delegate_calls, "of these", .flags = ETP_SET),
+    MADE("kernels", UINT, kernels, "of these", .flags = ETP_SET),
+    FIELD("has_execute", BOOL, has_execute, "a Method::execute in each execution"),
+};
+static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
+#undef OF
+
+// ---- the document ----
+
+WORDS(k_file_kind, etp_file_kind_name, etp_file_kind, ETP_FILE_UNKNOWN)
+KNOWN(has_program, etp_inspect, it->program)
+KNOWN(has_trace, etp_inspect, it->trace)
+// A record that was given beside a program only tells where its operators come from.
+KNOWN(is_record, etp_inspect, it->kind == ETP_FILE_ETRECORD)
+
+#define OF etp_inspect
+static const etp_field k_trace_rows[] = {
+    MADE_PER("blocks", OBJECT, block_at, &k_blocks, "of a recording", .shape = &k_block),
+};
+static SHAPE(k_trace, k_trace_rows);
+static const etp_field k_record_part_rows[] = {POINTER(NULL, record, &k_record, "")};
+static SHAPE(k_record_part, k_record_part_rows);
+static const etp_field k_rows[] = {
+    FIELD("file", TEXT, path, "as given", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "of the file", .words = &k_file_kind),
+    FIELD("size", UINT, size, "in bytes"),
+    GROUP(NULL, &k_program, "", .when = has_program, .flags = ETP_ABSENT),
+    POINTER(NULL, bundled, &k_bundled, "", .flags = ETP_ABSENT),
+    POINTER(NULL, ptd, &k_ptd, "", .flags = ETP_ABSENT),
+    GROUP(NULL, &k_record_part, "", .when = is_record, .flags = ETP_ABSENT),
+    GROUP(NULL, &k_trace, "", .when = has_trace, .flags = ETP_ABSENT),
+};
+static SHAPE(k_inspect, k_rows);
+#undef OF
+const etp_document k_etp_inspect_document = {"etprof.inspect/1", "What inspect prints of a file",
+                                             &k_inspect};
+
+void etp_inspect_json(const void *inspect, etp_json *j)
 {
-    const etp_inspect *in = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.inspect/1");
-    etp_json_kv_z(j, "file", in->path);
-    etp_json_kv_z(j, "kind", etp_file_kind_name(in->kind));
-    etp_json_kv_u64(j, "size", in->size);
-    if (in->program) {
-        program_json(in, j);
-    }
-    if (in->bundled) {
-        bundled_json(in->bundled, j);
-    }
-    if (in->ptd) {
-        ptd_json(in->ptd, j);
-    }
-    if (in->kind == ETP_FILE_ETRECORD) {
-        record_json(in->record, j);
-    }
-    if (in->trace) {
-        trace_json(in->trace, j);
-    }
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_inspect_document, inspect, inspect);
 }
