@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from etprof import __version__, errors
+from etprof import __version__, errors, system
 
 NO_OFFSET = 2**64 - 1
 UNKNOWN_NS = -(2**63)
@@ -151,6 +151,11 @@ _ENDS = {"etp_analysis_close": _HANDLE, "etp_reply_close": _HANDLE, "etp_measure
          "etp_measurement_cancel": _HANDLE, "etp_buffer_dispose": c.POINTER(Buffer)}
 
 
+def _tree() -> Path:
+    """The wheel's."""
+    return Path(system.TREE) / "lib"
+
+
 def _places() -> Iterator[Path]:
     """Where the library may be: named, in the wheel, beside an installed package, in a source tree."""
     named = os.environ.get("ETPROF_LIBRARY")
@@ -159,7 +164,7 @@ def _places() -> Iterator[Path]:
         return
     here = Path(__file__).resolve().parent
     file = "libetprof.0.dylib" if sys.platform == "darwin" else "libetprof.so.0"
-    yield here / "tree/lib/libetprof.so"
+    yield from (_tree() / name for name in ("libetprof.so", "libetprof.dylib"))
     prefix = here.parents[3] if len(here.parents) > 3 else here
     for folder in ("lib", "lib64"):
         yield prefix / folder / file
@@ -174,6 +179,9 @@ def library() -> Any:
     if not found:
         raise errors.EnvironmentProblem(
             "libetprof is not beside this package; install etprof with pip, or name the library in ETPROF_LIBRARY")
+    why = system.hindrance() if found[0].parent == _tree() else None
+    if why:
+        raise errors.EnvironmentProblem(f"this package {why}")
     try:
         lib = c.CDLL(str(found[0]))
         lib.etp_version.restype = c.c_char_p
