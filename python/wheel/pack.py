@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packs an installed tree of etprof as a wheel and prints its path: the same tree gives the same bytes.
 
-usage: pack.py PREFIX FOLDER --triple TRIPLE --glibc VERSION"""
+usage: pack.py PREFIX FOLDER --triple TRIPLE --glibc VERSION --macos VERSION"""
 import argparse
 import base64
 import hashlib
@@ -19,6 +19,11 @@ MADE = (1980, 1, 1, 0, 0, 0)
 # developers; pages and completions are where a shell looks for them only below a prefix.
 TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/copyright",
          "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
+# What `pip install etprof[…]` may add.
+EXTRAS = ("export",)
+# Said where pip and people look.
+NOT_RUN = {"arm64-macos": "The programs in this wheel were compiled and linked for macOS on another system. Nobody has "
+                          "run them yet."}
 
 
 def die(why):
@@ -39,12 +44,24 @@ def requirements(purpose):
     return found or die(f"{purpose}.in requires nothing")
 
 
-def metadata(version, summary):
-    head = ["Metadata-Version: 2.1", "Name: etprof", f"Version: {version}", f"Summary: {summary}",
-            "License: Apache-2.0", "Requires-Python: >=3.9", "Provides-Extra: export"]
-    head += [f'Requires-Dist: {line} ; extra == "export"' for line in requirements("export")]
+def platform(triple, glibc, macos):
+    """Pip's name of the system."""
+    machine = triple.split("-")[0]
+    if triple.endswith("-macos"):
+        return f"macosx_{macos.replace('.', '_')}_{machine}"
+    return f"manylinux_{glibc.replace('.', '_')}_{machine}"
+
+
+def metadata(version, summary, triple):
+    head = ["Metadata-Version: 2.1", "Name: etprof", f"Version: {version}",
+            f"Summary: {summary}{' (never run on this system)' if triple in NOT_RUN else ''}",
+            "License: Apache-2.0", "Requires-Python: >=3.9"]
+    for purpose in EXTRAS:
+        head += [f"Provides-Extra: {purpose}"]
+        head += [f'Requires-Dist: {line} ; extra == "{purpose}"' for line in requirements(purpose)]
     head += ["Description-Content-Type: text/markdown"]
-    return "\n".join(head) + "\n\n" + (ROOT / "README.md").read_text(encoding="utf-8")
+    note = f"**{NOT_RUN[triple]}**\n\n" if triple in NOT_RUN else ""
+    return "\n".join(head) + "\n\n" + note + (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def tree(prefix, triple):
@@ -54,8 +71,8 @@ def tree(prefix, triple):
         name = path.relative_to(prefix).as_posix()
         if path.is_file() and not path.is_symlink() and name.startswith((*TAKEN, bundle)):
             yield f"etprof/tree/{name}", path.read_bytes(), os.access(path, os.X_OK)
-    library = prefix / "lib/libetprof.so" # a link, which wheels cannot hold
-    yield "etprof/tree/lib/libetprof.so", library.read_bytes(), True
+    library = "lib/libetprof.dylib" if triple.endswith("-macos") else "lib/libetprof.so"
+    yield f"etprof/tree/{library}", (prefix / library).read_bytes(), True # a link, which wheels cannot hold
 
 
 def contents(prefix, triple, tag, version, summary):
@@ -69,7 +86,7 @@ def contents(prefix, triple, tag, version, summary):
         if path.is_file() and "__pycache__" not in path.parts:
             files[path.relative_to(ROOT / "python").as_posix()] = (path.read_bytes(), False)
     info = f"etprof-{version}.dist-info"
-    texts = {"METADATA": metadata(version, summary),
+    texts = {"METADATA": metadata(version, summary, triple),
              "entry_points.txt": "[console_scripts]\netprof = etprof.command:command\n",
              "WHEEL": f"Wheel-Version: 1.0\nGenerator: etprof\nRoot-Is-Purelib: false\nTag: {tag}\n",
              "licenses/LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
@@ -109,14 +126,15 @@ def write(path, files, info):
 
 
 def main():
-    options = argparse.ArgumentParser(usage="pack.py PREFIX FOLDER --triple TRIPLE --glibc VERSION")
+    options = argparse.ArgumentParser(usage="pack.py PREFIX FOLDER --triple TRIPLE --glibc VERSION --macos VERSION")
     options.add_argument("prefix", type=pathlib.Path)
     options.add_argument("folder", type=pathlib.Path)
     options.add_argument("--triple", required=True)
     options.add_argument("--glibc", required=True)
+    options.add_argument("--macos", required=True)
     given = options.parse_args()
     version, summary = project()
-    tag = f"py3-none-manylinux_{given.glibc.replace('.', '_')}_{given.triple.split('-')[0]}"
+    tag = f"py3-none-{platform(given.triple, given.glibc, given.macos)}"
     files, info = contents(given.prefix, given.triple, tag, version, summary)
     given.folder.mkdir(parents=True, exist_ok=True)
     path = given.folder / f"etprof-{version}-{tag}.whl"
