@@ -36,6 +36,7 @@ install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etp
 install(DIRECTORY model_profiling/models model_profiling/schemas model_profiling/configs
   DESTINATION ${share}/etprof/model_profiling COMPONENT etprof PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
+install(PROGRAMS examples/ci/pull_request.sh DESTINATION ${share}/etprof/ci COMPONENT etprof)
 install(FILES LICENSE README.md CHANGELOG.md cmake/copyright DESTINATION ${share}/doc/etprof COMPONENT etprof)
 install(DIRECTORY docs/ DESTINATION ${share}/doc/etprof/docs COMPONENT etprof)
 

@@ -3,7 +3,8 @@
 # Measures a model and holds it against the run folder of the branch it goes to. For any CI, or none:
 #   pull_request.sh MODEL.pte BASELINE OUT [etprof ab's options]
 # OUT/run: what was measured; OUT/comment.md: the comment (at most 60,000 bytes): the gate's answer, for each arm that
-# became slower what became slower in it, and the report. Exit code: 0 no arm became slower, 1 one did, 3 unknown.
+# became slower what became slower in it, and the report. Exit code: 0 no arm became slower, 1 one did, 3 unknown; any
+# other is that of the command that failed, which the comment says too.
 # Without a BASELINE folder the run is measured and told, and the exit code is 0.
 set -eu
 [ $# -ge 3 ] || { echo "usage: pull_request.sh MODEL.pte BASELINE OUT [OPTION...]" >&2; exit 2; }
@@ -12,11 +13,37 @@ shift 3
 etprof=${ETPROF:-etprof}
 most=60000
 mkdir -p "$out"
-measured=0
-"$etprof" ab "$model" --out "$out/run" --quiet "$@" >/dev/null || measured=$?
-case $measured in 0 | 1 | 3) ;; *) exit "$measured" ;; esac
+rm -f "$out/comment.md"
+said=$out/said.txt
+
+# lines MOST: whole lines of standard input, at most that many bytes
+lines() { LC_ALL=C awk -v most="$1" '{ n += length($0) + 1; if (n > most) exit; print }'; }
+
+# failed CODE WHAT: a comment that says so, what the command said, and what of the run can be told; ends with CODE
+failed() {
+    cat "$said" >&2
+    {
+        printf '## No answer: %s failed\n\nExit code %s. Nothing was compared.\n\n```text\n' "$2" "$1"
+        tail -n 60 "$said" | tr '\140' "'" | lines 20000
+        printf '```\n'
+    } >"$out/comment.part"
+    if [ "$2" != "etprof analyze" ] && [ -f "$out/run/manifest.json" ] &&
+        "$etprof" analyze "$out/run" --format github --limit 30000 -o "$out/report.md" 2>"$said"; then
+        { printf '\n'; cat "$out/report.md"; } >>"$out/comment.part"
+    fi
+    rm -f "$said" "$out/report.md" "$out/gate.md"
+    mv "$out/comment.part" "$out/comment.md"
+    exit "$1"
+}
+
+code=0
+"$etprof" ab "$model" --out "$out/run" --quiet "$@" >/dev/null 2>"$said" || code=$?
+case $code in 0 | 1 | 3) cat "$said" >&2 ;; *) failed "$code" "etprof ab" ;; esac
 if [ ! -f "$baseline/manifest.json" ]; then
-    "$etprof" analyze "$out/run" --format github -o "$out/comment.md"
+    code=0
+    "$etprof" analyze "$out/run" --format github -o "$out/comment.md" 2>"$said" || code=$?
+    [ "$code" = 0 ] || failed "$code" "etprof analyze"
+    rm -f "$said"
     echo "no run folder of the branch it goes to at $baseline: nothing to hold it against" >&2
     exit 0
 fi
@@ -26,10 +53,10 @@ comment=$out/comment.part
 room() { echo $((most - $(wc -c <"$comment") - 200)); }
 
 code=0
-"$etprof" gate "$out/run" --against "$baseline" --format md -o "$out/gate.md" || code=$?
-[ "$code" -le 1 ] || [ "$code" -eq 3 ] || exit "$code"
-# Whole lines: a table of very many arms is cut.
-LC_ALL=C awk '{ n += length($0) + 1; if (n > 20000) exit; print }' "$out/gate.md" >"$comment"
+"$etprof" gate "$out/run" --against "$baseline" --format md -o "$out/gate.md" 2>"$said" || code=$?
+case $code in 0 | 1 | 3) cat "$said" >&2 ;; *) failed "$code" "etprof gate" ;; esac
+# A table of very many arms is cut.
+lines 20000 <"$out/gate.md" >"$comment"
 rm "$out/gate.md"
 
 # An arm that became slower: what became slower in it. Half of the room is left for the others and the report.
@@ -45,11 +72,13 @@ while read -r arm; do
 done <"$out/slower"
 rm -f "$out/slower" "$out/compared.md"
 
-"$etprof" analyze "$out/run" --format github --limit "$(room)" -o "$out/report.md"
+told=0
+"$etprof" analyze "$out/run" --format github --limit "$(room)" -o "$out/report.md" 2>"$said" || told=$?
+[ "$told" = 0 ] || failed "$told" "etprof analyze"
 {
     printf '\n'
     cat "$out/report.md"
 } >>"$comment"
-rm "$out/report.md"
+rm "$out/report.md" "$said"
 mv "$comment" "$out/comment.md"
 exit "$code"

@@ -3,18 +3,16 @@
 of a recorded model slower, and a comment's size.
 
 usage: pull_request.py ETPROF FAKE_RUNNER SOURCE_DIR"""
-import gzip
-import json
 import os
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish
+from slow_operator import slowed
 
 ETPROF, FAKE, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 SCRIPT = SOURCE / "examples/ci/pull_request.sh"
@@ -38,22 +36,6 @@ def measure(baseline, out, options=(), **env):
                           check=False, env={**os.environ, "ETPROF": str(ETPROF), **env}, timeout=600)
     path = pathlib.Path(out, "comment.md")
     return done.returncode, path.read_text() if path.is_file() else done.stderr
-
-
-def slowed(source, operator, ticks):
-    """The recording with OPERATOR taking TICKS longer: every later moment of it is moved. The moments are those of
-    SOURCE.json.gz, read by another program; they are found in the bytes as they are."""
-    data = bytearray(source.read_bytes())
-    runs = json.loads(gzip.decompress(pathlib.Path(f"{source}.json.gz").read_bytes()))["run_data"]
-    events = [e["profile_event"] for r in runs for e in r["events"] if e.get("profile_event")]
-    ends = [e["end_time"] for e in events if e.get("name") == operator]
-    moments = {e[key] for e in events for key in ("start_time", "end_time")}
-    places = {at: moment for moment in moments
-              for at in (m.start() for m in re.finditer(re.escape(struct.pack("<Q", moment)), data))}
-    expect(len(ends) >= 3 and len(places) >= len(moments), "the recording", operator, len(ends), len(places))
-    for at, moment in places.items():
-        data[at:at + 8] = struct.pack("<Q", moment + ticks * sum(end <= moment for end in ends))
-    return bytes(data)
 
 
 def one_operator():

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recipes for pull requests, run as they are written: examples/ci/pull_request.yml with action.yml by a small
+interpreter of GitHub's language (workflow.py), examples/ci/gitlab.yml with bash. A wheel of this build is installed in an
+empty environment; the commits are those of a local git repository, of which one slows one operator of a recorded model.
+
+usage: recipes.py ETPROF FAKE_RUNNER SOURCE_DIR BUILD_DIR CMAKE"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, in_python_with, skip
+
+in_python_with("yaml")
+try:
+    import yaml
+except ImportError:
+    skip("no PyYAML to read the recipes with; pip install pyyaml, and ETPROF_TESTS_PYTHON=that python")
+from slow_operator import slowed
+from workflow import Job
+
+ETPROF, FAKE, SOURCE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
+CMAKE = sys.argv[5]
+RECORDING = SOURCE / "tests/data/mixed_xnnpack_fp32.etdump"
+OPTIONS = f"--levels neon,base --blocks 6 --iterations 3 --warmup 1 --seed 7 --runner {FAKE}"
+GH = '#!/bin/sh\n[ "$1 $2 $4" = "pr comment --body-file" ] || exit 9\ncp "$5" "$COMMENTS/$3.md"\n'
+CURL = """#!/bin/sh
+for word; do last=$word; case $word in body@*) cp "${word#body@}" "$COMMENTS/gitlab.md" ;; esac; done
+case $last in */projects/7/merge_requests/3/notes) ;; *) exit 9 ;; esac
+"""
+
+
+def run(*words, **options):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def git(*words, cwd):
+    run("git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words, cwd=cwd)
+
+
+def wheel(top):
+    """Of this build."""
+    triple = next((p.name for p in (SOURCE / "build/bundle").glob(f"{os.uname().machine}-linux-gnu")), None)
+    if triple is None:
+        skip("no runner bundle for this machine (scripts/build-runner native)")
+    run(CMAKE, "--install", BUILD, "--prefix", top / "prefix")
+    return run(sys.executable, SOURCE / "python/wheel/pack.py", top / "prefix", top / "dist", "--triple", triple, "--glibc",
+               "2.28", "--macos", "14.0").strip()
+
+
+def repository(top):
+    """Branches: main; slow, one operator of which takes 2 µs longer; same; broken, whose launches all die."""
+    place = top / "repository"
+    place.mkdir()
+    git("init", "-q", "-b", "main", cwd=place)
+    sound = RECORDING.read_bytes()
+    for branch, ns, dump, more in (
+            ("main", 3178, sound, b""), ("same", 3178, sound, b""),
+            ("slow", 5178, slowed(RECORDING, "native_call_cumsum.out", 2000), b""),
+            ("broken", 3178, sound, b"on * * 1+ crash\n")):
+        git("checkout", "-q", "-B", branch, *([] if branch == "main" else ["main"]), cwd=place)
+        (place / "model.pte").write_bytes(b"\x10\0\0\0ET12base neon %d\nbase base %d\n%s" % (ns, ns + 100, more))
+        (place / "now.etdump").write_bytes(dump)
+        git("add", ".", cwd=place)
+        git("commit", "-q", "--allow-empty", "-m", branch, cwd=place)
+    return place
+
+
+def environment(top):
+    """An empty environment of Python, and programs that note what they are told. One for all jobs: making it takes
+    longer than they do."""
+    run(sys.executable, "-m", "venv", top / "venv")
+    for program, text in (("gh", GH), ("curl", CURL)):
+        (top / "venv/bin" / program).write_text(text)
+        (top / "venv/bin" / program).chmod(0o755)
+
+
+def surroundings(top, name):
+    place = top / name
+    place.mkdir()
+    dump = str(place / "work/now.etdump")
+    return place, {"PATH": f"{top}/venv/bin:/usr/bin:/bin", "HOME": str(place), "LC_ALL": "C.UTF-8",
+                   "COMMENTS": str(top / "comments"), "PIP_NO_INDEX": "1", "FAKE_ETDUMP_neon": dump,
+                   "FAKE_ETDUMP_base": dump}
+
+
+def sound(comment):
+    expect(0 < len(comment.encode()) <= 60000, "a comment's size", len(comment.encode()))
+    expect(comment.count("<details>") == comment.count("</details>"), "folds are closed")
+
+
+def names_the_operator(comment):
+    first = comment.partition("<details>")[0]
+    lines = [line for line in first.splitlines() if line.startswith("- **slower**")]
+    expect(lines and all("cumsum.out" in line and "+2.000 µs" in line for line in lines), "one operator is named", first)
+
+
+def github(top, package, source):
+    (top / "caches").mkdir()
+
+    def job(branch, name, number=None, **changes):
+        place, env = surroundings(top, name)
+        made = Job(place / "work", SOURCE / "action.yml", source, branch, top / "caches",
+                   {"ref": "refs/heads/main" if branch == "main" else "refs/pull/1/merge", "sha": name, "token": "t",
+                    "event_name": "pull_request" if number else "push", "event": {"number": number or ""}}, env)
+        code, steps = made.run(SOURCE / "examples/ci/pull_request.yml", **{"package": package, "options": OPTIONS, **changes})
+        for text in made.summaries:
+            expect(len(text.encode()) <= 1 << 20, name, "the summary's size", len(text.encode()))
+        said = "\n".join(map(str, made.log))
+        comment = top / f"comments/{number}.md"
+        expect(not number or comment.is_file(), name, "a comment is left", said)
+        text = comment.read_text() if number and comment.is_file() else ""
+        expect(not number or text in made.summaries, name, "the summary is the comment", said)
+        return code, steps["etprof"]["outputs"], text, said
+
+    code, outputs, _, said = job("main", "first")
+    expect(code == 0 and outputs["code"] == "0", "the first run of the main branch", code, outputs, said)
+    expect([p.name for p in (top / "caches").iterdir()] == ["etprof-main-first"], "it keeps its run folder", said)
+    code, outputs, comment, said = job("same", "same", "11")
+    expect(code == 0 and outputs["code"] == "0", "the same program", code, outputs, said)
+    sound(comment)
+    code, outputs, comment, said = job("slow", "slow", "12")
+    expect(code == 1 and outputs["code"] == "1" and outputs["run"] == "etprof-out/run", "a slower one", code, said)
+    sound(comment)
+    names_the_operator(comment)
+    code, outputs, comment, said = job("broken", "broken", "13")
+    expect(code == 6 and outputs["code"] == "6", "launches that die", code, outputs, said)
+    expect("No answer: etprof ab failed" in comment and "Exit code 6" in comment, comment[:500])
+    sound(comment)
+    for policy, wanted in (("false", 0), ("true", 3)):
+        short = f"unknown-{policy}"
+        code, outputs, comment, said = job("same", short, f"2{wanted}", **{
+            "options": OPTIONS.replace("--blocks 6", "--blocks 2"), "fail-on-unknown": policy})
+        expect(code == wanted and outputs["code"] == "3", short, code, outputs, said)
+        sound(comment)
+
+
+def gitlab(top, package, source):
+    recipe = yaml.safe_load((SOURCE / "examples/ci/gitlab.yml").read_text())["etprof"]
+
+    def job(branch, name):
+        place, env = surroundings(top, name)
+        work = place / "work"
+        git("clone", "-q", "--branch", branch, source, work, cwd=place)
+        cache = top / "gitlab-cache"
+        if cache.is_dir():
+            shutil.copytree(cache, work / recipe["cache"]["paths"][0])
+        merge = {} if branch == "main" else {"CI_MERGE_REQUEST_IID": "3", "ETPROF_TOKEN": "t"}
+        done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(recipe["script"])], cwd=work, text=True,
+                              capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=600, env={
+                                  **env, **recipe["variables"], "PACKAGE": package, "OPTIONS": OPTIONS,
+                                  "CI_COMMIT_BRANCH": branch, "CI_DEFAULT_BRANCH": "main", "CI_PROJECT_ID": "7",
+                                  "CI_API_V4_URL": "https://gitlab.example/api/v4", **merge})
+        if (work / "baseline").is_dir():
+            shutil.copytree(work / "baseline", cache, dirs_exist_ok=True)
+        kept = work / recipe["artifacts"]["paths"][0] / "comment.md"
+        return done.returncode, kept.read_text() if kept.is_file() else "", done.stdout + done.stderr
+
+    code, _, said = job("main", "lab-main")
+    expect(code == 0, "the default branch", code, said)
+    code, comment, said = job("slow", "lab-slow")
+    expect(code == 1, "a slower one", code, said)
+    names_the_operator(comment)
+    expect((top / "comments/gitlab.md").read_text() == comment, "the note is the comment")
+    sound(comment)
+    code, comment, said = job("broken", "lab-broken")
+    expect(code == 6 and "Exit code 6" in comment, "launches that die", code, said)
+
+
+with tempfile.TemporaryDirectory(prefix="etprof-recipes-") as folder:
+    top = pathlib.Path(folder).resolve()
+    (top / "comments").mkdir()
+    environment(top)
+    package, source = wheel(top), repository(top)
+    github(top, package, source)
+    gitlab(top, package, source)
+finish("both recipes, run as written: an operator is named, exit codes are the policy's, every run leaves a comment")
