@@ -305,6 +305,8 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
             row->block = block_index;
             row->event_index = e;
         }
+        etp_profile_place place = {dump, block_index, e};
+        ETP_NEED(ETP_PUSH(b->arena, &row->places, place), err, "profile places");
         span(block, e, row);
         row->calls += block->n_runs;
         ETP_TRY(add_to_row(row, &sums[e], dump, err));
@@ -376,12 +378,16 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
         .per_dump_all_executions = ETP_NEW_ARRAY(arena, uint64_t, n_traces),
         .per_dump_all_execute_ns = ETP_NEW_ARRAY(arena, int64_t, n_traces),
         .n_dumps = n_traces,
+        .traces = ETP_NEW_ARRAY(arena, const etp_trace *, n_traces),
     };
+    for (size_t i = 0; out->traces && i < n_traces; i++) {
+        out->traces[i] = traces[i];
+    }
     for (size_t i = 0; i < n_traces; i++) {
         out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
     }
-    ETP_NEED(out->per_dump_executions && out->per_dump_execute_ns && out->per_dump_all_executions &&
-                 out->per_dump_all_execute_ns,
+    ETP_NEED(out->traces && out->per_dump_executions && out->per_dump_execute_ns &&
+                 out->per_dump_all_executions && out->per_dump_all_execute_ns,
              err, "profile");
     builder b = {.arena = arena, .n_dumps = n_traces};
     etp_status st = add_traces(&b, traces, out, err);
@@ -389,4 +395,19 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
     out->n_rows = b.rows.n;
     etp_arena_dispose(&b.scratch);
     return st;
+}
+
+size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,
+                           size_t cap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < row->places.n; i++) {
+        const etp_profile_place *at = &row->places.items[i];
+        const etp_trace_block *block = etp_trace_block_at(p->traces[at->dump], at->block);
+        const uint64_t *d = etp_trace_durations(block, at->event);
+        for (size_t k = 0; k < block->n_runs && n < cap; k++) {
+            out[n++] = d[k];
+        }
+    }
+    return n;
 }

@@ -34,6 +34,10 @@ const char *etp_row_kind_name(etp_row_kind kind);
 // Of an event inside Method::execute: OPERATOR, PORTABLE, BOUNDARY, FRAMEWORK or UNEXPLAINED.
 etp_row_kind etp_row_kind_of(const etp_trace_event *event);
 
+typedef struct etp_profile_place { // an event of a block of a dump
+    uint32_t dump, block, event;
+} etp_profile_place;
+
 typedef struct etp_profile_row {
     etp_str name;
     etp_op_name parsed; // of `name`
@@ -55,6 +59,10 @@ typedef struct etp_profile_row {
     double *per_dump_typical_ns;
     // Where it came from, for the join with a program: event index in the first block that had it.
     uint32_t dump, block, event_index;
+    struct {
+        etp_profile_place *items; // everywhere it is
+        size_t n, cap;
+    } places;
 } etp_profile_row;
 
 typedef struct etp_profile { // owned by the arena given to etp_profile_build
@@ -70,7 +78,8 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
     int64_t *per_dump_all_execute_ns;  // [n_dumps]
     size_t n_dumps;
     uint64_t skipped_executions; // without Method::execute: failed runs, load blocks
-    bool places_guessed; // instructions were counted up from a table that does not hold them
+    bool places_guessed;      // instructions were counted up from a table that does not hold them
+    const etp_trace **traces; // [n_dumps] as given
     const struct etp_profile_facts *facts; // nodes.h; NULL without a program
 } etp_profile;
 
@@ -78,6 +87,11 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
 // ETP_UNKNOWN when no execution has one.
 ETP_NODISCARD etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces,
                                            etp_arena *arena, etp_profile *out, etp_error *err);
+
+// The samples of ROW (its `calls`, its parts included), dump by dump; at most CAP of them. How
+// many.
+size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,
+                           size_t cap);
 
 // Most that the clock of ROW can have cut off an execution, on average; 0 for a clock of
 // nanoseconds.

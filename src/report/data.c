@@ -148,7 +148,6 @@ void etp_report_write_data(const etp_report *r, etp_sink *sink)
     etp_json j;
     etp_json_init(&j, &escaped, false);
     etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "schema", "etprof.report/1");
     etp_json_kv_str(&j, "title", r->title);
     etp_json_key(&j, "tables");
     etp_json_begin_array(&j);

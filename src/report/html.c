@@ -120,15 +120,21 @@ static void write_code(page *p, const etp_block *b)
 static void write_keys(page *p, const etp_keys *k)
 {
     element(p, "p", "", k->title);
-    z(p, "<dl class=\"keys\">\n");
+    z(p, "<dl class=keys>\n");
     for (size_t i = 0; i < k->pairs.n; i++) {
         const etp_key_value *pair = &k->pairs.items[i];
-        etp_sink_printf(p->sink, pair->severity ? "<dt class=\"%s\">" : "<dt>",
+        etp_sink_printf(p->sink, pair->severity ? "<dt class=%s>" : "<dt>",
                         k_etp_css_severity[pair->severity]);
         text(p, pair->key);
-        z(p, "</dt><dd>");
+        z(p, "<dd"); // which ends the <dt>
+        if (pair->histogram.len) {
+            z(p, " data-h=\"");
+            text(p, pair->histogram);
+            etp_sink_char(p->sink, '"');
+        }
+        etp_sink_char(p->sink, '>');
         linked(p, pair->value);
-        z(p, "</dd>\n");
+        etp_sink_char(p->sink, '\n');
     }
     z(p, "</dl>\n");
 }
@@ -223,8 +229,8 @@ static void write_scripts(page *p)
     etp_report_write_data(r, p->sink);
     z(p, "</script>\n");
     if (r->json.len) {
-        z(p, "<script type=\"application/json\" id=\"etprof-document\" data-schema=\"");
-        text(p, r->json_schema);
+        z(p, "<script type=\"application/json\" id=\"");
+        etp_html_id(p->sink, r->json_id);
         z(p, "\">");
         etp_script_json(p->sink, r->json);
         z(p, "</script>\n");

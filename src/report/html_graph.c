@@ -6,14 +6,12 @@
 #include "report/page.h"
 #include "report/svg.h"
 
-#define BOX_W 200
+#define BOX_W 200 // as the page's style has them
 #define BOX_H 22
 #define GAP_X 24
 #define GAP_Y 14
 #define FRAME 8
 #define FRAME_TITLE 20
-
-#define BOX_PATH "M0 0h200v22H0z" // BOX_W and BOX_H
 
 typedef struct place {
     uint32_t layer;
@@ -187,29 +185,32 @@ static void write_edges(etp_sink *sink, const layout *o)
 static void write_box(etp_sink *sink, etp_svg *o, const etp_graph_item *b, const place *p,
                       double left, const etp_html_links *links)
 {
-    bool link = b->link.len && etp_html_links_have(links, b->link);
+    bool link = b->link.len && etp_html_links_have(links, b->link), styled = false;
+    etp_sink_z(sink, link ? "<a href=#" : "<g");
     if (link) {
-        etp_sink_z(sink, "<a href=\"#");
         etp_html_id(sink, b->link);
-        etp_sink_z(sink, "\">");
     }
-    etp_sink_z(sink, "<g class=\"n");
+    etp_sink_z(sink, " class=\"n");
     for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
         etp_sink_z(sink, b->heat[i] < 0 ? (const char *const[]){" m0", " m1", " m2"}[i] : "");
     }
-    etp_sink_printf(sink, "\" transform=\"translate(%.0f %.0f)\" style=\"",
-                    p->x - BOX_W / 2.0 - left, p->y);
+    etp_sink_printf(sink, "\" transform=translate(%.0f,%.0f)", p->x - BOX_W / 2.0 - left, p->y);
     for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
         double heat = isfinite(b->heat[i]) ? fmin(fabs(b->heat[i]), 1) : 0;
         if (heat >= 0.005) {
-            etp_sink_printf(sink, "--v%d:%.0f%%;", i, 100 * heat);
+            etp_sink_printf(sink, styled ? ";--v%d:%.0f%%" : " style=--v%d:%.0f%%", i, 100 * heat);
+            styled = true;
         }
     }
-    etp_sink_z(sink, "\"><title>");
-    etp_sink_xml(sink, b->tip.len ? b->tip : b->label);
-    etp_sink_z(sink, "</title><path d=\"" BOX_PATH "\"/><text>");
+    etp_sink_char(sink, '>');
+    if (!link) { // the drawer has it, whole and with its name
+        etp_sink_z(sink, "<title>");
+        etp_sink_xml(sink, b->tip.len ? b->tip : b->label);
+        etp_sink_z(sink, "</title>");
+    }
+    etp_sink_z(sink, "<rect/><text>");
     etp_sink_xml(sink, etp_truncate(&o->scratch, b->label, 29, "…"));
-    etp_sink_z(sink, link ? "</text></g></a>\n" : "</text></g>\n");
+    etp_sink_z(sink, link ? "</text></a>\n" : "</text></g>\n");
 }
 
 static void write_views(etp_sink *sink, const etp_graph *g, size_t ordinal)
@@ -246,10 +247,11 @@ bool etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const et
     write_views(sink, g, ordinal);
     etp_sink_z(sink, "<div class=\"box tall\" tabindex=\"0\" role=\"region\" aria-label=\"");
     etp_sink_xml(sink, g->title);
-    etp_sink_printf(sink,
-                    "\"><svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" "
-                    "aria-label=\"",
-                    width, height, width, height);
+    etp_sink_printf(
+        sink,
+        "\"><svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"group\" "
+        "aria-label=\"",
+        width, height, width, height);
     etp_sink_xml(sink, g->title);
     etp_sink_z(sink, "\">\n");
     write_frames(sink, &o);

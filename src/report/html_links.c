@@ -29,6 +29,13 @@ void etp_html_id(etp_sink *sink, etp_str id)
     }
 }
 
+void etp_html_link(etp_sink *sink, etp_str id)
+{
+    etp_sink_z(sink, "<a href=#");
+    etp_html_id(sink, id);
+    etp_sink_char(sink, '>');
+}
+
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -58,9 +65,7 @@ void etp_html_text(etp_sink *sink, etp_str s, const etp_html_links *links)
         bool typed = depth > 0 && word.len > 1 && !is_letter(word.ptr[1]);
         if (!typed && etp_html_links_have(links, word)) {
             etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
-            etp_sink_z(sink, "<a href=\"#");
-            etp_html_id(sink, word);
-            etp_sink_z(sink, "\">");
+            etp_html_link(sink, word);
             etp_sink_xml(sink, word);
             etp_sink_z(sink, "</a>");
             from = end;

@@ -118,7 +118,7 @@ bool etp_html_plane(etp_sink *sink, const etp_plane *p, const etp_html_links *li
     etp_sink_printf(
         sink, "</figcaption>\n<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"");
     etp_sink_xml(sink, p->title);
-    etp_sink_printf(sink, "\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH,
+    etp_sink_printf(sink, "\"><svg viewBox=\"0 0 %d %d\" role=\"group\" aria-label=\"", WIDTH,
                     HEIGHT);
     etp_sink_xml(sink, p->title);
     etp_sink_z(sink, "\">\n");

@@ -15,28 +15,26 @@ static void write_span(etp_sink *sink, const etp_span_item *s, const etp_view *v
     if (width < 0.1) { // less than a pixel: what it is a part of shows it
         return;
     }
-    etp_sink_z(sink, link ? "<a href=\"#" : "<span");
+    etp_sink_z(sink, link ? "<a href=#" : "<span");
     if (link) {
         etp_html_id(sink, s->link);
-        etp_sink_char(sink, '"');
     }
-    if (s->color || s->depth) {
-        char color[8] = "";
-        if (s->color) {
-            snprintf(color, sizeof color, "f%u", (s->color - 1) % ETP_SVG_COLORS + 1);
-        }
-        etp_sink_printf(sink, " class=\"%s%s\"", color, s->depth ? " d" : "");
+    if (s->color) {
+        etp_sink_printf(sink, s->depth ? " class=\"f%u d\"" : " class=f%u",
+                        (s->color - 1) % ETP_SVG_COLORS + 1);
+    } else if (s->depth) {
+        etp_sink_z(sink, " class=d");
     }
-    etp_sink_printf(sink, " style=\"left:%.2f%%;width:%.2f%%", 100 * s->from / most, width);
+    etp_sink_printf(sink, " style=left:%.2f%%;width:%.2f%%", 100 * s->from / most, width);
     if (s->depth > 1) {
         etp_sink_printf(sink, ";--d:%u", s->depth);
     }
-    etp_sink_z(sink, "\" title=\"");
-    if (!link) {
+    if (!link) { // the drawer has it
+        etp_sink_z(sink, " title=\"");
         etp_sink_xml(sink, s->label);
-        etp_sink_char(sink, ' ');
+        etp_sink_printf(sink, " %s\"", etp_view_value(v, s->length, buf));
     }
-    etp_sink_printf(sink, "%s\">", etp_view_value(v, s->length, buf));
+    etp_sink_char(sink, '>');
     if (width >= 3) {
         etp_sink_xml(sink, s->label);
     }

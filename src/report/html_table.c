@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of the HTML page: semantic, scrolling inside their box, raw values beside the shown ones
-// for sorting.
+// for sorting. A page of hundreds of operators is mostly cells: those are written without the end
+// tags and quotes that HTML does not ask for.
 #include <inttypes.h>
 #include <math.h>
 
@@ -47,7 +48,7 @@ static void write_header(etp_sink *sink, const etp_table *t, const etp_view *vie
 static void write_raw(etp_sink *sink, const etp_column *col, const etp_cell *c)
 {
     char buf[ETP_NUMBER_CHARS];
-    etp_sink_z(sink, " data-v=\"");
+    etp_sink_z(sink, " data-v=");
     if (c->type == ETP_CELL_I64) {
         etp_sink_printf(sink, "%" PRId64, c->v.i64);
     } else if (c->type == ETP_CELL_U64) {
@@ -57,27 +58,30 @@ static void write_raw(etp_sink *sink, const etp_column *col, const etp_cell *c)
     } else {
         etp_sink_z(sink, etp_format_double(c->v.d, buf));
     }
-    etp_sink_char(sink, '"');
 }
 
+// A cell of a raw value is to the right without a class, and a bar is one that has a width.
 static void write_classes(etp_sink *sink, const etp_column *col, const etp_view *v,
-                          const etp_cell *c, bool bar)
+                          const etp_cell *c)
 {
     const char *severity = k_etp_css_severity[etp_cell_judgement(col, v, c)];
     char swatch[8] = "";
     if (c->color) {
         snprintf(swatch, sizeof swatch, "k%u", (c->color - 1) % ETP_SVG_COLORS + 1);
     }
-    const char *parts[] = {etp_column_is_number(col) ? "n" : "", bar ? "bar" : "", severity,
-                           c->type == ETP_CELL_MISSING ? "none" : "", swatch};
-    bool first = true;
+    bool bare = etp_column_is_number(col) && !isfinite(etp_cell_number(c));
+    const char *parts[] = {bare ? "n" : "", severity, c->type == ETP_CELL_MISSING ? "none" : "",
+                           swatch};
+    char classes[48] = "";
+    size_t at = 0, n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (*parts[i]) {
-            etp_sink_printf(sink, first ? " class=\"%s" : " %s", parts[i]);
-            first = false;
+            at += (size_t)snprintf(classes + at, sizeof classes - at, n++ ? " %s" : "%s", parts[i]);
         }
     }
-    etp_sink_z(sink, first ? "" : "\"");
+    if (n) {
+        etp_sink_printf(sink, n > 1 ? " class=\"%s\"" : " class=%s", classes);
+    }
 }
 
 static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_view *v, double max,
@@ -88,11 +92,10 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     char buf[ETP_VIEW_CHARS];
     double number = etp_cell_number(c);
     bool bar = max > 0 && isfinite(number) && !row->total;
-    const char *tag = k == 0 ? "th" : "td";
-    etp_sink_printf(sink, "<%s%s", tag, k == 0 ? " scope=\"row\"" : "");
-    write_classes(sink, col, v, c, bar);
+    etp_sink_z(sink, k == 0 ? "<th scope=row" : "<td");
+    write_classes(sink, col, v, c);
     if (bar) {
-        etp_sink_printf(sink, " style=\"--w:%.1f%%\"", fabs(number) / max * 100);
+        etp_sink_printf(sink, " style=--w:%.0f%%", fabs(number) / max * 100);
     }
     if (isfinite(number)) {
         write_raw(sink, col, c);
@@ -104,16 +107,13 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
         bool code = (col->flags & ETP_COL_CODE) && !row->total;
         bool link = k == 0 && row->link.len && etp_html_links_have(links, row->link);
         if (link) {
-            etp_sink_z(sink, "<a href=\"#");
-            etp_html_id(sink, row->link);
-            etp_sink_z(sink, "\">");
+            etp_html_link(sink, row->link);
         }
         etp_sink_z(sink, code ? "<code>" : "");
         etp_html_text(sink, etp_view_cell(v, c, buf), code || link ? NULL : links);
         etp_sink_z(sink, code ? "</code>" : "");
         etp_sink_z(sink, link ? "</a>" : "");
     }
-    etp_sink_printf(sink, "</%s>", tag);
 }
 
 void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading,

@@ -157,10 +157,17 @@
     place.appendChild(button);
   });
 
-  // The page has short names here, what they stand for is in the drawers.
-  document.querySelectorAll('.spans a').forEach(function (a) {
-    var drawer = document.getElementById(a.hash.slice(1));
-    if (drawer) a.title = drawer.querySelector('h3').textContent + ' ' + a.title;
+  // Boxes and spans are short of room: their drawers have the whole name and the times.
+  document.addEventListener('pointerover', function (event) {
+    var a = event.target.closest && event.target.closest('.spans a, .graph svg a');
+    var drawer = a && document.getElementById(a.getAttribute('href').slice(1));
+    if (!drawer || a.title || a.querySelector('title')) return;
+    var text = [title(drawer.id)], svg = a.closest('svg');
+    drawer.querySelectorAll('dl:first-of-type dt').forEach(function (dt, i) {
+      if (i < 3) text.push(dt.textContent.trim() + ': ' + dt.nextSibling.firstChild.textContent.trim());
+    });
+    if (!svg) a.title = text.join('\n');
+    else a.insertBefore(document.createElementNS(svg.namespaceURI, 'title'), a.firstChild).textContent = text.join('\n');
   });
 
   // Graphs: zoom and search. Their colours are choices that need no script.
@@ -184,10 +191,7 @@
     search.placeholder = 'Find an operator';
     count.setAttribute('aria-live', 'polite');
     var boxes = Array.prototype.slice.call(svg.querySelectorAll('.n')).map(function (g) {
-      var drawer = document.getElementById((g.parentNode.getAttribute('href') || '#').slice(1));
-      var title = g.querySelector('title');
-      if (drawer) title.textContent = drawer.querySelector('h3').textContent + ': ' + title.textContent;
-      return {g: g, text: title.textContent.toLowerCase()};
+      return {g: g, text: (title((g.getAttribute('href') || '#').slice(1)) || g.textContent).toLowerCase()};
     });
     search.oninput = function () {
       var word = search.value.trim().toLowerCase(), first = null, hits = 0;
@@ -263,8 +267,8 @@
   }
 
   (function () {
-    var source = document.getElementById('etprof-document'), heading = document.getElementById('whatif');
-    if (!source || !heading || source.getAttribute('data-schema') !== 'etprof.page/1') return;
+    var source = document.getElementById('whatif-data'), heading = document.getElementById('whatif');
+    if (!source || !heading) return;
     var data = JSON.parse(source.textContent), changes = {}, fixes = {}, place = make('div');
     var sum = make('p'), note = make('p'), command = make('code'), copy = make('div'), lists = make('div');
     place.className = 'whatif';
@@ -353,6 +357,26 @@
     shut();
   }
 
+  // How the single runs of each arm lie, all of a drawer on one scale.
+  function draw(place) {
+    place.querySelectorAll('dd[data-h]').forEach(function (dd) {
+      var said = dd.getAttribute('data-h').split(' '), steps = said[3], path = '', ends = make('small'), svg = make('div');
+      svg.innerHTML = '<svg><path/></svg>';
+      svg = svg.firstChild;
+      for (var i = 0; i < steps.length; i++) if (steps[i] !== '0') path += 'M' + i + ' 10v-' + steps[i] + 'h.9v' + steps[i] + 'z';
+      svg.firstChild.setAttribute('d', path);
+      svg.setAttribute('viewBox', '0 0 ' + said[2] + ' 10');
+      svg.setAttribute('preserveAspectRatio', 'none');
+      svg.setAttribute('aria-hidden', 'true'); // the words beside it say the same
+      ends.setAttribute('aria-hidden', 'true');
+      ends.appendChild(make('span', time(Number(said[0]))));
+      ends.appendChild(make('span', time(Number(said[1])) + (steps.length < said[2] ? '' : ' and above')));
+      dd.removeAttribute('data-h');
+      dd.appendChild(svg).setAttribute('class', 'runs');
+      dd.appendChild(ends);
+    });
+  }
+
   function follow() {
     var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (!target || !target.classList.contains('drawer')) { shut(); return; }
@@ -368,6 +392,7 @@
     open.setAttribute('role', 'dialog');
     open.setAttribute('aria-label', open.querySelector('h3').textContent);
     open.tabIndex = -1;
+    draw(open);
     open.classList.add('open');
     open.scrollTop = 0;
     open.focus({preventScroll: true});

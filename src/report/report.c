@@ -72,7 +72,7 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     }
     r->arena = arena;
     r->title = clean_z(r, title);
-    r->subtitle = r->footer = r->json_schema = r->json = r->part = (etp_str){"", 0};
+    r->subtitle = r->footer = r->json_id = r->json = r->part = (etp_str){"", 0};
     return r;
 }
 
@@ -101,10 +101,10 @@ void etp_report_footer(etp_report *r, const char *fmt, ...)
     }
 }
 
-void etp_report_attach_json(etp_report *r, const char *schema, etp_str json)
+void etp_report_attach_json(etp_report *r, const char *id, etp_str json)
 {
     if (r) {
-        r->json_schema = clean_z(r, schema);
+        r->json_id = clean_z(r, id);
         r->json = json;
     }
 }
@@ -352,6 +352,28 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
         .key = clean_z(r, key), .value = format(r, fmt, ap), .severity = severity};
     va_end(ap);
     r->failed = !ETP_PUSH(r->arena, &k->pairs, pair) || r->failed;
+}
+
+void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *counts, size_t n)
+{
+    if (!k || k->pairs.n == 0) {
+        return;
+    }
+    uint64_t most = 1;
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = counts[i] > most ? counts[i] : most;
+        used = counts[i] ? i + 1 : used;
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, k->report->arena);
+    etp_strbuf_printf(&text, "%.0f %.0f %zu ", lo, hi, n);
+    for (size_t i = 0; i < used; i++) { // what was seen once is seen
+        double height = 9 * (double)counts[i] / (double)most;
+        etp_strbuf_printf(&text, "%.0f", counts[i] ? fmax(height, 1) : 0);
+    }
+    k->report->failed = text.failed || k->report->failed;
+    k->pairs.items[k->pairs.n - 1].histogram = etp_strbuf_str(&text);
 }
 
 // ---- tables ----

@@ -47,9 +47,9 @@ etp_report *etp_report_create(etp_arena *arena, const char *title);
 void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // One short line at the very end: tool and version, how to reproduce.
 void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
-// A machine-readable document to carry along in HTML (already JSON, e.g. etprof.ab/1); SCHEMA
-// names it. Borrows JSON until the report is no longer used.
-void etp_report_attach_json(etp_report *r, const char *schema, etp_str json);
+// Numbers for the HTML page's own script, already JSON, in a block of the id ID. Borrows JSON until
+// the report is no longer used.
+void etp_report_attach_json(etp_report *r, const char *id, etp_str json);
 
 // The big number of the first screen. Several comparisons give several cards.
 typedef struct etp_headline {
@@ -118,6 +118,10 @@ void etp_report_code(etp_report *r, const char *caption, etp_str text);
 etp_keys *etp_report_keys(etp_report *r, const char *title);
 void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const char *fmt, ...)
     ETP_PRINTF(4, 5);
+
+// How often the value just added was how large: COUNTS of N equal steps from LO to HI (the last one
+// also holds what is above). HTML alone draws it, in tenths of the highest.
+void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *counts, size_t n);
 
 // ---- tables ----
 

@@ -21,6 +21,7 @@ typedef enum etp_block_kind {
 
 typedef struct etp_key_value {
     etp_str key, value;
+    etp_str histogram; // "from to steps 0137921", without the zeros at the end, empty: none
     etp_severity severity;
 } etp_key_value;
 
@@ -189,7 +190,7 @@ typedef struct etp_action_card {
 struct etp_report {
     etp_arena *arena;
     bool failed; // out of memory once
-    etp_str title, subtitle, footer, json_schema, json;
+    etp_str title, subtitle, footer, json_id, json;
     struct {
         etp_card *items;
         size_t n, cap;

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "show/graph.h"
+#include "show/times.h"
 
 enum { SHAPE_CHARS = 160, SHAPES = 8 };
 
@@ -88,93 +89,22 @@ static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys
     }
 }
 
-static int64_t dump_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
+// "AVX2 kernel": without its operator, which is that of the drawer, and its place, which the table
+// of kernels has.
+static etp_str kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
+                            const etp_ab_operator *op)
 {
-    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
-    for (size_t i = 0; i < op->merged.n; i++) {
-        sum += op->merged.items[i].arm == arm ? op->merged.items[i].row->per_dump_ns[dump] : 0;
+    const char *title = seen->kernel != ETP_NO_INDEX ? k->kernels[seen->kernel].title : NULL;
+    if (!title) {
+        return (etp_str){"", 0};
     }
-    return sum;
-}
-
-// Mean of an operator in each recording of an arm; how many have any.
-static size_t block_means(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, double *means,
-                          size_t cap)
-{
-    const etp_profile *p = ab->arms[arm].profile;
-    size_t n = 0;
-    for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
-        if (p->per_dump_executions[d]) {
-            means[n++] = (double)dump_ns(op, arm, d) / (double)p->per_dump_executions[d];
-        }
-    }
-    return n;
-}
-
-static void time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
-{
-    enum { BLOCKS = 512 };
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        uint32_t a = ab->shown[i];
-        double means[BLOCKS];
-        char at[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS],
-            least[ETP_NUMBER_CHARS], most[ETP_NUMBER_CHARS];
-        if (!op->rows[a]) {
-            continue;
-        }
-        const etp_interval none = {.lo = NAN, .hi = NAN};
-        size_t n = block_means(ab, op, a, means, BLOCKS);
-        etp_interval ci = n >= 2 ? etp_mean_interval(means, n, ETP_CONFIDENCE) : none;
-        bool known = isfinite(ci.lo) && isfinite(ci.hi);
-        bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
-        etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured,
-                     "%s%s%s%s%s%s · %" PRIu64 " runs: %s to %s%s%.*s",
-                     etp_format_ns((double)op->ns[a], at), known ? " [" : "",
-                     known ? etp_format_ns(fmax(ci.lo, 0), lo) : "", known ? ", " : "",
-                     known ? etp_format_ns(ci.hi, hi) : "", known ? "]" : "", op->rows[a]->calls,
-                     etp_format_ns((double)op->rows[a]->min_ns, least),
-                     etp_format_ns((double)op->rows[a]->max_ns, most), renamed ? " · as " : "",
-                     renamed ? (int)op->names[a].len : 0, op->names[a].ptr);
-    }
-}
-
-static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, const char *id)
-{
-    const etp_ledger *l = &ab->ledgers[comparison].ledger;
-    for (size_t i = 0; i < l->n; i++) {
-        if (strcmp(l->items[i].id, id) == 0) {
-            return &l->items[i];
-        }
-    }
-    return NULL;
-}
-
-// "3.347 µs [1.2 µs, 5.1 µs] · 1.10× [1.02, 1.18]"
-static void change_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys)
-{
-    for (size_t k = 0; k < ab->n_comparisons && !ab->emulated; k++) {
-        const etp_ledger_row *row = ledger_row(ab, k, op->id);
-        char by[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS], ratio[96] = "";
-        if (!row) {
-            continue;
-        }
-        bool known = row->lo_ns != ETP_NS_UNKNOWN;
-        bool range = isfinite(row->ratio_lo) && isfinite(row->ratio_hi);
-        if (isfinite(op->speedup[k])) {
-            snprintf(ratio, sizeof ratio, range ? " · %.2f× [%.2f, %.2f]" : " · %.2f×",
-                     op->speedup[k], row->ratio_lo, row->ratio_hi);
-        }
-        etp_keys_add(keys,
-                     etp_ledger_row_slower(row)   ? ETP_WARN
-                     : etp_ledger_row_faster(row) ? ETP_GOOD
-                                                  : ETP_PLAIN,
-                     k ? "" : "saved", "%s%s%s%s%s%s%s%s%s",
-                     etp_format_ns(-(double)row->delta_ns, by), known ? " [" : "",
-                     known ? etp_format_ns(-(double)row->hi_ns, lo) : "", known ? ", " : "",
-                     known ? etp_format_ns(-(double)row->lo_ns, hi) : "", known ? "]" : "", ratio,
-                     ab->n_comparisons > 1 ? " · " : "",
-                     ab->n_comparisons > 1 ? ab->arms[ab->ledgers[k].candidate].measured : "");
-    }
+    const char *place = strstr(title, " ["), *of = strstr(title, " of ");
+    size_t len = place ? (size_t)(place - title) : strlen(title);
+    etp_str name = of && (size_t)(of - title) < len
+                       ? (etp_str){of + 4, len - (size_t)(of + 4 - title)}
+                       : (etp_str){"", 0};
+    bool own = name.len && etp_str_starts(etp_str_from(op->label), name);
+    return (etp_str){title, own ? (size_t)(of - title) : len};
 }
 
 static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
@@ -193,20 +123,18 @@ static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *k
         etp_strbuf text;
         etp_strbuf_init(&text, arena);
         for (int c = 0; c < ETP_CODES; c++) {
-            if (seen->of[c]) {
-                etp_strbuf_printf(&text, "%s%s %" PRIu64, text.len ? ", " : "",
-                                  etp_code_name((etp_code)c), seen->of[c]);
+            if (seen->of[c] == seen->samples) {
+                etp_strbuf_printf(&text, ", %s", etp_code_name((etp_code)c));
+            } else if (seen->of[c]) {
+                etp_strbuf_printf(&text, "%s %" PRIu64 " %s", text.len ? "," : ":", seen->of[c],
+                                  etp_code_name((etp_code)c));
             }
         }
-        const char *title = seen->kernel != ETP_NO_INDEX ? k->kernels[seen->kernel].title : NULL;
-        const char *place = title ? strstr(title, " [") : NULL; // the kernels' table has it
-        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " samples (%s)%s%.*s",
-                     ab->arms[a].measured, seen->samples, etp_strbuf_str(&text).ptr,
-                     title ? "; most in " : "",
-                     (int)(place   ? place - title
-                           : title ? (ptrdiff_t)strlen(title)
-                                   : 0),
-                     title ? title : "");
+        etp_str title = kernel_title(k, seen, op);
+        etp_keys_add(keys, ETP_PLAIN, "kernels", "%s: %" PRIu64 " sample%s%s%s%.*s",
+                     ab->arms[a].measured, seen->samples, seen->samples == 1 ? "" : "s",
+                     etp_strbuf_str(&text).ptr, title.len ? "; most in " : "", (int)title.len,
+                     title.len ? title.ptr : "");
     }
 }
 
@@ -249,8 +177,7 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
 {
     etp_report_drawer(r, op->id, op->label);
     etp_keys *keys = etp_report_keys(r, NULL);
-    time_keys(ab, op, keys);
-    change_keys(ab, op, keys);
+    etp_ab_time_keys(ab, op, keys, arena);
     if (op->engaged.eligible) {
         const char *word = etp_ab_engaged_word(op->engaged.state),
                    *reason = etp_reason_text(op->engaged.reason);

@@ -137,7 +137,6 @@ void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_json j;
     etp_json_init(&j, &sink, false);
     etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "schema", "etprof.page/1");
     etp_json_kv_z(&j, "arm", ab->arms[arm].measured);
     etp_json_kv_z(&j, "baseline", compared ? ab->arms[ab->baseline].measured : NULL);
     executions(&j, "inference", p);
@@ -160,6 +159,6 @@ void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
                     "whatif'. Fixes count with their likely gain, their floor and their ceiling.",
                     ab->arms[arm].measured);
     if (!text.failed) {
-        etp_report_attach_json(r, "etprof.page/1", etp_strbuf_str(&text));
+        etp_report_attach_json(r, "whatif-data", etp_strbuf_str(&text));
     }
 }

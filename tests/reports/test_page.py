@@ -4,12 +4,14 @@ links lead to, and that its figures are those of report.json.
 
 usage: test_page.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
 import csv
+import gzip
 import html
 import io
 import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -146,10 +148,47 @@ def links_and_drawers(chromium, tmp, folder):
         part = re.search(rf'<section class="drawer" id="{one["id"]}".*?</section>', text, re.S)
         words = html.unescape(re.sub(r"<[^>]*>", "", part.group(0))) if part else ""
         expect((one.get("label") or one["text"]) in words, folder.name, one["id"], "is in the page")
-    fixed = sum(len(part.encode()) for part in re.findall(  # what does not grow with the operators
-        r'<style>.*?</style>|<script>.*?</script>|<figure class="chart">.*?</figure>', text, re.S))
-    size = fixed + (len(text.encode()) - fixed) * 300 / len(operators)
-    expect(size < 600_000 or len(operators) < 100, folder.name, "600 kB for 300 operators", size)
+
+
+def single_runs(chromium, tmp):
+    """A drawer draws how the single runs of an arm lie: as many in each step as flatc and the changes say."""
+    data = (ROOT / "tests/data/mixed_xnnpack_fp32.etdump").read_bytes()
+    flatc = json.loads(gzip.decompress((ROOT / "tests/data/mixed_xnnpack_fp32.etdump.json.gz").read_bytes()))
+    events = [e["profile_event"] for b in flatc["run_data"] for e in b["events"]]
+    at = [(e["start_time"], e["end_time"]) for e in events if e.get("name") == "native_call_cumsum.out"]
+    first, ns = struct.pack("<Q", at[0][1]), []
+    expect(data.count(first) == 1, "the end of the first run stands once in the recording")
+    names = ["one.etdump"] + [f"one_b{k}.etdump" for k in range(2, 9)]
+    for k, name in enumerate(names):  # of each run the first is made to last as long as k says
+        took = 90 + k * k * 9
+        (tmp / name).write_bytes(data.replace(first, struct.pack("<Q", at[0][0] + took)))
+        ns += [took] + [end - start for start, end in at[1:]]
+    page = tmp / "runs.html"
+    page.write_text(run(tmp, "analyze", *names, "--format", "html"))
+    shown = browser.ask(chromium, tmp, page, """
+      return Array.from(document.querySelectorAll('.drawer[id^=op]')).map(function (d) {
+        var dd = d.querySelector('dd'), said = dd.getAttribute('data-h'), text = dd.textContent;
+        var a = document.createElement('a');
+        a.href = '#' + d.id;
+        document.body.appendChild(a).click();
+        var path = d.querySelector('svg.runs path');
+        return [d.querySelector('h3').textContent, said, path && path.getBBox().height, text,
+          path && path.getAttribute('d').split('M').length - 1]; });""")
+    expect("error" not in shown, "single runs", shown)
+    told = next(row for row in shown if "cumsum" in row[0])
+    lo, hi, steps, tops = told[1].split()
+    counts = [0] * int(steps)
+    for v in ns:
+        counts[min(int((v - min(ns)) / (max(ns) - min(ns)) * len(counts)), len(counts) - 1)] += 1
+    want = [max(round(9 * c / max(counts)), 1) if c else 0 for c in counts]
+    expect((int(lo), int(hi)) == (min(ns), max(ns)), "the axis", lo, hi, min(ns), max(ns))
+    expect([int(t) for t in tops.ljust(len(counts), "0")] == want, "columns", tops, want)
+    expect(told[4] == sum(c > 0 for c in counts) and told[2] == 9, "they are drawn", told)
+    quarter, most = (sorted(ns)[round(q * (len(ns) - 1))] for q in (0.25, 0.75))
+    words = f"half of {len(ns)} runs {quarter} to {most} ns, all {min(ns)} to {max(ns)} ns"
+    expect(words in told[3], "in words", words, told[3])
+    expect(re.search(r"ns \[\d+, \d+ ns\]", told[3]), "with its interval", told[3])
+    expect(all(row[1] is None for row in shown if row is not told), "runs of no length have no picture", shown)
 
 
 def graph(chromium, tmp):
@@ -168,7 +207,7 @@ def graph(chromium, tmp):
       var heat = function () {
         return getComputedStyle(document.querySelector('.graph .n')).getPropertyValue('--heat'); };
       return {boxes: Array.from(svg.querySelectorAll('a')).map(function (a) {
-          return [a.getAttribute('href').slice(1)].concat(box(a.querySelector('path')));
+          return [a.getAttribute('href').slice(1)].concat(box(a.querySelector('rect')));
         }), frames: Array.from(svg.querySelectorAll('.frame')).map(box), grown: larger / width,
         hits: svg.querySelectorAll('.hit').length, heat: heat(),
         spans: Array.from(document.querySelectorAll('#icicle ~ figure .track:first-of-type > a')).map(function (a) {
@@ -184,7 +223,7 @@ def graph(chromium, tmp):
     shapes = lambda values: {tuple(v["shape"]) for v in values}  # noqa: E731
     for one in operators.values():
         part = re.search(rf'<section class="drawer" id="{one["id"]}">.*?</section>', text, re.S).group(0)
-        line = re.search(r"<dt>graph</dt><dd>(.*?) → this", part)
+        line = re.search(r"<dt>graph<dd>(.*?) → this", part)
         for before in re.findall(r">(op\d+)<", line.group(1)) if line else []:
             edges += 1
             made, taken = shapes(operators[before]["outputs"]), shapes(one["inputs"])
@@ -296,6 +335,7 @@ def main():
             nothing_clipped(chromium, tmp, folder)
         links_and_drawers(chromium, tmp, tmp / "large")
         spread(chromium, tmp, tmp / "measured")
+        single_runs(chromium, tmp)
         graph(chromium, tmp)
         what_if(chromium, tmp)
         roofline(tmp)

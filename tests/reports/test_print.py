@@ -25,12 +25,13 @@ class Headers(html.parser.HTMLParser):
         self.inside, self.texts = False, []
 
     def handle_starttag(self, tag, attrs):
+        if tag in ("th", "td"):  # whose end tags need not be written
+            self.inside = tag == "th"
         if tag == "th":
-            self.inside = True
             self.texts.append("")
 
     def handle_endtag(self, tag):
-        self.inside = self.inside and tag != "th"
+        self.inside = self.inside and tag not in ("th", "tr")
 
     def handle_data(self, data):
         if self.inside:

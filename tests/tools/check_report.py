@@ -12,11 +12,14 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+# end tags that HTML leaves out: of what is open, what a new one of these ends
+ENDS = {"td": {"td", "th"}, "th": {"td", "th"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"}}
+LEFT_OUT = {"tr": {"td", "th"}, "dl": {"dt", "dd"}}
 VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 URL_ATTRIBUTES = {"href", "src", "srcset", "action", "formaction", "data", "poster", "xlink:href", "ping"}
 FORBIDDEN = {"link", "img", "iframe", "object", "embed", "base", "form", "foreignobject", "audio", "video"}
 ATTRIBUTES = set("""lang charset name content http-equiv id class href scope style title role tabindex
-    type value checked data-v data-sort data-choice data-schema aria-label aria-labelledby xmlns viewbox x y x1 x2 y1
+    type value checked data-v data-h data-sort data-choice aria-label aria-labelledby xmlns viewbox x y x1 x2 y1
     y2 cx cy r d width height fill text-anchor patternunits patterntransform transform""".split())
 CHARTS = ("operator_breakdown", "ledger", "latency_comparison", "blocks", "threads",
           "upright")
@@ -29,8 +32,7 @@ class Page(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.problems, self.stack, self.ids = [], [], set()
         self.references, self.scripts, self.tables, self.styles = set(), [], [], []
-        self.table = None
-        self.cell = None
+        self.table = self.cell = self.picture = None
         self.feed(text)
         self.close()
         if self.stack:
@@ -39,6 +41,8 @@ class Page(html.parser.HTMLParser):
             self.problems.append(f"no element has the id {reference!r}")
 
     def handle_starttag(self, tag, attrs):
+        if self.stack and self.stack[-1] in ENDS.get(tag, ()):
+            self.handle_endtag(self.stack[-1])
         names = [k for k, _ in attrs]
         attributes = dict(attrs)
         if len(set(names)) != len(names):
@@ -75,8 +79,11 @@ class Page(html.parser.HTMLParser):
                 self.problems.append("<th> without scope")
             self.cell = {"text": "", "value": attributes.get("data-v"),
                          "style": attributes.get("style"), "scope": attributes.get("scope")}
-        elif tag == "svg" and attributes.get("role") != "img":
+        elif tag == "svg" and attributes.get("role") not in ("img", "group"):
             self.problems.append("<svg> without role")
+        self.picture = attributes.get("role") if tag == "svg" else self.picture
+        if tag == "a" and "svg" in self.stack and self.picture == "img":
+            self.problems.append("a link in a picture, where nobody who cannot see finds it")
         if tag == "script":
             self.scripts.append([attributes, ""])
         if tag not in VOID:
@@ -88,6 +95,8 @@ class Page(html.parser.HTMLParser):
             self.stack.pop()
 
     def handle_endtag(self, tag):
+        if self.stack and self.stack[-1] in LEFT_OUT.get(tag, ()):
+            self.handle_endtag(self.stack[-1])
         if not self.stack or self.stack[-1] != tag:
             self.problems.append(f"</{tag}> closes {self.stack[-1:]}")
             return
@@ -198,7 +207,7 @@ def check_values(page, text_csv, problems):
     longest = max(r[k] or 0 for r in table["rows"][:-1] for k in (2, 3))
     for row, cells in zip(table["rows"][:-1], page.tables[0]["rows"]):
         for k in (2, 3):
-            if row[k] and cells[k]["style"] != f"--w:{row[k] / longest * 100:.1f}%":
+            if row[k] and cells[k]["style"] != f"--w:{row[k] / longest * 100:.0f}%":
                 problems.append(f"bar {cells[k]['style']} of {row[k]} in {longest}")
                 return
     if sum(r[2] for r in table["rows"][:-1]) != table["rows"][-1][2]:

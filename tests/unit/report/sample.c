@@ -241,7 +241,7 @@ etp_report *sample_full(etp_arena *arena)
     add_evidence_section(r);
     etp_report_footer(r, "etprof 0.1.0 · model sha256 9f2c…41 · ExecuTorch 1.5.1 · seed 1 · "
                          "etprof ab encoder_xnnpack_fp16.pte --levels neon,sme2 --blocks 10");
-    etp_report_attach_json(r, "etprof.ab/1",
+    etp_report_attach_json(r, "numbers",
                            ETP_STR("{\"schema\":\"etprof.ab/1\",\"note\":\"</script>\"}"));
     return r;
 }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long one operator took: mean and interval of each arm, its single runs, what was saved.
+#include "show/times.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum { STEPS = 24, RANGE_CHARS = 2 * ETP_NUMBER_CHARS + 8, BLOCKS = 512, RUNS = 1 << 20 };
+#define DRAWN_SHARE 0.0005 // of an inference: shorter operators have no picture of their runs
+
+static int64_t dump_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
+{
+    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
+    for (size_t i = 0; i < op->merged.n; i++) {
+        sum += op->merged.items[i].arm == arm ? op->merged.items[i].row->per_dump_ns[dump] : 0;
+    }
+    return sum;
+}
+
+// Mean of an operator in each recording of an arm; how many have any.
+static size_t block_means(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, double *means,
+                          size_t cap)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    size_t n = 0;
+    for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
+        if (p->per_dump_executions[d]) {
+            means[n++] = (double)dump_ns(op, arm, d) / (double)p->per_dump_executions[d];
+        }
+    }
+    return n;
+}
+
+// "630.7 to 735.7 µs", "639.0 µs to 1.202 ms"
+static const char *range_text(double lo, double hi, const char *between, char buf[RANGE_CHARS])
+{
+    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
+    etp_format_ns(lo, a);
+    etp_format_ns(hi, b);
+    char *unit = strrchr(a, ' '), *other = strrchr(b, ' ');
+    if (unit && other && strcmp(unit, other) == 0) {
+        *unit = '\0';
+    }
+    snprintf(buf, RANGE_CHARS, "%s%s%s", a, between, b);
+    return buf;
+}
+
+// ---- single runs ----
+
+typedef struct runs { // of one arm
+    uint64_t *ns;     // ascending
+    size_t n;
+} runs;
+
+static int ascending(const void *pa, const void *pb)
+{
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+static runs runs_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp_arena *arena)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    size_t n = op->rows[arm] ? (size_t)op->rows[arm]->calls : 0;
+    uint64_t *ns = p && n && n <= RUNS ? ETP_NEW_ARRAY(arena, uint64_t, n) : NULL;
+    if (!ns) {
+        return (runs){0};
+    }
+    n = etp_profile_samples(p, op->rows[arm], ns, n);
+    qsort(ns, n, sizeof *ns, ascending);
+    return (runs){ns, n};
+}
+
+static uint64_t part_of(const runs *r, double q)
+{
+    return r->ns[(size_t)llround(q * (double)(r->n - 1))];
+}
+
+typedef struct frame { // all arms' runs on one scale
+    double lo, hi;
+} frame;
+
+static frame frame_of(const runs *all, size_t n)
+{
+    frame f = {INFINITY, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].n) {
+            f.lo = fmin(f.lo, (double)all[i].ns[0]);
+            f.hi = fmax(f.hi, (double)part_of(&all[i], 0.98)); // one interrupted run says nothing
+        }
+    }
+    return f;
+}
+
+static void draw(etp_keys *keys, const runs *r, const frame *f)
+{
+    uint64_t counts[STEPS] = {0};
+    for (size_t i = 0; i < r->n; i++) {
+        double at = ((double)r->ns[i] - f->lo) / (f->hi - f->lo) * STEPS;
+        counts[at < STEPS ? (size_t)at : STEPS - 1]++;
+    }
+    etp_keys_histogram(keys, f->lo, f->hi, counts, STEPS);
+}
+
+// "683.2 µs [630.7, 735.7 µs] · half of 300 runs 650.0 to 690.0 µs, all 639.0 µs to 1.202 ms"
+static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, const runs *r,
+                    etp_keys *keys)
+{
+    double means[BLOCKS];
+    char at[ETP_NUMBER_CHARS], interval[RANGE_CHARS + 4] = "", half[RANGE_CHARS + 48] = "",
+                                                      buf[RANGE_CHARS], all[RANGE_CHARS];
+    size_t n = block_means(ab, op, a, means, BLOCKS);
+    if (n >= 2) {
+        etp_interval ci = etp_mean_interval(means, n, ETP_CONFIDENCE);
+        if (isfinite(ci.lo) && isfinite(ci.hi)) {
+            snprintf(interval, sizeof interval, " [%s]",
+                     range_text(fmax(ci.lo, 0), ci.hi, ", ", buf));
+        }
+    }
+    const etp_profile_row *row = op->rows[a];
+    range_text((double)row->min_ns, (double)row->max_ns, " to ", all);
+    if (r->n >= 8) {
+        snprintf(half, sizeof half, "half of %zu runs %s, all ", r->n,
+                 range_text((double)part_of(r, 0.25), (double)part_of(r, 0.75), " to ", buf));
+    } else if (row->calls == 1) {
+        snprintf(half, sizeof half, "1 run");
+        all[0] = '\0';
+    } else {
+        snprintf(half, sizeof half, "%" PRIu64 " runs ", row->calls);
+    }
+    bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
+    etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured, "%s%s · %s%s%s%.*s",
+                 etp_format_ns((double)op->ns[a], at), interval, half, all, renamed ? " · as " : "",
+                 renamed ? (int)op->names[a].len : 0, op->names[a].ptr);
+}
+
+static void arm_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
+{
+    runs *all = ETP_NEW_ARRAY(arena, runs, ab->n_arms);
+    double largest = 0;
+    for (size_t i = 0; all && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        all[i] = runs_of(ab, op, a, arena);
+        double whole = (double)ab->arms[a].traced_ns;
+        largest = op->rows[a] && whole > 0 ? fmax(largest, (double)op->ns[a] / whole) : largest;
+    }
+    frame f = all ? frame_of(all, ab->n_arms) : (frame){0};
+    bool drawn = f.hi > f.lo && largest >= DRAWN_SHARE;
+    for (size_t i = 0; all && i < ab->n_arms; i++) {
+        uint32_t a = ab->shown[i];
+        if (op->rows[a]) {
+            arm_key(ab, op, a, &all[i], keys);
+            if (drawn && all[i].n >= 8) {
+                draw(keys, &all[i], &f);
+            }
+        }
+    }
+}
+
+// ---- what was saved ----
+
+static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, const char *id)
+{
+    const etp_ledger *l = &ab->ledgers[comparison].ledger;
+    for (size_t i = 0; i < l->n; i++) {
+        if (strcmp(l->items[i].id, id) == 0) {
+            return &l->items[i];
+        }
+    }
+    return NULL;
+}
+
+// "3.347 µs [1.2, 5.1 µs] · 1.10× [1.02, 1.18]"
+static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, etp_keys *keys)
+{
+    const etp_ledger_row *row = ledger_row(ab, k, op->id);
+    char by[ETP_NUMBER_CHARS], buf[RANGE_CHARS], interval[RANGE_CHARS + 4] = "", ratio[96] = "";
+    if (!row) {
+        return;
+    }
+    bool range = isfinite(row->ratio_lo) && isfinite(row->ratio_hi);
+    if (row->lo_ns != ETP_NS_UNKNOWN) {
+        snprintf(interval, sizeof interval, " [%s]",
+                 range_text(0.0 - (double)row->hi_ns, 0.0 - (double)row->lo_ns, ", ", buf));
+    }
+    if (isfinite(op->speedup[k])) {
+        snprintf(ratio, sizeof ratio, range ? " · %.2f× [%.2f, %.2f]" : " · %.2f×", op->speedup[k],
+                 row->ratio_lo, row->ratio_hi);
+    }
+    bool several = ab->n_comparisons > 1;
+    etp_keys_add(keys,
+                 etp_ledger_row_slower(row)   ? ETP_WARN
+                 : etp_ledger_row_faster(row) ? ETP_GOOD
+                                              : ETP_PLAIN,
+                 k ? "" : "saved", "%s%s%s%s%s", etp_format_ns(0.0 - (double)row->delta_ns, by),
+                 interval, ratio, several ? " · " : "",
+                 several ? ab->arms[ab->ledgers[k].candidate].measured : "");
+}
+
+void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
+{
+    arm_keys(ab, op, keys, arena);
+    for (size_t k = 0; k < ab->n_comparisons && !ab->emulated; k++) {
+        change_key(ab, op, k, keys);
+    }
+}
