@@ -321,7 +321,7 @@
     find.placeholder = 'Find an operator to change';
     data.operators.forEach(function (op) {
       var select = make('select', '', title(op.id));
-      [['as it is', 0], ['without it', DROP], op.before && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
+      [['as it is', 0], ['without it', DROP], data.baseline && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
         .filter(Boolean).forEach(function (o) { select.appendChild(make('option', o[0])).value = o[1]; });
       select.onchange = function () { changes[op.id] = Number(select.value); renew(); };
       select.name = op.id;

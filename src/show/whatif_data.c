@@ -5,9 +5,30 @@
 
 #include <math.h>
 
-#include "base/json.h"
+#include "document/rows.h"
 
 #define LEAST_SHARE 0.0005 // of an inference; operators below it change nothing that is shown
+
+typedef struct page_times {
+    int64_t *items;
+    size_t n;
+} page_times;
+
+typedef struct page_operator {
+    const char *id;
+    page_times ns, before;
+    double roof_ns; // NAN
+} page_operator;
+
+typedef struct page_data {
+    const char *arm, *baseline;
+    page_times inference, before;
+    double factor; // NAN
+    const etp_ab_fix *fixes;
+    size_t n_fixes;
+    page_operator *operators;
+    size_t n_operators;
+} page_data;
 
 static int64_t sum_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
@@ -28,29 +49,25 @@ static int64_t total_ns(const etp_ab_operator *op, uint32_t arm)
 }
 
 // [executions, nanoseconds] over all recordings, then of each.
-static void executions(etp_json *j, const char *key, const etp_profile *p)
+static void executions(const etp_profile *p, page_times *out, etp_arena *arena)
 {
-    etp_json_key(j, key);
-    etp_json_begin_array_inline(j);
-    etp_json_u64(j, p->executions);
-    etp_json_i64(j, p->execute_total_ns);
-    for (size_t d = 0; d < p->n_dumps; d++) {
-        etp_json_u64(j, p->per_dump_executions[d]);
-        etp_json_i64(j, p->per_dump_execute_ns[d]);
+    out->items = ETP_NEW_ARRAY(arena, int64_t, 2 * (p->n_dumps + 1));
+    for (size_t d = 0; out->items && d <= p->n_dumps; d++) { // the total first
+        out->items[2 * d] = (int64_t)(d ? p->per_dump_executions[d - 1] : p->executions);
+        out->items[2 * d + 1] = d ? p->per_dump_execute_ns[d - 1] : p->execute_total_ns;
+        out->n = 2 * d + 2;
     }
-    etp_json_end(j);
 }
 
-static void times(etp_json *j, const char *key, const etp_ab *ab, const etp_ab_operator *op,
-                  uint32_t arm)
+static void times(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, page_times *out,
+                  etp_arena *arena)
 {
-    etp_json_key(j, key);
-    etp_json_begin_array_inline(j);
-    etp_json_i64(j, total_ns(op, arm));
-    for (size_t d = 0; d < ab->arms[arm].profile->n_dumps; d++) {
-        etp_json_i64(j, sum_ns(op, arm, d));
+    size_t n = ab->arms[arm].profile->n_dumps;
+    out->items = ETP_NEW_ARRAY(arena, int64_t, n + 1);
+    for (size_t d = 0; out->items && d <= n; d++) {
+        out->items[d] = d ? sum_ns(op, arm, d - 1) : total_ns(op, arm);
+        out->n = d + 1;
     }
-    etp_json_end(j);
 }
 
 // Half of a 95 % interval ÷ the standard error of its mean, of N values.
@@ -74,52 +91,75 @@ static bool worth_it(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
     return op->rows[arm] && (double)total_ns(op, arm) >= LEAST_SHARE * (double)p->execute_total_ns;
 }
 
-static void operators(etp_json *j, const etp_ab *ab, uint32_t arm, bool compared)
+static void operators(const etp_ab *ab, uint32_t arm, bool compared, page_data *out,
+                      etp_arena *arena)
 {
-    etp_json_key(j, "operators");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_operators; i++) {
+    out->operators = ETP_NEW_ARRAY(arena, page_operator, ab->n_operators);
+    for (size_t i = 0; out->operators && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         if (!worth_it(ab, op, arm)) {
             continue;
         }
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", op->id);
-        times(j, "ns", ab, op, arm);
+        page_operator *o = &out->operators[out->n_operators++];
+        o->id = op->id;
+        times(ab, op, arm, &o->ns, arena);
         if (compared) {
-            times(j, "before", ab, op, ab->baseline);
+            times(ab, op, ab->baseline, &o->before, arena);
         }
-        if (op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN) {
-            etp_json_kv_double(j, "roof", op->roofs[arm].roof_ns);
-        }
-        etp_json_end(j);
+        bool roof = op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
+        o->roof_ns = roof ? op->roofs[arm].roof_ns : (double)NAN;
     }
-    etp_json_end(j);
 }
 
-static void fixes(etp_json *j, const etp_ab *ab)
-{
-    etp_json_key(j, "fixes");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->fixes.n; i++) {
-        const etp_ab_fix *f = &ab->fixes.items[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", f->id);
-        etp_json_kv_i64(j, "lo", f->lo_ns);
-        if (f->expected_ns != ETP_NS_UNKNOWN) {
-            etp_json_kv_i64(j, "expected", f->expected_ns);
-        }
-        etp_json_kv_i64(j, "hi", f->hi_ns);
-        etp_json_key(j, "of");
-        etp_json_begin_array_inline(j);
-        for (size_t k = 0; k < f->n_evidence; k++) {
-            etp_json_z(j, f->evidence[k]);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+// ---- document ----
+
+#define OF etp_ab_fix
+static const etp_field k_fix_rows[] = {
+    FIELD("id", TEXT, id, "a fix of `next_fixes`", .flags = ETP_SET),
+    FIELD("lo", NS, lo_ns, "gain per inference: floor, nanoseconds", .range = ETP_SIGNED,
+          .flags = ETP_SET),
+    FIELD("expected", NS, expected_ns, "likely", .range = ETP_SIGNED, .flags = ETP_ABSENT),
+    FIELD("hi", NS, hi_ns, "ceiling", .range = ETP_SIGNED, .flags = ETP_SET),
+    LIST("of", TEXT, evidence, n_evidence, "what it rests on: operators, rows of the ledger",
+         .flags = ETP_SET | ETP_ONE_LINE),
+};
+static SHAPE_ON_ONE_LINE(k_fix, k_fix_rows);
+#undef OF
+#define OF page_operator
+static const etp_field k_operator_rows[] = {
+    FIELD("id", TEXT, id, "an operator of `operators`", .flags = ETP_SET),
+    LIST("ns", INT, ns.items, ns.n,
+         "nanoseconds over all executions of the arm's recordings, then of each recording",
+         .flags = ETP_ONE_LINE),
+    LIST("before", INT, before.items, before.n, "likewise of the baseline; empty without one",
+         .flags = ETP_ONE_LINE),
+    FIELD("roof", NUMBER, roof_ns, "least time the device could do it in, nanoseconds",
+          .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_operator, k_operator_rows);
+#undef OF
+#define OF page_data
+static const etp_field k_rows[] = {
+    FIELD("arm", TEXT, arm, "whose inference is recomputed", .flags = ETP_SET),
+    FIELD("baseline", TEXT, baseline, "what it is compared with; null: a single arm"),
+    LIST("inference", INT, inference.items, inference.n,
+         "executions and nanoseconds of `Method::execute`: over all recordings of the arm, then of "
+         "each",
+         .flags = ETP_ONE_LINE),
+    LIST("before", INT, before.items, before.n, "likewise of the baseline; empty without one",
+         .flags = ETP_ONE_LINE),
+    FIELD("factor", NUMBER, factor,
+          "half of a 95 % t interval ÷ standard error of a mean over the recordings",
+          .flags = ETP_ABSENT),
+    LIST("fixes", OBJECT, fixes, n_fixes, "as `next_fixes` of `etprof.ab/1`", .shape = &k_fix),
+    LIST("operators", OBJECT, operators, n_operators, "from 0.05 % of an inference, longest first",
+         .shape = &k_operator),
+};
+static SHAPE(k_page, k_rows);
+#undef OF
+const etp_document k_etp_page_document = {
+    "etprof.page/1", "What the script of report.html computes What if from, in the page itself",
+    &k_page};
 
 void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
@@ -131,34 +171,29 @@ void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         return;
     }
     bool pairs = arm == ab->baseline || (base && base->n_dumps == p->n_dumps);
+    page_data data = {.arm = ab->arms[arm].measured,
+                      .baseline = compared ? ab->arms[ab->baseline].measured : NULL,
+                      .factor = pairs ? interval_factor(p->n_dumps, arena) : (double)NAN,
+                      .fixes = ab->fixes.items,
+                      .n_fixes = ab->fixes.n};
+    executions(p, &data.inference, arena);
+    if (compared) {
+        executions(base, &data.before, arena);
+    }
+    operators(ab, arm, compared, &data, arena);
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_json j;
     etp_json_init(&j, &sink, false);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "arm", ab->arms[arm].measured);
-    etp_json_kv_z(&j, "baseline", compared ? ab->arms[ab->baseline].measured : NULL);
-    executions(&j, "inference", p);
-    if (compared) {
-        executions(&j, "before", base);
-    }
-    double factor = pairs ? interval_factor(p->n_dumps, arena) : (double)NAN;
-    if (isfinite(factor)) {
-        etp_json_key(&j, "factor");
-        etp_json_double(&j, factor);
-    }
-    fixes(&j, ab);
-    operators(&j, ab, arm, compared);
-    etp_json_end(&j);
-    etp_json_end_document(&j);
+    etp_document_write(&j, &k_etp_page_document, &data, &data);
     etp_report_section(r, 1, "whatif", "What if");
     etp_report_text(r,
                     "An inference of %s recomputed by addition of measured times, with operators "
                     "taken out, as they were before, or at their roof: the arithmetic of 'etprof "
                     "whatif'. Fixes count with their likely gain, their floor and their ceiling.",
                     ab->arms[arm].measured);
-    if (!text.failed) {
+    if (!text.failed && data.inference.items && data.operators) {
         etp_report_attach_json(r, "whatif-data", etp_strbuf_str(&text));
     }
 }

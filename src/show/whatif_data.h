@@ -3,8 +3,10 @@
 #ifndef ETP_SHOW_WHATIF_DATA_H
 #define ETP_SHOW_WHATIF_DATA_H
 
+#include "document/fields.h"
 #include "show/report.h"
 
+extern const etp_document k_etp_page_document;
 void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 
 #endif

@@ -25,8 +25,8 @@ BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
 # No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other
 # viewers, of a protocol (tests/mcp).
 SILENT = {"pack", "unpack", "export", "help", "convert", "mcp"}
-# In the page of a report, in the journal of --prepare: nothing that a user is given as a document.
-INSIDE = {"report", "page", "prepare"}
+# In the journal of --prepare: nothing that a user is given as a document.
+INSIDE = {"prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case
 
 in_python_with("jsonschema")
@@ -150,6 +150,15 @@ def printed(tmp, *words, codes=CODES):
     judge(tmp, label, json.loads(done.stdout))
 
 
+def in_page(tmp, *operands):
+    """What the page's script computes from is a document, too."""
+    page = subprocess.run([ETPROF, "analyze", *operands, "--format", "html"], cwd=tmp, check=True, capture_output=True,
+                          text=True, timeout=600).stdout
+    found = re.findall(r'<script type="application/json" id="whatif-data">(.*?)</script>', page, re.S)
+    if check(len(found) == 1, f"{operands}: {len(found)} documents in the page"):
+        judge(tmp, f"page of {operands[0].name}", json.loads(found[0]))
+
+
 def sessions(tmp):
     """What measures, with a runner that plays its part; what reads such folders."""
     (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nnoise 4\n" + b"\n" * 40)
@@ -184,6 +193,8 @@ def fixtures(tmp):
         printed(tmp, verb, run)
     printed(tmp, "analyze", mixed, *model, *roofs)
     printed(tmp, "analyze", DATA / "kit/flat")
+    in_page(tmp, mixed, *model, *roofs)
+    in_page(tmp, mixed, DATA / "fixes/border_layout.etdump")
     printed(tmp, "ops", mixed, *model)
     printed(tmp, "compare", mixed, DATA / "mixed_xnnpack_fp32_load.etdump", *model)
     printed(tmp, "explain", "op2", mixed, *model, *roofs)
