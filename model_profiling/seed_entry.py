@@ -144,4 +144,5 @@ def pipeline(wanted):
     elif not named and not o.analysis_only:
         words += ["--device", {"mac": "local", "android": "adb"}[wanted]]
     words += [w for name in o.only for w in ("--only", name)]
+    words += [] if o.analysis_only else ["--plain"]  # the documents go on with the timelines, by their names
     become(*words, *["--analysis-only"] * o.analysis_only, *["--full"] * o.verbose)

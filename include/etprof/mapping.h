@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a file of any size, for the readers that take bytes.
 //
-// A large file is mapped, not read. Whoever shortens a mapped file ends the process that looks at
+// A large file is mapped, not read; one that is kept compressed (zstd: recordings in a run folder,
+// P.etdump.zst) is read and unpacked. Whoever shortens a mapped file ends the process that looks at
 // it (SIGBUS, the system's rule); etprof itself replaces files, it never shortens them. Thread
 // rule: immutable after open, any number of readers.
 #ifndef ETPROF_MAPPING_H
@@ -13,7 +14,8 @@ ETP_C_BEGIN
 
 typedef struct etp_mapping etp_mapping;
 
-// Errors: ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file, ETP_NOMEM.
+// Errors: ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file or unpacks to a
+// thousand times its size, ETP_CORRUPT when it cannot be unpacked, ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_mapping_open(const char *path, etp_mapping **out,
                                                   etp_error *err);
 // Borrowed until etp_mapping_close.

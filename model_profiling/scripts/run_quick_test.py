@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Export, run, validate: etprof export, smoke, validate; without PyTorch the bundled toy_cnn.
 import pathlib
-import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -9,12 +8,13 @@ from seed_entry import FLAG, ROOT, become, fresh, has_torch, host, options, say,
 
 o = options(("--platform", {"choices": ["mac", "android", "linux"], "default": host()}), ("--no-export", FLAG))
 model = ROOT / "model_profiling/out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte"
-out = fresh(f"out_toy_cnn/runs/{o.platform}")
 model.parent.mkdir(parents=True, exist_ok=True)
 if not o.no_export and has_torch():
     then("export", "toy_cnn", "--dtype", "fp16", "--outdir", model.parent)
 else:
     say("not exported, the bundled toy_cnn is measured: 'etprof export toy_cnn' installs PyTorch")
-    shutil.copy(ROOT / "examples/models" / model.name, model)
-then("smoke", "--model", model, "--out", out, *(["--device", "adb"] if o.platform == "android" else []))
+    model.write_bytes((ROOT / "examples/models" / model.name).read_bytes())
+then("smoke", "--model", model, "--out", (out := fresh(f"out_toy_cnn/runs/{o.platform}")),
+     *(["--device", "adb"] if o.platform == "android" else []))
+then("analyze", out, "--out", out, "--quiet")  # with the timelines
 become("validate", out)

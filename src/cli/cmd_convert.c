@@ -157,6 +157,9 @@ typedef struct inputs {
 static etp_str stem(const char *path)
 {
     etp_str name = etp_str_from(etp_path_name(path));
+    if (etp_str_ends(name, ETP_STR(ETP_OS_PACKED))) {
+        name.len -= sizeof ETP_OS_PACKED - 1;
+    }
     if (etp_str_ends(name, ETP_STR(".etdump")) && name.len > 7) {
         name.len -= 7;
     }
@@ -207,7 +210,7 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
 static etp_status convert_dump(etp_cli *cli, const convert_options *o, const char *path, inputs *in,
                                etp_error *err)
 {
-    ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
+    ETP_TRY(etp_file_open_unpacked(path, DUMP_LIMIT, &in->dump, err));
     if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }

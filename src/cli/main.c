@@ -67,7 +67,8 @@ static int usage_error(const char *word)
         etp_say("etprof: %s is a model: 'etprof ab %s' measures it, 'etprof inspect %s' shows what "
                 "is in it\n",
                 word, word, word);
-    } else if (etp_str_ends(path, ETP_STR(".etdump")) || etp_os_is_dir(word)) {
+    } else if (etp_str_ends(path, ETP_STR(".etdump")) ||
+               etp_str_ends(path, ETP_STR(".etdump" ETP_OS_PACKED)) || etp_os_is_dir(word)) {
         etp_say("etprof: no verb '%s'; 'etprof analyze %s' explains it\n", word, word);
     } else if (near) {
         etp_say("etprof: no verb '%s'; did you mean '%s'?\n", word, near);

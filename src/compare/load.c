@@ -22,8 +22,9 @@ static bool is_timeline_name(const char *path)
 static etp_str arm_of_file(const char *path, uint32_t *block)
 {
     etp_str name = etp_str_from(etp_path_name(path));
-    static const char *const k_suffixes[] = {".etdump",   ".etdp", ".csv",  "_timeline",
-                                             "_all_runs", "_run0", "_exec", "_xtrace"};
+    static const char *const k_suffixes[] = {ETP_OS_PACKED, ".etdump",   ".etdp",
+                                             ".csv",        "_timeline", "_all_runs",
+                                             "_run0",       "_exec",     "_xtrace"};
     for (size_t i = 0; i < sizeof k_suffixes / sizeof *k_suffixes; i++) {
         etp_str suffix = etp_str_from(k_suffixes[i]);
         if (etp_str_ends(name, suffix)) {
@@ -75,7 +76,8 @@ static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
 static bool is_dump_name(const char *name)
 {
     etp_str n = etp_str_from(name);
-    return etp_str_ends(n, ETP_STR(".etdump")) || etp_str_ends(n, ETP_STR(".etdp"));
+    return etp_str_ends(n, ETP_STR(".etdump" ETP_OS_PACKED)) ||
+           etp_str_ends(n, ETP_STR(".etdump")) || etp_str_ends(n, ETP_STR(".etdp"));
 }
 
 static etp_status collect_dir(etp_ab_session *s, const char *dir, int depth, etp_error *err)
@@ -182,7 +184,7 @@ static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
     if (is_timeline_name(d->path)) {
         return open_timeline(s, at, err);
     }
-    ETP_TRY(etp_file_open(d->path, DUMP_LIMIT, &d->file, err));
+    ETP_TRY(etp_file_open_unpacked(d->path, DUMP_LIMIT, &d->file, err));
     etp_status st = etp_trace_open(d->file.bytes, NULL, &d->trace, err);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", d->path);
 }

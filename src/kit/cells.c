@@ -83,3 +83,8 @@ const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const c
 {
     return etp_arena_printf(kit->arena, "%s%s%s", arm->folder, arm->stem, suffix);
 }
+
+const char *etp_kit_timeline_file(const etp_kit *kit, const etp_kit_arm *arm)
+{
+    return kit->timelines ? etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_ALL) : NULL;
+}

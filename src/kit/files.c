@@ -120,10 +120,9 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     }
     qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
     for (size_t d = 0; d < arm->n_dumps; d++) {
-        arm->dump_names[d] = kit->run
-                                 ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
-                                                     arm->dumps[d]->block, ".etdump")
-                                 : etp_path_name(arm->dumps[d]->path);
+        const char *name = etp_path_name(arm->dumps[d]->path);
+        arm->dump_names[d] =
+            kit->run ? etp_arena_printf(kit->arena, "%s%s", arm->folder, name) : name;
         ETP_NEED(arm->dump_names[d], err, "dumps");
     }
     return ETP_OK;
@@ -304,7 +303,8 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files && arm->n_dumps > 0; i++) {
         const char *suffix = k_files[i].suffix;
         bool wanted = strchr(suffix, '%') != NULL;
-        if (wanted && kit->options->run_index == 0) {
+        if ((wanted && kit->options->run_index == 0) ||
+            (k_files[i].render == etp_kit_timeline_all && !kit->timelines)) {
             continue;
         }
         kit->run_index = wanted ? kit->options->run_index : 0;
@@ -387,9 +387,26 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
     return render(kit, md, etp_kit_pipeline_md, NULL, err);
 }
 
+// A line per event and execution is ten times what the recordings take, so a run folder has those
+// tables when its session was asked for plain files, or when it has them already.
+static bool has_timelines(const etp_run *run)
+{
+    etp_arena arena = {0};
+    etp_run_derived derived = {0};
+    const char *dir = etp_arena_strdup(&arena, run->dir);
+    bool found = run->settings.plain;
+    if (!found && dir && etp_run_derived_read(dir, &arena, &derived, NULL) == ETP_OK) {
+        for (size_t i = 0; i < derived.n && !found; i++) {
+            found = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
+        }
+    }
+    etp_arena_dispose(&arena);
+    return found;
+}
+
 static etp_status write_kit(const etp_ab_session *session, const char *dir,
                             const etp_kit_options *options, etp_run_deriving *deriving,
-                            etp_error *err)
+                            bool timelines, etp_error *err)
 {
     etp_arena arena = {0};
     etp_kit kit = {
@@ -400,6 +417,7 @@ static etp_status write_kit(const etp_ab_session *session, const char *dir,
         .dir = dir,
         .deriving = deriving,
         .options = options,
+        .timelines = timelines,
     };
     etp_status st = write_all(&kit, err);
     etp_arena_dispose(&arena);
@@ -409,7 +427,7 @@ static etp_status write_kit(const etp_ab_session *session, const char *dir,
 etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving *to, etp_error *err)
 {
     static const etp_kit_options k_usual = {0};
-    return write_kit(session, to->dir, &k_usual, to, err);
+    return write_kit(session, to->dir, &k_usual, to, has_timelines(etp_ab_run(session)), err);
 }
 
 // Asked for with --out: is DIR the folder that SESSION was opened on?
@@ -437,10 +455,10 @@ etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
     options = options ? options : &k_usual;
     if (is_own(session, dir, options)) {
         etp_run_derive_begin(dir, &arena, &deriving);
-        st = write_kit(session, dir, options, &deriving, err);
+        st = write_kit(session, dir, options, &deriving, true, err);
         st = etp_run_derive_end(&deriving, st, err);
     } else {
-        st = write_kit(session, dir, options, NULL, err);
+        st = write_kit(session, dir, options, NULL, true, err);
     }
     etp_arena_dispose(&arena);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);

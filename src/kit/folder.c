@@ -23,7 +23,7 @@ static const char *const k_timelines[] = {
     "_exec_all_runs_timeline.csv", "_xtrace_all_runs_timeline.csv",
     "_all_runs_timeline.csv",      "_exec_run0_timeline.csv",
     "_run0_timeline.csv",          NULL};
-static const char *const k_dumps[] = {".etdump", NULL};
+static const char *const k_dumps[] = {".etdump" ETP_OS_PACKED, ".etdump", NULL};
 static const char *const k_robust[] = {"_exec_all_runs_timeline_robust_stats.json",
                                        "_all_runs_timeline_robust_stats.json", "_robust_stats.json",
                                        NULL};
@@ -329,12 +329,16 @@ static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->dump);
     etp_status st = path ? etp_file_open(path, FILE_LIMIT, &file, &why) : ETP_NOMEM;
-    if (st == ETP_OK) {
+    if (st == ETP_OK) { // the hash is of the file as it lies there
         etp_sha256 h;
         etp_sha256_init(&h);
         etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
         etp_sha256_hex(&h, u->dump_sha256);
         u->dump_empty = file.bytes.len == 0;
+        etp_file_close(&file);
+        st = etp_file_open_unpacked(path, FILE_LIMIT, &file, &why);
+    }
+    if (st == ETP_OK) {
         st = etp_trace_open(file.bytes, NULL, &t, &why);
     }
     if (st != ETP_OK) {

@@ -33,6 +33,7 @@ typedef struct etp_kit {
     const char *dir;
     etp_run_deriving *deriving; // the session's own folder: what is written is recorded; or NULL
     bool beyond;                // what is written now is not of the usual files
+    bool timelines;             // also the tables of every event of every execution
     uint32_t run_index;         // of etp_kit_timeline_run
     const etp_kit_options *options;
     const char *model; // begins the names of the tables over all experiments
@@ -67,6 +68,8 @@ etp_kit_render etp_kit_metrics, etp_kit_analysis_summary, etp_kit_pipeline_json,
 
 // Names of an experiment's files, relative to the folder; NULL on out of memory.
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix);
+// Of the timeline of all executions; NULL also when it is not written.
+const char *etp_kit_timeline_file(const etp_kit *kit, const etp_kit_arm *arm);
 #define ETP_KIT_TIMELINE_ALL "_exec_all_runs_timeline.csv"
 #define ETP_KIT_TIMELINE_RUN0 "_exec_run0_timeline.csv"
 #define ETP_KIT_OPS_STATS "_exec_ops_stats.csv"

@@ -147,7 +147,7 @@ static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d,
     etp_json_kv_z(j, "etdump", arm->dump_names[d]);
     put_categories(&mean, "categories_ms", j);
     etp_json_kv_u64(j, "rows", table_rows(arm->dumps[d]->trace));
-    etp_json_kv_z(j, "csv_timeline", etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_ALL));
+    etp_json_kv_z(j, "csv_timeline", etp_kit_timeline_file(kit, arm));
     etp_json_kv_z(j, "csv_stats", etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS));
     etp_json_kv_z(j, "experiment", arm->arm->name);
     etp_json_kv_u64(j, "runs", runs);
@@ -251,7 +251,7 @@ static void put_paths(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j, e
     etp_json_key(j, "paths");
     etp_json_begin_object(j);
     etp_json_kv_z(j, "latency_log", log_of(kit, arm, scratch));
-    etp_json_kv_z(j, "timeline_all", any ? etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_ALL) : NULL);
+    etp_json_kv_z(j, "timeline_all", any ? etp_kit_timeline_file(kit, arm) : NULL);
     etp_json_kv_z(j, "timeline_run0",
                   any ? etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_RUN0) : NULL);
     etp_json_kv_z(j, "etdump", dump_name(arm));

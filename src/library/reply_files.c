@@ -28,7 +28,7 @@ static const etp_report *report_ops(const void *about, etp_arena *arena)
 etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
 {
     const char *path = q->paths[0];
-    ETP_TRY(etp_file_open(path, DUMP_LIMIT, &r->file, err));
+    ETP_TRY(etp_file_open_unpacked(path, DUMP_LIMIT, &r->file, err));
     if (q->record) {
         ETP_TRY(read_record(q->record, r, err));
     }
@@ -79,7 +79,7 @@ static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error
 
 etp_status etp_reply_inspector(const etp_question *q, etp_reply *r, etp_error *err)
 {
-    ETP_TRY(etp_file_open(q->paths[0], DUMP_LIMIT, &r->file, err));
+    ETP_TRY(etp_file_open_unpacked(q->paths[0], DUMP_LIMIT, &r->file, err));
     if (q->record) {
         ETP_TRY(read_record(q->record, r, err));
     }
@@ -92,7 +92,7 @@ static etp_status open_view(const char *path, etp_bytes record, etp_file *file, 
                             etp_inspect *out, etp_error *err)
 {
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-    ETP_TRY(name ? etp_file_open(path, FILE_LIMIT, file, err) : etp_fail_nomem(err, path));
+    ETP_TRY(name ? etp_file_open_unpacked(path, FILE_LIMIT, file, err) : etp_fail_nomem(err, path));
     return etp_inspect_open(name, file->bytes, record, &r->arena, out, err) == ETP_OK
                ? ETP_OK
                : etp_fail_ctx(err, "%s", path);
@@ -154,7 +154,7 @@ static const etp_report *report_tree(const void *about, etp_arena *arena)
 static etp_status add_times(const etp_question *q, etp_reply *r, etp_error *err)
 {
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->recording));
-    ETP_TRY(name ? etp_file_open(q->recording, FILE_LIMIT, &r->other, err)
+    ETP_TRY(name ? etp_file_open_unpacked(q->recording, FILE_LIMIT, &r->other, err)
                  : etp_fail_nomem(err, q->recording));
     return etp_trace_open(r->other.bytes, NULL, &r->trace, err) == ETP_OK
                ? etp_inspect_time(&r->view, r->trace, name, &r->arena, err)

@@ -387,11 +387,12 @@ static etp_status write_files(const sampled_launch *k, const etp_sampled_files *
     etp_sink sink = etp_sink_strbuf(&text);
     write_samples(k, &sink);
     ETP_NEED(!sink.failed && !text.failed, err, "samples");
-    ETP_TRY(etp_os_write_below(files->dir, files->samples, etp_strbuf_str(&text), err));
+    ETP_TRY(
+        etp_run_keep_file(files->settings, files->dir, files->samples, etp_strbuf_str(&text), err));
     text.len = 0;
     write_code(k, &sink);
     ETP_NEED(!sink.failed && !text.failed, err, "code");
-    return etp_os_write_below(files->dir, files->code, etp_strbuf_str(&text), err);
+    return etp_run_keep_file(files->settings, files->dir, files->code, etp_strbuf_str(&text), err);
 }
 
 // ---- all together ----

@@ -21,6 +21,7 @@ typedef struct etp_sampled_files {
     const char *dump;           // local path: its recording of the same iterations
     const char *dir;            // the run folder, and in it
     const char *samples, *code; // what is to be written
+    const etp_settings *settings;
 } etp_sampled_files;
 
 // Joins RAW with DUMP and the iterations of O, writes both files. EPOCH_NS is the runner's clock at

@@ -58,6 +58,16 @@ static const char *scratch(etp_session *s, const char *name)
     return etp_arena_printf(&s->block_arena, "%s/%s", s->device->work_dir, name);
 }
 
+static etp_status keep_dump(etp_session *s, const char *local, const char *name, etp_error *err)
+{
+    etp_file file;
+    ETP_TRY(etp_file_open(local, DUMP_LIMIT, &file, err));
+    etp_str content = {(const char *)file.bytes.ptr, file.bytes.len};
+    etp_status st = etp_run_keep_file(&s->plan->settings, s->config->dir, name, content, err);
+    etp_file_close(&file);
+    return st == ETP_OK ? etp_os_remove_tree(local, err) : st;
+}
+
 static etp_status take_dump(etp_session *s, const etp_task *t, const char *remote,
                             etp_launch_outcome *o, etp_error *err)
 {
@@ -74,8 +84,7 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
         return etp_os_remove_tree(local, err);
     }
     if (pulled == ETP_OK && is_dump(local, why, sizeof why)) {
-        ETP_TRY(etp_os_sync(local, err));
-        return etp_os_move_below(local, s->config->dir, name, err);
+        return keep_dump(s, local, name, err);
     }
     if (pulled != ETP_OK) {
         snprintf(why, sizeof why, "its trace is missing: %s", pull_err.msg);
@@ -100,6 +109,7 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
     etp_sampled_files files = {.raw = scratch(s, "here.samples"),
                                .dump = scratch(s, "here.etdump"),
                                .dir = s->config->dir,
+                               .settings = &s->plan->settings,
                                .samples = file_of(s, t, ".samples"),
                                .code = file_of(s, t, ".code")};
     ETP_NEED(files.raw && files.dump && files.samples && files.code, err, "samples");

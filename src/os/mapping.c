@@ -22,7 +22,7 @@ etp_status etp_mapping_open(const char *path, etp_mapping **out, etp_error *err)
     etp_mapping *m = ETP_NEW(&arena, etp_mapping);
     ETP_NEED(m, err, "mapping");
     m->arena = arena;
-    etp_status st = etp_file_open(path, UINT64_MAX, &m->file, err);
+    etp_status st = etp_file_open_unpacked(path, UINT64_MAX, &m->file, err);
     if (st != ETP_OK) {
         etp_mapping_close(m);
         return st;

@@ -29,6 +29,14 @@ typedef struct etp_file {
 // ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file or larger than LIMIT.
 ETP_NODISCARD etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out,
                                        etp_error *err);
+// The same of a file that may be kept compressed (zstd, told by its first bytes): *out has what was
+// packed, at most LIMIT bytes. ETP_CORRUPT when it cannot be unpacked.
+ETP_NODISCARD etp_status etp_file_open_unpacked(const char *path, uint64_t limit, etp_file *out,
+                                                etp_error *err);
+#define ETP_OS_PACKED ".zst" // ends the names of such files
+// CONTENT compressed: same bytes from the same library. For the whole content, in ARENA.
+ETP_NODISCARD etp_status etp_os_pack(etp_str content, etp_arena *arena, etp_str *out,
+                                     etp_error *err);
 void etp_file_close(etp_file *file); // safe on a zeroed or closed file
 
 // Small files into an arena. Pseudo files (/proc, /sys) work: their size is not trusted.

@@ -43,14 +43,27 @@ bool etp_run_path_ok(etp_str path)
     return false;
 }
 
+// What a launch leaves, as it is or compressed.
+static bool is_of_launch(etp_str relative)
+{
+    static const char *const k_ends[] = {".etdump", ".samples", ".code"};
+    if (etp_str_ends(relative, ETP_STR(ETP_OS_PACKED))) {
+        relative.len -= sizeof ETP_OS_PACKED - 1;
+    }
+    for (size_t i = 0; i < sizeof k_ends / sizeof *k_ends; i++) {
+        if (etp_str_ends(relative, etp_str_from(k_ends[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool etp_run_is_raw(etp_str relative)
 {
     return etp_str_eqz(relative, ETP_RUN_MANIFEST) || etp_str_eqz(relative, ETP_RUN_SAMPLES) ||
            etp_str_eqz(relative, ETP_RUN_ENVIRONMENT) || etp_str_eqz(relative, ETP_RUN_DERIVED) ||
            etp_str_eqz(relative, ETP_RUN_ROOFS) || etp_str_eqz(relative, ETP_RUN_LOCK) ||
-           etp_str_ends(relative, ETP_STR(".etdump")) || etp_str_ends(relative, ETP_STR(".log")) ||
-           etp_str_ends(relative, ETP_STR(".samples")) ||
-           etp_str_ends(relative, ETP_STR(".code")) ||
+           is_of_launch(relative) || etp_str_ends(relative, ETP_STR(".log")) ||
            etp_str_starts(relative, ETP_STR(ETP_RUN_PROGRAMS "/")) ||
            etp_str_find(relative, ETP_STR("/outputs/")) < relative.len;
 }
@@ -103,6 +116,17 @@ const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t
     }
     return etp_arena_printf(arena, "%.*s/%.*s_b%u%s", ETP_STR_ARG(arm->name),
                             ETP_STR_ARG(arm->prefix), block, suffix);
+}
+
+const char *etp_run_stored(etp_arena *arena, const char *dir, const char *name)
+{
+    const char *path = etp_run_path(arena, dir, etp_str_from(name));
+    const char *packed = etp_arena_printf(arena, "%s" ETP_OS_PACKED, name);
+    if (!path || !packed || etp_os_is_file(path)) {
+        return path && packed ? name : NULL;
+    }
+    path = etp_run_path(arena, dir, etp_str_from(packed));
+    return path && etp_os_is_file(path) ? packed : name;
 }
 
 const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,

@@ -66,6 +66,11 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
         ETP_NEED(name, err, "dumps");
         const etp_dir_entry *e =
             bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
+        if (!e) {
+            name = etp_arena_printf(scratch, "%s" ETP_OS_PACKED, name);
+            ETP_NEED(name, err, "dumps");
+            e = bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
+        }
         if (!e || e->is_dir) {
             continue;
         }
@@ -112,6 +117,7 @@ etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names
                              etp_error *err)
 {
     *out = (etp_run_names){0};
+    const char *dir = etp_arena_strdup(arena, run->dir);
     bool ok = true;
     for (size_t i = 0; ok && i < run->files.n; i++) {
         const char *name = etp_arena_strdup(arena, run->files.items[i].path);
@@ -126,6 +132,7 @@ etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names
         if (l->kind == ETP_LAUNCH_TRACED && l->block <= run->blocks_done) {
             const char *name =
                 etp_run_dump_name(arena, &run->arms.items[l->arm], l->block, ".etdump");
+            name = name && dir ? etp_run_stored(arena, dir, name) : NULL;
             ok = name && ETP_PUSH(arena, out, name);
         }
     }

@@ -15,12 +15,11 @@ static double milliseconds(double ns)
     return ns / 1e6;
 }
 
-static const char *dump_of(const etp_run *run, size_t arm, etp_arena *arena, const char *suffix)
+static const etp_run_dump *first_dump(const etp_run *run, size_t arm)
 {
     for (size_t i = 0; i < run->dumps.n; i++) {
-        const etp_run_dump *d = &run->dumps.items[i];
-        if (d->arm == arm) {
-            return etp_run_dump_name(arena, &run->arms.items[arm], d->block, suffix);
+        if (run->dumps.items[i].arm == arm) {
+            return &run->dumps.items[i];
         }
     }
     return NULL;
@@ -60,8 +59,9 @@ static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_
         etp_json_kv_null(j, "min_ms");
         etp_json_kv_null(j, "max_ms");
     }
-    const char *etdump = dump_of(run, arm, arena, ".etdump"),
-               *log = dump_of(run, arm, arena, ".log");
+    const etp_run_dump *d = first_dump(run, arm);
+    const char *etdump = d ? etp_arena_strdup(arena, d->path) : NULL;
+    const char *log = d ? etp_run_dump_name(arena, &run->arms.items[arm], d->block, ".log") : NULL;
     etp_json_kv_z(j, "etdump", etdump);
     etp_json_kv_z(j, "log", log);
     etp_json_kv_z(j, "etdump_rel", etdump);

@@ -450,6 +450,9 @@ ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *aren
 const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
 const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
                               const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
+// What launches leave may lie in the folder compressed: NAME or NAME with ETP_OS_PACKED behind it,
+// whichever is there (NAME when neither is). NULL on out of memory.
+const char *etp_run_stored(etp_arena *arena, const char *dir, const char *name);
 // Of the NTH sampled launch (from 1) of an arm in a block: "exp/P.samples", "exp/P_r2.samples".
 const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
                                  uint32_t nth, const char *suffix);
@@ -512,6 +515,11 @@ ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample 
                                         size_t n_samples, const etp_run_launch *launches,
                                         size_t n_launches, const etp_str *environment,
                                         size_t n_environment, etp_error *err);
+// Keeps CONTENT, what a launch left, as the file NAME of the folder DIR: compressed when that is
+// worth it and SETTINGS do not ask for plain files.
+#define ETP_RUN_PACK_BYTES ((size_t)128 << 10) // smaller ones stay as they are
+ETP_NODISCARD etp_status etp_run_keep_file(const etp_settings *settings, const char *dir,
+                                           const char *name, etp_str content, etp_error *err);
 // More launches of the block that was committed last.
 ETP_NODISCARD etp_status etp_run_commit_more(etp_run_writer *w, const etp_run_sample *samples,
                                              size_t n_samples, const etp_run_launch *launches,

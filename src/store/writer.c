@@ -74,10 +74,30 @@ static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error 
     for (size_t i = 0; i < n * w->run->arms.n; i++) {
         const char *name =
             etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
-        ETP_NEED(name, err, "the run folder");
+        const char *packed = name ? etp_arena_printf(w->arena, "%s" ETP_OS_PACKED, name) : NULL;
+        ETP_NEED(packed, err, "the run folder");
         ETP_TRY(etp_os_remove_below(w->dir, name, err));
+        ETP_TRY(etp_os_remove_below(w->dir, packed, err));
     }
     return ETP_OK;
+}
+
+etp_status etp_run_keep_file(const etp_settings *settings, const char *dir, const char *name,
+                             etp_str content, etp_error *err)
+{
+    if (settings->plain || content.len < ETP_RUN_PACK_BYTES) {
+        return etp_os_write_below(dir, name, content, err);
+    }
+    etp_arena arena = {0};
+    etp_str packed = {0};
+    const char *packed_name = etp_arena_printf(&arena, "%s" ETP_OS_PACKED, name);
+    etp_status st =
+        packed_name ? etp_os_pack(content, &arena, &packed, err) : etp_fail_nomem(err, name);
+    if (st == ETP_OK) {
+        st = etp_os_write_below(dir, packed_name, packed, err);
+    }
+    etp_arena_dispose(&arena);
+    return st;
 }
 
 static etp_status cut_back(etp_run_writer *w, const char *name, uint32_t last, uint64_t *out_bytes,

@@ -69,7 +69,7 @@ def main(cwd):
                               timeout=600, check=False)
 
     (cwd / "config.json").write_text(json.dumps(CONFIG))
-    done = run("config.json")
+    done = run("config.json", "--plain")  # with the timelines that D17 is about
     if "no runner for" in done.stderr:
         print("skipped:", done.stderr.strip())
         return 77

@@ -21,9 +21,16 @@ static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, 
 {
     const char *dir = etp_arena_strdup(arena, run->dir);
     const char *name = etp_run_sampled_name(arena, &run->arms.items[index], block, nth, suffix);
-    const char *path = name && dir ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
-    return path ? etp_os_read_text(path, FILE_LIMIT, arena, out, err)
-                : etp_fail_nomem(err, "samples");
+    name = name && dir ? etp_run_stored(arena, dir, name) : NULL;
+    const char *path = name ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
+    ETP_NEED(path, err, "samples");
+    etp_file file;
+    ETP_TRY(etp_file_open_unpacked(path, FILE_LIMIT, &file, err));
+    const char *text =
+        etp_arena_strdup(arena, (etp_str){(const char *)file.bytes.ptr, file.bytes.len});
+    *out = (etp_str){text, file.bytes.len};
+    etp_file_close(&file);
+    return text ? ETP_OK : etp_fail_nomem(err, path);
 }
 
 // All sampled launches of an arm.

@@ -364,6 +364,9 @@ static uint64_t block_of_dump(const char *name, const char *stem)
 {
     etp_str s = etp_str_from(name), end = ETP_STR(".etdump");
     uint64_t block = 1;
+    if (etp_str_ends(s, ETP_STR(ETP_OS_PACKED))) {
+        s.len -= sizeof ETP_OS_PACKED - 1;
+    }
     if (!etp_str_starts(s, etp_str_from(stem)) || !etp_str_ends(s, end) ||
         s.len < strlen(stem) + end.len) {
         return 0;

@@ -37,6 +37,7 @@ void etp_valid_classify(etp_valid_file *f)
         {"environment.jsonl",       true,  ETP_VALID_JSON_LINES, NULL               },
         {".csv",                    false, ETP_VALID_CSV,        NULL               },
         {".etdump",                 false, ETP_VALID_DUMP,       NULL               },
+        {".etdump" ETP_OS_PACKED,   false, ETP_VALID_DUMP,       NULL               },
         {".etdp",                   false, ETP_VALID_DUMP,       NULL               },
         {".pte",                    false, ETP_VALID_MODEL,      NULL               },
         {".bpte",                   false, ETP_VALID_MODEL,      NULL               },
@@ -269,7 +270,8 @@ etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *
         f->kind == ETP_VALID_JSON || f->kind == ETP_VALID_JSON_LINES || f->kind == ETP_VALID_CSV;
     etp_file file;
     etp_error why = {.offset = ETP_NO_OFFSET};
-    etp_status st = etp_file_open(f->path, text ? TEXT_LIMIT : FILE_LIMIT, &file, &why);
+    etp_status st = text ? etp_file_open(f->path, TEXT_LIMIT, &file, &why)
+                         : etp_file_open_unpacked(f->path, FILE_LIMIT, &file, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, f->name);
     }

@@ -65,6 +65,11 @@ static bool has(const etp_validator *v, const char *suffix)
     return false;
 }
 
+static bool has_dump(const etp_validator *v)
+{
+    return has(v, ".etdump") || has(v, ".etdump" ETP_OS_PACKED);
+}
+
 // A folder of ours keeps being one when its manifest is damaged.
 static bool is_ours(const etp_validator *v)
 {
@@ -81,7 +86,7 @@ static const char *kind_of_folder(const etp_validator *v)
         etp_valid_find(v, "metrics.json")) {
         return "folder of Arm's kit";
     }
-    if (has(v, ".etdump")) {
+    if (has_dump(v)) {
         return "dumps";
     }
     return has(v, ".pte") || has(v, ".csv") ? "files" : NULL;
@@ -99,7 +104,7 @@ static etp_status check_folder(etp_validator *v, const char *work_root, etp_erro
     }
     etp_valid_cross(v);
     if (!is_ours(v)) {
-        if (!has(v, ".etdump") && strcmp(v->out->what, "files") != 0) {
+        if (!has_dump(v) && strcmp(v->out->what, "files") != 0) {
             etp_valid_note(v, NULL, "folder.no_dump", false, "at least one .etdump",
                            "tables without the dumps they were made from prove nothing: bring the "
                            "dumps back, or "
