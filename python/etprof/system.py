@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from typing import Optional
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tree")
 GLIBC = (2, 28)
@@ -16,7 +15,7 @@ SYSTEMS = {"x86_64-linux-gnu": ("Linux", "x86_64"), "aarch64-linux-gnu": ("Linux
 _BUILD = "build etprof there (docs/install.md)"
 
 
-def triple() -> Optional[str]:
+def triple() -> str | None:
     """What the tree beside this package is for; None without one, as in a source tree."""
     try:
         return next(iter(sorted(os.listdir(os.path.join(TREE, "libexec", "etprof")))), None)
@@ -24,7 +23,7 @@ def triple() -> Optional[str]:
         return None
 
 
-def _glibc() -> Optional[tuple[int, ...]]:
+def _glibc() -> tuple[int, ...] | None:
     """The version of the C library that Python runs with; None where it is another C library."""
     try:
         name, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").split()
@@ -33,21 +32,21 @@ def _glibc() -> Optional[tuple[int, ...]]:
         return None
 
 
-def _old(name: str, wanted: tuple[int, ...], found: Optional[tuple[int, ...]], other: str) -> Optional[str]:
+def _old(name: str, wanted: tuple[int, ...], found: tuple[int, ...] | None, other: str) -> str | None:
     need = f"needs {name} {'.'.join(map(str, wanted))} or newer; this system has"
     if found is None:
         return f"{need} {other}: {_BUILD}"
     return f"{need} {'.'.join(map(str, found))}: {_BUILD}" if found < wanted else None
 
 
-def _macos() -> Optional[tuple[int, ...]]:
+def _macos() -> tuple[int, ...] | None:
     try:
         return tuple(int(part) for part in platform.mac_ver()[0].split(".")[:2])
     except ValueError:
         return None
 
 
-def hindrance() -> Optional[str]:
+def hindrance() -> str | None:
     """Why the tree's programs and library cannot run here, as the end of a sentence that begins with the package; None
     when nothing is known against it."""
     here, made_for = (platform.system(), platform.machine()), SYSTEMS.get(triple() or "")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recipes for pull requests, run as they are written: examples/ci/pull_request.yml with action.yml by a small
-interpreter of GitHub's language (workflow.py), examples/ci/gitlab.yml with bash. A wheel of this build is installed in an
-empty environment; the commits are those of a local git repository, of which one slows one operator of a recorded model.
+interpreter of GitHub's language (workflow.py), examples/ci/gitlab.yml with bash. A wheel of this build is installed
+in an empty environment; the commits are those of a local git repository, of which one slows one operator of a
+recorded model.
 
 usage: recipes.py ETPROF FAKE_RUNNER SOURCE_DIR BUILD_DIR CMAKE"""
 import os
@@ -50,8 +51,8 @@ def wheel(top):
     if triple is None:
         skip("no runner bundle for this machine (scripts/build-runner native)")
     run(CMAKE, "--install", BUILD, "--prefix", top / "prefix")
-    return run(sys.executable, SOURCE / "python/wheel/pack.py", top / "prefix", top / "dist", "--triple", triple, "--glibc",
-               "2.28", "--macos", "14.0").strip()
+    return run(sys.executable, SOURCE / "python/wheel/pack.py", top / "prefix", top / "dist", "--triple", triple,
+               "--glibc", "2.28", "--macos", "14.0").strip()
 
 
 def repository(top):
@@ -98,7 +99,8 @@ def sound(comment):
 def names_the_operator(comment):
     first = comment.partition("<details>")[0]
     lines = [line for line in first.splitlines() if line.startswith("- **slower**")]
-    expect(lines and all("cumsum.out" in line and "+2.000 µs" in line for line in lines), "one operator is named", first)
+    expect(lines and all("cumsum.out" in line and "+2.000 µs" in line for line in lines),
+           "one operator is named", first)
 
 
 def github(top, package, source):
@@ -109,7 +111,8 @@ def github(top, package, source):
         made = Job(place / "work", SOURCE / "action.yml", source, branch, top / "caches",
                    {"ref": "refs/heads/main" if branch == "main" else "refs/pull/1/merge", "sha": name, "token": "t",
                     "event_name": "pull_request" if number else "push", "event": {"number": number or ""}}, env)
-        code, steps = made.run(SOURCE / "examples/ci/pull_request.yml", **{"package": package, "options": OPTIONS, **changes})
+        code, steps = made.run(SOURCE / "examples/ci/pull_request.yml",
+                               **{"package": package, "options": OPTIONS, **changes})
         for text in made.summaries:
             expect(len(text.encode()) <= 1 << 20, name, "the summary's size", len(text.encode()))
         said = "\n".join(map(str, made.log))

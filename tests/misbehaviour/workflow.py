@@ -40,7 +40,8 @@ class Job:
 
     def bash(self, script, env):
         """Its outputs and exit code."""
-        told = {name: self.folder.parent / f"{name}.{len(self.log)}" for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+        told = {name: self.folder.parent / f"{name}.{len(self.log)}"
+                for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
         for path in told.values():
             path.write_text("")
         file = self.folder.parent / f"step.{len(self.log)}.sh"
@@ -58,7 +59,8 @@ class Job:
         if verb == "save":
             shutil.copytree(place, self.caches / given["key"])
             return
-        found = sorted((p for p in self.caches.iterdir() if p.name.startswith(given["restore-keys"])), key=os.path.getmtime)
+        found = sorted((p for p in self.caches.iterdir() if p.name.startswith(given["restore-keys"])),
+                       key=os.path.getmtime)
         if found:
             shutil.copytree(found[-1], place)
 

@@ -93,7 +93,7 @@ def without_phases(tmp):
 
 
 def history(tmp):
-    """Eight sessions; from the fifth on decoding deep in the cache takes 30 % longer at one level, nothing else does."""
+    """Eight sessions; from the fifth on decoding deep in the cache takes 30 % longer at one level, nothing else."""
     for n in range(8):
         times = {**TIMES, "decode @32": {"avx2": 800000 if n < 4 else 1040000, "sse": 1000000}}
         phase_folders.make(tmp / f"nightly/{n}", lambda p, level, t, m, times=times: times[p][level] + n % 2 * 100,

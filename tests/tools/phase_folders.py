@@ -29,8 +29,9 @@ def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse")
                 for level in levels:
                     parts = [stem] * (len(models) > 1) + ["linux", level] + [f"t{t}"] * (len(threads) > 1)
                     experiment = "_".join(parts + ([word(phase)] if phase else []))
-                    arms.append({"name": experiment, "level": level, "threads": t, "model": m, "runner_sha256": "ab" * 32,
-                                 "prefix": f"{stem}_{experiment}_t{t}", "emulated": False} | ({"phase": p} if phase else {}))
+                    arms.append({"name": experiment, "level": level, "threads": t, "model": m,
+                                 "runner_sha256": "ab" * 32, "prefix": f"{stem}_{experiment}_t{t}", "emulated": False}
+                                | ({"phase": p} if phase else {}))
                     times.append(time_ns(phase["name"] if phase else None, level, t, stem))
     baseline = len(levels) - 1
     rows, lines, number, now = ["experiment,block,launch,iteration,phase,start_ns,duration_ns"], [], 0, 10**9
