@@ -11,13 +11,14 @@
 #define TIME ETP_COLUMN_TIME
 
 // What every row begins with: etp_table_keys writes them.
-#define KEYS                                                                            \
-    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true},        \
-        {"platform", TEXT, true}, {"device", TEXT, true}, {"cpu", TEXT, true},          \
-        {"emulated", BOOL, false}, {"model", TEXT, true}, {"model_sha256", TEXT, true}, \
-        {"experiment", TEXT, false}, {"level", TEXT, true},                             \
-    {                                                                                   \
-        "threads", I64, true                                                            \
+#define KEYS                                                                                 \
+    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true},             \
+        {"platform", TEXT, true}, {"device", TEXT, true}, {"cpu", TEXT, true},               \
+        {"emulated", BOOL, false}, {"model", TEXT, true}, {"model_sha256", TEXT, true},      \
+        {"experiment", TEXT, false}, {"level", TEXT, true}, {"threads", I64, true},          \
+        {"phase_name", TEXT, true}, {"phase_kind", TEXT, true}, {"phase_tokens", I64, true}, \
+    {                                                                                        \
+        "phase_depth", I64, true                                                             \
     }
 
 static const etp_column_def k_samples[] = {

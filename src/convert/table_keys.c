@@ -19,4 +19,10 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
     etp_batch_text(b, arm->name);
     etp_batch_text_if(b, arm->level);
     etp_batch_i64_if(b, arm->threads, arm->threads > 0);
+    const etp_run_phase *phase =
+        arm->phase < f->run.phases.n ? &f->run.phases.items[arm->phase] : NULL;
+    etp_batch_text_if(b, phase ? phase->name : ETP_STR(""));
+    etp_batch_text_if(b, phase ? phase->kind : ETP_STR(""));
+    etp_batch_i64_if(b, phase ? phase->tokens : 0, phase && phase->tokens > 0);
+    etp_batch_i64_if(b, phase ? phase->depth : 0, phase != NULL);
 }

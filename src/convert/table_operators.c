@@ -121,6 +121,21 @@ static void roof(value *v, const json_t *operator, const char * arm)
     text(v, r, "missing");
 }
 
+static etp_status open_document(etp_table_folder *f, const json_t *document, etp_error *err);
+
+// The document of the next phase that has one; FALSE: that was the last.
+static etp_status next_document(etp_table_folder *f, bool *more, etp_error *err)
+{
+    const json_t *phases = member(f->ops.report, "phases");
+    *more = false;
+    while (!*more && ++f->ops.phase < json_array_size(phases)) {
+        const json_t *document = member(json_array_get(phases, f->ops.phase), "document");
+        *more = document != NULL;
+        ETP_TRY(document ? open_document(f, document, err) : ETP_OK);
+    }
+    return ETP_OK;
+}
+
 static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
 {
     const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
@@ -167,7 +182,10 @@ static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
 
 static etp_status next_operator(etp_table_folder *f, etp_batch *b, bool *more, etp_error *err)
 {
-    *more = f->ops.n_arms > 0 && f->ops.operator_at < f->ops.n;
+    *more = true;
+    while (*more && (f->ops.n_arms == 0 || f->ops.operator_at >= f->ops.n)) {
+        ETP_TRY(next_document(f, more, err));
+    }
     if (!*more) {
         return ETP_OK;
     }
@@ -204,7 +222,7 @@ static void find_comparisons(etp_table_folder *f, const json_t *list)
 
 static etp_status find_arms(etp_table_folder *f, etp_error *err)
 {
-    const json_t *arms = member(f->ops.report, "arms");
+    const json_t *arms = member(f->ops.document, "arms");
     size_t n = json_array_size(arms);
     if (n > f->run.arms.n) {
         return etp_fail(err, ETP_CORRUPT, "%s has %zu arms, manifest.json has %zu", f->ops.path, n,
@@ -230,8 +248,23 @@ static etp_status find_arms(etp_table_folder *f, etp_error *err)
         f->ops.names[f->ops.n_arms] = name;
         f->ops.arms[f->ops.n_arms++] = at;
     }
-    find_comparisons(f, member(f->ops.report, "comparisons"));
+    find_comparisons(f, member(f->ops.document, "comparisons"));
     return ETP_OK;
+}
+
+static etp_status open_document(etp_table_folder *f, const json_t *document, etp_error *err)
+{
+    f->ops.document = document;
+    f->ops.operator_at = f->ops.arm_at = f->ops.n_arms = 0;
+    const char *schema = json_string_value(member(document, "schema"));
+    f->ops.operators = member(document, "operators");
+    if (!schema || strcmp(schema, "etprof.ab/1") != 0 || !json_is_array(f->ops.operators)) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s: \"%s\" with operators was expected, found \"%s\"", f->ops.path,
+                        "etprof.ab/1", schema ? schema : "no schema");
+    }
+    f->ops.n = json_array_size(f->ops.operators);
+    return find_arms(f, err);
 }
 
 // A report of an earlier state of the folder would give old numbers under the new state's name.
@@ -267,15 +300,7 @@ static etp_status open_operators(etp_table_folder *f, etp_error *err)
     if (status != ETP_OK) {
         return etp_fail_ctx(err, "%s", f->ops.path);
     }
-    const char *schema = json_string_value(member(f->ops.report, "schema"));
-    f->ops.operators = member(f->ops.report, "operators");
-    if (!schema || strcmp(schema, "etprof.ab/1") != 0 || !json_is_array(f->ops.operators)) {
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "%s: \"%s\" with operators was expected, found \"%s\"", f->ops.path,
-                        "etprof.ab/1", schema ? schema : "no schema");
-    }
-    f->ops.n = json_array_size(f->ops.operators);
-    return find_arms(f, err);
+    return open_document(f, f->ops.report, err);
 }
 
 static void close_operators(etp_table_folder *f)

@@ -18,6 +18,8 @@ typedef struct etp_table_folder {
     etp_run_rows rows; // of samples and launches
     struct {           // of operators
         json_t *report;
+        const json_t *document; // of one phase: the report itself, then those in its phases[]
+        size_t phase;           // in phases[], of the document
         const char *path;
         const json_t *operators;
         size_t n, operator_at, arm_at;

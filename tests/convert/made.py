@@ -54,9 +54,12 @@ def keys(folder):
         out[arm["name"]] = {
             "run": str(folder), "run_id": hashlib.sha256(raw).hexdigest(),
             "generated_at": int(when.timestamp()) * 10**6, "platform": m["device"]["platform"],
-            "device": m["device"]["spec"], "cpu": m["device"]["facts"]["cpu"], "emulated": arm["emulated"],
+            "device": m["device"]["spec"], "cpu": m["device"]["facts"].get("cpu"), "emulated": arm["emulated"],
             "model": model["stem"], "model_sha256": model["sha256"], "experiment": arm["name"],
             "level": arm["level"] or None, "threads": arm["threads"]}
+        phase = m["plan"]["phases"][arm.get("phase", 0)] if "phases" in m["plan"] else {}
+        out[arm["name"]] |= {"phase_name": phase.get("name"), "phase_kind": phase.get("kind"),
+                             "phase_tokens": phase.get("tokens"), "phase_depth": phase.get("depth")}
     return out
 
 
@@ -75,6 +78,11 @@ def operators(folder):
     """report.json's operators, a row for each arm: the columns that are not in a deeper object."""
     first = keys(folder)
     report = json.loads((folder / "report.json").read_text())
+    for document in [report] + [p["document"] for p in report.get("phases", [])[1:]]:
+        yield from operators_of(document, first)
+
+
+def operators_of(report, first):
     for op in report["operators"]:
         for arm in (a["name"] for a in report["arms"]):
             row = dict(first[arm])

@@ -13,6 +13,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import made
 import parquet_reader
+import phase_folders
 from checks import expect, finish
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -82,6 +83,18 @@ def test_operators(tmp):
     manifest.write_text(manifest.read_text().replace('"seed": 1', '"seed": 2', 1))
     done = convert(run)
     expect(done.returncode == 5 and b"earlier state" in done.stderr, "an old report", done.returncode, done.stderr)
+
+
+def test_phases(tmp):
+    """Every row says of which phase it is, and operators of later phases are there too."""
+    run = phase_folders.make(tmp / "run", lambda p, level, t, m: (3 if p == "prefill 16" else 1) * 100000, blocks=2)
+    subprocess.run([ETPROF, "report", run], capture_output=True, check=True, timeout=300)
+    for which, rows in (("samples", made.samples(run)), ("operators", made.operators(run))):
+        columns = table([run], which)[1]
+        same(columns, rows, f"{which} of phases")
+        found = set(zip(*(columns[f"phase_{x}"] for x in ("name", "kind", "tokens", "depth"))))
+        expect(found == {("prefill 16", "prefill", 16, 0), ("decode @0", "decode", 1, 0),
+                         ("decode @32", "decode", 1, 32)}, which, "of every phase", found)
 
 
 def test_many(tmp):
@@ -154,7 +167,7 @@ def test_disk(tmp):
 
 SANITIZED = b"__asan_init" in pathlib.Path(ETPROF).read_bytes()
 with tempfile.TemporaryDirectory() as folder:
-    for test in (test_tables, test_operators, test_many, test_no_rows, test_names, test_damage, test_disk):
+    for test in (test_tables, test_operators, test_phases, test_many, test_no_rows, test_names, test_damage, test_disk):
         path = pathlib.Path(folder) / test.__name__
         path.mkdir()
         test(path)

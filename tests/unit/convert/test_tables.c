@@ -71,7 +71,7 @@ static void test_schema(void **state)
     stream.release(&stream);
     assert_null(stream.release);
     assert_string_equal(schema.format, "+s"); // it outlives the stream
-    assert_int_equal(schema.n_children, 18);
+    assert_int_equal(schema.n_children, 22);
     check_column(&schema, "run", "u", 0);
     check_column(&schema, "generated_at", "tsu:UTC", ARROW_FLAG_NULLABLE);
     check_column(&schema, "emulated", "b", 0);
