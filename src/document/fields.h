@@ -88,6 +88,7 @@ typedef struct etp_shape {
     bool one_line;
     // Refuses what was read into OBJECT and cannot be relied on.
     void (*check)(const struct etp_json_object *o, const void *object, const void *root);
+    bool strict; // reading refuses members that no row names, and rows that are missing
 } etp_shape;
 
 typedef struct etp_field {

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/json_read.h"
 
@@ -109,6 +110,19 @@ static void read_texts(const etp_json_object *o, const etp_field *f, const json_
     }
 }
 
+static void read_numbers(const etp_json_object *o, const etp_field *f, const json_t *array,
+                         size_t n, double *numbers)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(array, i);
+        numbers[i] = json_number_value(v);
+        if (!json_is_number(v) || !isfinite(numbers[i])) {
+            etp_json_reject(o, f->key, "a list of numbers");
+            return;
+        }
+    }
+}
+
 // The length is that of what has been read, so that an object's check sees those before it.
 static void read_list(const etp_json_object *o, const etp_field *f, char *object, void *root)
 {
@@ -134,6 +148,11 @@ static void read_list(const etp_json_object *o, const etp_field *f, char *object
         *length = n;
         return;
     }
+    if (f->kind == ETP_FIELD_NUMBER) {
+        read_numbers(o, f, array, n, (double *)(void *)items);
+        *length = n;
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         etp_json_object element = etp_json_element(o, f->key, array, i);
         etp_object_read(&element, f->shape, items + i * f->size, root);
@@ -141,8 +160,49 @@ static void read_list(const etp_json_object *o, const etp_field *f, char *object
     }
 }
 
+// "a, b or c": the members of SHAPE.
+static const char *list_of_keys(const etp_json_object *o, const etp_shape *shape)
+{
+    const char *text = "";
+    for (size_t i = 0; text && i < shape->n; i++) {
+        text = etp_arena_printf(o->arena, "%s%s%s", text,
+                                i == 0             ? ""
+                                : i + 1 < shape->n ? ", "
+                                                   : " or ",
+                                shape->fields[i].key);
+    }
+    return text ? text : "one of its members";
+}
+
+static void read_strictly(const etp_json_object *o, const etp_shape *shape)
+{
+    // jansson's iterator wants a pointer to non-const although it changes nothing.
+    json_t *object = (json_t *)(uintptr_t)o->object;
+    for (void *it = json_object_iter(object); it; it = json_object_iter_next(object, it)) {
+        const char *key = json_object_iter_key(it);
+        bool known = o->where[0] == '\0' && strcmp(key, "schema") == 0;
+        for (size_t i = 0; !known && i < shape->n; i++) {
+            known = strcmp(shape->fields[i].key, key) == 0;
+        }
+        if (!known) {
+            etp_json_reject(o, key, list_of_keys(o, shape));
+            return;
+        }
+    }
+    for (size_t i = 0; i < shape->n; i++) {
+        const etp_field *f = &shape->fields[i];
+        if (!(f->flags & (ETP_ABSENT | ETP_LATER)) && is_unknown(o, f->key)) {
+            etp_json_reject(o, f->key, "there");
+            return;
+        }
+    }
+}
+
 void etp_object_read(const etp_json_object *o, const etp_shape *shape, void *object, void *root)
 {
+    if (shape->strict && o->object) {
+        read_strictly(o, shape);
+    }
     for (size_t i = 0; i < shape->n; i++) {
         const etp_field *f = &shape->fields[i];
         char *value = (char *)object + f->offset;

@@ -24,7 +24,7 @@ static uint64_t positive_of(const etp_program *program, const char *name)
     return constant_of(program, name, &v) && v > 0 ? (uint64_t)v : ETP_DECODER_UNKNOWN;
 }
 
-static const etp_method *choose(const etp_program *program, const char *name)
+const etp_method *etp_decoder_method(const etp_program *program, const char *name)
 {
     const etp_method *m = etp_program_find_method(program, etp_str_from(name ? name : "forward"));
     const etp_method *only = NULL;
@@ -51,7 +51,7 @@ static bool is_positions(const etp_value *v)
 etp_status etp_decoder_read(const etp_program *program, const char *method, etp_arena *arena,
                             etp_decoder *out, etp_error *err)
 {
-    *out = (etp_decoder){.method = choose(program, method)};
+    *out = (etp_decoder){.method = etp_decoder_method(program, method)};
     if (!out->method) {
         return etp_fail(err, ETP_USAGE, "there is no method %s to give tokens to",
                         method ? method : "forward");

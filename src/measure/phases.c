@@ -1,332 +1,226 @@
 // SPDX-License-Identifier: Apache-2.0
-// From --prefill, --decode and --depth to phases and the scripts of their steps.
+// The phases of a session, and for each model the calls of each: from a script, or from options
+// that become one.
 #include "measure/phases.h"
 
 #include "base/number.h"
+#include "base/sha256.h"
 #include "measure/decoder.h"
+#include "os/os.h"
 
-#define MAX_PHASES 32
-#define MAX_CALLS 100000u
-#define MAX_TOKENS 1000000u // of a prompt
+// ---- --shape ----
 
-typedef struct numbers {
-    uint64_t items[MAX_PHASES];
+#define MAX_INPUTS 16
+#define MAX_SHAPES 32
+
+typedef struct shapes { // of one input
+    uint64_t index;
+    etp_str items[MAX_SHAPES];
     size_t n;
-} numbers;
+} shapes;
 
-// "0,256": what OPTION says. LEAST and MOST bound each.
-static etp_status parse_numbers(const char *option, const char *text, uint64_t least, uint64_t most,
-                                numbers *out, etp_error *err)
+static etp_status bad_shape(etp_str text, const char *why, etp_error *err)
 {
-    out->n = 0;
-    for (etp_str rest = etp_str_from(text); text && rest.len > 0;) {
+    return etp_fail(err, ETP_USAGE, "--shape: '%.*s' %s; expected like 0=1x3x224x224,1x3x448x448",
+                    ETP_STR_ARG(text), why);
+}
+
+// "0=1x8,1x16,2=1x8,1x16"
+static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp_error *err)
+{
+    shapes *s = NULL;
+    *n_out = 0;
+    for (etp_str rest = etp_str_from(text); rest.len > 0;) {
         etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
-        uint64_t v;
-        if (!etp_parse_u64(one, &v) || v < least || v > most) {
-            return etp_fail(err, ETP_USAGE, "--%s: '%.*s' is not a number from %llu to %llu",
-                            option, ETP_STR_ARG(one), (unsigned long long)least,
-                            (unsigned long long)most);
+        size_t used = one.len + (one.len < rest.len), equals = etp_str_find(one, ETP_STR("="));
+        if (used > one.len && used == rest.len) {
+            return bad_shape(rest, "ends in a comma", err);
         }
-        for (size_t i = 0; i < out->n; i++) {
-            if (out->items[i] == v) {
-                return etp_fail(err, ETP_USAGE, "--%s: %llu is given twice", option,
-                                (unsigned long long)v);
-            }
-        }
-        if (out->n == MAX_PHASES) {
-            return etp_fail(err, ETP_USAGE, "--%s: more than %d numbers", option, MAX_PHASES);
-        }
-        out->items[out->n++] = v;
-        size_t used = one.len + (one.len < rest.len);
         rest = (etp_str){rest.ptr + used, rest.len - used};
-        if (one.len + 1 == used && rest.len == 0) {
-            return etp_fail(err, ETP_USAGE, "--%s: '%s' ends in a comma", option, text);
+        if (equals < one.len) {
+            const etp_str name = {one.ptr, equals};
+            s = *n_out < MAX_INPUTS ? &out[(*n_out)++] : NULL;
+            if (!s || !etp_parse_u64(name, &s->index) || s->index > 1000) {
+                return bad_shape(name, "is not the number of an input (programs keep no names)",
+                                 err);
+            }
+            one = (etp_str){one.ptr + equals + 1, one.len - equals - 1};
+        }
+        if (!s || s->n == MAX_SHAPES || one.len == 0) {
+            return bad_shape(one,
+                             !s            ? "names no input"
+                             : one.len > 0 ? "is one shape too many"
+                                           : "is no shape",
+                             err);
+        }
+        s->items[s->n++] = one;
+    }
+    for (size_t i = 0; i < *n_out; i++) {
+        if (out[i].n != 1 && out[i].n != out[0].n && out[0].n != 1) {
+            return bad_shape(etp_str_from(text), "gives its inputs different numbers of shapes",
+                             err);
+        }
+    }
+    return *n_out > 0 ? ETP_OK : bad_shape(etp_str_from(text), "names no input", err);
+}
+
+// A phase for each shape; the inputs are random, as --inputs has them otherwise.
+static etp_status make_shapes(const etp_settings *settings, const etp_program *program,
+                              etp_arena *arena, etp_script *out, etp_error *err)
+{
+    shapes *all = ETP_NEW_ARRAY(arena, shapes, MAX_INPUTS);
+    size_t n, most = 0;
+    *out = (etp_script){0};
+    ETP_NEED(all, err, "shapes");
+    ETP_TRY(parse_shapes(settings->shape, all, &n, err));
+    const etp_method *method = etp_decoder_method(program, settings->method);
+    if (!method) {
+        return etp_fail(err, ETP_USAGE, "--shape: there is no method %s; choose with --method",
+                        settings->method ? settings->method : "forward");
+    }
+    for (size_t i = 0; i < n; i++) {
+        most = all[i].n > most ? all[i].n : most;
+    }
+    bool ones = settings->inputs && strcmp(settings->inputs, "ones") == 0;
+    for (size_t k = 0; k < most; k++) {
+        etp_script_step step = {.method = method->name, .repeat = 1};
+        etp_script_phase p = {.measured = 1, .said = "shape"};
+        const char *name = "";
+        bool ok = true;
+        for (size_t i = 0; ok && i < n; i++) {
+            const etp_str shape = all[i].items[all[i].n == 1 ? 0 : k];
+            const etp_script_input in = {.index = all[i].index,
+                                         .fill = ones ? ETP_FILL_ONES : ETP_FILL_RANDOM,
+                                         .shape = shape,
+                                         .seed = settings->seed + i,
+                                         .below = ETP_SCRIPT_OWN};
+            name = etp_arena_printf(arena, "%s%s%.*s", name, i ? "_" : "", ETP_STR_ARG(shape));
+            ok = name && ETP_PUSH(arena, &step.inputs, in);
+        }
+        p.name = etp_str_from(name);
+        ok = ok && ETP_PUSH(arena, &p.steps, step) && ETP_PUSH(arena, &out->phases, p);
+        ETP_NEED(ok, err, "shapes");
+        if (etp_script_find(out, p.name, k) < k) {
+            return bad_shape(p.name, "is given twice", err);
         }
     }
     return ETP_OK;
 }
 
-typedef struct asked {
-    numbers prefill, decode, depth;
-    uint64_t seed;
-} asked;
-
-static etp_status read_asked(const etp_settings *s, asked *out, etp_error *err)
-{
-    out->seed = s->seed;
-    ETP_TRY(parse_numbers("prefill", s->prefill, 1, MAX_TOKENS, &out->prefill, err));
-    ETP_TRY(parse_numbers("decode", s->decode, 1, MAX_CALLS, &out->decode, err));
-    ETP_TRY(parse_numbers("depth", s->depth, 0, MAX_TOKENS, &out->depth, err));
-    if (out->decode.n > 1) {
-        return etp_fail(err, ETP_USAGE,
-                        "--decode takes one number of tokens; --depth takes several");
-    }
-    if (out->depth.n > 0 && out->decode.n == 0) {
-        return etp_fail(err, ETP_USAGE, "--depth says where decoding begins: give --decode N too");
-    }
-    if (out->decode.n > 0 && out->depth.n == 0) {
-        out->depth.items[out->depth.n++] = 0;
-    }
-    return ETP_OK;
-}
-
-// ---- tokens ----
-
-// SplitMix64 over the place in the text: the same token at a place, whatever is called when.
-static uint64_t token_at(uint64_t seed, uint64_t place, uint64_t vocabulary)
-{
-    uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % vocabulary;
-}
-
-static void write_call(etp_strbuf *b, const etp_decoder *d, uint64_t seed, uint64_t from,
-                       uint64_t n)
-{
-    etp_strbuf_printf(b, "call %s\nin 0 int64 1x%llu values", d->name, (unsigned long long)n);
-    for (uint64_t i = 0; i < n; i++) {
-        etp_strbuf_printf(b, " %llu", (unsigned long long)token_at(seed, from + i, d->vocabulary));
-    }
-    if (d->method->n_inputs == 1) {
-        etp_strbuf_printf(b, "\n");
-        return;
-    }
-    etp_strbuf_printf(b, "\nin 1 int64 %llu values", (unsigned long long)(d->positions ? n : 1));
-    for (uint64_t i = 0; i < (d->positions ? n : 1); i++) {
-        etp_strbuf_printf(b, " %llu", (unsigned long long)(from + i));
-    }
-    etp_strbuf_printf(b, "\n");
-}
-
-// Tokens FROM to END in calls of as many as one takes, at most STEP.
-static uint64_t write_calls(etp_strbuf *b, const etp_decoder *d, uint64_t seed, uint64_t from,
-                            uint64_t end, uint64_t step)
-{
-    uint64_t calls = 0;
-    for (; from < end; calls++) {
-        uint64_t n = end - from < step ? end - from : step;
-        write_call(b, d, seed, from, n);
-        from += n;
-    }
-    return calls;
-}
-
-// ---- phases of one model ----
-
-typedef struct wanted { // one phase, whatever the model
-    bool decode;
-    uint64_t tokens; // of the prompt, or to decode
-    uint64_t from;   // tokens in the cache before
-    uint64_t prompt; // prefill: of the whole prompt, of which this is a chunk
-} wanted;
-
-// How many tokens a call of a phase has.
-static uint64_t step_of(const etp_decoder *d, const wanted *w)
-{
-    return w->decode ? 1 : d->dynamic && w->tokens < d->most ? w->tokens : d->most;
-}
-
-static etp_status check_wanted(const etp_decoder *d, const wanted *w, const char *model,
-                               etp_error *err)
-{
-    const char *option = w->decode ? "--decode" : "--prefill";
-    uint64_t end = w->from + w->tokens;
-    if ((w->decode || w->from > 0 || w->tokens > d->most) && !d->cached) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s: %s: method %s keeps no cache (%s), so that no token can follow "
-                        "another call; it can be measured with --prefill of at most %llu tokens",
-                        model, option, d->name,
-                        d->method->n_inputs == 1 ? "it takes no position" : "use_kv_cache is false",
-                        (unsigned long long)d->most);
-    }
-    if (d->context != ETP_DECODER_UNKNOWN && end > d->context) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s: %s: %llu tokens from position %llu are past the cache, which has room "
-                        "for %llu",
-                        model, option, (unsigned long long)w->tokens, (unsigned long long)w->from,
-                        (unsigned long long)d->context);
-    }
-    if (!d->dynamic && d->most > 1 && (w->decode || w->tokens % d->most || w->from % d->most)) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s: %s: method %s takes %llu tokens a call, no fewer and no more (static "
-                        "shape)%s",
-                        model, option, d->name, (unsigned long long)d->most,
-                        w->decode ? ": it cannot take one token after another"
-                                  : ": give a multiple of that");
-    }
-    return ETP_OK;
-}
-
-static etp_status write_script(const etp_decoder *d, const wanted *w, uint64_t seed,
-                               const char *path, etp_arena *arena, uint64_t *calls, etp_error *err)
-{
-    etp_strbuf b;
-    etp_state_ranges state;
-    etp_strbuf_init(&b, arena);
-    etp_strbuf_printf(&b, "etprof-steps 1\n");
-    ETP_TRY(etp_method_state(d->method, arena, &state, err));
-    for (size_t i = 0; i < state.n; i++) {
-        const etp_state_range *r = &state.items[i];
-        etp_strbuf_printf(&b, "reset %s %u %llu %llu\n", d->name, r->memory,
-                          (unsigned long long)r->offset, (unsigned long long)r->bytes);
-    }
-    if (w->from > 0) {
-        etp_strbuf_printf(&b, "once\n");
-        write_calls(&b, d, seed, 0, w->from, d->most);
-    }
-    etp_strbuf_printf(&b, "each\n");
-    *calls = write_calls(&b, d, seed, w->from, w->from + w->tokens, step_of(d, w));
-    if (b.failed) {
-        return etp_fail_nomem(err, path);
-    }
-    if (*calls > MAX_CALLS) {
-        return etp_fail(err, ETP_USAGE, "a phase of %llu calls; at most %u can be repeated",
-                        (unsigned long long)*calls, MAX_CALLS);
-    }
-    return etp_os_write_atomic(path, etp_strbuf_str(&b), err);
-}
-
-static etp_status name_phase(const wanted *w, const etp_decoder *d, etp_arena *arena,
-                             etp_session_plan_phase *p, etp_error *err)
-{
-    unsigned long long n = w->tokens, from = w->from;
-    p->kind = w->decode ? "decode" : "prefill";
-    p->tokens = step_of(d, w);
-    p->depth = w->from;
-    p->prompt = w->prompt;
-    if (w->decode) {
-        p->name = etp_arena_printf(arena, "decode @%llu", from);
-        p->word = etp_arena_printf(arena, "decode%llu", from);
-    } else if (from > 0) {
-        p->name = etp_arena_printf(arena, "prefill %llu @%llu", n, from);
-        p->word = etp_arena_printf(arena, "prefill%llu_at%llu", n, from);
-    } else {
-        p->name = etp_arena_printf(arena, "prefill %llu", n);
-        p->word = etp_arena_printf(arena, "prefill%llu", n);
-    }
-    return p->name && p->word ? ETP_OK : etp_fail_nomem(err, "phases");
-}
-
-typedef struct list {
-    wanted items[MAX_PHASES];
-    size_t n;
-} list;
-
-static etp_status add(list *l, wanted w, etp_error *err)
-{
-    for (size_t i = 0; i < l->n; i++) { // the last chunk of one prompt may be the first of another
-        const wanted *o = &l->items[i];
-        if (o->decode == w.decode && o->tokens == w.tokens && o->from == w.from) {
-            return ETP_OK;
-        }
-    }
-    if (l->n == MAX_PHASES) {
-        return etp_fail(err, ETP_USAGE,
-                        "more than %d phases; a prompt is a phase for each chunk that fits a call",
-                        MAX_PHASES);
-    }
-    l->items[l->n++] = w;
-    return ETP_OK;
-}
-
-// A prompt that is longer than a call takes is fed in chunks, and each chunk is a phase: it costs
-// more the more is in the cache.
-static etp_status list_phases(const asked *a, const etp_decoder *d, list *out, etp_error *err)
-{
-    out->n = 0;
-    for (size_t i = 0; i < a->prefill.n; i++) {
-        uint64_t prompt = a->prefill.items[i];
-        uint64_t step = d->dynamic || d->most > 1 ? d->most : prompt; // by one: all is one phase
-        for (uint64_t from = 0; from < prompt; from += step) {
-            uint64_t n = prompt - from < step ? prompt - from : step;
-            ETP_TRY(add(out, (wanted){.tokens = n, .from = from, .prompt = prompt}, err));
-        }
-    }
-    for (size_t i = 0; a->decode.n > 0 && i < a->depth.n; i++) {
-        ETP_TRY(add(
-            out, (wanted){.decode = true, .tokens = a->decode.items[0], .from = a->depth.items[i]},
-            err));
-    }
-    return ETP_OK;
-}
-
-static bool same_phases(const list *a, const list *b)
-{
-    bool same = a->n == b->n;
-    for (size_t i = 0; same && i < a->n; i++) {
-        const wanted *x = &a->items[i], *y = &b->items[i];
-        same = x->decode == y->decode && x->tokens == y->tokens && x->from == y->from;
-    }
-    return same;
-}
+// ---- of all models ----
 
 typedef struct making {
-    const asked *a;
-    const char *method, *work_dir;
+    const etp_settings *settings;
+    const char *work_dir;
     etp_arena *arena;
     etp_session_plan_phase *phases;
-    size_t n_models;
-    list first; // of the first model: the others must have the same
+    etp_sha256 *sums; // of the calls, by phase
+    size_t n_phases, n_models;
 } making;
+
+// Letters, digits, '-' and '.' stay.
+static const char *word_of(etp_str name, etp_arena *arena)
+{
+    char *word = etp_arena_strdup(arena, name);
+    for (char *c = word; c && *c; c++) {
+        bool plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+                     (*c >= 'A' && *c <= 'Z') || *c == '-' || *c == '.';
+        *c = plain ? *c : '_';
+    }
+    return word;
+}
+
+static etp_status describe(const making *m, const etp_script_phase *from,
+                           etp_session_plan_phase *to, etp_error *err)
+{
+    static const char *const k_kinds[] = {"script", "prefill", "decode"};
+    *to = (etp_session_plan_phase){.name = etp_arena_strdup(m->arena, from->name),
+                                   .word = from->word ? from->word : word_of(from->name, m->arena),
+                                   .kind = from->said ? from->said : k_kinds[from->kind],
+                                   .tokens = from->tokens,
+                                   .depth = from->depth,
+                                   .prompt = from->prompt,
+                                   .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
+    return to->name && to->word && to->files ? ETP_OK : etp_fail_nomem(err, "phases");
+}
+
+static etp_status make_script(const making *m, const etp_program *program, const char *path,
+                              etp_script *out, etp_error *err)
+{
+    return m->settings->script ? etp_script_read(m->settings->script, m->arena, out, err)
+           : m->settings->shape
+               ? make_shapes(m->settings, program, m->arena, out, err)
+               : etp_phases_decoder(m->settings, program, path, m->arena, out, err);
+}
 
 static etp_status make_model(making *m, const etp_program *program, const char *path, size_t model,
                              etp_error *err)
 {
-    etp_decoder d;
-    list l;
-    etp_status st = etp_decoder_read(program, m->method, m->arena, &d, err);
-    if (st != ETP_OK) {
-        return etp_fail_ctx(err, "%s", path);
+    etp_script script;
+    size_t n = 0;
+    ETP_TRY(make_script(m, program, path, &script, err));
+    for (size_t i = 0; i < script.phases.n; i++) {
+        const etp_script_phase *from = &script.phases.items[i];
+        if (from->measured == 0) {
+            continue;
+        }
+        etp_session_plan_phase *p = &m->phases[n];
+        if (model == 0) {
+            ETP_TRY(describe(m, from, p, err));
+        } else if (n == m->n_phases || !etp_str_eqz(from->name, p->name)) {
+            break;
+        }
+        uint64_t calls = p->calls;
+        etp_str steps;
+        ETP_TRY(etp_script_steps(&script, i, program, path, m->settings->seed, m->arena, &steps,
+                                 &p->calls, err));
+        if (model > 0 && p->calls != calls) {
+            break;
+        }
+        const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, n);
+        ETP_NEED(file, err, "phases");
+        ETP_TRY(etp_os_write_atomic(file, steps, err));
+        if (model == 0) {
+            etp_sha256_init(&m->sums[n]);
+        }
+        etp_sha256_update(&m->sums[n], steps.ptr, steps.len);
+        p->files[model] = file;
+        n++;
     }
-    for (size_t i = 0; i < m->a->prefill.n; i++) { // before a long prompt becomes too many chunks
-        const wanted whole = {.tokens = m->a->prefill.items[i]};
-        ETP_TRY(check_wanted(&d, &whole, path, err));
-    }
-    ETP_TRY(list_phases(m->a, &d, &l, err));
-    if (model == 0) {
-        m->first = l;
-    } else if (!same_phases(&l, &m->first)) {
+    if (model > 0 && n != m->n_phases) {
         return etp_fail(err, ETP_USAGE,
                         "%s takes a prompt in other chunks than the first model: measure them "
-                        "apart, or give --prefill of at most %llu tokens",
-                        path, (unsigned long long)d.most);
+                        "apart, or give --prefill of fewer tokens",
+                        path);
     }
-    for (size_t i = 0; i < l.n; i++) {
-        etp_session_plan_phase *p = &m->phases[i];
-        ETP_TRY(check_wanted(&d, &l.items[i], path, err));
-        if (model == 0) {
-            ETP_TRY(name_phase(&l.items[i], &d, m->arena, p, err));
-            p->files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models);
-        }
-        const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, i);
-        if (!p->files || !file) {
-            return etp_fail_nomem(err, "phases");
-        }
-        ETP_TRY(write_script(&d, &l.items[i], m->a->seed, file, m->arena, &p->calls, err));
-        p->files[model] = file;
-    }
+    m->n_phases = n;
     return ETP_OK;
+}
+
+static etp_status check_ways(const etp_settings *s, etp_error *err)
+{
+    bool decoder = s->prefill || s->decode || s->depth;
+    return decoder + (s->script != NULL) + (s->shape != NULL) > 1
+               ? etp_fail(err, ETP_USAGE,
+                          "--script, --shape and --prefill with --decode each say what the phases "
+                          "are: give one of them")
+               : ETP_OK;
 }
 
 etp_status etp_phases_make(const etp_settings *settings, const char *const *model_paths,
                            size_t n_models, const char *work_dir, etp_arena *arena,
                            etp_session_plan_phase **out, uint32_t *n_out, etp_error *err)
 {
-    asked a;
     *n_out = 0;
     *out = NULL;
-    ETP_TRY(read_asked(settings, &a, err));
-    if (a.prefill.n == 0 && a.decode.n == 0) {
-        return ETP_OK;
-    }
-    making m = {.a = &a,
-                .method = settings->method,
+    ETP_TRY(check_ways(settings, err));
+    making m = {.settings = settings,
                 .work_dir = work_dir,
                 .arena = arena,
-                .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, MAX_PHASES),
+                .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, ETP_SCRIPT_PHASES),
+                .sums = ETP_NEW_ARRAY(arena, etp_sha256, ETP_SCRIPT_PHASES),
                 .n_models = n_models};
-    if (!m.phases) {
+    if (!m.phases || !m.sums) {
         return etp_fail_nomem(err, "phases");
     }
     for (size_t i = 0; i < n_models; i++) {
@@ -343,8 +237,14 @@ etp_status etp_phases_make(const etp_settings *settings, const char *const *mode
         etp_file_close(&file);
         ETP_TRY(st);
     }
+    for (size_t i = 0; i < m.n_phases; i++) {
+        char hex[ETP_SHA256_HEX_CHARS];
+        etp_sha256_hex(&m.sums[i], hex);
+        m.phases[i].sha256 = etp_arena_strdup(arena, etp_str_from(hex));
+        ETP_NEED(m.phases[i].sha256, err, "phases");
+    }
     *out = m.phases;
-    *n_out = (uint32_t)m.first.n;
+    *n_out = (uint32_t)m.n_phases;
     return ETP_OK;
 }
 

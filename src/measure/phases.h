@@ -4,17 +4,24 @@
 #ifndef ETP_MEASURE_PHASES_H
 #define ETP_MEASURE_PHASES_H
 
+#include "measure/script.h"
 #include "measure/session.h"
 
-// From --prefill, --decode and --depth: the usual contract of a text decoder, forward(tokens [1,n],
-// start or positions), recognised from the program. SEED draws the tokens. Scripts are written into
-// WORK_DIR. *n_out 0: none is asked for. What cannot be run is refused here, before anything is
-// launched: ETP_USAGE, ETP_UNSUPPORTED.
+// From --script, from --shape, or from --prefill, --decode and --depth (the usual contract of a
+// text decoder, forward(tokens [1,n], start or positions), recognised from the program). The seed
+// draws the tokens. What the runner follows is written into WORK_DIR. What cannot be run is refused
+// here, before anything is launched: ETP_USAGE, ETP_UNSUPPORTED.
 ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings,
                                          const char *const *model_paths, size_t n_models,
                                          const char *work_dir, etp_arena *arena,
                                          etp_session_plan_phase **out, uint32_t *n_out,
                                          etp_error *err);
+
+// Of PATH, which PROGRAM was read from, a script from --prefill, --decode and --depth.
+// phases_decoder.c
+ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
+                                            const etp_program *program, const char *path,
+                                            etp_arena *arena, etp_script *out, etp_error *err);
 
 // N iterations as whole repetitions of PHASE (NULL: none), at least one.
 uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n);

@@ -458,13 +458,16 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
     if (!dir) {
         return etp_fail_nomem(err, "phases");
     }
-    if (!set->prefill && !set->decode && !set->depth) {
+    if (!set->prefill && !set->decode && !set->depth && !set->shape && !set->script) {
         return ETP_OK;
     }
     if (o->n_runners > 0) {
         return etp_fail(err, ETP_USAGE,
                         "phases need etprof's own runner, which takes a model step by step: leave "
                         "out --runner");
+    }
+    if (set->script) {
+        ETP_TRY(absolute_file(set->script, "script", arena, &out->settings.script, err));
     }
     ETP_TRY(etp_os_mkdirs(dir, err));
     return etp_phases_make(set, out->model_paths, out->n_models, dir, arena, &out->phases,

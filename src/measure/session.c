@@ -42,7 +42,8 @@ static etp_status describe(etp_session *s, etp_error *err)
                               .tokens = phase->tokens,
                               .depth = phase->depth,
                               .prompt = phase->prompt,
-                              .calls = phase->calls};
+                              .calls = phase->calls,
+                              .steps_sha256 = etp_str_from(phase->sha256)};
         if (!ETP_PUSH(&s->arena, &r->phases, kept)) {
             return etp_fail_nomem(err, "the session");
         }

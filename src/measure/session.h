@@ -61,6 +61,7 @@ typedef struct etp_session_plan_phase { // what is done again and again in a lau
     uint64_t prompt;                    // tokens of the prompt that this is a chunk of; 0: none
     uint64_t calls;                     // of a repetition
     const char **files;                 // script of each model, local
+    const char *sha256;                 // of these
 } etp_session_plan_phase;
 
 typedef struct etp_session_plan_arm {

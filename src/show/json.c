@@ -11,6 +11,7 @@
 #include "document/rows.h"
 #include "inspect/ops.h"
 #include "show/counters.h"
+#include "show/first_token.h"
 
 #define ETP_TENSORS_SCHEMA                                     \
     "{\"type\": \"array\", \"items\": {\"type\": \"object\", " \
@@ -740,6 +741,8 @@ static SHAPE(k_phase, k_phase_rows);
 static const etp_field k_phases_rows[] = {
     LIST("phases", OBJECT, phases, n_phases, "of the session; absent without", .shape = &k_phase,
          .flags = ETP_LATER),
+    WRITTEN("first_tokens", etp_ab_first_tokens_write, ETP_FIRST_TOKENS_SCHEMA,
+            "of each prompt: the sum over its chunks", .flags = ETP_LATER),
 };
 static SHAPE(k_phases, k_phases_rows);
 static const etp_field k_ab_rows[] = {

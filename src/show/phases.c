@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "document/document.h"
+#include "show/first_token.h"
 #include "show/report.h"
 
 void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena)
@@ -36,6 +37,45 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, etp_arena 
             etp_cell_double(etp_ab_token_rate(ab, c->candidate)), time_cell(ab, c->baseline),
             time_cell(ab, c->candidate),
             etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)));
+}
+
+static void first_token_row(const etp_ab *ab, const etp_ab_comparison *c, uint64_t prompt,
+                            etp_table *t)
+{
+    int64_t from = etp_ab_first_token(ab, prompt, c->baseline);
+    int64_t to = etp_ab_first_token(ab, prompt, c->candidate);
+    bool known = from != ETP_NS_UNKNOWN && to != ETP_NS_UNKNOWN && to > 0;
+    ETP_ROW(t, etp_cell_u64(prompt), etp_cell_z(ab->arms[c->candidate].measured),
+            etp_cell_z(ab->arms[c->baseline].measured),
+            from == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(from),
+            to == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(to),
+            etp_cell_double(known && c->withheld == ETP_WITHHELD_NOT ? (double)from / (double)to
+                                                                     : (double)NAN));
+}
+
+static void first_token_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "prompt", .title = "prompt", .kind = ETP_KIND_INT},
+        {.key = "candidate", .title = "arm"},
+        {.key = "baseline", .title = "against"},
+        {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS},
+        {.key = "after_ns", .title = "after", .kind = ETP_KIND_NS},
+        {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
+    };
+    uint64_t prompts[ETP_AB_PROMPTS];
+    size_t n = etp_ab_prompts(ab, prompts);
+    if (n == 0) {
+        return;
+    }
+    etp_table *t = etp_report_table(
+        r, "first_token", "Time to the first token: the prompt's calls, without a tokenizer",
+        k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < ab->n_comparisons; k++) {
+            first_token_row(ab, &ab->comparisons[k], prompts[i], t);
+        }
+    }
 }
 
 void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
@@ -70,6 +110,7 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
             phase_row(&ab->phases[i], k, t, arena);
         }
     }
+    first_token_table(ab, r);
 }
 
 void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)

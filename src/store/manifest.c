@@ -261,8 +261,10 @@ static const etp_field k_phase_rows[] = {
           .most = INT32_MAX),
     FIELD("calls", UINT, calls, "of a repetition, before which mutable buffers are put back",
           .most = INT32_MAX),
+    FIELD("steps_sha256", STR, steps_sha256, "of the calls with their inputs, of all models",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
 };
-static const etp_shape k_phase = {k_phase_rows, 6, sizeof(OF), true, check_phase};
+static const etp_shape k_phase = {k_phase_rows, 7, sizeof(OF), true, check_phase, false};
 #undef OF
 
 #define OF etp_run_arm
@@ -342,7 +344,7 @@ static const etp_field k_lost_rows[] = {
     FIELD("recovered", BOOL, recovered, "a later try succeeded"),
     FIELD("detail", STR, detail, "one line for people"),
 };
-static const etp_shape k_lost = {k_lost_rows, 8, sizeof(OF), true, check_lost};
+static const etp_shape k_lost = {k_lost_rows, 8, sizeof(OF), true, check_lost, false};
 #undef OF
 #define OF etp_run_note
 static const etp_field k_note_rows[] = {
@@ -357,7 +359,7 @@ static const etp_field k_file_rows[] = {
     FIELD("sha256", STR, sha256, "", .flags = ETP_SHA256),
     FIELD("bytes", UINT, bytes, ""),
 };
-const etp_shape k_etp_run_file = {k_file_rows, 3, sizeof(OF), true, check_file};
+const etp_shape k_etp_run_file = {k_file_rows, 3, sizeof(OF), true, check_file, false};
 #undef OF
 
 static const char k_results_schema[] =

@@ -55,7 +55,7 @@ static const etp_field k_roof_rows[] = {
     FIELD("best", UINT, best, "null: checked, not timed", .most = MAX_RATE, .flags = ETP_ZERO),
     FIELD("median", UINT, median, "likewise", .most = MAX_RATE, .flags = ETP_ZERO),
 };
-static const etp_shape k_roof = {k_roof_rows, 7, sizeof(OF), true, check_roof};
+static const etp_shape k_roof = {k_roof_rows, 7, sizeof(OF), true, check_roof, false};
 #undef OF
 #define OF etp_roof_table
 static const etp_field k_table_rows[] = {

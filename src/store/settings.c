@@ -26,7 +26,7 @@ static SHAPE_ON_ONE_LINE(k_cool, k_cool_rows);
 static const etp_field k_knee_rows[] = {
     FIELD("knee", NUMBER, knee, "gain that more threads must reach", .flags = ETP_ZERO),
 };
-static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee};
+static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee, false};
 
 #define ROW_TEXT(key, field, limit, help) \
     FIELD(key, TEXT, field, help, .flags = ETP_BLANK | ETP_LATER),

@@ -87,6 +87,7 @@ typedef struct etp_run_phase { // what arms did again and again; an iteration is
     uint64_t depth;            // tokens in the cache before
     uint64_t prompt;           // tokens of the prompt that it is a chunk of; 0: none
     uint64_t calls;            // of a repetition, before which mutable buffers are put back
+    etp_str steps_sha256;      // of the calls, of all models; empty: not known
 } etp_run_phase;
 
 typedef struct etp_run_arm {

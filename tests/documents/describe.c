@@ -12,6 +12,7 @@
 #include "machine/doctor.h"
 #include "machine/levels.h"
 #include "machine/smoke.h"
+#include "measure/script.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
 #include "store/internal.h"
@@ -101,7 +102,7 @@ int main(void)
         &k_etp_verify_document,    &k_etp_validate_document, &k_etp_doctor_document,
         &k_etp_levels_document,    &k_etp_devices_document,  &k_etp_restored_document,
         &k_etp_smoke_document,     &k_etp_roofs_document,    &k_etp_derived_document,
-        &k_etp_baselines_document, &k_etp_page_document,
+        &k_etp_baselines_document, &k_etp_page_document,     &k_etp_script_document,
     };
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;

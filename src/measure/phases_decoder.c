@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// From --prefill, --decode and --depth to the script of a text decoder.
+#include "base/number.h"
+#include "measure/decoder.h"
+#include "measure/phases.h"
+
+#define MAX_PHASES 32
+#define MAX_TOKENS 1000000u // of a prompt
+
+typedef struct numbers {
+    uint64_t items[MAX_PHASES];
+    size_t n;
+} numbers;
+
+// "0,256": what OPTION says. LEAST and MOST bound each.
+static etp_status parse_numbers(const char *option, const char *text, uint64_t least, uint64_t most,
+                                numbers *out, etp_error *err)
+{
+    out->n = 0;
+    for (etp_str rest = etp_str_from(text); text && rest.len > 0;) {
+        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+        uint64_t v;
+        if (!etp_parse_u64(one, &v) || v < least || v > most) {
+            return etp_fail(err, ETP_USAGE, "--%s: '%.*s' is not a number from %llu to %llu",
+                            option, ETP_STR_ARG(one), (unsigned long long)least,
+                            (unsigned long long)most);
+        }
+        for (size_t i = 0; i < out->n; i++) {
+            if (out->items[i] == v) {
+                return etp_fail(err, ETP_USAGE, "--%s: %llu is given twice", option,
+                                (unsigned long long)v);
+            }
+        }
+        if (out->n == MAX_PHASES) {
+            return etp_fail(err, ETP_USAGE, "--%s: more than %d numbers", option, MAX_PHASES);
+        }
+        out->items[out->n++] = v;
+        size_t used = one.len + (one.len < rest.len);
+        rest = (etp_str){rest.ptr + used, rest.len - used};
+        if (one.len + 1 == used && rest.len == 0) {
+            return etp_fail(err, ETP_USAGE, "--%s: '%s' ends in a comma", option, text);
+        }
+    }
+    return ETP_OK;
+}
+
+typedef struct asked {
+    numbers prefill, decode, depth;
+} asked;
+
+static etp_status read_asked(const etp_settings *s, asked *out, etp_error *err)
+{
+    ETP_TRY(parse_numbers("prefill", s->prefill, 1, MAX_TOKENS, &out->prefill, err));
+    ETP_TRY(parse_numbers("decode", s->decode, 1, ETP_SCRIPT_CALLS, &out->decode, err));
+    ETP_TRY(parse_numbers("depth", s->depth, 0, MAX_TOKENS, &out->depth, err));
+    if (out->decode.n > 1) {
+        return etp_fail(err, ETP_USAGE,
+                        "--decode takes one number of tokens; --depth takes several");
+    }
+    if (out->depth.n > 0 && out->decode.n == 0) {
+        return etp_fail(err, ETP_USAGE, "--depth says where decoding begins: give --decode N too");
+    }
+    if (out->decode.n > 0 && out->depth.n == 0) {
+        out->depth.items[out->depth.n++] = 0;
+    }
+    return ETP_OK;
+}
+
+// ---- which phases ----
+
+typedef struct wanted { // one phase, whatever the model
+    bool decode;
+    uint64_t tokens; // of the prompt, or to decode
+    uint64_t from;   // tokens in the cache before
+    uint64_t prompt; // prefill: of the whole prompt, of which this is a chunk
+} wanted;
+
+// How many tokens a call of a phase has.
+static uint64_t step_of(const etp_decoder *d, const wanted *w)
+{
+    return w->decode ? 1 : d->dynamic && w->tokens < d->most ? w->tokens : d->most;
+}
+
+static etp_status check_wanted(const etp_decoder *d, const wanted *w, const char *model,
+                               etp_error *err)
+{
+    const char *option = w->decode ? "--decode" : "--prefill";
+    uint64_t end = w->from + w->tokens;
+    if ((w->decode || w->from > 0 || w->tokens > d->most) && !d->cached) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s: %s: method %s keeps no cache (%s), so that no token can follow "
+                        "another call; it can be measured with --prefill of at most %llu tokens",
+                        model, option, d->name,
+                        d->method->n_inputs == 1 ? "it takes no position" : "use_kv_cache is false",
+                        (unsigned long long)d->most);
+    }
+    if (d->context != ETP_DECODER_UNKNOWN && end > d->context) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s: %s: %llu tokens from position %llu are past the cache, which has room "
+                        "for %llu",
+                        model, option, (unsigned long long)w->tokens, (unsigned long long)w->from,
+                        (unsigned long long)d->context);
+    }
+    if (!d->dynamic && d->most > 1 && (w->decode || w->tokens % d->most || w->from % d->most)) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s: %s: method %s takes %llu tokens a call, no fewer and no more (static "
+                        "shape)%s",
+                        model, option, d->name, (unsigned long long)d->most,
+                        w->decode ? ": it cannot take one token after another"
+                                  : ": give a multiple of that");
+    }
+    return ETP_OK;
+}
+
+typedef struct list {
+    wanted items[MAX_PHASES];
+    size_t n;
+} list;
+
+static etp_status add(list *l, wanted w, etp_error *err)
+{
+    for (size_t i = 0; i < l->n; i++) { // the last chunk of one prompt may be the first of another
+        const wanted *o = &l->items[i];
+        if (o->decode == w.decode && o->tokens == w.tokens && o->from == w.from) {
+            return ETP_OK;
+        }
+    }
+    if (l->n == MAX_PHASES) {
+        return etp_fail(err, ETP_USAGE,
+                        "more than %d phases; a prompt is a phase for each chunk that fits a call",
+                        MAX_PHASES);
+    }
+    l->items[l->n++] = w;
+    return ETP_OK;
+}
+
+// A prompt that is longer than a call takes is fed in chunks, and each chunk is a phase: it costs
+// more the more is in the cache.
+static etp_status list_phases(const asked *a, const etp_decoder *d, list *out, etp_error *err)
+{
+    out->n = 0;
+    for (size_t i = 0; i < a->prefill.n; i++) {
+        uint64_t prompt = a->prefill.items[i];
+        uint64_t step = d->dynamic || d->most > 1 ? d->most : prompt; // by one: all is one phase
+        for (uint64_t from = 0; from < prompt; from += step) {
+            uint64_t n = prompt - from < step ? prompt - from : step;
+            ETP_TRY(add(out, (wanted){.tokens = n, .from = from, .prompt = prompt}, err));
+        }
+    }
+    for (size_t i = 0; a->decode.n > 0 && i < a->depth.n; i++) {
+        ETP_TRY(add(
+            out, (wanted){.decode = true, .tokens = a->decode.items[0], .from = a->depth.items[i]},
+            err));
+    }
+    return ETP_OK;
+}
+
+// ---- the script ----
+
+static bool add_text(etp_arena *arena, etp_script_step *step, const etp_decoder *d, uint64_t from,
+                     uint64_t n)
+{
+    const etp_str shape = etp_str_from(etp_arena_printf(arena, "1x%llu", (unsigned long long)n));
+    const etp_str places =
+        etp_str_from(etp_arena_printf(arena, "%llu", (unsigned long long)(d->positions ? n : 1)));
+    const etp_script_input tokens = {.index = 0,
+                                     .fill = ETP_FILL_TOKENS,
+                                     .shape = shape,
+                                     .seed = ETP_SCRIPT_OWN,
+                                     .below = d->vocabulary,
+                                     .start = from,
+                                     .advance = n};
+    const etp_script_input position = {.index = 1,
+                                       .fill = ETP_FILL_POSITION,
+                                       .shape = places,
+                                       .seed = ETP_SCRIPT_OWN,
+                                       .below = ETP_SCRIPT_OWN,
+                                       .start = from,
+                                       .advance = n};
+    return shape.ptr && places.ptr && ETP_PUSH(arena, &step->inputs, tokens) &&
+           (d->method->n_inputs == 1 || ETP_PUSH(arena, &step->inputs, position));
+}
+
+// Tokens FROM to END in calls of as many as one takes, at most STEP.
+static bool add_calls(etp_arena *arena, etp_script_phase *p, const etp_decoder *d, uint64_t from,
+                      uint64_t end, uint64_t step)
+{
+    bool ok = true;
+    for (uint64_t left = end - from; ok && left > 0; left = end - from) {
+        uint64_t n = left < step ? left : step;
+        etp_script_step s = {.method = d->method->name, .repeat = left / n};
+        ok = add_text(arena, &s, d, from, n) && ETP_PUSH(arena, &p->steps, s);
+        from += s.repeat * n;
+    }
+    return ok;
+}
+
+static bool name_phase(const wanted *w, etp_arena *arena, etp_script_phase *p)
+{
+    unsigned long long n = w->tokens, from = w->from;
+    const char *name;
+    if (w->decode) {
+        name = etp_arena_printf(arena, "decode @%llu", from);
+        p->word = etp_arena_printf(arena, "decode%llu", from);
+    } else if (from > 0) {
+        name = etp_arena_printf(arena, "prefill %llu @%llu", n, from);
+        p->word = etp_arena_printf(arena, "prefill%llu_at%llu", n, from);
+    } else {
+        name = etp_arena_printf(arena, "prefill %llu", n);
+        p->word = etp_arena_printf(arena, "prefill%llu", n);
+    }
+    p->name = etp_str_from(name);
+    return name && p->word;
+}
+
+// WANTED, and before it the phase that fills the cache.
+static etp_status add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena,
+                            etp_script *script, etp_error *err)
+{
+    etp_script_phase p = {.measured = 1,
+                          .kind = w->decode ? ETP_SCRIPT_DECODE : ETP_SCRIPT_PREFILL,
+                          .tokens = step_of(d, w),
+                          .depth = w->from,
+                          .prompt = w->prompt};
+    bool ok = name_phase(w, arena, &p);
+    if (ok && w->from > 0) {
+        const char *name = etp_arena_printf(arena, "fill %llu for %.*s",
+                                            (unsigned long long)w->from, ETP_STR_ARG(p.name));
+        etp_script_phase fill = {.name = etp_str_from(name), .kind = ETP_SCRIPT_ANY};
+        ok = name && add_calls(arena, &fill, d, 0, w->from, d->most) &&
+             ETP_PUSH(arena, &script->phases, fill);
+        p.after = fill.name;
+    }
+    ok = ok && add_calls(arena, &p, d, w->from, w->from + w->tokens, p.tokens) &&
+         ETP_PUSH(arena, &script->phases, p);
+    return ok ? ETP_OK : etp_fail_nomem(err, "phases");
+}
+
+etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *program,
+                              const char *path, etp_arena *arena, etp_script *out, etp_error *err)
+{
+    asked a;
+    etp_decoder d;
+    list l;
+    *out = (etp_script){0};
+    ETP_TRY(read_asked(settings, &a, err));
+    if (etp_decoder_read(program, settings->method, arena, &d, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    for (size_t i = 0; i < a.prefill.n; i++) { // before a long prompt becomes too many chunks
+        const wanted whole = {.tokens = a.prefill.items[i]};
+        ETP_TRY(check_wanted(&d, &whole, path, err));
+    }
+    ETP_TRY(list_phases(&a, &d, &l, err));
+    for (size_t i = 0; i < l.n; i++) {
+        ETP_TRY(check_wanted(&d, &l.items[i], path, err));
+        ETP_TRY(add_phase(&d, &l.items[i], arena, out, err));
+    }
+    return ETP_OK;
+}
