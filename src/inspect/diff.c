@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/number.h"
+#include "document/rows.h"
 
 typedef struct rows {
     etp_diff_row *items;
@@ -195,29 +196,41 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
 
 // ---- showing it ----
 
+FIND(unit_of, etp_diff_row, etp_inspect_diff, MAKE(number, it->is_bytes))
+static const char *unit_name(unsigned is_bytes)
+{
+    return is_bytes ? "bytes" : "count";
+}
+WORDS(k_units, unit_name, unsigned, 2)
+
+#define OF etp_diff_row
+static const etp_field k_row_rows[] = {
+    FIELD("kind", TEXT, kind, "file, part, weights, kernel, delegated operator, method",
+          .flags = ETP_SET),
+    FIELD("name", STR, name, "what is counted"),
+    MADE("unit", WORD, unit_of, "", .words = &k_units, .flags = ETP_SET),
+    FIELD("a", UINT, a, "0: it is not there"),
+    FIELD("b", UINT, b, "likewise"),
+};
+static SHAPE_ON_ONE_LINE(k_row, k_row_rows);
+#undef OF
+
+#define OF etp_inspect_diff
+static const etp_field k_document_rows[] = {
+    FIELD("a", TEXT, a_path, "the first file", .flags = ETP_SET),
+    FIELD("b", TEXT, b_path, "the second", .flags = ETP_SET),
+    FIELD("different", UINT, n_different, "rows"),
+    LIST("rows", OBJECT, rows, n_rows, "", .shape = &k_row),
+};
+static SHAPE(k_document, k_document_rows);
+#undef OF
+
+const etp_document k_etp_inspect_diff_document = {"etprof.inspect_diff/1",
+                                                  "what inspect of two files prints", &k_document};
+
 void etp_inspect_diff_json(const void *data, etp_json *j)
 {
-    const etp_inspect_diff *d = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.inspect_diff/1");
-    etp_json_kv_z(j, "a", d->a_path);
-    etp_json_kv_z(j, "b", d->b_path);
-    etp_json_kv_u64(j, "different", d->n_different);
-    etp_json_key(j, "rows");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < d->n_rows; i++) {
-        const etp_diff_row *row = &d->rows[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "kind", row->kind);
-        etp_json_kv_str(j, "name", row->name);
-        etp_json_kv_z(j, "unit", row->is_bytes ? "bytes" : "count");
-        etp_json_kv_u64(j, "a", row->a);
-        etp_json_kv_u64(j, "b", row->b);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_inspect_diff_document, data, data);
 }
 
 static etp_cell change(const etp_diff_row *row)

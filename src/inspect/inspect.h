@@ -127,7 +127,8 @@ typedef struct etp_inspect_diff {
 ETP_NODISCARD etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b,
                                              etp_arena *arena, etp_inspect_diff *out,
                                              etp_error *err);
-void etp_inspect_diff_json(const void *diff, etp_json *j); // etprof.inspect_diff/1
+extern const etp_document k_etp_inspect_diff_document; // of etp_inspect_diff
+void etp_inspect_diff_json(const void *diff, etp_json *j);
 const etp_report *etp_inspect_diff_report(const etp_inspect_diff *diff, etp_arena *arena);
 
 #endif

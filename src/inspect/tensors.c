@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logged values of a recording: reading, figures, document, report.
 #include "inspect/tensors.h"
-#include "base/path.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+#include "base/path.h"
+#include "document/rows.h"
 
 typedef struct values {
     etp_logged_value *items;
@@ -207,68 +209,69 @@ static const char *type_name(etp_etdump_value_type type)
     return k_names[type];
 }
 
-static void figures_json(const etp_logged_value *v, etp_json *j)
-{
-    etp_json_kv_u64(j, "elements", v->elements);
-    etp_json_kv_double(j, "min", v->min);
-    etp_json_kv_double(j, "max", v->max);
-    etp_json_kv_double(j, "mean", v->mean);
-    etp_json_kv_double(j, "sum", v->sum);
-    etp_json_kv_u64(j, "nan", v->n_nan);
-    etp_json_kv_u64(j, "inf", v->n_inf);
-    etp_json_key(j, "head");
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 0; i < v->n_head; i++) {
-        etp_json_double(j, v->head[i]);
-    }
-    etp_json_end(j);
-}
+WORDS(k_value_type, type_name, etp_etdump_value_type, ETP_ETDUMP_STRING + 1)
+WORDS(k_dtype, etp_dtype_name, etp_dtype, 0)
+KNOWN(is_tensor, etp_logged_value, it->type == ETP_ETDUMP_TENSOR)
+KNOWN(has_figures, etp_logged_value, it->has_data)
+KNOWN(is_number, etp_logged_value,
+      it->type != ETP_ETDUMP_TENSOR && it->type != ETP_ETDUMP_NULL && it->type != ETP_ETDUMP_STRING)
+KNOWN(is_named, etp_str, it->len > 0)
 
-static void value_json(const etp_logged_value *v, etp_json *j)
-{
-    etp_json_begin_object_inline(j);
-    etp_json_kv_u64(j, "run", v->run);
-    etp_json_kv_i64(j, "chain", v->chain);
-    etp_json_kv_i64(j, "instruction", v->instruction);
-    if (v->delegate.len) {
-        etp_json_kv_str(j, "delegate_operator", v->delegate);
-    }
-    etp_json_kv_bool(j, "output", v->is_output);
-    etp_json_kv_z(j, "type", type_name(v->type));
-    if (v->type == ETP_ETDUMP_TENSOR) {
-        etp_json_kv_u64(j, "position", v->position);
-        etp_json_kv_z(j, "dtype", etp_dtype_name(v->dtype));
-        etp_json_key(j, "shape");
-        etp_json_begin_array_inline(j);
-        for (size_t i = 0; i < v->rank; i++) {
-            etp_json_i64(j, v->sizes[i]);
-        }
-        etp_json_end(j);
-        etp_json_kv_i64(j, "offset", v->offset);
-        if (v->has_data) {
-            figures_json(v, j);
-        }
-    } else if (v->type != ETP_ETDUMP_NULL && v->type != ETP_ETDUMP_STRING) {
-        etp_json_kv_double(j, "value", v->scalar);
-    }
-    etp_json_end(j);
-}
+#define OF etp_logged_value
+static const etp_field k_figure_rows[] = {
+    FIELD("elements", UINT, elements, "all of them"),
+    FIELD("min", NUMBER, min, "of the finite ones, as are the next three", .range = ETP_SIGNED),
+    FIELD("max", NUMBER, max, "", .range = ETP_SIGNED),
+    FIELD("mean", NUMBER, mean, "", .range = ETP_SIGNED),
+    FIELD("sum", NUMBER, sum, "", .range = ETP_SIGNED),
+    FIELD("nan", UINT, n_nan, "elements that are no number"),
+    FIELD("inf", UINT, n_inf, "infinite elements"),
+    ARRAY("head", NUMBER, head, n_head, "the first ones", .flags = ETP_ONE_LINE,
+          .range = ETP_SIGNED),
+};
+static SHAPE(k_figures, k_figure_rows);
+static const etp_field k_tensor_rows[] = {
+    FIELD("position", UINT, position, "of a tensor: in its list"),
+    FIELD("dtype", WORD, dtype, "of its elements", .words = &k_dtype),
+    LIST("shape", INT, sizes, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
+    FIELD("offset", INT, offset, "in the debug buffer; −1: nothing was logged",
+          .range = ETP_SIGNED),
+    GROUP(NULL, &k_figures, "", .when = has_figures, .flags = ETP_ABSENT),
+};
+static SHAPE(k_tensor, k_tensor_rows);
+static const etp_field k_number_rows[] = {
+    FIELD("value", NUMBER, scalar, "of a number", .range = ETP_SIGNED),
+};
+static SHAPE(k_number, k_number_rows);
+static const etp_field k_value_rows[] = {
+    FIELD("run", UINT, run, "of the recording"),
+    FIELD("chain", INT, chain, "−1: an output of the program", .range = ETP_SIGNED),
+    FIELD("instruction", INT, instruction, "that wrote it", .range = ETP_SIGNED),
+    FIELD("delegate_operator", STR, delegate, "inside a delegate", .when = is_named,
+          .flags = ETP_ABSENT | ETP_SET),
+    FIELD("output", BOOL, is_output, "of the method"),
+    FIELD("type", WORD, type, "", .words = &k_value_type, .flags = ETP_SET),
+    GROUP(NULL, &k_tensor, "", .when = is_tensor, .flags = ETP_ABSENT),
+    GROUP(NULL, &k_number, "", .when = is_number, .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_value, k_value_rows);
+#undef OF
+
+#define OF etp_inspect_tensors
+static const etp_field k_document_rows[] = {
+    FIELD("file", TEXT, path, "the recording", .flags = ETP_SET),
+    FIELD("has_buffer", BOOL, has_buffer, "the debug buffer was given"),
+    LIST("values", OBJECT, values, n_values, "in the order of the file", .shape = &k_value),
+};
+static SHAPE(k_document, k_document_rows);
+#undef OF
+
+const etp_document k_etp_inspect_tensors_document = {
+    "etprof.inspect_tensors/1", "what inspect prints of tensors that a trace logged", &k_document};
 
 void etp_inspect_tensors_json(const void *data, etp_json *j)
 {
-    const etp_inspect_tensors *t = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.inspect_tensors/1");
-    etp_json_kv_z(j, "file", t->path);
-    etp_json_kv_bool(j, "has_buffer", t->has_buffer);
-    etp_json_key(j, "values");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < t->n_values; i++) {
-        value_json(&t->values[i], j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_inspect_tensors_document, data, data);
 }
 
 // ---- report ----

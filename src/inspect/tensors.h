@@ -8,6 +8,7 @@
 #include <etprof/etdump.h>
 
 #include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 #define ETP_LOGGED_HEAD 4 // first values that are shown
@@ -45,7 +46,8 @@ typedef struct etp_inspect_tensors {
 ETP_NODISCARD etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump,
                                                   etp_bytes buffer, etp_arena *arena,
                                                   etp_inspect_tensors *out, etp_error *err);
-void etp_inspect_tensors_json(const void *tensors, etp_json *j); // etprof.inspect_tensors/1
+extern const etp_document k_etp_inspect_tensors_document; // of etp_inspect_tensors
+void etp_inspect_tensors_json(const void *tensors, etp_json *j);
 const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *tensors, etp_arena *arena);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "base/embedded.h"
 #include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 extern const etp_embedded k_etp_skill_texts[]; // in the order of the chain
@@ -93,7 +94,8 @@ typedef struct etp_skill_environment {
 ETP_NODISCARD etp_status etp_skill_run(etp_skill_list *list, const etp_skill_environment *env,
                                        etp_arena *arena, etp_error *err);
 
-void etp_skills_json(const void *list, etp_json *j); // etprof.skills/1
+extern const etp_document k_etp_skills_document; // of etp_skill_list
+void etp_skills_json(const void *list, etp_json *j);
 const etp_report *etp_skills_report(const etp_skill_list *list, etp_arena *arena);
 
 #endif

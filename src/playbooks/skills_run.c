@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/remote.h"
+#include "document/rows.h"
 #include "os/os.h"
 #include "store/store.h"
 
@@ -176,57 +177,67 @@ etp_status etp_skill_run(etp_skill_list *list, const etp_skill_environment *env,
 
 // ---- document ----
 
-static void state_json(etp_skill_state state, etp_json *j)
+static int maybe(etp_skill_state state)
 {
-    etp_json_kv_bool_if(j, "ok", state == ETP_SKILL_OK, state != ETP_SKILL_NOT_RUN);
+    return state == ETP_SKILL_NOT_RUN ? -1 : state == ETP_SKILL_OK;
 }
+FIND(list_ok, etp_skill_list, etp_skill_list, MAKE(maybe, it->executed ? !it->stopped_at : -1))
+FIND(skill_ok, etp_skill, etp_skill_list, MAKE(maybe, maybe(it->state)))
+FIND(command_ok, etp_skill_command, etp_skill_list, MAKE(maybe, maybe(it->state)))
+FIND(command_kind, etp_skill_command, etp_skill_list, MAKE(number, it->gate))
+KNOWN(was_run, etp_skill_command, it->state != ETP_SKILL_NOT_RUN)
+static const char *kind_name(unsigned gate)
+{
+    return gate ? "gate" : "step";
+}
+WORDS(k_kinds, kind_name, unsigned, 2)
 
-static void command_json(const etp_skill_command *c, etp_json *j)
-{
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "kind", c->gate ? "gate" : "step");
-    etp_json_kv_u64(j, "line", c->line);
-    etp_json_kv_z(j, "command", c->shown);
-    state_json(c->state, j);
-    if (c->state != ETP_SKILL_NOT_RUN) {
-        etp_json_kv_i64(j, "exit_code", c->exit_code);
-        etp_json_kv_u64(j, "wall_ns", c->wall_ns);
-    }
-    if (c->tail) {
-        etp_json_kv_z(j, "output", c->tail);
-    }
-    etp_json_end(j);
-}
+#define OF etp_skill_command
+static const etp_field k_ran_rows[] = {
+    FIELD("exit_code", INT, exit_code, "128 + N after signal N, −1: it did not start",
+          .range = ETP_SIGNED),
+    FIELD("wall_ns", UINT, wall_ns, "it took"),
+};
+static SHAPE(k_ran, k_ran_rows);
+static const etp_field k_command_rows[] = {
+    MADE("kind", WORD, command_kind, "a gate refuses to go on", .words = &k_kinds,
+         .flags = ETP_SET),
+    FIELD("line", UINT, line, "in the playbook", .range = ETP_FROM_1),
+    FIELD("command", TEXT, shown, "", .flags = ETP_SET),
+    MADE("ok", MAYBE, command_ok, "null: it was not run"),
+    GROUP(NULL, &k_ran, "", .when = was_run, .flags = ETP_ABSENT),
+    FIELD("output", TEXT, tail, "end of what a failed one printed", .flags = ETP_ABSENT),
+};
+static SHAPE_ON_ONE_LINE(k_command, k_command_rows);
+#undef OF
+
+#define OF etp_skill
+static const etp_field k_skill_rows[] = {
+    FIELD("id", TEXT, id, "name of its file", .flags = ETP_SET),
+    FIELD("folder", TEXT, folder, "that it is in", .flags = ETP_SET),
+    FIELD("name", TEXT, name, "", .flags = ETP_SET),
+    FIELD("description", TEXT, description, "what it does, and when to use it", .flags = ETP_SET),
+    FIELD("next", TEXT, next, "the skill that follows"),
+    MADE("ok", MAYBE, skill_ok, "null: it was not run"),
+    LIST("commands", OBJECT, commands.items, commands.n, "in order", .shape = &k_command),
+};
+static SHAPE(k_skill, k_skill_rows);
+#undef OF
+
+#define OF etp_skill_list
+static const etp_field k_document_rows[] = {
+    MADE("ok", MAYBE, list_ok, "null: nothing was run"),
+    FIELD("stopped_at", TEXT, stopped_at, "id of the skill that failed"),
+    LIST("skills", OBJECT, items, n, "in the order of the chain", .shape = &k_skill),
+};
+static SHAPE(k_document, k_document_rows);
+#undef OF
+
+const etp_document k_etp_skills_document = {"etprof.skills/1", "what skills prints", &k_document};
 
 void etp_skills_json(const void *data, etp_json *j)
 {
-    const etp_skill_list *list = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.skills/1");
-    etp_json_kv_bool_if(j, "ok", !list->stopped_at, list->executed);
-    etp_json_kv_z(j, "stopped_at", list->stopped_at);
-    etp_json_key(j, "skills");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < list->n; i++) {
-        const etp_skill *s = &list->items[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "id", s->id);
-        etp_json_kv_z(j, "folder", s->folder);
-        etp_json_kv_z(j, "name", s->name);
-        etp_json_kv_z(j, "description", s->description);
-        etp_json_kv_z(j, "next", s->next);
-        state_json(s->state, j);
-        etp_json_key(j, "commands");
-        etp_json_begin_array(j);
-        for (size_t k = 0; k < s->commands.n; k++) {
-            command_json(&s->commands.items[k], j);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_skills_document, data, data);
 }
 
 // ---- report ----

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inspect/inspect.h"
+#include "inspect/tensors.h"
 #include "integrity/validate/validate.h"
 #include "integrity/verify.h"
 #include "judge/fixes/whatif.h"
@@ -13,6 +14,7 @@
 #include "machine/levels.h"
 #include "machine/smoke.h"
 #include "measure/script.h"
+#include "playbooks/skills.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
 #include "store/internal.h"
@@ -96,13 +98,21 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
 int main(void)
 {
     static const etp_document *const k_documents[] = {
-        &k_etp_ab_document,        &k_etp_run_document,      &k_etp_launch_document,
-        &k_etp_gate_document,      &k_etp_history_document,  &k_etp_inspect_document,
-        &k_etp_plan_document,      &k_etp_rerun_document,    &k_etp_whatif_document,
-        &k_etp_verify_document,    &k_etp_validate_document, &k_etp_doctor_document,
-        &k_etp_levels_document,    &k_etp_devices_document,  &k_etp_restored_document,
-        &k_etp_smoke_document,     &k_etp_roofs_document,    &k_etp_derived_document,
-        &k_etp_baselines_document, &k_etp_page_document,     &k_etp_script_document,
+        &k_etp_ab_document,        &k_etp_run_document,          &k_etp_launch_document,
+        &k_etp_gate_document,      &k_etp_history_document,      &k_etp_inspect_document,
+        &k_etp_plan_document,      &k_etp_rerun_document,        &k_etp_whatif_document,
+        &k_etp_verify_document,    &k_etp_validate_document,     &k_etp_doctor_document,
+        &k_etp_levels_document,    &k_etp_devices_document,      &k_etp_restored_document,
+        &k_etp_smoke_document,     &k_etp_roofs_document,        &k_etp_derived_document,
+        &k_etp_baselines_document, &k_etp_page_document,         &k_etp_script_document,
+        &k_etp_ab_document,        &k_etp_run_document,          &k_etp_launch_document,
+        &k_etp_gate_document,      &k_etp_history_document,      &k_etp_inspect_document,
+        &k_etp_plan_document,      &k_etp_rerun_document,        &k_etp_whatif_document,
+        &k_etp_verify_document,    &k_etp_validate_document,     &k_etp_doctor_document,
+        &k_etp_levels_document,    &k_etp_devices_document,      &k_etp_restored_document,
+        &k_etp_smoke_document,     &k_etp_roofs_document,        &k_etp_derived_document,
+        &k_etp_baselines_document, &k_etp_inspect_diff_document, &k_etp_inspect_tensors_document,
+        &k_etp_skills_document,    &k_etp_page_document,
     };
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;
