@@ -108,6 +108,9 @@ def page_of(documents):
 def main():
     describe, source, write = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:] == ["--write"]
     documents = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
+    twice = {d["name"] for d in documents if sum(d["name"] == other["name"] for other in documents) > 1}
+    if twice:
+        sys.exit(f"described twice: {', '.join(sorted(twice))}")
     page = source / "docs/documents.md"
     files = {source / f"model_profiling/schemas/{d['name'].split('.')[1].split('/')[0]}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"

@@ -95,25 +95,37 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     etp_json_end(j);
 }
 
+// One a line, in alphabetical order: what is added beside each other merges.
+#define DOCUMENTS(X)   \
+    X(ab)              \
+    X(baselines)       \
+    X(derived)         \
+    X(devices)         \
+    X(doctor)          \
+    X(gate)            \
+    X(history)         \
+    X(inspect)         \
+    X(inspect_diff)    \
+    X(inspect_tensors) \
+    X(launch)          \
+    X(levels)          \
+    X(page)            \
+    X(plan)            \
+    X(rerun)           \
+    X(restored)        \
+    X(roofs)           \
+    X(run)             \
+    X(script)          \
+    X(skills)          \
+    X(smoke)           \
+    X(validate)        \
+    X(verify)          \
+    X(whatif)
+
 int main(void)
 {
-    static const etp_document *const k_documents[] = {
-        &k_etp_ab_document,        &k_etp_run_document,          &k_etp_launch_document,
-        &k_etp_gate_document,      &k_etp_history_document,      &k_etp_inspect_document,
-        &k_etp_plan_document,      &k_etp_rerun_document,        &k_etp_whatif_document,
-        &k_etp_verify_document,    &k_etp_validate_document,     &k_etp_doctor_document,
-        &k_etp_levels_document,    &k_etp_devices_document,      &k_etp_restored_document,
-        &k_etp_smoke_document,     &k_etp_roofs_document,        &k_etp_derived_document,
-        &k_etp_baselines_document, &k_etp_page_document,         &k_etp_script_document,
-        &k_etp_ab_document,        &k_etp_run_document,          &k_etp_launch_document,
-        &k_etp_gate_document,      &k_etp_history_document,      &k_etp_inspect_document,
-        &k_etp_plan_document,      &k_etp_rerun_document,        &k_etp_whatif_document,
-        &k_etp_verify_document,    &k_etp_validate_document,     &k_etp_doctor_document,
-        &k_etp_levels_document,    &k_etp_devices_document,      &k_etp_restored_document,
-        &k_etp_smoke_document,     &k_etp_roofs_document,        &k_etp_derived_document,
-        &k_etp_baselines_document, &k_etp_inspect_diff_document, &k_etp_inspect_tensors_document,
-        &k_etp_skills_document,    &k_etp_page_document,
-    };
+#define ADDRESS(name) &k_etp_##name##_document,
+    static const etp_document *const k_documents[] = {DOCUMENTS(ADDRESS)};
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;
     etp_json_init(&j, &sink, false);
