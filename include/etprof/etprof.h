@@ -13,6 +13,7 @@
 #include <etprof/etdump.h>
 #include <etprof/etrecord.h>
 #include <etprof/flat_tensor.h>
+#include <etprof/fleet.h>
 #include <etprof/mapping.h>
 #include <etprof/measurement.h>
 #include <etprof/npz.h>

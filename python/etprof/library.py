@@ -143,12 +143,15 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_reply_table": [_HANDLE, c.c_char_p, c.c_void_p],
     "etp_reply_table_name": [_HANDLE, c.c_size_t, c.POINTER(Buffer)],
     "etp_tables_stream": [c.c_int, c.POINTER(c.c_char_p), c.c_size_t, c.c_void_p],
+    "etp_fleet_id": [c.c_char_p, c.c_char_p, c.c_char_p],
+    "etp_fleet_read": [c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p, c.POINTER(_HANDLE)],
+    "etp_fleet_stream": [_HANDLE, c.c_int, c.c_void_p],
     "etp_measurement_create": [c.POINTER(MeasurementOptions), c.POINTER(MeasurementCallbacks), c.POINTER(_HANDLE)],
     "etp_measurement_run": [_HANDLE],
     "etp_measurement_about": [_HANDLE, c.POINTER(MeasurementSummary)],
 }
-_ENDS = {"etp_analysis_close": _HANDLE, "etp_reply_close": _HANDLE, "etp_measurement_destroy": _HANDLE,
-         "etp_measurement_cancel": _HANDLE, "etp_buffer_dispose": c.POINTER(Buffer)}
+_ENDS = {"etp_analysis_close": _HANDLE, "etp_reply_close": _HANDLE, "etp_fleet_close": _HANDLE,
+         "etp_measurement_destroy": _HANDLE, "etp_measurement_cancel": _HANDLE, "etp_buffer_dispose": c.POINTER(Buffer)}
 
 
 def _tree() -> Path:

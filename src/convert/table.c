@@ -70,8 +70,7 @@ void etp_run_table_close(etp_run_table_source *source)
     }
 }
 
-// "2026-11-21T09:00:00Z" in microseconds since 1970.
-static bool parse_utc(etp_str s, int64_t *out)
+bool etp_table_utc(etp_str s, int64_t *out)
 {
     int y, mo, d, h, mi, sec, end = 0;
     char text[21];
@@ -108,7 +107,7 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     const char *manifest = etp_run_path(&f->arena, dir, ETP_STR(ETP_RUN_MANIFEST));
     uint64_t bytes;
     ETP_TRY(manifest ? etp_run_hash_file(manifest, f->id, &bytes, err) : etp_fail_nomem(err, dir));
-    f->timed = parse_utc(f->run.generated_at, &f->generated_us);
+    f->timed = etp_table_utc(f->run.generated_at, &f->generated_us);
     f->cpu = etp_run_fact_of(&f->run, "cpu");
     return k_rows[s->table]->open(f, err);
 }

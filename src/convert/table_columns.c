@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three tables: which columns they have.
-#include "convert/table.h"
+// The tables: which columns they have. Those of fleets begin with two more than those of run
+// folders.
+#include "convert/fleet_rows.h"
 
 #include <string.h>
 
@@ -10,15 +11,27 @@
 #define TEXT ETP_COLUMN_TEXT
 #define TIME ETP_COLUMN_TIME
 
-// What every row begins with: etp_table_keys writes them.
-#define KEYS                                                                                 \
-    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true},             \
-        {"platform", TEXT, true}, {"device", TEXT, true}, {"cpu", TEXT, true},               \
-        {"emulated", BOOL, false}, {"model", TEXT, true}, {"model_sha256", TEXT, true},      \
-        {"experiment", TEXT, false}, {"level", TEXT, true}, {"threads", I64, true},          \
-        {"phase_name", TEXT, true}, {"phase_kind", TEXT, true}, {"phase_tokens", I64, true}, \
-    {                                                                                        \
-        "phase_depth", I64, true                                                             \
+// What rows of a fleet begin with: etp_table_fleet_keys writes them.
+#define FLEET               \
+    {"day", TEXT, true},    \
+    {                       \
+        "build", TEXT, true \
+    }
+#define N_FLEET 2
+// What every row of a session begins with: etp_table_session_keys writes them.
+#define SESSION                                                                  \
+    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true}, \
+        {"platform", TEXT, true}, {"device", TEXT, true}, {"cpu", TEXT, true},   \
+        {"emulated", BOOL, false}, {"model", TEXT, true},                        \
+    {                                                                            \
+        "model_sha256", TEXT, true                                               \
+    }
+// What every row of an arm begins with: etp_table_keys writes them.
+#define KEYS                                                                                    \
+    FLEET, SESSION, {"experiment", TEXT, false}, {"level", TEXT, true}, {"threads", I64, true}, \
+        {"phase_name", TEXT, true}, {"phase_kind", TEXT, true}, {"phase_tokens", I64, true},    \
+    {                                                                                           \
+        "phase_depth", I64, true                                                                \
     }
 
 static const etp_column_def k_samples[] = {
@@ -103,18 +116,114 @@ static const etp_column_def k_operators[] = {
     {"confidence",        F64,  true },
 };
 
+static const etp_column_def k_sessions[] = {
+    FLEET,
+    SESSION,
+    {"kind",            TEXT, false},
+    {"state",           TEXT, true },
+    {"stopped",         TEXT, true },
+    {"tool_version",    TEXT, true },
+    {"executorch",      TEXT, true },
+    {"executorch_sha",  TEXT, true },
+    {"grade",           TEXT, true },
+    {"grade_reason",    TEXT, true },
+    {"arms",            I64,  false},
+    {"models",          I64,  false},
+    {"blocks",          I64,  true },
+    {"lost",            I64,  true },
+    {"temperature_c",   F64,  true },
+    {"thermal_status",  I64,  true },
+    {"clock_cap_share", F64,  true },
+    {"slept_ns",        I64,  true },
+    {"noise",           F64,  true },
+};
+
+static const etp_column_def k_arms[] = {
+    KEYS,
+    {"is_baseline",    BOOL, false},
+    {"launches",       I64,  true },
+    {"samples",        I64,  true },
+    {"median_ns",      I64,  true },
+    {"traced_ns",      I64,  true },
+    {"load_ns",        I64,  true },
+    {"first_ns",       I64,  true },
+    {"peak_rss_bytes", I64,  true },
+    {"proof",          BOOL, true },
+};
+
+static const etp_column_def k_comparisons[] = {
+    KEYS,
+    {"baseline",       TEXT, false},
+    {"baseline_level", TEXT, true },
+    {"speedup",        F64,  true },
+    {"lo",             F64,  true },
+    {"hi",             F64,  true },
+    {"confidence",     F64,  true },
+    {"blocks",         I64,  true },
+    {"method",         TEXT, true },
+    {"verdict",        TEXT, true },
+    {"margin",         F64,  true },
+    {"noise_floor",    F64,  true },
+    {"withheld",       TEXT, true },
+};
+
+static const etp_column_def k_fixes[] = {
+    FLEET,
+    SESSION,
+    {"id",          TEXT, true},
+    {"kind",        TEXT, true},
+    {"text",        TEXT, true},
+    {"gain_lo_ns",  I64,  true},
+    {"gain_ns",     I64,  true},
+    {"gain_hi_ns",  I64,  true},
+    {"share",       F64,  true},
+    {"concerns_ns", I64,  true},
+    {"recipe",      TEXT, true},
+};
+
+static const etp_column_def k_errors[] = {
+    {"day",     TEXT, true },
+    {"run",     TEXT, false},
+    {"run_id",  TEXT, true },
+    {"device",  TEXT, true },
+    {"model",   TEXT, true },
+    {"kind",    TEXT, false},
+    {"status",  TEXT, false},
+    {"message", TEXT, false},
+    {"at_byte", I64,  true },
+};
+
 typedef struct table {
     const char *name;
     const etp_column_def *columns;
     size_t n_columns;
 } table;
 
-#define TABLE(name) {#name, k_##name, sizeof k_##name / sizeof k_##name[0]}
+#define WHOLE(name) {#name, k_##name, sizeof k_##name / sizeof k_##name[0]}
+#define TABLE(name) {#name, k_##name + N_FLEET, sizeof k_##name / sizeof k_##name[0] - N_FLEET}
 static const table k_tables[ETP_RUN_TABLES] = {
     [ETP_RUN_TABLE_OPERATORS] = TABLE(operators),
     [ETP_RUN_TABLE_SAMPLES] = TABLE(samples),
     [ETP_RUN_TABLE_LAUNCHES] = TABLE(launches),
 };
+
+static const table k_fleet_tables[ETP_FLEET_TABLES] = {
+    [ETP_FLEET_SESSIONS] = WHOLE(sessions),       [ETP_FLEET_ARMS] = WHOLE(arms),
+    [ETP_FLEET_COMPARISONS] = WHOLE(comparisons), [ETP_FLEET_OPERATORS] = WHOLE(operators),
+    [ETP_FLEET_SAMPLES] = WHOLE(samples),         [ETP_FLEET_FIXES] = WHOLE(fixes),
+    [ETP_FLEET_ERRORS] = WHOLE(errors),
+};
+
+const char *etp_fleet_table_name(etp_fleet_table t)
+{
+    return t < ETP_FLEET_TABLES ? k_fleet_tables[t].name : "";
+}
+
+const etp_column_def *etp_fleet_columns(etp_fleet_table t, size_t *out_n)
+{
+    *out_n = k_fleet_tables[t].n_columns;
+    return k_fleet_tables[t].columns;
+}
 
 const char *etp_run_table_name(etp_run_table t)
 {

@@ -2,20 +2,39 @@
 // What every row of a table begins with.
 #include "convert/table_rows.h"
 
-void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
+static etp_str device_of(const etp_table_folder *f)
 {
-    const etp_run_arm *arm = &f->run.arms.items[arm_index];
-    const etp_run_model *model =
-        arm->model < f->run.models.n ? &f->run.models.items[arm->model] : NULL;
+    return f->fleet && f->fleet->device.len > 0 ? f->fleet->device : f->run.device_spec;
+}
+
+// MODEL: an index; of none where there is no such model.
+static void session_keys(const etp_table_folder *f, size_t index, bool emulated, etp_batch *b)
+{
+    const etp_run_model *model = index < f->run.models.n ? &f->run.models.items[index] : NULL;
+    if (f->fleet) {
+        etp_batch_text_if(b, f->fleet->day);
+        etp_batch_text_if(b, f->fleet->build);
+    }
     etp_batch_text(b, f->run.dir);
     etp_batch_text(b, etp_str_from(f->id));
     etp_batch_i64_if(b, (uint64_t)f->generated_us, f->timed);
     etp_batch_text_if(b, f->run.platform);
-    etp_batch_text_if(b, f->run.device_spec);
+    etp_batch_text_if(b, device_of(f));
     etp_batch_text_if(b, f->cpu);
-    etp_batch_bool(b, arm->emulated || f->run.emulated);
-    etp_batch_text_if(b, model ? model->stem : ETP_STR(""));
+    etp_batch_bool(b, emulated);
+    etp_batch_text_if(b, !model ? ETP_STR("") : f->fleet ? f->fleet->models[index] : model->stem);
     etp_batch_text_if(b, model ? model->sha256 : ETP_STR(""));
+}
+
+void etp_table_session_keys(const etp_table_folder *f, etp_batch *b)
+{
+    session_keys(f, 0, f->run.emulated, b);
+}
+
+void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
+{
+    const etp_run_arm *arm = &f->run.arms.items[arm_index];
+    session_keys(f, arm->model, arm->emulated || f->run.emulated, b);
     etp_batch_text(b, arm->name);
     etp_batch_text_if(b, arm->level);
     etp_batch_i64_if(b, arm->threads, arm->threads > 0);

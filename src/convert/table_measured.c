@@ -17,27 +17,30 @@ static void close_rows(etp_table_folder *f)
     etp_run_rows_close(&f->rows);
 }
 
+etp_status etp_table_put_sample(const etp_table_folder *f, const etp_run_sample *s, etp_batch *b,
+                                etp_error *err)
+{
+    if (s->start_ns >
+        INT64_MAX) { // signed, because people subtract: uint64 would wrap in their tools
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s: start_ns %llu is beyond 2^63 − 1, the largest number of the table",
+                        f->rows.path, (unsigned long long)s->start_ns);
+    }
+    etp_table_keys(f, s->arm, b);
+    etp_batch_i64(b, s->block);
+    etp_batch_i64(b, s->launch);
+    etp_batch_i64(b, s->iteration);
+    etp_batch_text(b, etp_str_from(etp_phase_name(s->phase)));
+    etp_batch_i64(b, (int64_t)s->start_ns);
+    etp_batch_i64(b, (int64_t)s->duration_ns);
+    return etp_batch_end_row(b, err);
+}
+
 static etp_status next_sample(etp_table_folder *f, etp_batch *b, bool *more, etp_error *err)
 {
     etp_run_sample s;
     ETP_TRY(etp_run_sample_next(&f->rows, &s, more, err));
-    if (!*more) {
-        return ETP_OK;
-    }
-    if (s.start_ns >
-        INT64_MAX) { // signed, because people subtract: uint64 would wrap in their tools
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "%s: start_ns %llu is beyond 2^63 − 1, the largest number of the table",
-                        f->rows.path, (unsigned long long)s.start_ns);
-    }
-    etp_table_keys(f, s.arm, b);
-    etp_batch_i64(b, s.block);
-    etp_batch_i64(b, s.launch);
-    etp_batch_i64(b, s.iteration);
-    etp_batch_text(b, etp_str_from(etp_phase_name(s.phase)));
-    etp_batch_i64(b, (int64_t)s.start_ns);
-    etp_batch_i64(b, (int64_t)s.duration_ns);
-    return etp_batch_end_row(b, err);
+    return *more ? etp_table_put_sample(f, &s, b, err) : ETP_OK;
 }
 
 static void some(etp_batch *b, uint64_t v) // 0 is unknown

@@ -281,6 +281,14 @@ static etp_status check_current(etp_table_folder *f, const char *dir, etp_error 
     return ETP_OK;
 }
 
+etp_status etp_table_take_report(etp_table_folder *f, json_t *report, const char *path,
+                                 etp_error *err)
+{
+    f->ops.report = report;
+    f->ops.path = path;
+    return open_document(f, report, err);
+}
+
 static etp_status open_operators(etp_table_folder *f, etp_error *err)
 {
     const char *dir = etp_arena_strdup(&f->arena, f->run.dir);

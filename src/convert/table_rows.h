@@ -8,6 +8,11 @@
 #include "convert/table.h"
 #include "store/store.h"
 
+typedef struct etp_table_fleet { // what a fleet's rows say besides
+    etp_str day, build, device;  // "" unknown
+    const etp_str *models;       // by index: names that a folder of the lake can have
+} etp_table_fleet;
+
 typedef struct etp_table_folder {
     etp_arena arena;
     etp_run run; // the manifest
@@ -15,8 +20,9 @@ typedef struct etp_table_folder {
     bool timed;
     int64_t generated_us; // when timed
     etp_str cpu;
-    etp_run_rows rows; // of samples and launches
-    struct {           // of operators
+    const etp_table_fleet *fleet; // NULL: rows of run folders alone
+    etp_run_rows rows;            // of samples and launches
+    struct {                      // of operators
         json_t *report;
         const json_t *document; // of one phase: the report itself, then those in its phases[]
         size_t phase;           // in phases[], of the document
@@ -39,7 +45,16 @@ typedef struct etp_table_rows {
 
 extern const etp_table_rows k_etp_sample_rows, k_etp_launch_rows, k_etp_operator_rows;
 
-// The columns that all tables begin with.
+// The columns that the tables begin with: of an arm, of a session.
 void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b);
+void etp_table_session_keys(const etp_table_folder *f, etp_batch *b);
+
+// "2026-11-21T09:00:00Z" in microseconds since 1970.
+bool etp_table_utc(etp_str s, int64_t *out);
+ETP_NODISCARD etp_status etp_table_put_sample(const etp_table_folder *f, const etp_run_sample *s,
+                                              etp_batch *b, etp_error *err);
+// Takes REPORT, an etprof.ab/1 document named PATH in messages, as the source of operators.
+ETP_NODISCARD etp_status etp_table_take_report(etp_table_folder *f, json_t *report,
+                                               const char *path, etp_error *err);
 
 #endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run folders, packed ones and bare dumps of many devices and nights as the tables of a fleet,
+// which an engine of others writes and asks (docs/fleet.md). Each source is read once, for all
+// tables.
+//
+// What is said about a source by its path is taken where the source itself does not say it:
+// "…/day=2026-11-21/device=pixel9/model=mv2/level=sme2/x.etdump". A folder name of that form sets
+// day, device, model, build, experiment, level or threads.
+//
+// Ownership: the streams and all that comes out of them are the consumer's (tables.h) and outlive
+// the rows they were taken from. Thread rule: rows are for one thread at a time; any number of
+// threads may read sources of their own at once.
+#ifndef ETPROF_FLEET_H
+#define ETPROF_FLEET_H
+
+#include <etprof/tables.h>
+
+ETP_C_BEGIN
+
+typedef enum etp_fleet_table {
+    ETP_FLEET_SESSIONS,    // one row per source
+    ETP_FLEET_ARMS,        // one row per arm
+    ETP_FLEET_COMPARISONS, // one row per arm that was compared with the baseline
+    ETP_FLEET_OPERATORS,   // one row per operator and arm
+    ETP_FLEET_SAMPLES,     // one row per inference
+    ETP_FLEET_FIXES,       // one row per next fix
+    ETP_FLEET_ERRORS,      // one row per source that gave no other rows
+    ETP_FLEET_TABLES
+} etp_fleet_table;
+
+ETP_API const char *etp_fleet_table_name(etp_fleet_table table); // static
+
+typedef struct etp_fleet etp_fleet;
+
+// SHA-256 in hex, with its NUL, by which a source is known under any name: of the manifest of a run
+// folder, packed or not, or of a dump. SCRATCH: a folder for what is unpacked meanwhile. Errors:
+// ETP_IO, ETP_CORRUPT, ETP_UNSUPPORTED (a pack that cannot be read), ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_fleet_id(const char *path, const char *scratch,
+                                              char out_hex[65], etp_error *err);
+// The rows of all SOURCES in their order. One that cannot be read gives one row of errors and no
+// other; ETP_NOMEM alone fails, or ETP_IO when SCRATCH cannot be written. No sources: no rows.
+ETP_API ETP_NODISCARD etp_status etp_fleet_read(const char *const *sources, size_t n_sources,
+                                                const char *scratch, etp_fleet **out,
+                                                etp_error *err);
+ETP_API uint64_t etp_fleet_rows(const etp_fleet *fleet, etp_fleet_table table);
+// Takes the rows of TABLE out of FLEET; a second stream of it has none.
+ETP_API ETP_NODISCARD etp_status etp_fleet_stream(etp_fleet *fleet, etp_fleet_table table,
+                                                  struct ArrowArrayStream *out, etp_error *err);
+ETP_API void etp_fleet_close(etp_fleet *fleet); // NULL is fine
+
+ETP_C_END
+
+#endif

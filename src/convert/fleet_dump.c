@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a bare dump: one session of one arm. Its times are traced ones.
+#include <stdio.h>
+
+#include <etprof/etdump.h>
+#include <etprof/operators.h>
+
+#include "convert/fleet_source.h"
+#include "trace/ops.h"
+
+typedef struct dump { // a source and the run that its dump stands for
+    etp_run run;
+    etp_run_arm arm;
+    etp_run_model model;
+    etp_fleet_rows_of rows;
+    const etp_trace *trace;
+    etp_op_table ops;
+    uint64_t executions;
+} dump;
+
+static void stand_for(dump *d, const etp_fleet_source *source)
+{
+    const etp_source_said *said = &source->said;
+    d->arm = (etp_run_arm){
+        .name = said->experiment.len > 0 ? said->experiment : said->stem,
+        .level = said->level,
+        .threads = said->threads,
+    };
+    d->model = (etp_run_model){.stem = said->model.len > 0 ? said->model : said->stem};
+    d->run = (etp_run){.state = ETP_RUN_FINISHED};
+    d->run.arms.items = &d->arm;
+    d->run.models.items = &d->model;
+    d->run.arms.n = d->run.models.n = 1;
+}
+
+// The clock's value when execution RUN of BLOCK began; 0 when the file does not tell.
+static uint64_t start_of(const dump *d, const etp_trace_block *block, size_t run)
+{
+    const etp_etdump *file = etp_trace_dump(d->trace);
+    if (!file || block->runs[run] >= file->n_runs) {
+        return 0;
+    }
+    etp_etdump_run r = etp_etdump_run_at(file, block->runs[run]);
+    for (size_t i = r.n_events; i-- > 0;) { // it is written when it ends, after all others
+        etp_etdump_profile p;
+        if (etp_etdump_profile_of(etp_etdump_event_at(&r, i), &p) &&
+            etp_str_eqz(p.name, "Method::execute")) {
+            return p.start;
+        }
+    }
+    return 0;
+}
+
+static etp_status put_samples(dump *d, etp_kept_rows *rows, etp_error *err)
+{
+    for (size_t k = 0; k < etp_trace_block_count(d->trace); k++) {
+        const etp_trace_block *b = etp_trace_block_at(d->trace, k);
+        for (size_t i = 0; b->has_execute && i < b->n_runs; i++) {
+            const etp_run_sample s = {
+                .block = 1,
+                .launch = 1,
+                .iteration = (uint32_t)d->executions++,
+                .phase = ETP_PHASE_TRACED,
+                .start_ns = start_of(d, b, i),
+                .duration_ns = etp_trace_durations(b, b->execute)[i],
+            };
+            etp_batch *batch = etp_kept_room(&rows[ETP_FLEET_SAMPLES], err);
+            ETP_TRY(batch ? etp_table_put_sample(&d->rows.folder, &s, batch, err) : ETP_NOMEM);
+        }
+    }
+    return ETP_OK;
+}
+
+static void put_nulls(etp_batch *b)
+{
+    while (b->at < b->n_columns) {
+        etp_batch_null(b);
+    }
+}
+
+static etp_status put_operator(dump *d, const etp_op_row *row, etp_kept_rows *rows, etp_error *err)
+{
+    etp_batch *b = etp_kept_room(&rows[ETP_FLEET_OPERATORS], err);
+    if (!b) {
+        return ETP_NOMEM;
+    }
+    const etp_trace_event *e = &etp_trace_block_at(d->trace, row->block)->events[row->event];
+    etp_category category = etp_op_category(e->name);
+    char id[32];
+    snprintf(id, sizeof id, "%u.%u", row->block, row->event);
+    etp_table_keys(&d->rows.folder, 0, b);
+    etp_batch_text(b, etp_str_from(id));
+    etp_batch_text_if(b, e->name);
+    etp_batch_text(b, etp_str_from(etp_category_name(category)));
+    etp_batch_text(b, etp_str_from(etp_kit_category_name(etp_kit_category_of(category))));
+    etp_batch_bool(b, e->kind == ETP_EVENT_DELEGATE_OP);
+    etp_batch_i64_if(b, (uint64_t)e->chain, e->chain >= 0);
+    etp_batch_i64_if(b, (uint64_t)e->instruction, e->instruction >= 0);
+    etp_batch_text_if(b, e->name);
+    etp_batch_i64_if(b, row->mean_ns, true);
+    put_nulls(b);
+    return etp_batch_end_row(b, err);
+}
+
+static etp_status put_session(dump *d, etp_kept_rows *rows, etp_error *err)
+{
+    etp_batch *b = etp_kept_room(&rows[ETP_FLEET_SESSIONS], err);
+    if (!b) {
+        return ETP_NOMEM;
+    }
+    etp_table_session_keys(&d->rows.folder, b);
+    etp_batch_text(b, etp_str_from(d->rows.source->kind));
+    for (int i = 0; i < 7; i++) { // state to grade_reason: a dump tells nothing of them
+        etp_batch_null(b);
+    }
+    etp_batch_i64(b, 1);
+    etp_batch_i64(b, 1);
+    put_nulls(b);
+    ETP_TRY(etp_batch_end_row(b, err));
+    b = etp_kept_room(&rows[ETP_FLEET_ARMS], err);
+    if (!b) {
+        return ETP_NOMEM;
+    }
+    uint64_t whole = d->ops.execute_ns > 0 ? (uint64_t)d->ops.execute_ns : 0;
+    etp_table_keys(&d->rows.folder, 0, b);
+    etp_batch_bool(b, true);
+    etp_batch_i64(b, 1);
+    etp_batch_i64(b, (int64_t)d->executions);
+    etp_batch_null(b);
+    etp_batch_i64_if(b, d->ops.executions > 0 ? whole / d->ops.executions : 0,
+                     d->ops.executions > 0);
+    put_nulls(b);
+    return etp_batch_end_row(b, err);
+}
+
+static etp_status put_all(dump *d, etp_kept_rows *rows, etp_error *err)
+{
+    ETP_TRY(etp_fleet_begin(d->rows.source, &d->run, &d->rows, err));
+    d->rows.folder.rows.path = d->rows.source->path;
+    ETP_TRY(etp_ops_compute(d->trace, &d->rows.folder.arena, &d->ops, err));
+    ETP_TRY(put_samples(d, rows, err));
+    for (size_t i = 0; i < d->ops.n_rows; i++) {
+        ETP_TRY(put_operator(d, &d->ops.rows[i], rows, err));
+    }
+    return put_session(d, rows, err);
+}
+
+etp_status etp_fleet_put_dump(etp_kept_rows *rows, const etp_fleet_source *source,
+                              const etp_trace *trace, etp_error *err)
+{
+    dump d = {.trace = trace, .rows = {.source = source}};
+    stand_for(&d, source);
+    etp_status status = put_all(&d, rows, err);
+    etp_fleet_end(&d.rows);
+    return status;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a run folder: what its manifest and raw rows hold, and what its analysis says.
+#include <math.h>
+
+#include "convert/fleet_source.h"
+
+// Of a document that this program has just written: no hostile types, so that what is not there is
+// all that has to be told apart.
+static const json_t *at(const json_t *object, const char *key)
+{
+    const json_t *m = json_object_get(object, key);
+    return json_is_null(m) ? NULL : m;
+}
+
+static void text(etp_batch *b, const json_t *object, const char *key)
+{
+    etp_batch_text_if(b, etp_str_from(json_string_value(at(object, key))));
+}
+
+static void whole(etp_batch *b, const json_t *object, const char *key)
+{
+    const json_t *m = at(object, key);
+    etp_batch_i64_if(b, (uint64_t)json_integer_value(m),
+                     json_is_integer(m) && json_integer_value(m) >= 0);
+}
+
+static void number(etp_batch *b, const json_t *object, const char *key)
+{
+    const json_t *m = at(object, key);
+    etp_batch_f64_if(b, json_number_value(m), m != NULL);
+}
+
+static void truth(etp_batch *b, const json_t *m)
+{
+    if (json_is_boolean(m)) {
+        etp_batch_bool(b, json_is_true(m));
+    } else {
+        etp_batch_null(b);
+    }
+}
+
+typedef struct heat { // over the moments before and after the blocks
+    double highest_c;
+    uint64_t status, cap, cap_lowest, slept_ns;
+    bool any_status;
+} heat;
+
+static void feel(heat *h, const etp_run_moment *m)
+{
+    if (isfinite(m->temperature_c) && !(h->highest_c >= m->temperature_c)) {
+        h->highest_c = m->temperature_c;
+    }
+    if (m->thermal_status != UINT64_MAX) {
+        h->status = h->any_status && h->status > m->thermal_status ? h->status : m->thermal_status;
+        h->any_status = true;
+    }
+    if (m->freq_cap_khz != UINT64_MAX && m->freq_cap_khz > 0) {
+        h->cap = m->freq_cap_khz > h->cap ? m->freq_cap_khz : h->cap;
+        h->cap_lowest =
+            h->cap_lowest == 0 || m->freq_cap_khz < h->cap_lowest ? m->freq_cap_khz : h->cap_lowest;
+    }
+}
+
+static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_batch *b,
+                              etp_error *err)
+{
+    const etp_run *run = &r->folder.run;
+    heat h = {.highest_c = (double)NAN};
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        feel(&h, &run->blocks.items[i].start);
+        feel(&h, &run->blocks.items[i].end);
+        h.slept_ns += run->blocks.items[i].slept_ns;
+    }
+    etp_table_session_keys(&r->folder, b);
+    etp_batch_text(b, etp_str_from(r->source->kind));
+    etp_batch_text_if(b, etp_str_from(etp_run_state_name(run->state)));
+    etp_batch_text_if(b, etp_str_from(etp_run_stop_name(run->stopped)));
+    etp_batch_text_if(b, run->tool_version);
+    etp_batch_text_if(b, run->executorch.version);
+    etp_batch_text_if(b, run->executorch.sha);
+    text(b, report, "grade");
+    text(b, report, "grade_reason");
+    etp_batch_i64(b, (int64_t)run->arms.n);
+    etp_batch_i64(b, (int64_t)run->models.n);
+    etp_batch_i64(b, run->blocks_done);
+    etp_batch_i64(b, (int64_t)run->lost.n);
+    etp_batch_f64_if(b, h.highest_c, true);
+    etp_batch_i64_if(b, h.status, h.any_status);
+    etp_batch_f64_if(b, (double)h.cap_lowest / (double)(h.cap > 0 ? h.cap : 1), h.cap > 0);
+    etp_batch_i64_if(b, h.slept_ns, true);
+    number(b, json_array_get(at(report, "comparisons"), 0), "noise_floor");
+    return etp_batch_end_row(b, err);
+}
+
+static uint32_t arm_named(const etp_run *run, const char *name)
+{
+    uint32_t i = 0;
+    while (i < run->arms.n && (!name || !etp_str_eqz(run->arms.items[i].name, name))) {
+        i++;
+    }
+    return i;
+}
+
+static etp_status put_arm(etp_fleet_rows_of *r, const json_t *arm, etp_batch *b, etp_error *err)
+{
+    const etp_run *run = &r->folder.run;
+    uint32_t index = arm_named(run, json_string_value(at(arm, "name")));
+    if (index == run->arms.n) {
+        return ETP_OK;
+    }
+    etp_table_keys(&r->folder, index, b);
+    etp_batch_bool(b, r->baseline ? etp_str_eqz(run->arms.items[index].name, r->baseline)
+                                  : index == run->baseline);
+    static const char *const k_keys[] = {"launches", "samples",  "median_ns",     "traced_ns",
+                                         "load_ns",  "first_ns", "peak_rss_bytes"};
+    for (size_t i = 0; i < sizeof k_keys / sizeof k_keys[0]; i++) {
+        whole(b, arm, k_keys[i]);
+    }
+    truth(b, at(at(arm, "proof"), "ok"));
+    return etp_batch_end_row(b, err);
+}
+
+static etp_status put_comparison(etp_fleet_rows_of *r, const json_t *c, etp_batch *b,
+                                 etp_error *err)
+{
+    const etp_run *run = &r->folder.run;
+    const char *baseline = json_string_value(at(c, "baseline"));
+    uint32_t index = arm_named(run, json_string_value(at(c, "candidate"))),
+             base = arm_named(run, baseline);
+    if (index == run->arms.n || base == run->arms.n) {
+        return ETP_OK;
+    }
+    const json_t *speedup = at(c, "speedup");
+    etp_table_keys(&r->folder, index, b);
+    etp_batch_text(b, etp_str_from(baseline));
+    etp_batch_text_if(b, run->arms.items[base].level);
+    number(b, speedup, "estimate");
+    number(b, speedup, "lo");
+    number(b, speedup, "hi");
+    number(b, speedup, "confidence");
+    whole(b, speedup, "blocks");
+    text(b, speedup, "method");
+    text(b, c, "verdict");
+    number(b, c, "margin");
+    number(b, c, "noise_floor");
+    text(b, c, "withheld");
+    return etp_batch_end_row(b, err);
+}
+
+static etp_status put_fix(etp_fleet_rows_of *r, const json_t *fix, etp_batch *b, etp_error *err)
+{
+    const json_t *gain = at(fix, "gain_ns");
+    etp_table_session_keys(&r->folder, b);
+    text(b, fix, "id");
+    text(b, fix, "kind");
+    text(b, fix, "text");
+    whole(b, gain, "lo");
+    whole(b, gain, "expected");
+    whole(b, gain, "hi");
+    number(b, fix, "share");
+    whole(b, fix, "concerns_ns");
+    text(b, fix, "recipe");
+    return etp_batch_end_row(b, err);
+}
+
+typedef etp_status put_item(etp_fleet_rows_of *r, const json_t *item, etp_batch *b, etp_error *err);
+
+static etp_status put_list(etp_fleet_rows_of *r, etp_kept_rows *rows, const json_t *list,
+                           put_item *put, etp_error *err)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        etp_batch *b = etp_kept_room(rows, err);
+        ETP_TRY(b ? put(r, json_array_get(list, i), b, err) : ETP_NOMEM);
+    }
+    return ETP_OK;
+}
+
+static etp_status put_operators(etp_fleet_rows_of *r, etp_kept_rows *rows, json_t *report,
+                                etp_error *err)
+{
+    ETP_TRY(etp_table_take_report(&r->folder, report, r->source->path, err));
+    for (bool more = true; more;) {
+        etp_batch *b = etp_kept_room(rows, err);
+        ETP_TRY(b ? k_etp_operator_rows.next(&r->folder, b, &more, err) : ETP_NOMEM);
+    }
+    return ETP_OK;
+}
+
+static etp_status put_samples(etp_fleet_rows_of *r, etp_kept_rows *rows, etp_error *err)
+{
+    const etp_run *run = &r->folder.run;
+    for (size_t i = 0; i < run->samples.n; i++) {
+        etp_batch *b = etp_kept_room(rows, err);
+        ETP_TRY(b ? etp_table_put_sample(&r->folder, &run->samples.items[i], b, err) : ETP_NOMEM);
+    }
+    return ETP_OK;
+}
+
+static etp_status put_all(etp_fleet_rows_of *r, etp_kept_rows *rows, json_t *report, etp_error *err)
+{
+    etp_batch *b = etp_kept_room(&rows[ETP_FLEET_SESSIONS], err);
+    ETP_TRY(b ? put_session(r, report, b, err) : ETP_NOMEM);
+    const json_t *phases = at(report, "phases"); // the first of them is the report itself
+    const json_t *document = report;
+    for (size_t i = 1; document; i++) {
+        r->baseline =
+            json_string_value(at(json_array_get(at(document, "comparisons"), 0), "baseline"));
+        ETP_TRY(put_list(r, &rows[ETP_FLEET_ARMS], at(document, "arms"), put_arm, err));
+        ETP_TRY(put_list(r, &rows[ETP_FLEET_COMPARISONS], at(document, "comparisons"),
+                         put_comparison, err));
+        ETP_TRY(put_list(r, &rows[ETP_FLEET_FIXES], at(document, "next_fixes"), put_fix, err));
+        document = at(json_array_get(phases, i), "document");
+    }
+    ETP_TRY(put_samples(r, &rows[ETP_FLEET_SAMPLES], err));
+    return put_operators(r, &rows[ETP_FLEET_OPERATORS], report, err);
+}
+
+etp_status etp_fleet_put_run(etp_kept_rows *rows, const etp_fleet_source *source,
+                             const etp_run *run, json_t *report, etp_error *err)
+{
+    etp_fleet_rows_of r;
+    etp_status status = etp_fleet_begin(source, run, &r, err);
+    if (status == ETP_OK) {
+        r.folder.rows.path = source->path;
+        status = put_all(&r, rows, report, err);
+    }
+    etp_fleet_end(&r);
+    return status;
+}

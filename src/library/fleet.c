@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources of a fleet: which kind each is, what it is known by, and its rows.
+#include <etprof/fleet.h>
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/json_read.h"
+#include "base/sha256.h"
+#include "convert/fleet_rows.h"
+#include "judge/open.h"
+#include "show/json.h"
+#include "store/pack.h"
+
+#define DUMP_LIMIT ((uint64_t)8 << 30)
+
+struct etp_fleet {
+    etp_arena arena; // owns this struct
+    etp_kept_rows rows[ETP_FLEET_TABLES];
+};
+
+typedef enum source_kind { DUMP, RUN, PACK } source_kind;
+static const char *const k_kinds[] = {"dump", "run", "pack"};
+
+static source_kind kind_of(const char *path)
+{
+    if (etp_os_is_dir(path)) {
+        return RUN;
+    }
+    return etp_str_ends(etp_str_from(path), ETP_STR(".zst")) ? PACK : DUMP;
+}
+
+// ---- packs ----
+
+typedef struct unpacked { // a pack's folder, which is removed with it
+    etp_arena arena;
+    const char *folder;
+} unpacked;
+
+static etp_status unpack(const char *path, const char *scratch, unpacked *out, etp_error *err)
+{
+    *out = (unpacked){0};
+    etp_pack_count count;
+    if (!scratch) {
+        return etp_fail(err, ETP_USAGE, "a packed run needs a folder to be unpacked in");
+    }
+    ETP_TRY(etp_os_temp_dir(scratch, "unpacked", &out->arena, &out->folder, err));
+    return etp_run_unpack(path, out->folder, &count, err);
+}
+
+static void remove_unpacked(unpacked *u)
+{
+    etp_error ignored;
+    if (u->folder && etp_os_remove_tree(u->folder, &ignored) != ETP_OK) {
+        // what cannot be removed goes with the scratch folder, which is the caller's
+    }
+    etp_arena_dispose(&u->arena);
+}
+
+// ---- what a source is known by ----
+
+static etp_status id_of_folder(const char *dir, char out_hex[static 65], etp_error *err)
+{
+    etp_arena arena = {0};
+    uint64_t bytes;
+    const char *manifest = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
+    etp_status status =
+        manifest ? etp_run_hash_file(manifest, out_hex, &bytes, err) : etp_fail_nomem(err, dir);
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_fleet_id(const char *path, const char *scratch, char out_hex[65], etp_error *err)
+{
+    uint64_t bytes;
+    unpacked u;
+    etp_status status;
+    out_hex[0] = '\0';
+    switch (kind_of(path)) {
+    case RUN:
+        return id_of_folder(path, out_hex, err);
+    case PACK:
+        status = unpack(path, scratch, &u, err);
+        status = status == ETP_OK ? id_of_folder(u.folder, out_hex, err) : status;
+        remove_unpacked(&u);
+        return status;
+    case DUMP:
+        break;
+    }
+    return etp_run_hash_file(path, out_hex, &bytes, err);
+}
+
+// ---- rows ----
+
+static etp_status write_json(void *ctx, etp_sink *sink, etp_error *err)
+{
+    (void)err;
+    etp_json j;
+    etp_json_init(&j, sink, false);
+    etp_ab_json(ctx, &j);
+    return ETP_OK;
+}
+
+static etp_status put_analysis(etp_fleet *fleet, const etp_fleet_source *source,
+                               const etp_ab_session *session, etp_error *err)
+{
+    etp_buffer text = {0};
+    json_t *report = NULL;
+    etp_status status =
+        etp_buffer_make(write_json, (void *)(uintptr_t)etp_ab_answer(session), &text, err);
+    if (status == ETP_OK) {
+        status = etp_json_read((etp_str){text.ptr, text.len}, &report, err);
+    }
+    if (status == ETP_OK) {
+        status = etp_fleet_put_run(fleet->rows, source, etp_ab_run(session), report, err);
+    }
+    json_decref(report);
+    etp_buffer_dispose(&text);
+    return status;
+}
+
+static etp_status put_folder(etp_fleet *fleet, etp_fleet_source *source, const char *dir,
+                             etp_error *err)
+{
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_run_check_members(dir, err));
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
+    // a later state of it has another manifest, and comes as a source of its own
+    etp_status status =
+        etp_ab_run(session)->state == ETP_RUN_RUNNING
+            ? etp_fail(err, ETP_UNKNOWN,
+                       "the session has not ended, or was killed: 'etprof ab --resume' goes on "
+                       "with it")
+            : put_analysis(fleet, source, session, err);
+    etp_ab_close(session);
+    return status;
+}
+
+static etp_status put_pack(etp_fleet *fleet, etp_fleet_source *source, const char *scratch,
+                           char id[static 65], etp_error *err)
+{
+    unpacked u;
+    etp_status status = unpack(source->path, scratch, &u, err);
+    if (status == ETP_OK) {
+        status = id_of_folder(u.folder, id, err);
+    }
+    if (status == ETP_OK) {
+        status = put_folder(fleet, source, u.folder, err);
+    }
+    remove_unpacked(&u);
+    return status;
+}
+
+static etp_status put_dump(etp_fleet *fleet, const etp_fleet_source *source, char id[static 65],
+                           etp_error *err)
+{
+    etp_file file;
+    etp_trace *trace = NULL;
+    ETP_TRY(etp_file_open(source->path, DUMP_LIMIT, &file, err));
+    etp_sha256 hash;
+    etp_sha256_init(&hash);
+    etp_sha256_update(&hash, file.bytes.ptr, file.bytes.len);
+    etp_sha256_hex(&hash, id);
+    etp_status status = etp_trace_open(file.bytes, NULL, &trace, err);
+    if (status == ETP_OK) {
+        status = etp_fleet_put_dump(fleet->rows, source, trace, err);
+    }
+    etp_trace_close(trace);
+    etp_file_close(&file);
+    return status;
+}
+
+static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const char *scratch,
+                             char id[static 65], etp_error *err)
+{
+    source_kind kind = kind_of(source->path);
+    source->kind = k_kinds[kind];
+    switch (kind) {
+    case PACK:
+        return put_pack(fleet, source, scratch, id, err);
+    case DUMP:
+        return put_dump(fleet, source, id, err);
+    case RUN:
+        break;
+    }
+    if (!etp_run_is(source->path)) {
+        return etp_fail(err, ETP_USAGE, "no run folder (no manifest.json of etprof in it)");
+    }
+    ETP_TRY(id_of_folder(source->path, id, err));
+    return put_folder(fleet, source, source->path, err);
+}
+
+// A damaged source leaves nothing in the tables but its error.
+static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *scratch,
+                              etp_error *err)
+{
+    etp_kept_mark marks[ETP_FLEET_TABLES];
+    char id[65] = "";
+    etp_fleet_source source = {.path = path, .id = id, .kind = k_kinds[DUMP]};
+    etp_error problem = {.offset = ETP_NO_OFFSET};
+    etp_source_read_path(path, &source.said);
+    for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
+        etp_kept_note(&fleet->rows[t], &marks[t]);
+    }
+    etp_status status = put_source(fleet, &source, scratch, id, &problem);
+    if (status == ETP_OK) {
+        return ETP_OK;
+    }
+    for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
+        etp_kept_back_to(&fleet->rows[t], &marks[t]);
+    }
+    return status == ETP_NOMEM ? etp_fail_nomem(err, path)
+                               : etp_fleet_put_error(fleet->rows, &source, &problem, err);
+}
+
+etp_status etp_fleet_read(const char *const *sources, size_t n_sources, const char *scratch,
+                          etp_fleet **out, etp_error *err)
+{
+    etp_arena arena = {0};
+    *out = NULL;
+    etp_fleet *fleet = ETP_NEW(&arena, etp_fleet);
+    ETP_NEED(fleet, err, "a fleet");
+    fleet->arena = arena;
+    for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
+        fleet->rows[t].defs = etp_fleet_columns((etp_fleet_table)t, &fleet->rows[t].n_defs);
+    }
+    etp_status status = ETP_OK;
+    for (size_t i = 0; status == ETP_OK && i < n_sources; i++) {
+        status = put_or_tell(fleet, sources[i], scratch, err);
+    }
+    if (status != ETP_OK) {
+        etp_fleet_close(fleet);
+        return status;
+    }
+    *out = fleet;
+    return ETP_OK;
+}
+
+uint64_t etp_fleet_rows(const etp_fleet *fleet, etp_fleet_table table)
+{
+    return table < ETP_FLEET_TABLES ? etp_kept_count(&fleet->rows[table]) : 0;
+}
+
+etp_status etp_fleet_stream(etp_fleet *fleet, etp_fleet_table table, struct ArrowArrayStream *out,
+                            etp_error *err)
+{
+    if (table >= ETP_FLEET_TABLES) {
+        return etp_fail(err, ETP_USAGE, "no table %u of a fleet: there are %d", (unsigned)table,
+                        ETP_FLEET_TABLES);
+    }
+    return etp_kept_stream(&fleet->rows[table], out, err);
+}
+
+void etp_fleet_close(etp_fleet *fleet)
+{
+    if (fleet) {
+        for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
+            etp_kept_dispose(&fleet->rows[t]);
+        }
+        etp_arena arena = fleet->arena; // it goes with its owner
+        etp_arena_dispose(&arena);
+    }
+}

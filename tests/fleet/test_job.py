@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m etprof.fleet: what it writes, a second run, a killed one, damaged sources; with Spark: the same rows as
+DuckDB's, to the last digit. usage: test_job.py SOURCE_DIR BUILD_DIR duckdb|spark"""
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+
+TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python")]
+import sources
+from checks import expect, finish, in_python_with, skip
+
+WANTED = {"duckdb": ("duckdb", "pyarrow"), "spark": ("duckdb", "pyarrow", "pandas", "pyspark")}[ENGINE]
+in_python_with(*WANTED)
+try:
+    for module in WANTED:
+        __import__(module)
+except ImportError as e:
+    skip(f"{e.name} is not here: pip install 'etprof[fleet]', and ETPROF_TESTS_PYTHON=that python "
+         "(scripts/check --fleet brings it)")
+if ENGINE == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    skip("no java here: apt-get install default-jre-headless")
+import duckdb
+
+ETPROF, LIBRARY = BUILD / "bin/etprof", next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib"))
+ENV = {**os.environ, "PYTHONPATH": str(TREE / "python"), "ETPROF_LIBRARY": str(LIBRARY), "TZ": "Pacific/Chatham"}
+TABLES = ("sessions", "arms", "comparisons", "operators", "samples", "fixes", "errors")
+
+
+def job(*words, code=0, before=""):
+    """Runs the job; BEFORE: Python that its process begins with."""
+    start = ["-c", f"{before}\nimport sys\nfrom etprof.fleet.__main__ import main\nsys.exit(main())"] if before else \
+        ["-m", "etprof.fleet"]
+    done = subprocess.run([sys.executable, *start, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=600, env=ENV)
+    expect(done.returncode == code, words, f"exit {done.returncode}", done.stdout, done.stderr[-2000:])
+    return done
+
+
+def ask(lake, question, **tables):
+    """An answer of DuckDB over the lake's files, read without any code of ours."""
+    connection = duckdb.connect()
+    for table in TABLES:
+        if (lake / table).exists():
+            connection.execute(f"create view {table} as select * exclude (commit) from read_parquet("
+                               f"'{lake}/{table}/**/*.parquet', hive_partitioning = true, hive_types_autocast = false)")
+    return connection.execute(question).fetchall()
+
+
+def all_rows(lake):
+    """{table: its rows, sorted as text}; how and when they were written plays no part."""
+    found = {}
+    for table in TABLES:
+        if (lake / table).exists():
+            columns = sorted(c[0] for c in ask(lake, f"describe {table}"))
+            quoted = ", ".join(f'epoch_us("{c}")' if c == "generated_at" else f'"{c}"' for c in columns)
+            found[table] = sorted(map(repr, ask(lake, f"select {quoted} from {table}")))
+    return found
+
+
+def check_dumps(lake, source):
+    for name, device in sources.DUMPS.items():
+        where = f"run like '%/{name}.etdump'"
+        told = ask(lake, f"select kind, day, device, build, model, arms from sessions where {where}")
+        expect(told == [("dump", "2026-11-20", device, "abc", name, 1)], name, told)
+        found = sorted(ask(lake, f"select names, ns from operators where {where}"))
+        expect(found == sources.operators(name) and found, name, found, sources.operators(name))
+        rows = ask(lake, f"select start_ns, duration_ns from samples where {where} order by iteration")
+        expect(rows == sources.executions(name) and rows, name, rows, sources.executions(name))
+        expect(ask(lake, f"select distinct phase, level, experiment from samples where {where}") ==
+               [("traced", "avx2", name)], name, "its samples")
+
+
+def check_runs(lake, source):
+    report = sources.comparisons(ETPROF, source / "sessions/one")
+    told = ask(lake, "select run, kind, day, device from sessions where kind <> 'dump' order by day")
+    expect(told == [(f"{source}/sessions/one", "run", "2026-11-21", "qemu"),
+                    (f"{source}/sessions/other.tar.zst", "pack", "2026-11-22", "qemu")], told)
+    for kind in ("one", "other.tar.zst"):
+        found = ask(lake, f"select experiment, speedup, lo, hi, verdict from comparisons where run like '%/{kind}'")
+        expect(len(found) == len(report), kind, "comparisons", found)
+        for name, speedup, lo, hi, verdict in found:
+            e = report[name]["speedup"]
+            expect((speedup, lo, hi, verdict) == (e["estimate"], e["lo"], e["hi"], report[name]["verdict"]), kind, name,
+                   (speedup, lo, hi, verdict), e)
+        lines = len((source / "sessions/one/samples.csv").read_text().splitlines()) - 1
+        n = ask(lake, f"select count(*) from samples where run like '%/{kind}'")
+        expect(n == [(lines,)], kind, "samples", n, lines)
+
+
+def check_errors(lake, damaged):
+    rows = ask(lake, "select run, kind, status, message, device, day from errors")
+    expect({r[0] for r in rows} == damaged and len(rows) == len(damaged), "errors", sorted(rows), sorted(damaged))
+    expect(all(r[3] for r in rows), "a message each", rows)
+    expect({(r[4], r[5]) for r in rows} == {("pixel9", "2026-11-20")}, "where they are from", rows)
+    for table in TABLES[:-1]:
+        if (lake / table).exists():
+            n = ask(lake, f"select count(*) from {table} where run like '%/damaged/%'")
+            expect(n == [(0,)], table, "has rows of what is damaged", n)
+
+
+def check_again(tmp, lake, source):
+    """A second run adds what is new and nothing else; the same content under another name is nothing new."""
+    before, n = all_rows(lake), len(list((lake / "_etprof/commits").iterdir()))
+    said = job(source, "--out", lake, "--engine", ENGINE).stdout
+    expect("nothing new" in said, "a second run", said)
+    more = source / "more"
+    more.mkdir()
+    shutil.copytree(source / "sessions/one", more / "twin")
+    said = job(source, "--out", lake, "--engine", ENGINE).stdout
+    expect("nothing new" in said and all_rows(lake) == before, "a twin", said)
+    expect(len(list((lake / "_etprof/commits").iterdir())) == n, "an empty commit")
+    dump, start = (sources.DATA / "mixed_xnnpack_fp32.etdump").read_bytes(), struct.Struct("<Q")
+    began = start.pack(sources.executions("mixed_xnnpack_fp32")[0][0])
+    expect(dump.count(began) == 1, "where the first execution's start is")
+    (more / "late.etdump").write_bytes(dump.replace(began, start.pack(start.unpack(began)[0] - 1)))
+    job(source, "--out", lake, "--engine", ENGINE)
+    after = all_rows(lake)
+    for table in TABLES:
+        added = [r for r in after.get(table, []) if r not in set(before.get(table, []))]
+        wanted = {"sessions": 1, "arms": 1, "operators": 3, "samples": 3}.get(table, 0)
+        expect(len(added) == wanted and len(after.get(table, [])) == len(before.get(table, [])) + wanted,
+               "one more", table, added)
+
+
+def killed_at(step, words):
+    """Runs the job in a process that ends at its STEP-th change of a folder; True: it came to its end before."""
+    child = os.fork()
+    if child == 0:
+        left = [step]
+
+        def counted(real):
+            def act(*given, **named):
+                left[0] -= 1
+                if left[0] == 0:
+                    os._exit(9)
+                return real(*given, **named)
+            return act
+
+        os.rename, os.replace, os.mkdir = map(counted, (os.rename, os.replace, os.mkdir))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        try:
+            from etprof.fleet.__main__ import job as run
+            from etprof.fleet.__main__ import parse
+
+            os._exit(run(parse([str(w) for w in words])))
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    expect(code in (0, 9), "killed at", step, code)
+    return code == 0
+
+
+def check_killed(tmp):
+    """Killed at every step that moves something: no reader sees a part, and the next run makes it whole."""
+    source = tmp / "few"
+    for name in ("linear_portable_fp32", "mixed_xnnpack_fp32"):
+        (source / f"device={name}").mkdir(parents=True)
+        shutil.copy(sources.DATA / f"{name}.etdump", source / f"device={name}")
+    (source / "bad.etdump").write_bytes(b"x")
+    job(source, "--out", tmp / "whole")
+    whole = all_rows(tmp / "whole")
+    step = 1
+    while True:
+        lake = tmp / "killed"
+        shutil.rmtree(lake, ignore_errors=True)
+        if killed_at(step, [source, "--out", lake]):
+            break
+        seen = seen_by_readers(lake)
+        expect(seen in ({}, {k: len(v) for k, v in whole.items()}), "a part is seen after a kill", step, seen)
+        killed_at(1 << 30, [source, "--out", lake])
+        expect(all_rows(lake) == whole, "made whole after a kill", step)
+        expect(not list((lake / "_staging").iterdir()), "nothing is left over", step)
+        step += 1
+    expect(step > 15, "kills", step)
+
+
+def seen_by_readers(lake):
+    from etprof.fleet import duck
+
+    connection = duckdb.connect()
+    duck.views(connection, lake)
+    counts = {t: connection.execute(f"select count(*) from {t}").fetchone()[0] for t in TABLES}
+    return {t: n for t, n in counts.items() if n}
+
+
+def check_refused(tmp, source):
+    said = job(tmp / "absent", "--out", tmp / "none", code=5).stderr
+    expect("is not there" in said, "no source", said)
+    said = job("s3a://bucket/nights", "--out", tmp / "none", code=2).stderr
+    expect("s3a" in said, "a bucket", said)
+    lake = tmp / "newer"
+    (lake / "_etprof").mkdir(parents=True)
+    (lake / "_etprof/lake.json").write_text('{"format": 99, "partition": ["day"]}')
+    expect("99" in job(source, "--out", lake, code=4).stderr, "a newer lake")
+    said = job(source, "--out", tmp / "none", "--engine", "spark", code=5,
+               before="import os\nos.environ['PATH'] = ''\nos.environ.pop('JAVA_HOME', None)").stderr
+    expect("apt-get install default-jre-headless" in said or "pip install 'etprof[fleet]'" in said, "no Java", said)
+
+
+def main(tmp):
+    os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
+    source, lake = tmp / "nights", tmp / "lake"
+    damaged = sources.make(source, ETPROF)
+    said = job(source, "--out", lake, "--engine", ENGINE).stdout
+    expect(f"{len(damaged)} could not be read" in said, "what it says", said)
+    check_dumps(lake, source)
+    check_runs(lake, source)
+    check_errors(lake, damaged)
+    whole = all_rows(lake)
+    if ENGINE == "spark":
+        job(source, "--out", tmp / "other", "--engine", "duckdb")
+        other = all_rows(tmp / "other")
+        for table in TABLES:
+            expect(whole.get(table) == other.get(table), table, "differs between the engines",
+                   whole.get(table, [])[:2], other.get(table, [])[:2])
+    else:
+        check_killed(tmp)
+        check_refused(tmp, source)
+    check_again(tmp, lake, source)
+
+
+with tempfile.TemporaryDirectory(prefix="etprof-fleet-test-") as folder:
+    main(pathlib.Path(folder))
+finish()

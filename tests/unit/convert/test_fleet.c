@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a fleet's sources, each read once. Expected counts: the Inspector's table of the dump,
+// the lines of the example's samples.csv.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <etprof/fleet.h>
+
+#define RUN ETP_TEST_SOURCE_DIR "/examples/runs/image_encoder_int8_qemu"
+#define DUMP ETP_TEST_SOURCE_DIR "/tests/data/mixed_xnnpack_fp32.etdump"
+
+static etp_fleet *opened(const char *const *sources, size_t n)
+{
+    etp_fleet *fleet = NULL;
+    etp_error err;
+    assert_int_equal(etp_fleet_read(sources, n, "/tmp", &fleet, &err), ETP_OK);
+    return fleet;
+}
+
+static int64_t streamed(etp_fleet *fleet, etp_fleet_table table)
+{
+    struct ArrowArrayStream stream;
+    struct ArrowArray rows;
+    etp_error err;
+    int64_t n = 0;
+    assert_int_equal(etp_fleet_stream(fleet, table, &stream, &err), ETP_OK);
+    for (;;) {
+        assert_int_equal(stream.get_next(&stream, &rows), 0);
+        if (!rows.release) {
+            break;
+        }
+        n += rows.length;
+        rows.release(&rows);
+    }
+    stream.release(&stream);
+    return n;
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    static const char *const k_sources[] = {DUMP, RUN};
+    etp_fleet *fleet = opened(k_sources, 2);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 2);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_ARMS), 1 + 3);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_COMPARISONS), 2);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SAMPLES), 3 + 12);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_ERRORS), 0);
+    for (int t = 0; t < ETP_FLEET_TABLES; t++) {
+        uint64_t n = etp_fleet_rows(fleet, (etp_fleet_table)t);
+        assert_int_equal(streamed(fleet, (etp_fleet_table)t), n);
+        assert_int_equal(streamed(fleet, (etp_fleet_table)t), 0); // they were taken out
+    }
+    etp_fleet_close(fleet);
+}
+
+// One that is damaged after rows were put leaves one row of errors; those around it keep theirs.
+static void test_damaged(void **state)
+{
+    (void)state;
+    char cut[] = "/tmp/etp-cut-XXXXXX", bytes[1500];
+    int fd = mkstemp(cut);
+    FILE *from = fopen(DUMP, "rb");
+    assert_true(fd >= 0 && from != NULL);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, from), sizeof bytes);
+    assert_int_equal(write(fd, bytes, sizeof bytes), (ssize_t)sizeof bytes);
+    fclose(from);
+    close(fd);
+    const char *const sources[] = {cut, DUMP, "/nowhere/x.etdump", DUMP, "/nowhere/x.tar.zst", cut};
+    etp_fleet *fleet = opened(sources, 6);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_ERRORS), 4);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 2);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SAMPLES), 6);
+    assert_int_equal(streamed(fleet, ETP_FLEET_SAMPLES), 6);
+    etp_fleet_close(fleet); // what no stream took goes with it
+    unlink(cut);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    etp_fleet *fleet = opened(NULL, 0);
+    for (int t = 0; t < ETP_FLEET_TABLES; t++) {
+        assert_int_equal(streamed(fleet, (etp_fleet_table)t), 0);
+    }
+    struct ArrowArrayStream stream;
+    etp_error err;
+    assert_int_equal(etp_fleet_stream(fleet, ETP_FLEET_TABLES, &stream, &err), ETP_USAGE);
+    etp_fleet_close(fleet);
+    etp_fleet_close(NULL);
+    assert_string_equal(etp_fleet_table_name(ETP_FLEET_ERRORS), "errors");
+    assert_string_equal(etp_fleet_table_name(ETP_FLEET_TABLES), "");
+}
+
+static void test_id(void **state)
+{
+    (void)state;
+    char id[65];
+    etp_error err;
+    assert_int_equal(etp_fleet_id(DUMP, "/tmp", id, &err), ETP_OK); // by sha256sum
+    assert_string_equal(id, "4ced68400b2982fdc5bdade94f88c4468dbcb4d8b80f75cfae02011651204d0b");
+    assert_int_equal(etp_fleet_id("/nowhere/x.etdump", "/tmp", id, &err), ETP_IO);
+    assert_string_equal(id, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
