@@ -13,3 +13,5 @@ unexpected() {
     printf '%s: line %s: exit code %s%s from: %s\n' "$2" "$3" "$1" "$hint" "${4%%$'\n'*}" >&2
 }
 trap 'unexpected "$?" "${BASH_SOURCE[0]:-$0}" "$LINENO" "$BASH_COMMAND"' ERR
+# What the tree's scripts measure is no session of the user's.
+export ETPROF_STORE="${ETPROF_STORE:-off}"
