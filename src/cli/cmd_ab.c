@@ -60,6 +60,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const etp_session_arguments *g = opts;
     const char *dir = NULL;
+    cli->store = g->store;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->save) { // before anything is measured
         ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), g->save, err));

@@ -2,6 +2,7 @@
 // etprof baselines: run folders that have a name; save gives one, remove takes it away.
 #include <string.h>
 
+#include "cli/archived.h"
 #include "cli/baseline.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
@@ -11,6 +12,17 @@ static etp_status list(etp_cli *cli, etp_error *err)
 {
     etp_baselines found;
     ETP_TRY(etp_baseline_list(etp_cli_state(cli, NULL), &cli->arena, &found, err));
+    etp_archive *archive = etp_cli_archive_if_any(cli, NULL);
+    for (size_t i = 0; i < found.n && archive; i++) {
+        etp_baseline *b = &found.items[i];
+        etp_archive_session entry;
+        bool there = false;
+        b->stored =
+            b->dir &&
+            etp_archive_get(archive, b->sha256, &cli->arena, &entry, &there, NULL) == ETP_OK &&
+            there;
+    }
+    etp_archive_close(archive);
     etp_answer answer = {.json = etp_baselines_json,
                          .data = &found,
                          .report = etp_baselines_report(&found, &cli->arena),

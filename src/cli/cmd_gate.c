@@ -9,6 +9,7 @@
 #include "judge/open.h"
 #include "os/os.h"
 #include "study/gate/gate.h"
+#include "study/history/stored.h"
 
 #define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
 
@@ -60,19 +61,25 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
 {
     etp_ab_options how = {.baseline = o->baseline};
     etp_ab_session *session = NULL, *earlier = NULL;
+    const etp_archive_session *entry = NULL;
+    etp_ab stored;
     etp_gate gate;
     const char *dir = argv[0];
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
     const char *against = o->against;
     if (st == ETP_OK && against) {
-        st = etp_cli_against(cli, &against, err);
+        st = etp_cli_against(cli, &against, &entry, err);
     }
-    if (st == ETP_OK && against) {
+    if (st == ETP_OK && entry) {
+        st = etp_gate_of_entry(entry, &cli->arena, &stored, err);
+    } else if (st == ETP_OK && against) {
         st = etp_ab_open(&against, 1, &how, &earlier, err);
     }
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
-                                    .against = earlier ? etp_ab_answer(earlier) : NULL,
+                                    .against = entry     ? &stored
+                                               : earlier ? etp_ab_answer(earlier)
+                                                         : NULL,
                                     .margin = o->margin};
         st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1,
                             &options, &cli->arena, &gate, err);

@@ -3,6 +3,7 @@
 // again.
 #include <stddef.h>
 
+#include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "cli/session_options.h"
@@ -78,6 +79,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     if (st == ETP_OK) {
         st = show(cli, first, second, o->margin, err);
+    }
+    if (st == ETP_OK) {
+        etp_cli_enter(cli, NULL, new_dir);
     }
     etp_ab_close(second);
     etp_ab_close(first);

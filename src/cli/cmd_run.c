@@ -509,6 +509,7 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const run_options *o = opts;
+    cli->store = o->session.store;
     if (o->init) {
         return init(cli, o, argc, argv, err);
     }
@@ -533,6 +534,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
         const etp_show_options show = {.full = o->session.full,
                                        .write_files = true,
+                                       .enter = true,
                                        .fail_on = o->session.fail_on.items,
                                        .n_fail_on = o->session.fail_on.n};
         return etp_show_ab(cli, &dir, 1, &answer, &show, err);

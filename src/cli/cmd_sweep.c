@@ -165,6 +165,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const sweep_options *o = opts;
     const etp_session_arguments *g = &o->session;
     const char *dir = NULL;
+    cli->store = g->store;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {
         ETP_TRY(

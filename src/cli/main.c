@@ -221,6 +221,8 @@ int main(int argc, char **argv)
         .env_ssh_config = environment("ETPROF_SSH_CONFIG"),
         .env_home = environment("HOME"),
         .env_state = environment("XDG_STATE_HOME"),
+        .env_data = environment("XDG_DATA_HOME"),
+        .env_store = environment("ETPROF_STORE"),
         .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
         .newest = environment("ETPROF_NEWEST") != NULL,

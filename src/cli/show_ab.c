@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "kit/combined.h"
@@ -157,6 +158,11 @@ etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(paths, n_paths, how, &session, err));
     etp_status st = show_session(cli, session, show, err);
+    if (show->enter && etp_ab_run(session) && etp_ab_run(session)->state == ETP_RUN_FINISHED) {
+        // An entry is what the folder says by itself, whatever this command asked for.
+        bool plain = !how->baseline && !(how->margin > 0);
+        etp_cli_enter(cli, plain ? session : NULL, etp_ab_answer(session)->dir);
+    }
     etp_ab_close(session);
     return st;
 }
@@ -234,6 +240,7 @@ etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options
         .full = full,
         .sweep = true,
         .write_files = true,
+        .enter = true,
         .fail_on = fail_on->items,
         .n_fail_on = fail_on->n,
     };

@@ -15,6 +15,7 @@ typedef struct etp_show_options {
     bool sweep;                 // a sweep is shown as one, not as comparisons with one arm
     const char *title;          // of the report, NULL: the model's
     bool write_files;           // renew the derived files of the run folder
+    bool enter;                 // it was measured: into the store of sessions with it
     const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
     size_t n_fail_on;
 } etp_show_options;

@@ -21,7 +21,7 @@
 #include "store/roofs_file.h"
 #include "study/gate/baselines.h"
 #include "study/gate/gate.h"
-#include "study/history/history.h"
+#include "study/history/stored.h"
 #include "study/rerun.h"
 #include "study/stats/plan.h"
 
@@ -116,6 +116,7 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     X(roofs)           \
     X(run)             \
     X(script)          \
+    X(sessions)        \
     X(skills)          \
     X(smoke)           \
     X(validate)        \

@@ -60,6 +60,7 @@ MEANS = {
     "runner": r"runner",
     "seed": r"^of (order|weights) and inputs",
     "ssh-config": r"ssh|hosts of this file",
+    "store": r"^store of finished sessions",
     "threads": r"^(threads|thread counts)",
     "timeout": r"^longest silence of a runner|longest time for one command",
     "title": r"of what is shown|heading",

@@ -179,6 +179,15 @@ def sessions(tmp):
     printed(tmp, "report", "run", "swept")
     printed(tmp, "compare", "emulated:linux_sme2_off", "emulated:linux_sme2_on")
     printed(tmp, "history", "run", "swept")
+    store = ("--store", "sessions.sqlite")
+    added = subprocess.run([ETPROF, "history", "add", "run", "swept", *store], cwd=tmp, capture_output=True, text=True,
+                           timeout=600, check=False)
+    if "built without SQLite" in added.stderr:
+        print("skipped: history list (built without SQLite)")
+        seen["sessions"] = []
+    else:
+        printed(tmp, "history", "list", *store)
+        printed(tmp, "history", *store)
     printed(tmp, "gate", "run", "noise <= 50 %")
     printed(tmp, "baselines")
 

@@ -11,17 +11,25 @@
 #include "judge/open.h"
 #include "os/os.h"
 #include "store/store.h"
+#include "study/history/series.h"
 
 #define DEPTH_MAX 4
-#define RUNS_MAX 10000
 #define SERIES_MAX 5000 // each arm of a session is one or two
-
-enum { PROGRAM, RUNNER, EXECUTORCH, ETPROF, CPU, N_ATTRIBUTES };
-static const char *const k_attributes[] = {"program", "runner", "executorch", "etprof", "cpu"};
 
 static etp_status no_memory(etp_error *err)
 {
     return etp_fail_nomem(err, "the history");
+}
+
+etp_status etp_history_put_attributes(etp_history *h, etp_error *err)
+{
+    static const char *const k_attributes[] = {"program", "runner", "executorch", "etprof", "cpu"};
+    for (size_t i = 0; i < sizeof k_attributes / sizeof *k_attributes; i++) {
+        if (!ETP_PUSH(h->arena, &h->attributes, etp_str_from(k_attributes[i]))) {
+            return no_memory(err);
+        }
+    }
+    return ETP_OK;
 }
 
 // ---- run folders ----
@@ -116,33 +124,47 @@ static bool add_hash(etp_strbuf *to, etp_str sha)
     return !to->failed;
 }
 
+bool etp_history_short_hashes(etp_str hashes, etp_arena *arena, etp_str *out)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    bool ok = true;
+    for (size_t at = 0; at < hashes.len && ok;) {
+        etp_str rest = {hashes.ptr + at, hashes.len - at};
+        size_t n = etp_str_find(rest, ETP_STR(" "));
+        ok = add_hash(&text, (etp_str){rest.ptr, n});
+        at += n + 1;
+    }
+    *out = etp_strbuf_str(&text);
+    return ok;
+}
+
 static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_error *err)
 {
-    etp_strbuf programs, runner;
+    etp_strbuf programs;
     etp_strbuf_init(&programs, f->arena);
-    etp_strbuf_init(&runner, f->arena);
-    etp_str *to_set = ETP_NEW_ARRAY(f->arena, etp_str, N_ATTRIBUTES);
+    etp_str *to_set = ETP_NEW_ARRAY(f->arena, etp_str, ETP_HISTORY_ATTRIBUTES);
     bool ok = to_set != NULL;
     for (size_t i = 0; i < run->models.n; i++) {
         ok = ok && add_hash(&programs, run->models.items[i].sha256);
     }
-    if (run->arms.n > 0 && run->arms.items[0].runner_sha256.len > 0) {
-        ok = ok && add_hash(&runner, run->arms.items[0].runner_sha256);
-    }
+    ok = ok &&
+         etp_history_short_hashes(run->arms.n > 0 ? run->arms.items[0].runner_sha256 : (etp_str){0},
+                                  f->arena, &to_set[ETP_HISTORY_RUNNER]);
     if (!ok) {
         return no_memory(err);
     }
-    to_set[PROGRAM] = etp_strbuf_str(&programs);
-    to_set[RUNNER] = etp_strbuf_str(&runner);
-    to_set[EXECUTORCH] = run->executorch.version;
-    to_set[ETPROF] = run->tool_version;
-    to_set[CPU] = etp_run_fact_of(run, "cpu");
+    to_set[ETP_HISTORY_PROGRAM] = etp_strbuf_str(&programs);
+    to_set[ETP_HISTORY_EXECUTORCH] = run->executorch.version;
+    to_set[ETP_HISTORY_ETPROF] = run->tool_version;
+    to_set[ETP_HISTORY_CPU] = etp_run_fact_of(run, "cpu");
     to->run = (etp_history_run){run->generated_at, to_set};
     return ETP_OK;
 }
 
-static etp_status take_folder(finder *f, const char *path, etp_error *err)
+static etp_status take_folder(void *ctx, const char *path, etp_error *err)
 {
+    finder *f = ctx;
     etp_run run;
     ETP_TRY(etp_run_open(path, f->arena, &run, err));
     bool timed = false;
@@ -158,32 +180,39 @@ static etp_status take_folder(finder *f, const char *path, etp_error *err)
         take_figures(f, path, &run, &x, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
-    if (f->sessions.n >= RUNS_MAX) {
-        return etp_fail(err, ETP_UNSUPPORTED, "more than %d run folders", RUNS_MAX);
+    if (f->sessions.n >= ETP_HISTORY_MAX_RUNS) {
+        return etp_fail(err, ETP_UNSUPPORTED, "more than %d run folders", ETP_HISTORY_MAX_RUNS);
     }
     return ETP_PUSH(f->arena, &f->sessions, x) ? ETP_OK : no_memory(err);
 }
 
-static etp_status look_into(finder *f, const char *path, int depth, etp_error *err)
+static etp_status look_into(const char *path, int depth, etp_arena *arena, etp_history_visit *visit,
+                            void *ctx, etp_error *err)
 {
     if (etp_run_is(path)) {
-        return take_folder(f, path, err);
+        return visit(ctx, path, err);
     }
     if (depth == DEPTH_MAX || !etp_os_is_dir(path)) {
         return ETP_OK;
     }
     etp_dir_list list = {0};
-    ETP_TRY(etp_os_list(path, f->arena, &list, err));
+    ETP_TRY(etp_os_list(path, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         if (list.items[i].is_dir && !list.items[i].is_other && list.items[i].name[0] != '.') {
-            const char *inner = etp_arena_printf(f->arena, "%s/%s", path, list.items[i].name);
+            const char *inner = etp_arena_printf(arena, "%s/%s", path, list.items[i].name);
             if (!inner) {
                 return no_memory(err);
             }
-            ETP_TRY(look_into(f, inner, depth + 1, err));
+            ETP_TRY(look_into(inner, depth + 1, arena, visit, ctx, err));
         }
     }
     return ETP_OK;
+}
+
+etp_status etp_history_each_folder(const char *path, etp_arena *arena, etp_history_visit *visit,
+                                   void *ctx, etp_error *err)
+{
+    return look_into(path, 0, arena, visit, ctx, err);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -216,8 +245,8 @@ static etp_status add_series(etp_history *h, etp_str name, size_t n_runs, etp_hi
     return ETP_OK;
 }
 
-static etp_status put_value(etp_history *h, etp_str name, etp_str phase, size_t run, size_t n_runs,
-                            double value, etp_error *err)
+etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t run, size_t n_runs,
+                           double value, etp_error *err)
 {
     etp_history_series *s = NULL;
     ETP_TRY(add_series(h, name, n_runs, &s, err));
@@ -238,7 +267,7 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
                 "%s is no folder; a history is read from run folders or from one CSV file",
                 paths[i]);
         }
-        ETP_TRY(look_into(&f, paths[i], 0, err));
+        ETP_TRY(look_into(paths[i], 0, f.arena, take_folder, &f, err));
     }
     *out_left_out = f.left_out;
     if (f.sessions.n == 0) {
@@ -247,11 +276,7 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
                         f.left_out ? "; unfinished and emulated ones do not count" : " in there");
     }
     qsort(f.sessions.items, f.sessions.n, sizeof *f.sessions.items, by_time);
-    for (int i = 0; i < N_ATTRIBUTES; i++) {
-        if (!ETP_PUSH(out->arena, &out->attributes, etp_str_from(k_attributes[i]))) {
-            return no_memory(err);
-        }
-    }
+    ETP_TRY(etp_history_put_attributes(out, err));
     for (size_t i = 0; i < f.sessions.n; i++) {
         found *x = &f.sessions.items[i];
         if (!ETP_PUSH(out->arena, &out->runs, x->run)) {
@@ -259,7 +284,7 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
         }
         for (size_t k = 0; k < x->figures.n; k++) {
             const struct figure *y = &x->figures.items[k];
-            ETP_TRY(put_value(out, y->name, y->phase, i, f.sessions.n, y->value, err));
+            ETP_TRY(etp_history_put(out, y->name, y->phase, i, f.sessions.n, y->value, err));
         }
     }
     return ETP_OK;
@@ -288,8 +313,9 @@ static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, 
                                "line %llu: %zu cells, the header has %zu",
                                (unsigned long long)row.line, row.n, out->items[0].n);
         }
-        if (out->n > RUNS_MAX) {
-            return etp_fail_at(err, ETP_UNSUPPORTED, row.offset, "more than %d rows", RUNS_MAX);
+        if (out->n > ETP_HISTORY_MAX_RUNS) {
+            return etp_fail_at(err, ETP_UNSUPPORTED, row.offset, "more than %d rows",
+                               ETP_HISTORY_MAX_RUNS);
         }
         if (!ETP_PUSH(arena, out, row)) {
             return no_memory(err);
@@ -322,7 +348,7 @@ static etp_status read_column(etp_history *h, const table_of_rows *t, size_t col
         for (size_t i = 1; i < t->n; i++) {
             double v;
             if (etp_parse_double(t->items[i].cells[column], &v)) {
-                ETP_TRY(put_value(h, name, (etp_str){0}, i - 1, t->n - 1, v, err));
+                ETP_TRY(etp_history_put(h, name, (etp_str){0}, i - 1, t->n - 1, v, err));
             }
         }
         return ETP_OK;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the files that fill a history.
+#ifndef ETP_STUDY_HISTORY_SERIES_H
+#define ETP_STUDY_HISTORY_SERIES_H
+
+#include "study/history/history.h"
+
+#define ETP_HISTORY_MAX_RUNS 10000
+
+// The attributes of a run that was a run folder.
+enum {
+    ETP_HISTORY_PROGRAM,
+    ETP_HISTORY_RUNNER,
+    ETP_HISTORY_EXECUTORCH,
+    ETP_HISTORY_ETPROF,
+    ETP_HISTORY_CPU,
+    ETP_HISTORY_ATTRIBUTES
+};
+ETP_NODISCARD etp_status etp_history_put_attributes(etp_history *h, etp_error *err);
+// "sha256:0123456789ab" of each, a blank between. FALSE: out of memory.
+bool etp_history_short_hashes(etp_str hashes, etp_arena *arena, etp_str *out);
+
+// A value of run RUN of N_RUNS in the series NAME, which is made when it is the first.
+ETP_NODISCARD etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t run,
+                                         size_t n_runs, double value, etp_error *err);
+
+// Calls VISIT for PATH, or for the run folders in it, four levels down.
+typedef etp_status etp_history_visit(void *ctx, const char *path, etp_error *err);
+ETP_NODISCARD etp_status etp_history_each_folder(const char *path, etp_arena *arena,
+                                                 etp_history_visit *visit, void *ctx,
+                                                 etp_error *err);
+#endif
