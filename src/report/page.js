@@ -170,6 +170,24 @@
     else a.insertBefore(document.createElementNS(svg.namespaceURI, 'title'), a.firstChild).textContent = text.join('\n');
   });
 
+  // Spans, boxes and points: one stop of the Tab key for all of a picture, arrows go on from there.
+  document.querySelectorAll('.spans .track, .graph svg, .plane svg').forEach(function (place) {
+    var links = Array.prototype.slice.call(place.querySelectorAll('a'));
+    links.forEach(function (a, i) {
+      a.setAttribute('tabindex', i ? -1 : 0);
+      if (!a.textContent.trim()) a.setAttribute('aria-label', title(a.getAttribute('href').slice(1)));
+    });
+    place.addEventListener('keydown', function (event) {
+      var step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+      var at = links.indexOf(document.activeElement), next = links[at + step];
+      if (at < 0 || !next) return;
+      event.preventDefault();
+      links[at].setAttribute('tabindex', -1);
+      next.setAttribute('tabindex', 0);
+      next.focus();
+    });
+  });
+
   // Graphs: zoom and search. Their colours are choices that need no script.
   document.querySelectorAll('.graph').forEach(function (figure) {
     var svg = figure.querySelector('svg'), box = figure.querySelector('.box'), views = figure.querySelector('.views');
@@ -344,10 +362,15 @@
   // says which one is open, so that going back closes it.
   var drawers = document.querySelectorAll('.drawer'), open = null, came = null;
 
+  function lower(drawer) {
+    drawer.classList.remove('open');
+    drawer.removeAttribute('role');
+    drawer.removeAttribute('aria-modal');
+  }
+
   function shut() {
     if (!open) return;
-    open.classList.remove('open');
-    open.removeAttribute('role');
+    lower(open);
     open = null;
     if (came && document.contains(came)) came.focus({preventScroll: true});
   }
@@ -380,7 +403,7 @@
   function follow() {
     var target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (!target || !target.classList.contains('drawer')) { shut(); return; }
-    if (open && open !== target) { open.classList.remove('open'); open.removeAttribute('role'); }
+    if (open && open !== target) lower(open);
     if (!open) came = document.activeElement;
     open = target;
     if (!open.querySelector('button.close')) {
@@ -390,12 +413,25 @@
       open.insertBefore(close, open.firstChild);
     }
     open.setAttribute('role', 'dialog');
+    open.setAttribute('aria-modal', 'true');
     open.setAttribute('aria-label', open.querySelector('h3').textContent);
     open.tabIndex = -1;
     draw(open);
     open.classList.add('open');
     open.scrollTop = 0;
     open.focus({preventScroll: true});
+  }
+
+  // The Tab key stays in the open drawer.
+  function stay(event) {
+    var stops = Array.prototype.filter.call(open.querySelectorAll('a[href], button, [tabindex="0"]'), function (e) {
+      return e.getClientRects().length > 0;
+    });
+    var first = stops[0], last = stops[stops.length - 1], now = document.activeElement;
+    var to = !open.contains(now) ? first : event.shiftKey ? (now === first || now === open) && last : now === last && first;
+    if (!to) return;
+    event.preventDefault();
+    to.focus();
   }
 
   if (drawers.length) {
@@ -413,8 +449,13 @@
       history.pushState(null, '', a.getAttribute('href'));
       follow();
     });
-    document.addEventListener('keydown', function (event) { if (event.key === 'Escape' && open) leave(); });
+    document.addEventListener('keydown', function (event) {
+      if (event.key === 'Escape' && open) leave();
+      else if (event.key === 'Tab' && open) stay(event);
+    });
     addEventListener('popstate', follow);
     follow();
   }
+
+  requestAnimationFrame(function () { setTimeout(function () { root.classList.add('painted'); }); });
 })();

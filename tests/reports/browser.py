@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page in a headless Chromium: what a script of the test finds in it."""
+import fcntl
 import json
+import os
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
 from checks import skip
 
@@ -42,3 +46,95 @@ def ask(browser, tmp, page, script, width=1280, height=800, flags=()):
     assert told, "the page tells nothing: " + done.stderr.decode("utf-8", "replace")[-400:]
     plain = told.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u00a0").replace("&amp;", "&")
     return json.loads(plain)
+
+
+class Session:
+    """One browser for many pages, with real keys, widths and the tree that screen readers get: DevTools' protocol
+    through a pipe. What the page asks the network for is in `requests`."""
+
+    def __init__(self, browser):
+        self.folder = tempfile.TemporaryDirectory(prefix="etp-browser-", ignore_cleanup_errors=True)
+        down, self.to = os.pipe()
+        self.back, up = os.pipe()
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (down, up)]  # the browser's 3 and 4
+
+        def place():
+            os.dup2(ends[0], 3)
+            os.dup2(ends[1], 4)
+
+        self.process = subprocess.Popen(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe",
+             f"--user-data-dir={self.folder.name}"], preexec_fn=place, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for end in (down, up, *ends):
+            os.close(end)
+        self.rest, self.last, self.events, self.requests, self.target = b"", 0, [], [], None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.target = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Network", "Runtime", "Accessibility"):
+            self.call(domain + ".enable")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        os.close(self.to)
+        os.close(self.back)
+        self.folder.cleanup()
+
+    def read(self):
+        while b"\0" not in self.rest:
+            more = os.read(self.back, 1 << 20)
+            assert more, "the browser is gone"
+            self.rest += more
+        one, _, self.rest = self.rest.partition(b"\0")
+        message = json.loads(one)
+        if message.get("method") == "Network.requestWillBeSent":
+            self.requests.append(message["params"]["request"]["url"])
+        if "method" in message:
+            self.events.append(message["method"])
+        return message
+
+    def call(self, method, **params):
+        self.last += 1
+        message = {"id": self.last, "method": method, "params": params}
+        if self.target:
+            message["sessionId"] = self.target
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while (told := self.read()).get("id") != self.last:
+            pass
+        assert "result" in told, (method, told)
+        return told["result"]
+
+    def open(self, page, width=1280, height=900):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.events.clear()
+        self.requests.clear()
+        self.call("Page.navigate", url=pathlib.Path(page).resolve().as_uri())
+        while "Page.loadEventFired" not in self.events:
+            self.read()
+        self.run("""return new Promise(function (done) { (function look() { // all is laid out after the first paint
+            if (document.documentElement.classList.contains('painted')) done(); else setTimeout(look, 5); })(); });""")
+
+    def run(self, script):
+        """What the body of a function in the page returns; a promise is waited for."""
+        told = self.call("Runtime.evaluate", expression="(function () {" + script + "})()", returnByValue=True,
+                         awaitPromise=True)
+        assert "exceptionDetails" not in told, told
+        return told["result"].get("value")
+
+    def press(self, key, shift=False):
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39}
+        text = {"text": "\r"} if key == "Enter" else {}
+        what = {"key": key, "windowsVirtualKeyCode": codes[key], "modifiers": 8 if shift else 0}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **what, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **what)
+
+    def tree(self):
+        """Nodes that a screen reader is told of: role, name, properties; in the order of the page."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        return [{"role": n["role"]["value"], "name": n.get("name", {}).get("value", ""),
+                 **{p["name"]: p["value"].get("value") for p in n.get("properties", [])}}
+                for n in nodes if not n["ignored"]]
