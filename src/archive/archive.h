@@ -12,7 +12,7 @@
 
 #include "compare/opened.h"
 
-#define ETP_ARCHIVE_SCHEMA 1 // PRAGMA user_version
+#define ETP_ARCHIVE_SCHEMA 2 // PRAGMA user_version
 
 typedef struct etp_archive etp_archive;
 

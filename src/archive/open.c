@@ -33,7 +33,7 @@ static etp_status connect(etp_archive *a, const char *how, int flags, etp_error 
     a->db = NULL;
     const char *name = name_of(a->path, how, &a->arena);
     ETP_NEED(name, err, "the store of sessions");
-    int code = sqlite3_open_v2(name, &a->db, flags | SQLITE_OPEN_URI, NULL);
+    int code = sqlite3_open_v2(name, &a->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK) {
         (void)sqlite3_busy_timeout(a->db, ETP_ARCHIVE_WAIT_MS);
         // The file is not ours before it was asked: nothing in it is run.

@@ -69,14 +69,11 @@ etp_status etp_archive_sessions(etp_archive *a, const etp_archive_filter *filter
     const char *values[] = {filter->model, filter->device, filter->since};
     *out = (etp_archive_list){0};
     question q;
-    // In the order of the index, so that nothing is sorted; the first comparison is the headline.
+    // In the order of the index, so that nothing is sorted.
     etp_status st = ask(
         a,
         "SELECT s.run_id, s.folder, s.generated_at, s.device, s.cpu, s.models, s.grade, s.emulated,"
-        " s.arms, s.blocks, r.experiment, c.withheld, c.estimate, c.lo, c.hi FROM sessions s"
-        " LEFT JOIN comparisons c ON c.session = s.id AND c.candidate ="
-        " (SELECT min(candidate) FROM comparisons WHERE session = s.id)"
-        " LEFT JOIN arms r ON r.session = s.id AND r.arm = c.candidate"
+        " s.arms, s.blocks, s.candidate, s.withheld, s.estimate, s.lo, s.hi FROM sessions s"
         " WHERE (?1 IS NULL OR EXISTS (SELECT 1 FROM arms m WHERE m.session = s.id AND"
         " m.model = ?1)) AND (?2 IS NULL OR s.device = ?2 OR s.cpu = ?2)"
         " AND (?3 IS NULL OR s.generated_at >= ?3) ORDER BY s.generated_at DESC, s.folder DESC",

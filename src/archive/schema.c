@@ -34,7 +34,19 @@ static const char k_1[] =
     " delegated INTEGER NOT NULL, names TEXT, ns REAL, macs REAL, engaged TEXT,"
     " PRIMARY KEY (session, arm, operator)) WITHOUT ROWID;";
 
-const char *const k_etp_archive_scripts[ETP_ARCHIVE_SCHEMA] = {k_1};
+// The first comparison once more beside its session: the list is one walk over one table.
+static const char k_2[] =
+    "ALTER TABLE sessions ADD COLUMN candidate TEXT;"
+    "ALTER TABLE sessions ADD COLUMN withheld TEXT;"
+    "ALTER TABLE sessions ADD COLUMN estimate REAL;"
+    "ALTER TABLE sessions ADD COLUMN lo REAL;"
+    "ALTER TABLE sessions ADD COLUMN hi REAL;"
+    "UPDATE sessions SET (candidate, withheld, estimate, lo, hi) ="
+    " (SELECT r.experiment, c.withheld, c.estimate, c.lo, c.hi FROM comparisons c"
+    " JOIN arms r ON r.session = c.session AND r.arm = c.candidate"
+    " WHERE c.session = sessions.id ORDER BY c.candidate LIMIT 1)";
+
+const char *const k_etp_archive_scripts[ETP_ARCHIVE_SCHEMA] = {k_1, k_2};
 
 static etp_status check(const etp_archive *a, int n, int64_t *version, etp_error *err)
 {

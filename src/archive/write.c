@@ -130,11 +130,15 @@ etp_status etp_archive_knows(etp_archive *a, const char *run_id, const char *fol
 static etp_status put_head(const etp_archive *a, const etp_archive_session *s, etp_error *err)
 {
     binder b;
+    const etp_archive_comparison none = {
+        .estimate = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+    const etp_archive_comparison *c = s->comparisons.n ? s->comparisons.items : &none;
+    bool named = s->comparisons.n && c->candidate < s->arms.n;
     ETP_TRY(begin(a,
                   "INSERT INTO sessions (run_id, folder, generated_at, platform, device, cpu,"
                   " emulated, models, programs, runner_sha256, executorch, etprof, blocks, arms,"
-                  " grade, command, config, entered_by)"
-                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  " grade, command, config, entered_by, candidate, withheld, estimate, lo, hi)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                   &b, err));
     full(&b, s->run_id);
     full(&b, s->folder);
@@ -154,6 +158,11 @@ static etp_status put_head(const etp_archive *a, const etp_archive_session *s, e
     text(&b, s->command);
     text(&b, s->config);
     full(&b, ETP_STR(ETP_VERSION));
+    text(&b, named ? s->arms.items[c->candidate].experiment : (etp_str){0});
+    text(&b, c->withheld);
+    real(&b, c->estimate);
+    real(&b, c->lo);
+    real(&b, c->hi);
     etp_status st = row(&b, err);
     (void)sqlite3_finalize(b.s);
     return st;

@@ -290,10 +290,37 @@ static void migrates(void **state)
     assert_int_equal(sqlite3_close(a.db), SQLITE_OK);
 }
 
+// A file of the first schema: what was in it is there, and the list says the same as before.
+static void first_schema(void **state)
+{
+    (void)state;
+    etp_archive old = {.path = folder_path(&s_folder, "old.sqlite")};
+    assert_int_equal(sqlite3_open(old.path, &old.db), SQLITE_OK);
+    assert_int_equal(etp_archive_migrate(&old, k_etp_archive_scripts, 1, NULL), ETP_OK);
+    assert_int_equal(sqlite3_close(old.db), SQLITE_OK);
+    changed_by(old.path,
+               "INSERT INTO sessions (run_id, folder, generated_at, emulated, arms, entered_by)"
+               " VALUES ('aa', '/a', '2026-01-01', 0, 2, 'x'), ('bb', '/b', '2026-01-02', 0, 2, "
+               "'x');"
+               "INSERT INTO arms (session, arm, experiment, baseline) VALUES"
+               " (1, 0, 'off', 1), (1, 1, 'on', 0), (1, 2, 'more', 0);"
+               "INSERT INTO comparisons (session, candidate, baseline, estimate, lo, hi) VALUES"
+               " (1, 2, 0, 3.0, 2.9, 3.1), (1, 1, 0, 2.0, 1.9, 2.1)");
+    etp_archive *a = opened(old.path, ETP_ARCHIVE_READ); // reading brings it to our schema
+    etp_archive_list list = listed(a, &(etp_archive_filter){0});
+    assert_int_equal(list.n, 2);
+    assert_true(isnan(list.items[0].estimate) && list.items[0].candidate.len == 0);
+    assert_string_equal(list.items[1].candidate.ptr, "on");
+    assert_true(list.items[1].estimate == 2.0 && list.items[1].hi == 2.1);
+    etp_archive_close(a);
+    assert_int_equal(counted(old.path, "PRAGMA user_version"), ETP_ARCHIVE_SCHEMA);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {CASE(comes_back), CASE(once), CASE(filters), CASE(foreign),
-                                       CASE(newer),      CASE(torn), CASE(migrates)};
+    const struct CMUnitTest tests[] = {CASE(comes_back), CASE(once),        CASE(filters),
+                                       CASE(foreign),    CASE(newer),       CASE(torn),
+                                       CASE(migrates),   CASE(first_schema)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
