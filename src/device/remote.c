@@ -167,8 +167,8 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
     etp_strbuf_printf(&script,
                       "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
                       which ? which : "*", k_kill);
-    etp_strbuf_printf(&script, "%ssweep " MARK "%s%s\n", k_kill_marked, r->nonce, one ? which : "",
-                      one ? "-" : "");
+    etp_strbuf_printf(&script, "%skill_marked " MARK "%s%s\n", k_kill_marked, r->nonce,
+                      one ? which : "", one ? "-" : "");
     etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
     const uint64_t most = (uint64_t)10 * 1000000000u;
     etp_remote_call call = {.script = script.ptr,

@@ -158,17 +158,38 @@ def runner_goes_with_us(b: Bench):
     b.assert_no_orphans()
 
 
-def helpers_go_with_us(b: Bench):
-    """What a runner starts there, in a session of its own and without a parent: gone at the runner's end, and when
-    etprof is killed outright. Then the session's folder there goes, too."""
+def with_helper(b: Bench, name, helper):
+    """A runner that starts HELPER in a session of its own; its number is noted in the file beside it."""
     bundle = pathlib.Path(b.env["ETPROF_RUNNER"])
     start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w
                      for w in json.loads((bundle / "bundle.json").read_text())["start"])
-    note = b.work / "helpers"
-    wrapper = b.work / "with_helper"
-    wrapper.write_text(f"#!/bin/sh\n( setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >>{note} )\n"
+    note = b.work / (name + ".pids")
+    wrapper = b.work / name
+    wrapper.write_text(f"#!/bin/sh\n( setsid {helper} </dev/null >/dev/null 2>&1 & echo $! >>{note} )\n"
                        f"cd {bundle} && exec {start} \"$@\"\n")
     wrapper.chmod(0o755)
+    return wrapper, note
+
+
+def helper_marked_late(b: Bench):
+    """A helper that cannot be recognised while its launch ends, as one that is just being started, and can be a
+    little later: it goes with the session."""
+    wrapper, note = with_helper(b, "late_helper", "env -i sh -c 'sleep 0.3; ETPROF_LAUNCH=$0 exec sleep 1001' "
+                                                  "$ETPROF_LAUNCH")
+    done, _ = b.ab("--no-trace", "--runner", wrapper)
+    assert done.returncode == 0, done.stderr
+    # The first ones were recognisable long before the session's end; the last launch's may not be.
+    first = note.read_text().split()[:3]
+    left = [pid for pid in first if os.path.exists(f"/proc/{pid}/cmdline")
+            and b"1001" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+    subprocess.run(["pkill", "-f", "sleep 1001"], check=False)
+    assert len(first) == 3 and not left, (first, left)
+
+
+def helpers_go_with_us(b: Bench):
+    """What a runner starts there, in a session of its own and without a parent: gone at the runner's end, and when
+    etprof is killed outright. Then the session's folder there goes, too."""
+    wrapper, note = with_helper(b, "with_helper", "sleep 1000")
 
     def started():
         return note.read_text().split()
@@ -502,7 +523,8 @@ def leftovers_are_swept(b: Bench):
 
 
 COMMON = [measures_and_proves, sends_only_what_changed, leftovers_are_swept, arguments_stay_arguments, read_only_device,
-          runner_goes_with_us, helpers_go_with_us, interrupt_ends_at_once, other_verbs, resident_pairs,
+          runner_goes_with_us, helpers_go_with_us, helper_marked_late, interrupt_ends_at_once, other_verbs,
+          resident_pairs,
           resident_runner_dies, sweep_with_turns, bad_runners, daemon_dies_mid_run,
           gone_and_resumed, cut_off_push, stalled_daemon]
 
