@@ -38,7 +38,7 @@ static void record_arms(etp_cli *cli, const etp_ab *ab)
     }
 }
 
-static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+static void record_phase(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
 {
     record_arms(cli, ab);
     if (ab->correctness.ok == 0) {
@@ -53,7 +53,15 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_option
     }
 }
 
-static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
+static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+{
+    record_phase(cli, ab, show);
+    for (size_t i = 1; i < ab->n_phases; i++) {
+        record_phase(cli, ab->phases[i].ab, show);
+    }
+}
+
+static void record_sweep_phase(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
 {
     record_arms(cli, s->ab);
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
@@ -67,6 +75,13 @@ static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_option
         if (contains(show, withheld ? "withheld" : etp_verdict_name(x->effect.verdict))) {
             etp_cli_outcome(cli, 1);
         }
+    }
+}
+
+static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
+{
+    for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
+        record_sweep_phase(cli, etp_sweep_phase(s, i), show);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "show/report.h"
 
 // Digits in groups below a million, as people read rates.
-static const char *rate_text(double rate, etp_arena *arena)
+const char *etp_rate_text(double rate, etp_arena *arena)
 {
     if (rate < 100) {
         return etp_arena_printf(arena, "%.3g", rate);
@@ -21,6 +21,6 @@ const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_
     if (!isfinite(from) || !isfinite(to)) {
         return NULL;
     }
-    const char *a = rate_text(from, arena), *b = rate_text(to, arena);
+    const char *a = etp_rate_text(from, arena), *b = etp_rate_text(to, arena);
     return a && b ? etp_arena_printf(arena, "%s → %s tok/s", a, b) : NULL;
 }

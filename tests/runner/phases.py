@@ -115,6 +115,22 @@ def check_kernels_ours(tmp):
             model=os.path.join(tmp, "other.pte"))
 
 
+def check_sweep(tmp):
+    """Threads x phases in one session: a row for each, a winner of each phase."""
+    done = run("sweep", DECODER, "--threads", "1,2", "--prefill", "16", "--decode", "4", "--blocks", "2",
+               "--warmup", "1", "--iterations", "4", "--no-trace", "--out", os.path.join(tmp, "swept"), "--format",
+               "json")
+    expect(done.returncode == 0, "sweep", "measures phases", done.stderr[-500:])
+    document = json.loads(done.stdout or "{}")
+    phases = document.get("phases", [])
+    expect([p["name"] for p in phases] == ["prefill 16", "decode @0"], "sweep", "has the phases", phases)
+    for p in phases:
+        cells = (p["document"] or document)["cells"]
+        expect(len(cells) == 4 and all(c["tokens_per_s"] for c in cells), p["name"], "has its cells", cells)
+        expect(p["winner"] is None or p["winner"]["time_ns"] == min(c["time_ns"] for c in cells), p["name"],
+               "has its winner", p["winner"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         out = measure(tmp)
@@ -128,6 +144,7 @@ def main():
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
         check_kernels_ours(tmp)
+        check_sweep(tmp)
     finish()
 
 

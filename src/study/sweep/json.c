@@ -111,6 +111,9 @@ static void cells(etp_json *j, const etp_sweep *s)
         etp_json_kv_rounded(j, "time_ns", r->ns.estimate);
         etp_json_kv_rounded(j, "lo_ns", r->ns.lo);
         etp_json_kv_rounded(j, "hi_ns", r->ns.hi);
+        if (s->ab->phase) {
+            etp_json_kv_ratio(j, "tokens_per_s", etp_sweep_token_rate(s, c));
+        }
         etp_json_kv_u64(j, "blocks", r->blocks);
         etp_json_kv_u64(j, "lost", cell->lost);
         etp_truth truth = arm ? arm->proof.truth : ETP_UNPROVEN;
@@ -219,11 +222,59 @@ static void means(etp_json *j, const etp_sweep *s)
     etp_json_end(j);
 }
 
-void etp_sweep_json(const void *sweep, etp_json *j)
+static void document(etp_json *j, const etp_sweep *s);
+
+static void winner(etp_json *j, const etp_sweep *s)
 {
-    const etp_sweep *s = sweep;
+    uint32_t cell = etp_sweep_winner(s);
+    etp_json_key(j, "winner");
+    if (cell == ETP_NO_INDEX) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    place(j, s, s->cells[cell].at);
+    etp_json_kv_rounded(j, "time_ns", s->result.cells[cell].ns.estimate);
+    etp_json_kv_ratio(j, "tokens_per_s", etp_sweep_token_rate(s, cell));
+    etp_json_end(j);
+}
+
+static void phases(etp_json *j, const etp_sweep *s)
+{
+    if (s->ab->n_phases == 0) { // a later phase, or a session without
+        return;
+    }
+    etp_json_key(j, "phases");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
+        const etp_sweep *one = etp_sweep_phase(s, i);
+        const etp_ab_phase *p = one->ab->phase;
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "name", p->name);
+        etp_json_kv_z(j, "kind", p->kind);
+        etp_json_kv_u64(j, "tokens", p->tokens);
+        etp_json_kv_u64(j, "depth", p->depth);
+        etp_json_kv_u64(j, "prompt", p->prompt);
+        etp_json_kv_u64(j, "calls", p->calls);
+        winner(j, one);
+        etp_json_key(j, "document");
+        if (i == 0) {
+            etp_json_null(j);
+        } else {
+            document(j, one);
+        }
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void document(etp_json *j, const etp_sweep *s)
+{
     etp_json_begin_object(j);
     head(j, s);
+    if (s->ab->phase) {
+        etp_json_kv_z(j, "phase", s->ab->phase->name);
+    }
     design(j, s);
     cells(j, s);
     speedups(j, s);
@@ -242,6 +293,12 @@ void etp_sweep_json(const void *sweep, etp_json *j)
         etp_json_end(j);
     }
     etp_json_end(j);
+    phases(j, s);
     etp_json_end(j);
+}
+
+void etp_sweep_json(const void *sweep, etp_json *j)
+{
+    document(j, sweep);
     etp_json_end_document(j);
 }

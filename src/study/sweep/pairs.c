@@ -12,7 +12,9 @@ static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], 
         threads = etp_arena_printf(arena, "%s%u %s", model[0] ? ", " : "", n,
                                    n == 1 ? "thread" : "threads");
     }
-    return threads ? etp_arena_printf(arena, "%s%s%s%s against %s", model, threads,
+    const char *phase = etp_sweep_phase_name(s);
+    return threads ? etp_arena_printf(arena, "%s%s%s%s%s%s against %s", phase ? phase : "",
+                                      phase ? " · " : "", model, threads,
                                       model[0] || threads[0] ? ": " : "",
                                       s->levels[at[ETP_FACTOR_LEVEL]],
                                       s->levels[s->grid.reference[ETP_FACTOR_LEVEL]])
@@ -67,6 +69,10 @@ void etp_sweep_close(etp_sweep *s)
         etp_ab_close(s->pairs[i].session);
     }
     s->n_pairs = 0;
+    for (size_t i = 0; i < s->n_later; i++) {
+        etp_sweep_close(&s->later[i]);
+    }
+    s->n_later = 0;
 }
 
 etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS])

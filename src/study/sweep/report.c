@@ -61,18 +61,25 @@ static void card(const etp_sweep *s, const char *label, const etp_effect *e, etp
     etp_report_headline(r, &h);
 }
 
+// "avx2 against sse", "decode @0 · avx2 against sse"
+static const char *against(const etp_sweep *s, uint32_t level, etp_arena *arena)
+{
+    const char *phase = etp_sweep_phase_name(s);
+    return etp_arena_printf(arena, "%s%s%s against %s", phase ? phase : "", phase ? " · " : "",
+                            s->levels[level], s->levels[s->grid.reference[ETP_FACTOR_LEVEL]]);
+}
+
 // One card per level at the lowest thread count: the geometric mean over the models, or the only
 // model's.
 static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
-    const char *base = s->levels[g->reference[ETP_FACTOR_LEVEL]];
     const char *threads = thread_words(s, g->reference[ETP_FACTOR_THREADS], arena);
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
         const uint32_t at[ETP_FACTORS] = {0, m->level, m->threads};
         if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
-            card(s, etp_arena_printf(arena, "%s against %s", s->levels[m->level], base), &m->effect,
+            card(s, against(s, m->level, arena), &m->effect,
                  m->effect.paired.blocks ? ETP_WITHHELD_NOT : etp_sweep_withheld(s, at),
                  etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
                                   threads),
@@ -82,8 +89,8 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < s->result.n_speedups && s->result.n_means == 0; i++) {
         const etp_cell_speedup *x = &s->result.speedups[i];
         if (x->at[ETP_FACTOR_THREADS] == g->reference[ETP_FACTOR_THREADS]) {
-            card(s, etp_arena_printf(arena, "%s against %s", s->levels[x->at[1]], base), &x->effect,
-                 etp_sweep_withheld(s, x->at), threads, r, arena);
+            card(s, against(s, x->at[1], arena), &x->effect, etp_sweep_withheld(s, x->at), threads,
+                 r, arena);
         }
     }
 }
@@ -108,16 +115,40 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
+static bool said_before(const etp_sweep *s, size_t phase, const etp_sweep_sentence *x)
+{
+    for (size_t p = 0; p < phase; p++) {
+        const etp_sweep *one = etp_sweep_phase(s, p);
+        for (size_t i = 0; i < one->sentences.n; i++) {
+            if (strcmp(one->sentences.items[i].text, x->text) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Of all phases; what is true of several is said of the first, if it warns of the whole session.
 static void sentences(const etp_sweep *s, char letter, etp_report *r)
 {
-    size_t shown = 0, more = 0;
-    for (size_t i = 0; i < s->sentences.n; i++) {
-        const etp_sweep_sentence *x = &s->sentences.items[i];
-        if (x->id[0] == letter && shown < MAX_NOTES) {
-            etp_report_note(r, etp_ab_severity_of(x->severity), "%s %s", x->id, x->text);
-            shown++;
-        } else {
-            more += x->id[0] == letter;
+    size_t shown = 0, more = 0, phases = etp_sweep_n_phases(s);
+    for (size_t p = 0; p < phases; p++) {
+        const etp_sweep *one = etp_sweep_phase(s, p);
+        const char *name = etp_sweep_phase_name(one);
+        size_t most = shown + (phases > 2 ? MAX_NOTES / 2 : MAX_NOTES);
+        for (size_t i = 0; i < one->sentences.n; i++) {
+            const etp_sweep_sentence *x = &one->sentences.items[i];
+            if (x->id[0] != letter || (letter == 'W' && said_before(s, p, x))) {
+                continue;
+            }
+            if (shown < most) {
+                etp_report_note(r, etp_ab_severity_of(x->severity), "%s %s%s%s", x->id,
+                                name && letter != 'W' ? name : "",
+                                name && letter != 'W' ? ": " : "", x->text);
+                shown++;
+            } else {
+                more++;
+            }
         }
     }
     if (more) {
@@ -163,32 +194,35 @@ static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
     }
 }
 
-static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
+static void no_interaction(const etp_sweep *s, etp_report *r)
 {
-    etp_report_section(r, 1, "answer", "Answer");
-    sentences(s, 'W', r);
-    sentences(s, 'I', r);
     bool judged = false;
     size_t none = 0;
+    const char *phase = etp_sweep_phase_name(s);
     for (size_t i = 0; i < s->result.n_interactions; i++) {
         none += s->result.interactions[i].ratio.verdict == ETP_VERDICT_SAME;
         judged = judged || s->result.interactions[i].ratio.paired.blocks >= ETP_MIN_BLOCKS;
     }
-    if (judged && !any_interaction(s)) {
-        if (none == s->result.n_interactions) {
-            etp_report_note(r, ETP_INFO,
-                            "no interaction: over %zu blocks each factor does the same, within the "
-                            "margin, whatever "
-                            "the others are",
-                            s->grid.n_blocks);
-        } else {
-            etp_report_note(
-                r, ETP_INFO,
-                "no interaction is established over %zu blocks; %zu of %zu are not excluded either",
-                s->grid.n_blocks, s->result.n_interactions - none, s->result.n_interactions);
-        }
+    if (!judged || any_interaction(s)) {
+        return;
     }
-    sentences(s, 'K', r);
+    if (none == s->result.n_interactions) {
+        etp_report_note(
+            r, ETP_INFO,
+            "%s%sno interaction: over %zu blocks each factor does the same, within the margin, "
+            "whatever the others are",
+            phase ? phase : "", phase ? ": " : "", s->grid.n_blocks);
+    } else {
+        etp_report_note(r, ETP_INFO,
+                        "%s%sno interaction is established over %zu blocks; %zu of %zu are not "
+                        "excluded either",
+                        phase ? phase : "", phase ? ": " : "", s->grid.n_blocks,
+                        s->result.n_interactions - none, s->result.n_interactions);
+    }
+}
+
+static void soundness(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
     etp_keys *keys = etp_report_keys(r, NULL);
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         const etp_ab_correctness *c = &s->models[m].correctness;
@@ -204,6 +238,18 @@ static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
     etp_ab_proof_keys(s->ab, keys, arena);
     suspects(s, keys, arena);
+}
+
+static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    etp_report_section(r, 1, "answer", "Answer");
+    sentences(s, 'W', r);
+    sentences(s, 'I', r);
+    for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
+        no_interaction(etp_sweep_phase(s, i), r);
+    }
+    sentences(s, 'K', r);
+    soundness(s, r, arena);
 }
 
 // ---- tables ----
@@ -224,12 +270,60 @@ static const char *proof_word(const etp_ab_arm *arm)
     return arm ? k_words[arm->proof.truth] : NULL;
 }
 
+#define CELL_COLUMNS 16
+
+static bool is_of_phases(size_t column) // phase and rate: of sessions with phases alone
+{
+    return column == 0 || column == 4;
+}
+
+static void cell_row(const etp_sweep *s, const uint32_t at[ETP_FACTORS], bool phases, etp_table *t,
+                     etp_arena *arena)
+{
+    uint32_t c = etp_cell_of(&s->grid, at);
+    const etp_factorial_cell *x = &s->result.cells[c];
+    const etp_cell_speedup *up = speedup_at(s, at);
+    const etp_ab_arm *arm = s->cells[c].arm == ETP_NO_INDEX ? NULL : &s->ab->arms[s->cells[c].arm];
+    double gone = (double)NAN;
+    const etp_cell cells[CELL_COLUMNS] = {
+        etp_cell_z(etp_sweep_phase_name(s)),
+        etp_cell_z(s->models[at[ETP_FACTOR_MODEL]].name),
+        etp_cell_u64(s->threads[at[ETP_FACTOR_THREADS]]),
+        etp_cell_z(s->levels[at[ETP_FACTOR_LEVEL]]),
+        etp_cell_double(etp_sweep_token_rate(s, c)),
+        etp_cell_rounded_ns(x->ns.estimate),
+        etp_cell_rounded_ns(x->ns.lo),
+        etp_cell_rounded_ns(x->ns.hi),
+        etp_cell_double(up ? up->effect.paired.estimate : gone),
+        etp_cell_double(up ? up->effect.paired.lo : gone),
+        etp_cell_double(up ? up->effect.paired.hi : gone),
+        up ? etp_cell_judged(etp_cell_z(verdict_cell(&up->effect, arena)),
+                             severity_of(up->effect.verdict))
+           : etp_cell_z("reference"),
+        etp_cell_double(up ? up->effect.q : gone),
+        etp_cell_u64(x->blocks),
+        etp_cell_z(proof_word(arm)),
+        etp_cell_z(etp_withheld_name(etp_sweep_withheld(s, at))),
+    };
+    etp_cell shown[CELL_COLUMNS];
+    size_t n = 0;
+    for (size_t i = 0; i < CELL_COLUMNS; i++) {
+        if (phases || !is_of_phases(i)) {
+            shown[n++] = cells[i];
+        }
+    }
+    etp_table_add_row(t, shown, n);
+}
+
+// Models x levels x threads, of all phases in one table.
 static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
-    static const etp_column k_columns[] = {
+    static const etp_column k_columns[CELL_COLUMNS] = {
+        {.key = "phase", .title = "phase", .flags = ETP_COL_CHOICE},
         {.key = "model", .title = "model", .flags = ETP_COL_CODE},
         {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
         {.key = "level", .title = "level"},
+        {.key = "rate", .title = "tok/s", .kind = ETP_KIND_DOUBLE, .decimals = 1},
         {.key = "time_ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
         {.key = "lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
@@ -254,31 +348,23 @@ static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
         "q ≤ 0.05 (Benjamini–Hochberg).%s",
         s->levels[g->reference[ETP_FACTOR_LEVEL]],
         s->ab->emulated ? " These are times of an emulator." : "");
-    etp_table *t = etp_report_table(r, ETP_SWEEP_TABLE_CELLS, NULL, k_columns,
-                                    sizeof k_columns / sizeof *k_columns);
+    bool phases = s->ab->phase != NULL;
+    etp_column columns[CELL_COLUMNS];
+    size_t n = 0;
+    for (size_t i = 0; i < CELL_COLUMNS; i++) {
+        if (phases || !is_of_phases(i)) {
+            columns[n++] = k_columns[i];
+        }
+    }
+    etp_table *t = etp_report_table(r, ETP_SWEEP_TABLE_CELLS, NULL, columns, n);
     etp_table_limit(t, 0);
-    for (uint32_t m = 0; m < g->n[0]; m++) {
-        for (uint32_t threads = 0; threads < g->n[2]; threads++) {
-            for (uint32_t level = 0; level < g->n[1]; level++) { // what is compared stands together
-                const uint32_t at[ETP_FACTORS] = {m, level, threads};
-                uint32_t c = etp_cell_of(g, at);
-                const etp_factorial_cell *x = &s->result.cells[c];
-                const etp_cell_speedup *up = speedup_at(s, at);
-                const etp_ab_arm *arm =
-                    s->cells[c].arm == ETP_NO_INDEX ? NULL : &s->ab->arms[s->cells[c].arm];
-                double gone = (double)NAN;
-                ETP_ROW(t, etp_cell_z(s->models[m].name), etp_cell_u64(s->threads[threads]),
-                        etp_cell_z(s->levels[level]), etp_cell_rounded_ns(x->ns.estimate),
-                        etp_cell_rounded_ns(x->ns.lo), etp_cell_rounded_ns(x->ns.hi),
-                        etp_cell_double(up ? up->effect.paired.estimate : gone),
-                        etp_cell_double(up ? up->effect.paired.lo : gone),
-                        etp_cell_double(up ? up->effect.paired.hi : gone),
-                        up ? etp_cell_judged(etp_cell_z(verdict_cell(&up->effect, arena)),
-                                             severity_of(up->effect.verdict))
-                           : etp_cell_z("reference"),
-                        etp_cell_double(up ? up->effect.q : gone), etp_cell_u64(x->blocks),
-                        etp_cell_z(proof_word(arm)),
-                        etp_cell_z(etp_withheld_name(etp_sweep_withheld(s, at))));
+    for (size_t p = 0; p < etp_sweep_n_phases(s); p++) {
+        for (uint32_t m = 0; m < g->n[0]; m++) {
+            for (uint32_t threads = 0; threads < g->n[2]; threads++) {
+                for (uint32_t level = 0; level < g->n[1]; level++) { // compared: stand together
+                    const uint32_t at[ETP_FACTORS] = {m, level, threads};
+                    cell_row(etp_sweep_phase(s, p), at, phases, t, arena);
+                }
             }
         }
     }
@@ -602,14 +688,47 @@ static void states(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
-static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
+static void pictures(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    if (!etp_sweep_has_times(s)) {
+        return;
+    }
+    etp_report_section(r, 1, "picture", "Picture");
+    etp_report_section_is_detail(r);
+    if (s->grid.n[ETP_FACTOR_THREADS] > 1) {
+        lines(s, r, arena);
+    } else {
+        bars(s, r, arena);
+    }
+}
+
+// A later phase: what the first one has on the page itself.
+static void phase_part(const etp_sweep *s, size_t number, etp_report *r, etp_arena *arena)
+{
+    char id[32];
+    snprintf(id, sizeof id, "phase-%zu", number);
+    etp_report_begin_part(r, id, etp_sweep_phase_name(s));
+    soundness(s, r, arena);
+    pictures(s, r, arena);
+    thread_map(s, r, arena);
+    mean_table(s, r, arena);
+    interaction_table(s, r, arena);
+    cause_table(s, r);
+    etp_report_end_part(r);
+}
+
+static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < s->n_pairs; i++) {
         const etp_sweep_pair *p = &s->pairs[i];
         const etp_cell_speedup *x = speedup_at(s, p->at);
         etp_withheld withheld = etp_sweep_withheld(s, p->at);
-        char id[32];
-        snprintf(id, sizeof id, "pair-%zu", i + 1);
+        char id[64];
+        if (phase == 0) {
+            snprintf(id, sizeof id, "pair-%zu", i + 1);
+        } else {
+            snprintf(id, sizeof id, "phase-%zu-pair-%zu", phase + 1, i + 1);
+        }
         etp_report_begin_part(r, id, p->label);
         etp_report_section_is_detail(r);
         if (x && !withheld && isfinite(x->effect.paired.estimate)) {
@@ -645,24 +764,22 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
     etp_report *r = etp_report_create(arena, "sweep");
-    etp_report_subtitle(r, "%u %s × %u %s × %u thread %s, %zu blocks", (unsigned)g->n[0],
+    char phases[48] = "";
+    if (s->n_later > 0) {
+        snprintf(phases, sizeof phases, " × %zu phases", etp_sweep_n_phases(s));
+    }
+    etp_report_subtitle(r, "%u %s × %u %s × %u thread %s%s, %zu blocks", (unsigned)g->n[0],
                         g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1],
                         g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
-                        g->n[2] == 1 ? "count" : "counts", g->n_blocks);
-    etp_sweep_winners(s, r, arena);
-    headlines(s, r, arena);
+                        g->n[2] == 1 ? "count" : "counts", phases, g->n_blocks);
+    bool told = etp_sweep_winners(s, r, arena);
+    for (size_t i = 0; i < etp_sweep_n_phases(s) && (!told || s->n_later == 0); i++) {
+        headlines(etp_sweep_phase(s, i), r, arena);
+    }
     facts(s, r, arena);
     screen(s, r, arena);
     cell_table(s, r, arena);
-    if (etp_sweep_has_times(s)) {
-        etp_report_section(r, 1, "picture", "Picture");
-        etp_report_section_is_detail(r);
-        if (g->n[ETP_FACTOR_THREADS] > 1) {
-            lines(s, r, arena);
-        } else {
-            bars(s, r, arena);
-        }
-    }
+    pictures(s, r, arena);
     thread_map(s, r, arena);
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
@@ -670,7 +787,12 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     states(s, r, arena);
     etp_ab_environment_section(s->ab, r, arena);
     cause_table(s, r);
-    parts(s, r, arena);
+    for (size_t i = 1; i < etp_sweep_n_phases(s); i++) {
+        phase_part(etp_sweep_phase(s, i), i + 1, r, arena);
+    }
+    for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
+        parts(etp_sweep_phase(s, i), i, r, arena);
+    }
     etp_ab_evidence_section(s->ab, r);
     reproducibility(s, r);
     return r;

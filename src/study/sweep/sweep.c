@@ -334,8 +334,8 @@ static uint32_t device_cpus(const etp_ab *ab)
     return 0;
 }
 
-etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
-                           etp_error *err)
+static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
+                              etp_error *err)
 {
     const etp_run *run = &session->run;
     const etp_stats *st = session->has_stats ? &session->stats : NULL;
@@ -362,7 +362,21 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
     out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
     etp_status status = etp_sweep_open_pairs(out, session, arena, err);
-    status = status == ETP_OK ? etp_sweep_say(out, arena, err) : status;
+    return status == ETP_OK ? etp_sweep_say(out, arena, err) : status;
+}
+
+etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
+                           etp_error *err)
+{
+    etp_status status = build_phase(session, arena, out, err);
+    if (status == ETP_OK && session->n_later > 0) {
+        out->later = ETP_NEW_ARRAY(arena, etp_sweep, session->n_later);
+        status = out->later ? ETP_OK : etp_fail_nomem(err, "the sweep");
+    }
+    for (size_t i = 0; status == ETP_OK && i < session->n_later; i++) {
+        out->n_later++;
+        status = build_phase(session->later[i], arena, &out->later[i], err);
+    }
     if (status != ETP_OK) {
         etp_sweep_close(out);
     }

@@ -64,6 +64,8 @@ typedef struct etp_sweep {
     etp_sweep_pair
         *pairs; // in the order of result.speedups; those without a common block are left out
     size_t n_pairs;
+    struct etp_sweep *later; // of the session's other phases, as if each had been swept alone
+    size_t n_later;
     struct {
         etp_sweep_sentence *items;
         size_t n, cap;
@@ -75,6 +77,14 @@ typedef struct etp_sweep {
 ETP_NODISCARD etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena,
                                          etp_sweep *out, etp_error *err);
 void etp_sweep_close(etp_sweep *s);
+// The first is S itself; one without phases. Its name, NULL: there are none.
+size_t etp_sweep_n_phases(const etp_sweep *s);
+const etp_sweep *etp_sweep_phase(const etp_sweep *s, size_t i);
+const char *etp_sweep_phase_name(const etp_sweep *s);
+// Tokens a second of a cell, NAN where nothing is told.
+double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell);
+// The fastest cell of all, ETP_NO_INDEX: none, or models whose times are not compared.
+uint32_t etp_sweep_winner(const etp_sweep *s);
 // Answers of the pairs of WHOLE; called by etp_sweep_build.
 ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole,
                                               etp_arena *arena, etp_error *err);
@@ -99,8 +109,9 @@ etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b
 bool etp_sweep_has_times(const etp_sweep *s);
 
 void etp_sweep_json(const void *sweep, etp_json *j); // etprof.sweep/1
-// Cards of the fastest cell of each model; called by etp_sweep_report.
-void etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena);
+// Cards of the fastest cell of each model, of several phases the fastest cell of each phase; called
+// by etp_sweep_report. FALSE: there is one ratio at most, and no card of it.
+bool etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena);
 const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena);
 
 #endif

@@ -102,7 +102,12 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     }
     etp_strbuf detail;
     etp_strbuf_init(&detail, arena);
+    double rate = etp_sweep_token_rate(s, w->cell);
     etp_strbuf_printf(&detail, "%s%s", first ? "the fastest of all: " : "", time);
+    if (isfinite(rate)) {
+        const char *words = etp_rate_text(rate, arena);
+        etp_strbuf_printf(&detail, " (%s tok/s)", words ? words : "");
+    }
     if (!is_reference) {
         etp_strbuf_printf(&detail, " against %s at %s", other, there);
     }
@@ -111,8 +116,10 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     etp_verdict verdict = is_reference ? ETP_VERDICT_SAME : p->verdict;
     const char *words =
         is_reference ? "fastest" : etp_verdict_words(arena, verdict, p->lo, p->blocks);
+    const char *phase = etp_sweep_phase_name(s);
     const char *label =
-        etp_arena_printf(arena, "%s: %s%s", s->models[cell->at[ETP_FACTOR_MODEL]].name, here,
+        etp_arena_printf(arena, "%s%s%s: %s%s", phase ? phase : "", phase ? " · " : "",
+                         s->models[cell->at[ETP_FACTOR_MODEL]].name, here,
                          is_reference ? ", the reference itself" : "");
     double none = (double)NAN;
     etp_headline h = {
@@ -132,13 +139,24 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     etp_report_headline(r, &h);
 }
 
-void etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena)
+uint32_t etp_sweep_winner(const etp_sweep *s)
 {
-    const etp_factorial *g = &s->grid;
-    uint32_t n = g->n[ETP_FACTOR_MODEL];
-    if (n == 1 && g->n[ETP_FACTOR_LEVEL] * g->n[ETP_FACTOR_THREADS] <= 2) {
-        return; // one ratio at most, which has its card
+    uint32_t n = s->grid.n[ETP_FACTOR_MODEL];
+    winner best = {ETP_NO_INDEX, (double)INFINITY};
+    for (uint32_t m = 0; m < n; m++) {
+        winner w = fastest_of(s, m);
+        if (w.cell == ETP_NO_INDEX || (n > 1 && !s->same_inputs)) {
+            return ETP_NO_INDEX;
+        }
+        best = w.ns < best.ns ? w : best;
     }
+    return best.cell;
+}
+
+// Of a phase among several: the fastest of all alone, where there is one.
+static void phase_winners(const etp_sweep *s, bool several, etp_report *r, etp_arena *arena)
+{
+    uint32_t n = s->grid.n[ETP_FACTOR_MODEL];
     winner *winners = ETP_NEW_ARRAY(arena, winner, n);
     if (!winners) {
         return;
@@ -154,10 +172,23 @@ void etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena)
     if (ranked) {
         qsort(winners, known, sizeof *winners, by_time);
     }
-    for (uint32_t i = 0; i < known && i < MAX_CARDS; i++) {
+    uint32_t most = several && ranked ? 1 : MAX_CARDS;
+    for (uint32_t i = 0; i < known && i < most; i++) {
         card(s, &winners[i], ranked && i == 0 && n > 1, r, arena);
     }
-    if (known > MAX_CARDS) {
+    if (known > MAX_CARDS && most == MAX_CARDS) {
         etp_report_fact(r, "models", "%u, of which %d are above", (unsigned)known, MAX_CARDS);
     }
+}
+
+bool etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    const etp_factorial *g = &s->grid;
+    if (g->n[ETP_FACTOR_MODEL] == 1 && g->n[ETP_FACTOR_LEVEL] * g->n[ETP_FACTOR_THREADS] <= 2) {
+        return false; // one ratio at most, which has its card
+    }
+    for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
+        phase_winners(etp_sweep_phase(s, i), s->n_later > 0, r, arena);
+    }
+    return true;
 }

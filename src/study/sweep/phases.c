@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases of a sweep, and how many tokens a second a cell of one is.
+#include <math.h>
+
+#include "study/sweep/sweep.h"
+
+size_t etp_sweep_n_phases(const etp_sweep *s)
+{
+    return s->n_later + 1;
+}
+
+const etp_sweep *etp_sweep_phase(const etp_sweep *s, size_t i)
+{
+    return i == 0 ? s : &s->later[i - 1];
+}
+
+const char *etp_sweep_phase_name(const etp_sweep *s)
+{
+    return s->ab->phase ? s->ab->phase->name : NULL;
+}
+
+double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell)
+{
+    const etp_ab_phase *p = s->ab->phase;
+    double ns = s->result.cells[cell].ns.estimate;
+    bool known = p && p->tokens > 0 && ns > 0 && !s->ab->emulated;
+    return known ? 1e9 * (double)p->tokens / ns : (double)NAN;
+}
