@@ -165,6 +165,10 @@ ETP_API ETP_NODISCARD etp_status etp_unpaired_compare(const double *a, size_t n_
 
 // Adjusted p-values (Benjamini–Hochberg), NAN stays NAN and does not count. SCRATCH: n indices.
 ETP_API void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q);
+// The same by Benjamini–Yekutieli: q of the former times 1 + 1/2 + … + 1/n, which holds however the
+// tests depend on each other (Benjamini and Yekutieli, The control of the false discovery rate in
+// multiple testing under dependency, Annals of Statistics 29 (2001), theorem 1.3).
+ETP_API void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, double *out_q);
 // The same by Holm: the chance of one or more false claims among all of them.
 ETP_API void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q);
 
@@ -253,6 +257,10 @@ typedef struct etp_plan {
 } etp_plan;
 // TARGET_REL: wanted half-width of the ratio's interval, e.g. 0.01.
 ETP_API etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel);
+// Blocks after which a session of FAMILY comparisons tells one of them from 1 by a ratio of
+// 1 + EFFECT_REL with probability POWER, whatever the others show (the first step of
+// Benjamini–Hochberg, 0.05 ÷ FAMILY); UINT32_MAX: out of reach. SD_LN is of one block's log ratio.
+ETP_API uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, size_t family);
 // Blocks that a session which stops at the target is expected to take, SD_LN being of one block's
 // log ratio; UINT32_MAX: out of reach.
 ETP_API uint32_t etp_plan_sequential(double sd_ln, double target_rel);

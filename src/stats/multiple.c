@@ -32,6 +32,20 @@ void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double
     }
 }
 
+void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, double *out_q)
+{
+    double harmonic = 0;
+    size_t known = 0;
+    etp_benjamini_hochberg(p, n, scratch, out_q);
+    for (size_t i = 0; i < n; i++) {
+        harmonic += isnan(p[i]) ? 0 : 1 / (double)++known;
+    }
+    // The least p_j · n · c / j over j ≥ i, at most 1: what bounds the former at 1 bounds this too.
+    for (size_t i = 0; i < n; i++) {
+        out_q[i] = fmin(out_q[i] * harmonic, isnan(p[i]) ? out_q[i] : 1);
+    }
+}
+
 void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q)
 {
     size_t known = 0;

@@ -92,6 +92,20 @@ double etp_sd_factor(double p, double df)
     return 1 / sqrt((low + high) / 2);
 }
 
+// (t₁₋α/₂ + t_power)·σ/√k ≤ ln(1 + effect), as the smallest effect found (etp_plan_mde), solved for
+// k.
+uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, size_t family)
+{
+    double alpha = (1 - ETP_CONFIDENCE) / (double)(family > 0 ? family : 1);
+    for (uint32_t k = ETP_MIN_BLOCKS; k <= BLOCKS_MAX; k += k < 1000 ? 1 : k / 500) {
+        double t = etp_t_quantile(1 - alpha / 2, k - 1.0) + etp_t_quantile(power, k - 1.0);
+        if (t * sd_ln / sqrt(k) <= log1p(effect_rel)) {
+            return k;
+        }
+    }
+    return UINT32_MAX;
+}
+
 uint32_t etp_plan_sequential(double sd_ln, double target_rel)
 {
     for (uint32_t n = ETP_MIN_BLOCKS; n <= BLOCKS_MAX; n += n < 1000 ? 2 : n / 500 * 2) {
