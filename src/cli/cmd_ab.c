@@ -23,7 +23,8 @@ static etp_status plan_options(etp_cli *cli, const etp_session_arguments *g, int
     out->n_threads = g->threads.n;
     out->models = (const char *const *)argv;
     out->n_models = (size_t)argc;
-    if (!out->settings.inputs) {
+    bool several = argc > 1 && g->runner_a; // each has inputs of its own shapes
+    if (!out->settings.inputs && !several) {
         out->settings.inputs = etp_inputs_beside(cli, argv[0], out->settings.method);
     }
     return ETP_OK;
@@ -53,6 +54,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
     ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
                                 &options.runner, err));
+    ETP_TRY(etp_session_builds(g->runner_a, g->runner_b, &cli->arena, &options.plan,
+                               &options.runner, err));
     return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 
@@ -95,12 +98,13 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --precision 1% --budget 5m\n"
                 "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60s\n"
                 "  etprof ab model.pte --save main\n"
+                "  etprof ab a.pte b.pte --runner-a BUNDLE --runner-b BUNDLE2\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
                 "  etprof ab --resume out_model",
     .opts = k_options,
     .opts_size = sizeof(etp_session_arguments),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
     .min_args = 0,
-    .max_args = 8,
+    .max_args = 32,
     .run = run,
 };

@@ -85,6 +85,18 @@ static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_option
     }
 }
 
+static void record_builds(etp_cli *cli, const etp_builds *b, const etp_show_options *show)
+{
+    record_arms(cli, b->ab);
+    for (size_t i = 0; i < b->n_models; i++) {
+        const etp_builds_model *m = &b->models[i];
+        const char *word = m->withheld ? "withheld" : etp_verdict_name(m->verdict);
+        if (m->outputs == 0 || contains(show, word)) {
+            etp_cli_outcome(cli, 1);
+        }
+    }
+}
+
 static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
 {
     static const char *const k_words[] = {"slower", "unknown", "withheld", NULL};
@@ -153,11 +165,13 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
     etp_status st = etp_cli_emit(cli, &shown.answer, err);
     if (st == ETP_OK) {
-        if (ab->dir && !show->proof && (show->full || shown.is_sweep)) {
+        if (ab->dir && !show->proof && (show->full || shown.is_sweep || shown.is_builds)) {
             say_more(cli, ab->dir, shown.is_sweep);
         }
         if (shown.is_sweep) {
             record_sweep(cli, &shown.sweep, show);
+        } else if (shown.is_builds) {
+            record_builds(cli, &shown.builds, show);
         } else {
             record_outcome(cli, ab, show);
         }

@@ -72,6 +72,7 @@ typedef struct etp_ab_arm {
     etp_level level;
     uint32_t threads; // 0 unknown
     uint32_t model;   // index, ETP_NO_INDEX unknown
+    char build;       // 'A' or 'B' of two builds, 0 without any
     const char *runner_sha256;
     bool emulated;
     uint64_t launches;    // timed, kept

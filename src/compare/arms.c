@@ -65,6 +65,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
             .level_name = text_or_null(s, in->level),
             .threads = in->threads,
             .model = in->model,
+            .build = run->builds.n > 0 ? "AB"[in->side] : '\0',
             .runner_sha256 = text_or_null(s, in->runner_sha256),
             .emulated = in->emulated,
             .lo_ns = NAN,

@@ -37,7 +37,7 @@ static size_t shared(const etp_ab *ab, bool tail)
 
 // What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
 // net_xnnpack_int8.
-static const char *ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena)
+const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena)
 {
     etp_str s = stem_of(ab, model);
     size_t front = ab->n_models > 1 ? shared(ab, false) : 0,
@@ -66,12 +66,15 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     if (ab->n_models > 1 && a->model < ab->n_models) {
-        const char *word = ab_model_word(ab, a->model, arena);
+        const char *word = etp_ab_model_word(ab, a->model, arena);
         etp_strbuf_printf(&buf, "%s at ", word ? word : "");
     }
     etp_strbuf_appendz(&buf, etp_level_get(a->level)->word);
     if (a->threads && threads_differ(ab)) {
         etp_strbuf_printf(&buf, ", %u thread%s", a->threads, a->threads == 1 ? "" : "s");
+    }
+    if (a->build) {
+        etp_strbuf_printf(&buf, ", build %c", a->build);
     }
     return buf.failed ? NULL : buf.ptr;
 }

@@ -81,6 +81,8 @@ ETP_NODISCARD etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_
                                            etp_error *err);
 // The whole session's control speaks for a pair that has none.
 void etp_ab_take_control(etp_ab_session *s, const etp_ab_session *whole);
+// names.c: what tells a model from the others of the session; NULL on out of memory.
+const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 // arms.c: device, models and arms of the run; the arm that others are compared with.
 ETP_NODISCARD etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *options,

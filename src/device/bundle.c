@@ -176,3 +176,43 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
                     "--runner or ETPROF_RUNNER",
                     triple, triple);
 }
+
+// Files of FOLDER, in the order of their names, and of the folders in it.
+static etp_status hash_folder(etp_sha256 *h, const char *folder, int depth, etp_arena *arena,
+                              etp_error *err)
+{
+    etp_dir_list list;
+    ETP_TRY(etp_os_list(folder, arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *path = etp_arena_printf(arena, "%s/%s", folder, list.items[i].name);
+        ETP_NEED(path, err, folder);
+        if (list.items[i].name[0] == '.') {
+            continue; // notes of whoever made the bundle
+        }
+        etp_sha256_update(h, list.items[i].name, strlen(list.items[i].name) + 1);
+        if (list.items[i].is_dir) {
+            ETP_TRY(depth > 0 ? hash_folder(h, path, depth - 1, arena, err) : ETP_OK);
+            continue;
+        }
+        etp_file file;
+        ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
+        etp_sha256_update(h, file.bytes.ptr, file.bytes.len);
+        etp_file_close(&file);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_bundle_hash(const etp_bundle *b, etp_arena *arena, const char **out, etp_error *err)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    if (b->sdk_digest[0] == '\0') { // a bare program, whose folder is somebody else's
+        *out = b->runner_sha256;
+        return ETP_OK;
+    }
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    ETP_TRY(hash_folder(&h, b->dir, 2, arena, err));
+    etp_sha256_hex(&h, hex);
+    *out = etp_arena_strdup(arena, etp_str_from(hex));
+    return *out ? ETP_OK : etp_fail_nomem(err, b->dir);
+}

@@ -93,3 +93,16 @@ void etp_device_close(etp_device *d)
     etp_arena arena = d->arena;
     etp_arena_dispose(&arena);
 }
+
+etp_status etp_device_use(etp_device *d, const etp_bundle *bundle, etp_error *err)
+{
+    if (strcmp(d->bundle.dir, bundle->dir) == 0 &&
+        strcmp(d->bundle.sdk_digest, bundle->sdk_digest) == 0) {
+        return ETP_OK;
+    }
+    if (d->ops->use) {
+        ETP_TRY(d->ops->use(d, bundle, err));
+    }
+    d->bundle = *bundle;
+    return ETP_OK;
+}

@@ -46,6 +46,8 @@ typedef struct etp_device_vtable {
     // Starts the bundle with ARGS appended and ENV ("NAME=VALUE") set, both NULL-terminated.
     etp_status (*start)(etp_device *d, const char *const *args, const char *const *env,
                         etp_process *out, etp_error *err);
+    // Another bundle is started from now on. NULL: it is enough to name it.
+    etp_status (*use)(etp_device *d, const etp_bundle *b, etp_error *err);
     // Ends a launch for good, also what of it lives elsewhere. PID is what the runner said, 0
     // unknown.
     void (*kill)(etp_device *d, etp_process *p, uint64_t pid);
@@ -95,10 +97,15 @@ typedef struct etp_device_options {
 ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options, etp_device **out,
                                          etp_error *err);
 void etp_device_close(etp_device *d); // NULL is fine
+// Launches start BUNDLE from now on, whose texts must outlive D.
+ETP_NODISCARD etp_status etp_device_use(etp_device *d, const etp_bundle *bundle, etp_error *err);
 
 // The folders searched for the bundle of TRIPLE are those that `etprof` is installed or built with.
 ETP_NODISCARD etp_status etp_bundle_find(const char *runner, const char *program,
                                          const char *triple, etp_arena *arena, etp_bundle *out,
+                                         etp_error *err);
+// One hash over the bytes of all files of the bundle, which need not be what its bundle.json says.
+ETP_NODISCARD etp_status etp_bundle_hash(const etp_bundle *b, etp_arena *arena, const char **out,
                                          etp_error *err);
 // Path of a qemu-aarch64 that knows SME2 (10.1 or newer). ETP_ENVIRONMENT when there is none.
 ETP_NODISCARD etp_status etp_qemu_find(const char *wanted, const char *search_path,

@@ -268,7 +268,29 @@ static void remote_close(etp_device *d)
     }
 }
 
+static const char *place_of(etp_device *d, const etp_bundle *b)
+{
+    return etp_arena_printf(&d->arena, "%s/bundles/%.32s", remote_of(d)->root,
+                            b->sdk_digest[0] ? b->sdk_digest : b->runner_sha256);
+}
+
+// Two builds take turns: each is looked at once.
+static etp_status remote_use(etp_device *d, const etp_bundle *b, etp_error *err)
+{
+    etp_remote *r = d->data;
+    const char *place = place_of(d, b);
+    ETP_NEED(place, err, "the bundle");
+    if (strcmp(place, r->bundle) != 0) {
+        const char *left = r->bundle_checked ? r->bundle : NULL;
+        r->bundle_checked = r->other_bundle && strcmp(r->other_bundle, place) == 0;
+        r->other_bundle = left;
+        r->bundle = place;
+    }
+    return ETP_OK;
+}
+
 static const etp_device_vtable k_remote = {
+    .use = remote_use,
     .probe = etp_remote_probe,
     .push = etp_remote_push,
     .start = remote_start,
@@ -400,9 +422,7 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
         return ETP_OK;
     }
     ETP_TRY(etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err));
-    const etp_bundle *b = &d->bundle;
-    ETP_TRY(check_machine(b->runner, d->info.triple, err));
-    r->bundle = etp_arena_printf(&d->arena, "%s/bundles/%.32s", r->root,
-                                 b->sdk_digest[0] ? b->sdk_digest : b->runner_sha256);
+    ETP_TRY(check_machine(d->bundle.runner, d->info.triple, err));
+    r->bundle = place_of(d, &d->bundle);
     return r->bundle ? ETP_OK : etp_fail_nomem(err, "the device");
 }

@@ -35,6 +35,7 @@ struct etp_remote {
     const char *work;   // folder of this session there
     bool connected;     // the scripts of close are worth a try
     bool bundle_checked;
+    const char *other_bundle;  // one that is whole there too; NULL: none
     uint64_t silence_limit_ns; // longest silence of a call that does not know better
     bool suspect; // a launch ended badly: look after the connection before the next one
     uint32_t n_started;

@@ -119,7 +119,7 @@ static double group_mean(const maker *m, uint32_t pair, int side)
 static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
 {
     row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
-    row->q = row->ratio_lo = row->ratio_hi = (double)NAN;
+    row->p = row->q = row->ratio_lo = row->ratio_hi = (double)NAN;
     size_t n = 0, ratios = 0;
     for (size_t k = 0; k < m->n_blocks; k++) {
         bool is_sum = pair == ETP_NO_INDEX;
@@ -145,8 +145,9 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
         row->ratio_lo = exp(ln.lo);
         row->ratio_hi = exp(ln.hi);
     }
-    row->q =
-        pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n); // adjusted later
+    row->blocks = (uint32_t)n;
+    row->p = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n);
+    row->q = row->p; // adjusted later
 }
 
 // Many operators are judged at once: some look different by chance alone.
@@ -349,6 +350,7 @@ static etp_status end_row(maker *m, const char *id, const char *label, etp_row_k
         .bound_ns = ETP_NS_UNKNOWN,
         .ratio_lo = (double)NAN,
         .ratio_hi = (double)NAN,
+        .p = (double)NAN,
         .q = (double)NAN,
         .ties = kind != ETP_ROW_FRAMEWORK,
         .pair = ETP_NO_INDEX,

@@ -18,6 +18,8 @@ typedef struct etp_ledger_row {
     // cut off. NAN: none
     double ratio_lo, ratio_hi;
     int64_t cut_ns[2]; // most that the clocks can have cut off the operator, baseline and candidate
+    uint32_t blocks;   // that have both sides; 0 without any
+    double p;          // of no difference over the blocks, of this operator alone; NAN: none
     double q; // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
     bool each_longer; // no blocks, but each iteration of the candidate is longer than each of the
                       // baseline

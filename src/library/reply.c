@@ -168,7 +168,9 @@ static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 static const char *main_table(const etp_analysis *analysis)
 {
     const etp_run *run = etp_ab_run(analysis->session);
-    return run && run->settings.knee > 0 ? ETP_SWEEP_TABLE_CELLS : ETP_AB_TABLE_OPERATORS;
+    return run && run->settings.knee > 0      ? ETP_SWEEP_TABLE_CELLS
+           : etp_builds_is(analysis->session) ? ETP_BUILDS_TABLE_MODELS
+                                              : ETP_AB_TABLE_OPERATORS;
 }
 
 static etp_status check_table(const void *about, const void *out, etp_error *err)

@@ -28,7 +28,8 @@ static uint32_t living(const etp_session *s)
 // Can a comparison still come of it? In a sweep any two cells make one.
 static bool comparable(const etp_session *s)
 {
-    bool has_baseline = !s->arms[s->plan->baseline].dead || s->plan->settings.knee > 0;
+    bool has_baseline =
+        !s->arms[s->plan->baseline].dead || s->plan->settings.knee > 0 || s->plan->n_builds > 0;
     return has_baseline && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
 }
 

@@ -158,7 +158,7 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
     p->settings.no_trace = p->settings.no_trace || without > 0;
 }
 
-static void judge_builds(etp_session_plan *p, etp_arena *arena)
+static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *arena)
 {
     const etp_foreign *a = NULL, *b = NULL;
     for (uint32_t i = 0; i < p->n_arms; i++) {
@@ -183,7 +183,7 @@ static void judge_builds(etp_session_plan *p, etp_arena *arena)
     if (!find_two(p, &a, &b)) {
         return;
     }
-    for (uint32_t i = 0; i < p->n_arms; i++) {
+    for (uint32_t i = 0; i < p->n_arms && !of_one_level; i++) {
         p->arms[i].mask[0] = '\0'; // the builds are the switch
     }
     const char *what = etp_foreign_differences(a, b, arena);
@@ -219,7 +219,7 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device 
         ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
         ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
     }
-    judge_builds(p, arena);
+    judge_builds(p, o->builds != NULL, arena);
     judge_tracers(p, arena);
     return ETP_OK;
 }

@@ -522,6 +522,9 @@ etp_status etp_launch_run(etp_device *device, const etp_launch_request *request,
     }
     launch l = {.request = request, .device = device, .arena = arena, .out = out};
     bool started;
+    if (request->arm->bundle) {
+        ETP_TRY(etp_device_use(device, request->arm->bundle, err));
+    }
     ETP_TRY(start(&l, &started, err));
     if (started) {
         finish(&l, converse(&l));
@@ -540,6 +543,9 @@ etp_status etp_launch_open(etp_device *device, const etp_launch_request *request
     launch *l = ETP_NEW(arena, launch);
     ETP_NEED(l, err, "a launch");
     *l = (launch){.request = request, .device = device, .arena = arena, .out = out};
+    if (request->arm->bundle) {
+        ETP_TRY(etp_device_use(device, request->arm->bundle, err));
+    }
     ETP_TRY(start(l, &started, err));
     if (started && hear_hello(l) && hear_load(l)) {
         *out_launch = l;

@@ -208,7 +208,8 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     }
     out->items[out->n++] = best;
     // Several models or thread counts are a comparison already.
-    if ((o->n_models == 1 && o->n_threads <= 1) || o->settings.knee > 0) {
+    bool one_model = o->n_models == 1 && o->n_threads <= 1 && !o->builds;
+    if (one_model || o->settings.knee > 0) {
         if (plain == ETP_LEVEL_NONE && o->settings.knee > 0) {
             return ETP_OK;
         }
@@ -268,11 +269,15 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
                                 .level_name = etp_level_get(level)->name,
                                 .threads = threads,
                                 .model = model,
-                                .phase = phase};
+                                .phase = phase,
+                                .side = o->builds ? out->n_arms % 2 : 0};
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
                   : experiment_name(o, platform, levels, level, m, threads,
                                     etp_session_phase_of(out, out->n_arms), arena);
+    if (a->name && o->builds && o->n_names <= out->n_arms) {
+        a->name = etp_arena_printf(arena, "%s_%c", a->name, "ab"[a->side]);
+    }
     ETP_NEED(a->name, err, "the plan");
     a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
     etp_isa_mask mask = etp_level_mask(level);
@@ -297,11 +302,11 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, const char 
                                   const level_choice *levels, uint32_t phase, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
-    size_t n_threads = o->n_threads ? o->n_threads : 1;
+    size_t n_threads = o->n_threads ? o->n_threads : 1, sides = o->builds ? 2 : 1;
     for (size_t m = 0; m < o->n_models; m++) {
         for (size_t l = 0; l < levels->n; l++) {
-            for (size_t t = 0; t < n_threads; t++) {
-                uint32_t threads = o->n_threads ? o->threads[t] : 1;
+            for (size_t t = 0; t < n_threads * sides; t++) {
+                uint32_t threads = o->n_threads ? o->threads[t / sides] : 1;
                 if (threads < 1 || threads > 1024) {
                     return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
                 }
@@ -353,6 +358,10 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
                                   etp_session_plan *out, etp_error *err)
 {
     uint32_t n = out->n_phases > 0 ? out->n_arms / out->n_phases : out->n_arms;
+    if (o->builds) {
+        out->baseline = 0; // and of each other model and phase the arm before the candidate
+        return ETP_OK;
+    }
     etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, n);
     ETP_NEED(names, err, "the plan");
     for (uint32_t i = 0; i < n; i++) {
@@ -447,6 +456,9 @@ const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan,
 uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm)
 {
     uint32_t each = plan->n_phases > 0 ? plan->n_arms / plan->n_phases : plan->n_arms;
+    if (plan->n_builds > 0) {
+        return arm - plan->arms[arm].side;
+    }
     return plan->arms[arm].phase * each + plan->baseline;
 }
 
@@ -510,5 +522,6 @@ etp_status etp_session_plan_make(const etp_session_plan_options *options, const 
         ETP_TRY(
             absolute_file(options->settings.data, "data file", arena, &out->settings.data, err));
     }
-    return etp_foreign_plan(options, device, arena, out, err);
+    ETP_TRY(etp_foreign_plan(options, device, arena, out, err));
+    return etp_builds_plan(options, device, arena, out, err);
 }

@@ -43,14 +43,15 @@ static etp_status check_product(const etp_run *run, const text_set *levels,
                                 const number_set *threads, etp_error *err)
 {
     size_t i = 0, phases = run->phases.n > 0 ? run->phases.n : 1;
-    bool same = run->arms.n == phases * run->models.n * levels->n * threads->n;
+    size_t sides = run->builds.n > 0 ? run->builds.n : 1;
+    bool same = run->arms.n == phases * run->models.n * levels->n * threads->n * sides;
     for (uint32_t k = 0; same && k < phases * run->models.n; k++) {
         uint32_t m = k % (uint32_t)run->models.n;
         for (size_t l = 0; l < levels->n; l++) {
-            for (size_t t = 0; t < threads->n; t++, i++) {
+            for (size_t t = 0; t < threads->n * sides; t++, i++) {
                 const etp_run_arm *a = &run->arms.items[i];
                 same = same && a->model == m && etp_str_eqz(a->level, levels->items[l]) &&
-                       a->threads == threads->items[t];
+                       a->threads == threads->items[t / sides] && a->side == t % sides;
             }
         }
     }
@@ -78,6 +79,27 @@ static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_
     out->runners = runners;
     out->n_runners = differ ? n_levels : 1;
     return ok ? ETP_OK : etp_fail_nomem(err, "the plan");
+}
+
+static etp_status options_builds(const etp_run *run, etp_arena *arena,
+                                 etp_session_plan_options *out, etp_error *err)
+{
+    const char **paths = ETP_NEW_ARRAY(arena, const char *, 2);
+    ETP_NEED(paths, err, "the plan");
+    if (run->builds.n != 2) {
+        return etp_fail(err, ETP_CORRUPT, "\"builds\" are two or none");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        paths[i] = etp_arena_strdup(arena, run->builds.items[i].path);
+        ETP_NEED(paths[i], err, "the plan");
+    }
+    out->builds = paths;
+    out->baseline = NULL;
+    if (!run->builds.items[0].own) {
+        out->runners = paths;
+        out->n_runners = 2;
+    }
+    return ETP_OK;
 }
 
 etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session_plan_options *out,
@@ -108,7 +130,8 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
                                       .baseline = names.items[run->baseline],
                                       .settings = run->settings,
                                       .no_control = run->control_blocks == 0};
-    return options_runners(run, levels.n, threads.n, arena, out, err);
+    return run->builds.n > 0 ? options_builds(run, arena, out, err)
+                             : options_runners(run, levels.n, threads.n, arena, out, err);
 }
 
 // ---- taking up ----
@@ -136,9 +159,7 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
             !etp_str_eqz(a->level, p->arms[i].level_name)) {
             return changed("the plan", err);
         }
-        const etp_foreign *foreign = p->arms[i].foreign;
-        if (!etp_str_eqz(a->runner_sha256,
-                         foreign ? foreign->sha256 : s->device->bundle.runner_sha256)) {
+        if (!etp_str_eqz(a->runner_sha256, etp_session_runner_hash(s, i))) {
             return changed("the runner", err);
         }
     }
@@ -147,6 +168,13 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
         if (i >= p->n_phases || (was.len > 0 && !etp_str_eqz(was, p->phases[i].sha256))) {
             return changed(p->settings.script ? "the script" : "what the phases call", err);
         }
+    }
+    bool same = old->builds.n == p->n_builds;
+    for (size_t i = 0; same && i < old->builds.n; i++) {
+        same = etp_str_eq(old->builds.items[i].sha256, p->builds[i].sha256);
+    }
+    if (!same) {
+        return changed("a build", err);
     }
     if (!etp_str_eqz(old->device_cpu, p->cpu.text)) {
         return changed("the processor", err);

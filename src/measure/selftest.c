@@ -246,3 +246,39 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     }
     return ETP_OK;
 }
+
+// Adds what the other build calls its operators at a level.
+static bool add_names(etp_selftest_result *out, const etp_selftest_result *more, etp_arena *arena)
+{
+    bool ok = true;
+    for (size_t i = 0; i < more->n_names; i++) {
+        size_t k = 0;
+        while (k < out->n_names && strcmp(out->names[k].level, more->names[i].level) != 0) {
+            k++;
+        }
+        if (k < out->n_names && strcmp(out->names[k].names, more->names[i].names) != 0) {
+            out->names[k].names =
+                etp_arena_printf(arena, "%s; %s", out->names[k].names, more->names[i].names);
+            ok = ok && out->names[k].names;
+        }
+    }
+    return ok;
+}
+
+etp_status etp_selftest_builds(etp_device *device, const etp_session_plan *plan,
+                               const char *cache_dir, etp_arena *arena, etp_selftest_result *out,
+                               etp_error *err)
+{
+    etp_selftest_result other;
+    ETP_TRY(etp_device_use(device, plan->arms[1].bundle, err));
+    ETP_TRY(etp_selftest_run(device, plan, cache_dir, arena, &other, err));
+    ETP_TRY(etp_device_use(device, plan->arms[0].bundle, err));
+    ETP_TRY(etp_selftest_run(device, plan, cache_dir, arena, out, err));
+    out->ran = out->ran && other.ran;
+    out->ok = out->ok && other.ok;
+    if (strcmp(out->text, other.text) != 0) {
+        out->text = etp_arena_printf(arena, "A: %s; B: %s", out->text, other.text);
+    }
+    return out->text && add_names(out, &other, arena) ? ETP_OK
+                                                      : etp_fail_nomem(err, "the self-test");
+}

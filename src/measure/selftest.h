@@ -28,4 +28,9 @@ void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
                        int (*interrupted)(void *ctx), void *ctx, etp_arena *arena,
                        etp_selftest_result *out);
 
+// The same of two builds; *out says what they say together.
+ETP_NODISCARD etp_status etp_selftest_builds(etp_device *device, const etp_session_plan *plan,
+                                             const char *cache_dir, etp_arena *arena,
+                                             etp_selftest_result *out, etp_error *err);
+
 #endif

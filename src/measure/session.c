@@ -48,6 +48,9 @@ static etp_status describe(etp_session *s, etp_error *err)
             return etp_fail_nomem(err, "the session");
         }
     }
+    for (uint32_t i = 0; i < p->n_builds; i++) {
+        ETP_NEED(ETP_PUSH(&s->arena, &r->builds, p->builds[i]), err, "the session");
+    }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_foreign *foreign = p->arms[i].foreign;
         etp_run_arm arm = {.name = etp_str_from(p->arms[i].name),
@@ -55,8 +58,8 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .threads = p->arms[i].threads,
                            .model = p->arms[i].model,
                            .phase = p->arms[i].phase,
-                           .runner_sha256 =
-                               etp_str_from(foreign ? foreign->sha256 : b->runner_sha256),
+                           .side = p->arms[i].side,
+                           .runner_sha256 = etp_str_from(etp_session_runner_hash(s, i)),
                            .runner = etp_str_from(foreign ? foreign->path : NULL),
                            .build = etp_str_from(foreign ? foreign->summary : NULL),
                            .prefix = etp_str_from(p->arms[i].prefix),
@@ -121,6 +124,8 @@ static etp_status test_runner(etp_session *s, etp_error *err)
     etp_selftest_result t;
     if (foreign) {
         etp_foreign_names(s->device, s->plan, etp_session_interrupted, s, &s->arena, &t);
+    } else if (s->plan->n_builds > 0) {
+        ETP_TRY(etp_selftest_builds(s->device, s->plan, s->config->cache_dir, &s->arena, &t, err));
     } else {
         ETP_TRY(etp_selftest_run(s->device, s->plan, s->config->cache_dir, &s->arena, &t, err));
     }

@@ -46,7 +46,8 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     double timeout_s;      // longest silence of a runner; 0: 60, emulated 600
     const char *const
         *runners;     // stock executor_runners instead of the device's: one, at every level, or
-    size_t n_runners; // one per level, which then is what the build is said to be
+    size_t n_runners; // one per level, which then is what the build is said to be; or of two builds
+    const char *const *builds; // two, each of which runs every model; NULL: builds are not compared
 } etp_session_plan_options;
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
@@ -72,8 +73,10 @@ typedef struct etp_session_plan_arm {
     char mask[ETP_ISA_TEXT_MAX]; // ETPROF_MASK
     uint32_t threads;
     uint32_t model;
-    uint32_t phase;       // of the plan's, 0 without any
-    etp_foreign *foreign; // somebody else's runner; NULL: the device's own
+    uint32_t phase;           // of the plan's, 0 without any
+    uint32_t side;            // of the plan's builds, 0 without any
+    const etp_bundle *bundle; // etprof's runner of another build; NULL: the device's
+    etp_foreign *foreign;     // somebody else's runner; NULL: the device's own
 } etp_session_plan_arm;
 
 typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
@@ -84,7 +87,9 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     uint32_t n_arms;
     uint32_t baseline; // of the first phase
     etp_session_plan_phase *phases;
-    uint32_t n_phases; // 0: the method alone
+    uint32_t n_phases;       // 0: the method alone
+    etp_run_build builds[2]; // arms come in pairs, the baseline's build first
+    uint32_t n_builds;       // 0: builds are not compared
     uint32_t blocks, control_blocks;
     bool blocks_exact;     // asked for: lost blocks are not made up for
     etp_settings settings; // seed drawn, blocks and inputs chosen, paths absolute
@@ -97,6 +102,11 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     size_t n_runner_notes;
 } etp_session_plan;
 
+// Opens the builds of OPTIONS, gives them to the arms of OUT and says in out->runner_notes what
+// they are; does nothing without.
+ETP_NODISCARD etp_status etp_builds_plan(const etp_session_plan_options *options,
+                                         const etp_device *device, etp_arena *arena,
+                                         etp_session_plan *out, etp_error *err);
 // The phase of ARM, NULL without any; and the arm that it is compared with.
 const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm);
 uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm);

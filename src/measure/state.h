@@ -85,6 +85,10 @@ typedef struct etp_task {          // one launch to make
     uint32_t nth; // sampled: which of the arm's in its block, from 1; 0: the only one
 } etp_task;
 
+// ---- builds.c ----
+
+const char *etp_session_runner_hash(const etp_session *s, uint32_t arm);
+
 // ---- progress.c ----
 
 void etp_session_say(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);

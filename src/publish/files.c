@@ -6,6 +6,7 @@
 #include "kit/files.h"
 #include "show/json.h"
 #include "show/report.h"
+#include "study/builds/builds.h"
 #include "study/sweep/sweep.h"
 
 typedef struct writer {
@@ -77,6 +78,18 @@ static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_erro
     return st;
 }
 
+static etp_status write_builds(const etp_ab_session *session, writer *w, etp_error *err)
+{
+    etp_builds builds;
+    ETP_TRY(etp_builds_build(session, w->arena, &builds, err));
+    etp_status st = document(w, "builds.json", etp_builds_json, &builds, err);
+    if (st == ETP_OK) {
+        st = write_pages(w, etp_builds_report(&builds, w->arena), err);
+    }
+    etp_builds_close(&builds);
+    return st;
+}
+
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
@@ -84,6 +97,7 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     ETP_TRY(document(w, "report.json", ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
     ETP_TRY(run && run->settings.knee > 0 ? write_sweep(session, w, err)
+            : etp_builds_is(session)      ? write_builds(session, w, err)
                                           : write_pages(w, plain, err));
     w->report = plain;
     if (has_latency(ab)) {

@@ -7,7 +7,7 @@
 
 // Writes report.json, report.html, report.md, metrics.json, the two pictures and the per-experiment
 // tables into the folder the session was opened on. Of a sweep also sweep.json and sweep.svg,
-// and the reports are the sweep's. Same raw files, same bytes.
+// of two builds builds.json, and the reports are theirs. Same raw files, same bytes.
 ETP_NODISCARD etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir,
                                             etp_error *err);
 

@@ -30,6 +30,25 @@ static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing
     return ETP_OK;
 }
 
+static etp_status show_builds(const etp_ab_session *session, const etp_ab_showing *how,
+                              etp_arena *arena, etp_ab_shown *out, etp_error *err)
+{
+    if (how->title) {
+        return etp_fail(err, ETP_USAGE,
+                        "the report of two builds has a title of its own; leave out --title");
+    }
+    ETP_TRY(etp_builds_build(session, arena, &out->builds, err));
+    out->is_builds = true;
+    out->answer = (etp_answer){
+        .json = etp_builds_json,
+        .data = &out->builds,
+        .csv_table = ETP_BUILDS_TABLE_MODELS,
+        .brief = how->brief,
+        .report = how->document ? NULL : etp_builds_report(&out->builds, arena),
+    };
+    return ETP_OK;
+}
+
 static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, etp_arena *arena)
 {
     if (how->document) {
@@ -48,6 +67,9 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
     if (how->sweep && run && run->settings.knee > 0) {
         return show_sweep(session, how, arena, out, err);
     }
+    if (how->sweep && !how->proof && etp_builds_is(session)) {
+        return show_builds(session, how, arena, out, err);
+    }
     const etp_ab *ab = etp_ab_answer(session);
     out->answer = (etp_answer){
         .json = ab_json,
@@ -65,5 +87,9 @@ void etp_ab_shown_dispose(etp_ab_shown *shown)
     if (shown->is_sweep) {
         etp_sweep_close(&shown->sweep);
         shown->is_sweep = false;
+    }
+    if (shown->is_builds) {
+        etp_builds_close(&shown->builds);
+        shown->is_builds = false;
     }
 }

@@ -6,20 +6,22 @@
 
 #include "judge/open.h"
 #include "report/answer.h"
+#include "study/builds/builds.h"
 #include "study/sweep/sweep.h"
 
 typedef struct etp_ab_showing { // zeroed: comparisons, every section
     bool brief;                 // the short form in text
     bool proof;                 // operator names side by side instead of times
-    bool sweep;                 // a sweep as one, not as comparisons with one arm
+    bool sweep;                 // a sweep, or two builds, as one, not as comparisons with one arm
     bool document;              // JSON alone is wanted: no report is made
     const char *title;          // of the report, NULL: the model's; not of a sweep
 } etp_ab_showing;
 
 typedef struct etp_ab_shown {
     etp_answer answer;
-    bool is_sweep;
-    etp_sweep sweep; // when it is one
+    bool is_sweep, is_builds;
+    etp_builds builds; // of two builds
+    etp_sweep sweep;   // when it is one
 } etp_ab_shown;
 
 // *out lives in ARENA and borrows from SESSION; the caller disposes of it in any case.

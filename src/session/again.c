@@ -59,6 +59,53 @@ etp_status etp_session_runners(const char *runner, const char *on, const char *o
     return ETP_OK;
 }
 
+etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
+                              etp_session_plan_options *plan, const char **out_runner,
+                              etp_error *err)
+{
+    if (!a && !b) {
+        return ETP_OK;
+    }
+    if (!a || !b || *out_runner || plan->n_runners > 0) {
+        return etp_fail(err, ETP_USAGE, "%s",
+                        !a || !b ? "--runner-a and --runner-b go together"
+                                 : "--runner-a and --runner-b are the runners: leave out --runner, "
+                                   "--runner-on and --runner-off");
+    }
+    if (plan->n_levels > 1 || plan->n_threads > 1 || plan->baseline) {
+        return etp_fail(err, ETP_USAGE, "%s",
+                        plan->baseline ? "the build of --runner-a is the baseline: leave out "
+                                         "--baseline"
+                                       : "two builds are compared at one level with one number of "
+                                         "threads: give one --levels and one --threads, or none");
+    }
+    const char **list = ETP_NEW_ARRAY(arena, const char *, 2);
+    ETP_NEED(list, err, "options");
+    list[0] = a;
+    list[1] = b;
+    bool foreign[2];
+    for (size_t i = 0; i < 2; i++) {
+        if (!etp_os_is_dir(list[i]) && !etp_os_is_file(list[i])) {
+            return etp_fail(err, ETP_ENVIRONMENT, "build %s does not exist", list[i]);
+        }
+        foreign[i] = !etp_os_is_dir(list[i]) && etp_foreign_is(list[i]);
+    }
+    if (foreign[0] != foreign[1]) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s is an executor_runner and %s is not: they take times in other ways; "
+                        "give two executor_runners, or two bundles of etprof's runner",
+                        list[foreign[1]], list[foreign[0]]);
+    }
+    plan->builds = list;
+    if (foreign[0]) {
+        plan->runners = list;
+        plan->n_runners = 2;
+    } else {
+        *out_runner = a;
+    }
+    return ETP_OK;
+}
+
 static etp_status run_again(const etp_session_again *again, const etp_session_callbacks *callbacks,
                             etp_arena *arena, etp_session_outcome *out, etp_error *err)
 {
@@ -81,6 +128,12 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
     };
     ETP_TRY(etp_plan_options_of(&run, arena, &o.plan, err));
     o.plan.timeout_s = again->timeout_s;
+    if (o.plan.builds && again->runner) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s compares two builds, for which one --runner cannot stand: leave it out",
+                        dir);
+    }
+    o.runner = o.plan.builds && o.plan.n_runners == 0 ? o.plan.builds[0] : again->runner;
     if (again->runner && !again->trust &&
         o.plan.n_runners > 0) { // the folder's own programs are not asked for
         o.plan.runners = NULL;

@@ -89,4 +89,9 @@ ETP_NODISCARD etp_status etp_session_runners(const char *runner, const char *on,
                                              etp_arena *arena, etp_session_plan_options *plan,
                                              const char **out_runner, etp_error *err);
 
+// Two builds A and B, or NULL twice: they go into PLAN; *out_runner is changed then.
+ETP_NODISCARD etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
+                                            etp_session_plan_options *plan, const char **out_runner,
+                                            etp_error *err);
+
 #endif

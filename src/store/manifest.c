@@ -34,6 +34,7 @@ WORDS(k_reasons, etp_lost_reason_name, etp_lost_reason, ETP_LOST_REASONS)
 FIND(tool_name, etp_run, manifest, MAKE(text, "etprof"))
 FIND(first_model, etp_run, manifest, it->models.n > 0 ? &it->models.items[0].path : NULL)
 KNOWN(has_phases, etp_run, it->phases.n > 0)
+KNOWN(has_builds, etp_run, it->builds.n > 0)
 KNOWN(has_runner, etp_run_arm, it->runner.len > 0)
 static const etp_shape k_iterations;
 
@@ -142,6 +143,9 @@ static void check_arm(const etp_json_object *o, const void *object, const void *
     }
     if (run->phases.n > 0 ? arm->phase >= run->phases.n : arm->phase > 0) {
         etp_json_reject(o, "phase", "an index into phases");
+    }
+    if (run->builds.n > 0 ? arm->side >= run->builds.n : arm->side > 0) {
+        etp_json_reject(o, "side", "an index into builds");
     }
     for (size_t k = 0; k < run->arms.n; k++) {
         if (etp_str_eq(run->arms.items[k].name, arm->name)) {
@@ -267,6 +271,17 @@ static const etp_field k_phase_rows[] = {
 static const etp_shape k_phase = {k_phase_rows, 7, sizeof(OF), true, check_phase, false};
 #undef OF
 
+#define OF etp_run_build
+static const etp_field k_build_rows[] = {
+    FIELD("path", STR, path, "of a bundle's folder, or of a program", .flags = ETP_SET),
+    FIELD("sha256", STR, sha256, "over all its files"),
+    FIELD("executorch", STR, executorch, "version it was built with; empty: unknown"),
+    FIELD("text", STR, text, "what is known of it, for people"),
+    FIELD("own", BOOL, own, "etprof's runner; else an executor_runner of others"),
+};
+static SHAPE(k_build, k_build_rows);
+#undef OF
+
 #define OF etp_run_arm
 static const etp_field k_foreign_rows[] = {
     FIELD("runner", STR, runner, "path of a runner that is not etprof's"),
@@ -280,6 +295,8 @@ static const etp_field k_arm_rows[] = {
     FIELD("model", UINT, model, "index into models", .most = ETP_RUN_MAX_ARMS),
     FIELD("phase", UINT, phase, "index into phases; absent: the first, or none",
           .most = ETP_RUN_MAX_ARMS, .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
+    FIELD("side", UINT, side, "index into builds; absent: the first, or none", .most = 1,
+          .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
     FIELD("runner_sha256", STR, runner_sha256, "empty: unknown"),
     GROUP(NULL, &k_foreign, "", .when = has_runner, .flags = ETP_ABSENT),
     FIELD("prefix", STR, prefix, "of its files", .flags = ETP_SET),
@@ -303,6 +320,11 @@ static const etp_field k_phases_rows[] = {
            .shape = &k_phase, .most = ETP_RUN_MAX_ARMS, .flags = ETP_LATER),
 };
 static SHAPE(k_phases, k_phases_rows);
+static const etp_field k_builds_rows[] = {
+    VECTOR("builds", OBJECT, builds, "two builds of a runner that are held against each other",
+           .shape = &k_build, .most = 2, .flags = ETP_LATER),
+};
+static SHAPE(k_builds, k_builds_rows);
 static const etp_field k_plan_rows[] = {
     FIELD("control_blocks", UINT, control_blocks, "blocks that get one more baseline launch",
           .most = ETP_RUN_MAX_BLOCKS),
@@ -311,6 +333,7 @@ static const etp_field k_plan_rows[] = {
     FIELD("asked", OBJECT, settings, "0: each launch's pilot finds it",
           .shape = &k_etp_requested_settings, .flags = ETP_LATER),
     GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),
+    GROUP(NULL, &k_builds, "", .when = has_builds, .flags = ETP_ABSENT),
     VECTOR("arms", OBJECT, arms, "what is measured against each other", .shape = &k_arm,
            .most = ETP_RUN_MAX_ARMS),
     LIST("iterations", OBJECT, arms.items, arms.n, "of each arm, fixed before block 1",

@@ -90,12 +90,21 @@ typedef struct etp_run_phase { // what arms did again and again; an iteration is
     etp_str steps_sha256;      // of the calls, of all models; empty: not known
 } etp_run_phase;
 
+typedef struct etp_run_build { // of two that are held against each other
+    etp_str path;              // of a bundle's folder, or of a program
+    etp_str sha256;            // hex, over all its files
+    etp_str executorch;        // version it was built with, "" unknown
+    etp_str text;              // what is known of it, for people
+    bool own;                  // etprof's runner; else an executor_runner of others
+} etp_run_build;
+
 typedef struct etp_run_arm {
     etp_str name;  // the experiment: folder and column of samples.csv; unique
     etp_str level; // "sme2"; "" when the runner's own choice was left alone
     uint32_t threads;
     uint32_t model;        // index in models
     uint32_t phase;        // index in phases, 0 without any
+    uint32_t side;         // index in builds, 0 without any
     etp_str runner_sha256; // hex, "" unknown
     etp_str runner, build; // path of a runner that is not etprof's and what its file shows; "" ours
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
@@ -240,6 +249,10 @@ typedef struct etp_run {
         etp_run_phase *items; // none: the method alone
         size_t n, cap;
     } phases;
+    struct {
+        etp_run_build *items; // two, the first is the baseline; none: builds are not compared
+        size_t n, cap;
+    } builds;
     struct {
         etp_run_arm *items;
         size_t n, cap;

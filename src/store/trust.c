@@ -151,6 +151,9 @@ const char *etp_run_names_used(const etp_run *run, etp_arena *arena)
             etp_strbuf_printf(&s, ", the program %.*s", ETP_STR_ARG(runner));
         }
     }
+    for (size_t i = 0; i < run->builds.n; i++) {
+        etp_strbuf_printf(&s, ", the build %.*s", ETP_STR_ARG(run->builds.items[i].path));
+    }
     for (size_t i = 0; i < run->models.n; i++) {
         etp_strbuf_printf(&s, ", the model %.*s", ETP_STR_ARG(run->models.items[i].path));
     }

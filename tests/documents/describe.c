@@ -19,6 +19,7 @@
 #include "show/whatif_data.h"
 #include "store/internal.h"
 #include "store/roofs_file.h"
+#include "study/builds/builds.h"
 #include "study/gate/baselines.h"
 #include "study/gate/gate.h"
 #include "study/history/stored.h"
@@ -99,6 +100,7 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
 #define DOCUMENTS(X)   \
     X(ab)              \
     X(baselines)       \
+    X(builds)          \
     X(derived)         \
     X(devices)         \
     X(doctor)          \

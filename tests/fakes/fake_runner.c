@@ -14,6 +14,7 @@
 //                              nothing, and why
 //                              FAKE_NAMES_<level>: what the self-test says its operators are called
 //                              there; FAKE_ETDUMP_<level>: the file that every dump there is
+//   side NAME DIRECTIVE        only where FAKE_SIDE in the environment is NAME
 //   helper                     every launch leaves one behind, in a session of its own
 //   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that
 //   level and
@@ -103,6 +104,14 @@ static void read_directive(fake *f, const char *line)
     char level[64], kind[64], nth[16], what[64];
     unsigned long long a, b, c, d;
     unsigned threads = f->threads; // every count, unless the line names one
+    int at = 0;
+    if (sscanf(line, "side %63s %n", what, &at) == 1 && at > 0) {
+        const char *side = getenv("FAKE_SIDE");
+        if (side && strcmp(side, what) == 0) {
+            read_directive(f, line + at);
+        }
+        return;
+    }
     if (sscanf(line, "base %63s %llu %u", level, &a, &threads) >= 2 && matches(level, f->level) &&
         threads == f->threads) {
         f->base_ns = a;

@@ -190,6 +190,21 @@ def sessions(tmp):
         printed(tmp, "history", *store)
     printed(tmp, "gate", "run", "noise <= 50 %")
     printed(tmp, "baselines")
+    two_builds(tmp)
+
+
+def two_builds(tmp):
+    for name in ("a", "b"):
+        (tmp / name).mkdir()
+        document = {"schema": "etprof.bundle/1", "triple": f"{platform.machine()}-linux-gnu",
+                    "executorch": {"version": name, "sha": ""}, "start": [FAKE], "direct": [FAKE], "env": {},
+                    "bytes": 0, "files": []}
+        (tmp / name / "bundle.json").write_text(json.dumps(document))
+    shutil.copy(tmp / "model.pte", tmp / "model2.pte")
+    printed(tmp, "ab", "model.pte", "model2.pte", "--runner-a", "a", "--runner-b", "b", "--levels", "sme2", "--blocks",
+            "6", "--iterations", "4", "--warmup", "1", "--seed", "1", "--out", "builds")
+    for verb in ("report", "validate", "verify"):
+        printed(tmp, verb, "builds")
 
 
 def fixtures(tmp):
