@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
+#include "crash.h"
 #include "operators.h"
 
 namespace etprof
@@ -43,7 +45,7 @@ constexpr char k_update[] = "llama::update_cache.out";
 constexpr char k_update_event[] = "native_call_update_cache.out";
 constexpr char k_attention[] = "llama::custom_sdpa.out";
 constexpr char k_attention_event[] = "native_call_custom_sdpa.out";
-std::vector<std::string> k_ours; // written once, before anything is loaded
+std::vector<std::string> k_ours, k_theirs; // written once, before anything is loaded
 
 // Four dimensions without gaps: batch, place, head, element.
 const Tensor *dense(const EValue &value)
@@ -311,6 +313,15 @@ struct Missing {
     size_t sum = 0, of = 0;              // instructions
 };
 
+std::string listed(const std::set<std::string> &names)
+{
+    std::string list;
+    for (const std::string &name : names) {
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    return list;
+}
+
 Failure lacks(const std::string &path, const Missing &missing)
 {
     constexpr size_t k_named = 12; // a line of the protocol has room for so many
@@ -328,15 +339,40 @@ Failure lacks(const std::string &path, const Missing &missing)
     char share[16];
     std::snprintf(share, sizeof share, "%.3g",
                   100 * static_cast<double>(missing.sum) / static_cast<double>(missing.of));
-    return {"load", path +
-                        " calls operators that this runner's ExecuTorch lacks (OperatorMissing): " +
-                        list + ", together " + std::to_string(missing.sum) + " of its " +
-                        std::to_string(missing.of) + " instructions (" + share +
-                        " %); export without them, or measure with a runner that has them "
-                        "(--runner)"};
+    return {"load",
+            path + " calls operators that this runner's ExecuTorch lacks (OperatorMissing): " +
+                list + ", together " + std::to_string(missing.sum) + " of its " +
+                std::to_string(missing.of) + " instructions (" + share +
+                " %); export without them, or give a library that has them (--kernels-lib), or "
+                "a runner (--runner)"};
 }
 
 } // namespace
+
+std::optional<Failure> kernels_load(const std::string &path)
+{
+    if (path.empty()) {
+        return std::nullopt;
+    }
+    const size_t before = executorch::runtime::get_registered_kernels().size();
+    crash_doing("loading --kernels-lib"); // two kernels of one operator end the process
+    // Stays: what it registers points into it.
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+        const char *why = dlerror();
+        return Failure{"load", std::string("--kernels-lib: ") + (why != nullptr ? why : "unknown")};
+    }
+    auto now = executorch::runtime::get_registered_kernels();
+    for (size_t i = before; i < now.size(); i++) {
+        k_theirs.emplace_back(now[i].name_);
+    }
+    if (k_theirs.empty()) {
+        return Failure{"load",
+                       "--kernels-lib: " + path +
+                           " registers no kernel with this runner's ExecuTorch; it has to be "
+                           "linked with the SDK's libexecutorch, not with a copy of its own"};
+    }
+    return std::nullopt;
+}
 
 void kernels_register()
 {
@@ -353,11 +389,11 @@ void kernels_register()
 }
 
 std::optional<Failure> kernels_check(const std::string &path, const std::set<std::string> &methods,
-                                     std::string &ours)
+                                     Whose &whose)
 {
     Mapped file(path);
     Missing missing;
-    std::set<std::string> own;
+    std::set<std::string> own, theirs;
     for (const std::string &method : methods) {
         etp_called called;
         if (!etp_called_read(file.bytes_, file.size_, method.c_str(), &called)) {
@@ -370,13 +406,14 @@ std::optional<Failure> kernels_check(const std::string &path, const std::set<std
                 missing.sum += op->calls;
             } else if (std::find(k_ours.begin(), k_ours.end(), op->name) != k_ours.end()) {
                 own.insert(op->name);
+            } else if (std::find(k_theirs.begin(), k_theirs.end(), op->name) != k_theirs.end()) {
+                theirs.insert(op->name);
             }
         }
         etp_called_dispose(&called);
     }
-    for (const std::string &name : own) {
-        ours += (ours.empty() ? "" : ", ") + name;
-    }
+    whose.ours = listed(own);
+    whose.theirs = listed(theirs);
     return missing.sum > 0 ? std::optional<Failure>(lacks(path, missing)) : std::nullopt;
 }
 

@@ -13,14 +13,23 @@
 namespace etprof
 {
 
+// Loads the library at PATH (empty: none), which registers kernels with this process's ExecuTorch,
+// as libraries linked with the SDK's libexecutorch do. Before kernels_register.
+std::optional<Failure> kernels_load(const std::string &path);
+
 // Registers those that nothing has registered before. Once, after runtime_init.
 void kernels_register();
 
+struct Whose {          // operators that a program calls, ", " between
+    std::string ours;   // whose kernels are etprof's own
+    std::string theirs; // of the library that was loaded
+};
+
 // Compares what METHODS of the program at PATH call with what is registered: all that is missing,
-// how much of the program that is, and what to do. OURS becomes the operators that they call and
-// whose kernels are ours, ", " between. Says nothing of a file that it cannot read: the SDK will.
+// how much of the program that is, and what to do. WHOSE is filled. Says nothing of a file that it
+// cannot read: the SDK will.
 std::optional<Failure> kernels_check(const std::string &path, const std::set<std::string> &methods,
-                                     std::string &ours);
+                                     Whose &whose);
 
 } // namespace etprof
 

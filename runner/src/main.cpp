@@ -31,6 +31,7 @@ const char k_usage[] =
     "usage: etprof-runner --model FILE.pte [--data FILE.ptd] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
     "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
+    "                     [--kernels-lib FILE.so]  a library that registers kernels, loaded first\n"
     "                     [--steps FILE]  calls as a script says (runner/src/steps.h), each an "
     "iteration\n"
     "       etprof-runner --probe       print the hello line and end\n"
@@ -70,18 +71,19 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOpti
     };
     std::string threads = "1", rate = "1000";
     const Known known[] = {
-        {"--model",   &o.model      },
-        {"--data",    &o.data       },
-        {"--method",  &o.method     },
-        {"--cpus",    &o.cpus       },
-        {"--inputs",  &o.inputs     },
-        {"--steps",   &o.steps      },
-        {"--kind",    &o.kind       },
-        {"--level",   &o.level      },
-        {"--threads", &threads      },
-        {"--rate",    &rate         },
-        {"--roofs",   &roofs.seconds},
-        {"--counts",  &roofs.counts }
+        {"--model",       &o.model      },
+        {"--data",        &o.data       },
+        {"--method",      &o.method     },
+        {"--kernels-lib", &o.kernels_lib},
+        {"--cpus",        &o.cpus       },
+        {"--inputs",      &o.inputs     },
+        {"--steps",       &o.steps      },
+        {"--kind",        &o.kind       },
+        {"--level",       &o.level      },
+        {"--threads",     &threads      },
+        {"--rate",        &rate         },
+        {"--roofs",       &roofs.seconds},
+        {"--counts",      &roofs.counts }
     };
     for (int i = 1; i < argc; i++) {
         std::string arg = argv[i];
@@ -307,6 +309,9 @@ int main(int argc, char **argv)
         return fail(lines, *failure);
     }
     executorch::runtime::runtime_init();
+    if (auto failure = etprof::kernels_load(options.kernels_lib)) {
+        return fail(lines, *failure);
+    }
     etprof::kernels_register();
     etp_hook_state hook;
     etp_hook_get(&hook);

@@ -187,13 +187,13 @@ std::optional<Failure> Session::choose_method()
     return std::nullopt;
 }
 
-std::optional<Failure> Session::load_methods(std::string &ours)
+std::optional<Failure> Session::load_methods(Whose &whose)
 {
     std::set<std::string> called;
     for (size_t i = 0; i < steps_.size(); i++) {
         called.insert(steps_.at(i).method);
     }
-    if (auto failure = kernels_check(options_.model, called, ours)) {
+    if (auto failure = kernels_check(options_.model, called, whose)) {
         return failure;
     }
     for (size_t i = 0; i < steps_.size(); i++) {
@@ -342,11 +342,12 @@ std::optional<Failure> Session::load(etp_wire_load &out)
         steps_.each.push_back({method_name_, {}});
     }
     method_name_ = steps_.each[0].method;
-    std::string ours;
-    if (auto failure = load_methods(ours)) {
+    Whose whose;
+    if (auto failure = load_methods(whose)) {
         return failure;
     }
-    std::snprintf(out.kernels_ours, sizeof out.kernels_ours, "%s", ours.c_str());
+    std::snprintf(out.kernels_ours, sizeof out.kernels_ours, "%s", whose.ours.c_str());
+    std::snprintf(out.kernels_theirs, sizeof out.kernels_theirs, "%s", whose.theirs.c_str());
     out.ns = now_ns() - start;
     out.rss_bytes = rss_bytes();
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());

@@ -14,6 +14,7 @@
 #include <executorch/extension/threadpool/threadpool_guard.h>
 
 #include "inputs.h"
+#include "kernels.h"
 #include "protocol.h"
 #include "steps.h"
 
@@ -22,9 +23,10 @@ namespace etprof
 
 struct Options {
     std::string model;
-    std::string data;   // .ptd, may be empty
-    std::string method; // empty: forward, or the only one
-    std::string cpus;   // empty: where the system likes
+    std::string data;        // .ptd, may be empty
+    std::string kernels_lib; // likewise
+    std::string method;      // empty: forward, or the only one
+    std::string cpus;        // empty: where the system likes
     std::string inputs = "random:1";
     std::string steps; // file; empty: the method alone, again and again
     std::string kind = "timed";
@@ -90,7 +92,7 @@ class Session
   private:
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
-    std::optional<Failure> load_methods(std::string &ours);
+    std::optional<Failure> load_methods(Whose &whose);
     std::optional<Failure> make_calls();
     std::optional<Failure> once();
     std::optional<Failure> save();

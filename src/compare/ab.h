@@ -340,6 +340,8 @@ typedef struct etp_ab_fix {
     X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
     X(KERNELS_OURS, "kernels_ours",                                                                  \
       "what the runner said when it loaded the program; notes of the manifest")                      \
+    X(KERNELS_LIB, "kernels_lib",                                                                    \
+      "likewise, of the library that --kernels-lib gave it; SHA-256 of that file")                   \
     X(NOTE, "session_note",                                                                          \
       "what the session wrote down while it measured; notes of the manifest")                        \
     X(OUTPUTS, "outputs_differ",                                                                     \

@@ -291,10 +291,13 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
             (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        ETP_TRY(etp_ab_find(
-            s, etp_str_eqz(id, "kernels_ours") ? ETP_FINDING_KERNELS_OURS : ETP_FINDING_NOTE,
-            etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN, "manifest.json",
-            etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)), err));
+        ETP_TRY(etp_ab_find(s,
+                            etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
+                            : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
+                                                             : ETP_FINDING_NOTE,
+                            etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
+                            "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)),
+                            err));
     }
     return ETP_OK;
 }

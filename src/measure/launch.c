@@ -210,7 +210,8 @@ static bool hear_load(launch *l)
     l->out->epoch_ns = msg.u.load.epoch_ns;
     r->rss_bytes = msg.u.load.rss_bytes;
     r->hook_calls = msg.u.load.hook_calls;
-    if (!keep(l, &l->out->kernels_ours, msg.u.load.kernels_ours)) {
+    if (!keep(l, &l->out->kernels_ours, msg.u.load.kernels_ours) ||
+        !keep(l, &l->out->kernels_theirs, msg.u.load.kernels_theirs)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
@@ -384,14 +385,15 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
 {
     size_t n = 0;
     const char *const pairs[][2] = {
-        {"--model",   q->model                                                },
-        {"--data",    q->data                                                 },
-        {"--method",  q->steps ? NULL : q->method                             },
-        {"--steps",   q->steps                                                },
-        {"--threads", threads                                                 },
-        {"--cpus",    q->cpus                                                 },
-        {"--inputs",  q->inputs                                               },
-        {"--kind",    q->kind == ETP_LAUNCH_TRACED    ? "traced"
+        {"--model",       q->model                                            },
+        {"--kernels-lib", q->kernels_lib                                      },
+        {"--data",        q->data                                             },
+        {"--method",      q->steps ? NULL : q->method                         },
+        {"--steps",       q->steps                                            },
+        {"--threads",     threads                                             },
+        {"--cpus",        q->cpus                                             },
+        {"--inputs",      q->inputs                                           },
+        {"--kind",        q->kind == ETP_LAUNCH_TRACED    ? "traced"
                    : q->kind == ETP_LAUNCH_SAMPLED ? "sampled"
                                                    : "timed"},
     };

@@ -9,6 +9,7 @@
 typedef struct etp_launch_request {
     const etp_session_plan_arm *arm;
     const char *model, *data;           // on the device; data may be NULL
+    const char *kernels_lib;            // likewise
     const char *inputs, *method, *cpus; // NULL: left out
     const char *steps;                  // script on the device, which names methods; NULL: none
     etp_launch_kind kind;
@@ -42,6 +43,7 @@ typedef struct etp_launch_outcome {
     uint64_t epoch_ns;                // the iterations' clock at tick 0 of the trace
     etp_str log;                      // stderr
     etp_str kernels_ours;             // operators whose kernels are our runner's own, ", " between
+    etp_str kernels_theirs;           // likewise of kernels_lib
 } etp_launch_outcome;
 
 // Everything in *out lives in ARENA. Fails only for reasons of our own (ETP_NOMEM); what the runner

@@ -504,6 +504,21 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     return ETP_OK;
 }
 
+static etp_status read_library(const etp_session_plan_options *o, etp_arena *arena,
+                               etp_session_plan *out, etp_error *err)
+{
+    if (!o->settings.kernels_lib) {
+        return ETP_OK;
+    }
+    if (o->n_runners > 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "--kernels-lib is loaded by etprof's own runner: leave out --runner, or "
+                        "build the kernels into yours");
+    }
+    return absolute_file(o->settings.kernels_lib, "library of kernels", arena,
+                         &out->settings.kernels_lib, err);
+}
+
 etp_status etp_session_plan_make(const etp_session_plan_options *options, const etp_device *device,
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
@@ -522,6 +537,7 @@ etp_status etp_session_plan_make(const etp_session_plan_options *options, const 
         ETP_TRY(
             absolute_file(options->settings.data, "data file", arena, &out->settings.data, err));
     }
+    ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, device, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);
 }

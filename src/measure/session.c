@@ -109,6 +109,10 @@ static etp_status push_files(etp_session *s, etp_error *err)
                 s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
         }
     }
+    const char *library = s->plan->settings.kernels_lib;
+    if (library) {
+        ETP_TRY(s->device->ops->push(s->device, library, &s->arena, &s->kernels_lib, err));
+    }
     return s->plan->settings.data
                ? s->device->ops->push(s->device, s->plan->settings.data, &s->arena, &s->data, err)
                : ETP_OK;

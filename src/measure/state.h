@@ -45,7 +45,7 @@ typedef struct etp_session {
     uint32_t resident_lost; // blocks in a row whose resident pairs failed
     uint32_t incomplete;    // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
-    const char *data; // path on the device
+    const char *data, *kernels_lib; // paths on the device, or NULL
     uint64_t start_ns;
     etp_run_wait waited;      // of the timed launches of blocks
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
@@ -76,7 +76,7 @@ typedef struct etp_session {
         etp_run_launch *items;
         size_t n, cap;
     } launches;
-    etp_str kernels_ours; // of all programs so far, ", " between
+    etp_str kernels_ours, kernels_theirs; // of all programs so far, ", " between
 } etp_session;
 
 typedef struct etp_task {          // one launch to make

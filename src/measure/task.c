@@ -3,6 +3,8 @@
 // loss.
 #include <stdio.h>
 
+#include "base/path.h"
+#include "base/sha256.h"
 #include "measure/cores.h"
 #include "measure/foreign.h"
 #include "measure/phases.h"
@@ -164,40 +166,63 @@ static bool among(etp_str name, etp_str names) // separated by ", "
     return false;
 }
 
-// Kernels that ExecuTorch's SDK lacks and our runner brings: NAMES of one program, all of the
-// session in the note.
-static etp_status note_kernels(etp_session *s, etp_str names, etp_error *err)
+// NAMES of one program among ALL of the session. True: some are new.
+static bool add_names(etp_session *s, etp_str names, etp_str *all)
 {
     bool more = false;
     for (size_t at = 0, end; at < names.len; at = end + 2) {
         for (end = at; end < names.len && names.ptr[end] != ','; end++) {
         }
         etp_str name = {names.ptr + at, end - at};
-        if (!among(name, s->kernels_ours)) {
-            const char *all =
-                etp_arena_printf(&s->arena, "%.*s%s%.*s", ETP_STR_ARG(s->kernels_ours),
-                                 s->kernels_ours.len ? ", " : "", ETP_STR_ARG(name));
-            ETP_NEED(all, err, "a note");
-            s->kernels_ours = etp_str_from(all);
+        if (!among(name, *all)) {
+            const char *longer = etp_arena_printf(&s->arena, "%.*s%s%.*s", ETP_STR_ARG(*all),
+                                                  all->len ? ", " : "", ETP_STR_ARG(name));
+            *all = longer ? etp_str_from(longer) : *all;
             more = true;
         }
     }
-    if (!more) {
-        return ETP_OK;
-    }
-    bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
-    const char *text = etp_arena_printf(
-        &s->arena, "%.*s %s; %s time is not ExecuTorch's", ETP_STR_ARG(s->kernels_ours),
-        several ? "are etprof's own kernels" : "is etprof's own kernel", several ? "their" : "its");
+    return more;
+}
+
+static etp_status put_note(etp_session *s, const char *id, const char *text, etp_error *err)
+{
     ETP_NEED(text, err, "a note");
     for (size_t i = 0; i < s->run.n_notes; i++) {
-        if (etp_str_eqz(s->run.notes[i].id, "kernels_ours")) {
+        if (etp_str_eqz(s->run.notes[i].id, id)) {
             s->run.notes[i].text = etp_str_from(text);
             return ETP_OK;
         }
     }
-    etp_session_note(s, "kernels_ours", text);
+    etp_session_note(s, id, text);
     return ETP_OK;
+}
+
+// Kernels that ExecuTorch's SDK lacks and our runner brings.
+static etp_status note_ours(etp_session *s, etp_error *err)
+{
+    bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
+    return put_note(
+        s, "kernels_ours",
+        etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
+                         ETP_STR_ARG(s->kernels_ours),
+                         several ? "are etprof's own kernels" : "is etprof's own kernel",
+                         several ? "their" : "its"),
+        err);
+}
+
+// Those of a library of the user's.
+static etp_status note_theirs(etp_session *s, etp_error *err)
+{
+    const char *path = s->plan->settings.kernels_lib;
+    char hex[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes;
+    bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
+    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    return put_note(
+        s, "kernels_lib",
+        etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)", ETP_STR_ARG(s->kernels_theirs),
+                         several ? "are kernels" : "is a kernel", etp_path_name(path), hex),
+        err);
 }
 
 static etp_status record_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
@@ -215,7 +240,12 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
                               .duration_ns = o->iterations[i].ns};
         ETP_NEED(ETP_PUSH(&s->block_arena, &s->samples, row), err, "samples");
     }
-    ETP_TRY(note_kernels(s, o->kernels_ours, err));
+    if (add_names(s, o->kernels_ours, &s->kernels_ours)) {
+        ETP_TRY(note_ours(s, err));
+    }
+    if (add_names(s, o->kernels_theirs, &s->kernels_theirs)) {
+        ETP_TRY(note_theirs(s, err));
+    }
     etp_run_launch l = o->record;
     l.arm = t->arm;
     l.block = t->block;
@@ -310,6 +340,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .arm = &s->plan->arms[t->arm],
         .model = arm->model,
         .data = s->data,
+        .kernels_lib = s->kernels_lib,
         .inputs = arm->inputs,
         .steps = arm->steps,
         .method = s->plan->settings.method,

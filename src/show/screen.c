@@ -473,7 +473,7 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         ETP_FINDING_LOST,           ETP_FINDING_ARM_FAILS,      ETP_FINDING_MISNAMED,
         ETP_FINDING_RESIDENT,       ETP_FINDING_PROGRAM_UNUSED, ETP_FINDING_TRACE_UNUSED,
         ETP_FINDING_OUTPUTS_UNREAD, ETP_FINDING_OUTPUTS_NAN,    ETP_FINDING_NO_EXECUTION,
-        ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_KERNELS_OURS,
+        ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_KERNELS_OURS,   ETP_FINDING_KERNELS_LIB,
     };
     size_t n = 0;
     for (int bad = 1; bad >= 0; bad--) { // the worst first

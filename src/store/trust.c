@@ -115,6 +115,9 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
     const char *dir = given ? etp_os_absolute(given, arena) : NULL;
     const char *data = run->settings.data, *inputs = run->settings.inputs;
     bool seen = false;
+    if (run->settings.script || run->settings.kernels_lib) { // a script names further files
+        return run->settings.kernels_lib ? run->settings.kernels_lib : run->settings.script;
+    }
     if (data && (!dir || !beneath(dir, etp_str_from(data), &seen, arena) || !seen)) {
         return data;
     }

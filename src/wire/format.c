@@ -176,6 +176,9 @@ static void body(out *o, const etp_wire_msg *m)
         if (m->u.load.kernels_ours[0] != '\0') {
             key_string(o, "kernels_ours", m->u.load.kernels_ours);
         }
+        if (m->u.load.kernels_theirs[0] != '\0') {
+            key_string(o, "kernels_theirs", m->u.load.kernels_theirs);
+        }
         break;
     case ETP_WIRE_ITER:
         key_string(o, "type", "iter");

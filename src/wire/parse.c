@@ -488,7 +488,8 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            TEXT("method", l->method, false),
                            NUMBER("inputs", l->inputs, false),
                            NUMBER("outputs", l->outputs, false),
-                           TEXT("kernels_ours", l->kernels_ours, false)};
+                           TEXT("kernels_ours", l->kernels_ours, false),
+                           TEXT("kernels_theirs", l->kernels_theirs, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ITER: {

@@ -11,7 +11,8 @@
 //    "cleared":"x86_64:...","calls":2,"caller":"lib..."},"cpu":"x86_64:...","flags":"x86_64:...",
 //    "counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
 //   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward",
-//    "inputs":1,"outputs":1,"kernels_ours":"llama::custom_sdpa.out"}
+//    "inputs":1,"outputs":1,"kernels_ours":"llama::custom_sdpa.out",
+//    "kernels_theirs":"llama::update_cache.out"}
 //   {"type":"iter","i":0,"start_ns":1,"ns":1,"cpu_ns":1,"cycles":1,"instructions":1,
 //    "cache_misses":1}
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1,"hook_calls":27,
@@ -103,8 +104,9 @@ typedef struct etp_wire_load {
                        // samples
     char method[ETP_WIRE_TEXT_MAX];
     uint64_t inputs, outputs;
-    char kernels_ours[ETP_WIRE_TEXT_MAX]; // operators it calls whose kernels are the runner's own
-                                          // and not ExecuTorch's, ", " between
+    char kernels_ours[ETP_WIRE_TEXT_MAX];   // operators it calls whose kernels are the runner's own
+                                            // and not ExecuTorch's, ", " between
+    char kernels_theirs[ETP_WIRE_TEXT_MAX]; // likewise of the library that it was given
 } etp_wire_load;
 
 // What was counted during an iteration, all threads; only with kind "timed". 0: not counted.

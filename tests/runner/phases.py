@@ -58,7 +58,7 @@ def check_folder(out):
     expect(len(timed) == 2 * (2 * 6 + 4 * 8), "samples.csv", "has every step", len(timed))
     for arm in plan["arms"]:
         dump = os.path.join(out, arm["name"], arm["prefix"] + ".etdump")
-        expect(os.path.exists(dump), arm["name"], "has a dump of its own", dump)
+        expect(os.path.exists(dump) or os.path.exists(dump + ".zst"), arm["name"], "has a dump of its own", dump)
     return plan
 
 
@@ -111,6 +111,8 @@ def check_kernels_ours(tmp):
         program = f.read()
     with open(os.path.join(tmp, "other.pte"), "wb") as f:
         f.write(program.replace(b"llama::custom_sdpa", b"other::custom_sdpa"))
+    refused("none.so does not exist", "--prefill", "8", "--kernels-lib", "none.so")
+    refused("--kernels-lib: ", "--prefill", "8", "--kernels-lib", fused)
     refused("other::custom_sdpa.out (2), together 2 of its 83 instructions (2.41 %)", "--prefill", "8",
             model=os.path.join(tmp, "other.pte"))
 

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import struct
+import subprocess
 import sys
 import unittest
 
@@ -84,7 +85,7 @@ class Attention(test_runner.Case):
         self.agrees("kept", "value")
 
 
-class Missing(test_runner.Case):
+class Changed(test_runner.Case):
     def changed(self, *pairs):
         with open(FUSED, "rb") as f:
             program = f.read()
@@ -93,6 +94,8 @@ class Missing(test_runner.Case):
             program = program.replace(old, new)
         return self.path("changed.pte", program)
 
+
+class Missing(Changed):
     def test_every_missing_operator_is_named_with_its_share(self):
         model = self.changed((b"llama::custom_sdpa", b"other::custom_sdpa"),
                              (b"llama::update_cache", b"other::update_cache"))
@@ -110,10 +113,49 @@ class Missing(test_runner.Case):
         self.assertIn("together 2 of its ", r.one("error")["message"])
 
 
+def library(bundle):
+    """Builds other_kernels.cpp in the build folder of the runner in BUNDLE."""
+    tree = os.path.join(os.path.dirname(os.path.dirname(bundle)), "runner", os.path.basename(bundle))
+    cmake = os.path.join(test_runner.ROOT, ".venv", "bin", "cmake")
+    made = subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", tree, "--target", "other_kernels"],
+                          capture_output=True, text=True)
+    if made.returncode != 0:
+        sys.exit(made.stdout + made.stderr)
+    return os.path.join(tree, "libother_kernels.so")
+
+
+class Given(Changed):
+    """Kernels of a library that somebody has."""
+    def test_they_run_and_are_named(self):
+        with open(os.path.join(LLM, "expected.json")) as f:
+            known = json.load(f)
+        model = self.changed((b"llama::custom_sdpa", b"other::custom_sdpa"))
+        script = self.path("steps", ("etprof-steps 1\neach\n" + "\n".join(Steps.call(known["tokens"], 0))
+                                     + "\n").encode())
+        folder = self.path("out")
+        r = self.run_it("--model", model, "--steps", script, "--kernels-lib", LIBRARY,
+                        commands="run 1\noutputs %s\n" % folder)
+        self.assertEqual(r.status, 0, r.text + r.stderr)
+        self.assertEqual(r.one("load")["kernels_theirs"], "other::custom_sdpa.out")
+        self.assertEqual(r.one("load")["kernels_ours"], "llama::update_cache.out")
+        with open(os.path.join(folder, "output-0.bin"), "rb") as f:
+            said = struct.unpack("<64f", f.read())
+        self.assertLess(max(abs(a - b) for a, b in zip(said, known["logits"])), 1e-4)
+
+    def test_what_is_no_such_library_is_told(self):
+        for path, words in ((self.path("text.so", b"no library" * 100), "invalid ELF header"),
+                            (self.path("none.so"), "No such file"), ("libm.so.6", "registers no kernel")):
+            r = self.run_it("--model", FUSED, "--kernels-lib", path, commands="run 1\n")
+            self.assertEqual((r.status, r.of("load")), (1, []), r.text)
+            self.assertIn(words, r.one("error")["message"])
+            self.assertIn("--kernels-lib", r.one("error")["message"])
+
+
 if __name__ == "__main__":
     folder = sys.argv.pop() if len(sys.argv) > 1 else test_runner.build("native")
     test_runner.Case.start = [os.path.join(folder, "etprof-runner")]
+    LIBRARY = library(folder)
     load = unittest.defaultTestLoader.loadTestsFromTestCase
     done = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(
-        unittest.TestSuite([load(Decoder), load(Attention), load(Missing)]))
+        unittest.TestSuite([load(Decoder), load(Attention), load(Missing), load(Given)]))
     sys.exit(0 if done.wasSuccessful() else 1)

@@ -57,6 +57,7 @@ MEANS = {
     "remote": r"adb device",
     "resident": r"",
     "kernels": r"which kernels ran",
+    "kernels-lib": r"library whose kernels the runner loads",
     "no-kernels": r"",
     "resume": r"^go on with an interrupted",
     "roofs-file": r"^roofs of the device",
