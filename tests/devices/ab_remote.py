@@ -362,7 +362,7 @@ def other_verbs(b: Bench):
     done, out = b.ab("--kernels", "--iterations", "60")
     assert done.returncode == 0, done.stderr
     kernels = json.loads(call("kernels", out, "--format", "json").stdout)
-    assert "kernels" in json.dumps(kernels) and list(out.rglob("*.samples")), done.stderr
+    assert "kernels" in json.dumps(kernels) and list(out.rglob("*.samples*")), done.stderr
 
 
 def resident_pairs(b: Bench):

@@ -90,8 +90,8 @@ def check_pipeline(tmp):
         timed = [line for line in f if ",timed," in line]
     expect(len(timed) == 2 * 2 * 3 * 6, "samples.csv", "has every step", len(timed))
     for arm in plan["arms"]:
-        expect(os.path.exists(os.path.join(out, arm["name"], arm["prefix"] + ".etdump")), arm["name"],
-               "has a dump of its own", arm)
+        dump = os.path.join(out, arm["name"], arm["prefix"] + ".etdump")
+        expect(os.path.exists(dump) or os.path.exists(dump + ".zst"), arm["name"], "has a dump of its own", arm)
         if plan["phases"][arm.get("phase", 0)]["name"] == "next steps":
             close("the third step", outputs_of(out, arm), SAID["state"])
             close("its sum", outputs_of(out, arm, 1), SAID["sum"])
