@@ -11,6 +11,7 @@ import os
 import pathlib
 import platform
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ SOURCE, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/tools")]
 from checks import in_python_with
 
-in_python_with("pandas", "pyarrow")
+in_python_with("pandas", "pyarrow", "polars", "duckdb")
 os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
 sys.dont_write_bytecode = True
 import etprof
@@ -191,6 +192,33 @@ class Files(unittest.TestCase):
         self.assertEqual(len(set(texts)), 1)
 
 
+class Watched:
+    """A table whose stream notes where the values of each column lie when it hands them over."""
+
+    def __init__(self, table):
+        self.table, self.seen, self.keep = table, {}, []
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        from etprof import tables
+
+        before = set(tables._handed)
+        capsule = self.table.__arrow_c_stream__(requested_schema)
+        stream = tables._handed[(set(tables._handed) - before).pop()]
+        function, names = stream.get_next, list(self.table.columns())
+        original = type(function)(ctypes.cast(function, ctypes.c_void_p).value)
+
+        def get_next(which, array):
+            code = original(which, array)
+            if code == 0 and array.contents.release:
+                for i, name in enumerate(names):
+                    self.seen.setdefault(name, set()).add(array.contents.children[i].contents.buffers[1])
+            return code
+
+        stream.get_next = type(function)(get_next)
+        self.keep += [stream.get_next, original]
+        return capsule
+
+
 class Arrow(unittest.TestCase):
     def test_pyarrow_and_our_own_reading_agree(self):
         if not has("pyarrow"):
@@ -225,8 +253,59 @@ class Arrow(unittest.TestCase):
             self.skipTest("no polars")
         import polars
 
-        table = etprof.ops(DUMP).operators
-        self.assertEqual(polars.DataFrame(table)["mean_ns"].to_list(), table.columns()["mean_ns"])
+        for table in (etprof.ops(DUMP).operators, etprof.open(RUN).operators, etprof.open(RUN).samples):
+            taken = Watched(table)
+            frame = polars.DataFrame(taken)
+            self.assertEqual(frame.columns, list(table.columns()))
+            self.same_values(table, {name: frame[name].to_list() for name in frame.columns})
+            # from_arrow makes a series of structs of what is no pyarrow table, or the frame (older Polars)
+            whole = polars.from_arrow(table)
+            whole = whole.struct.unnest() if isinstance(whole, polars.Series) else whole
+            self.assertTrue(whole.equals(frame))
+            numbers = [n for n in frame.columns if frame[n].dtype in (polars.Int64, polars.Float64)]
+            self.assertGreater(len(numbers), 1)
+            for name in numbers:
+                if has("pyarrow"): # which shows where its memory is
+                    self.assertIn(frame[name].to_arrow().buffers()[1].address, taken.seen[name], name)
+
+    def same_values(self, table, columns):
+        """Where both are numbers, texts or booleans; moments are of another type."""
+        for name, cells in table.columns().items():
+            if not any(hasattr(v, "year") for v in columns[name]):
+                self.assertEqual(columns[name], cells, name)
+
+    def test_pyarrow_takes_the_memory_as_it_is(self):
+        if not has("pyarrow"):
+            self.skipTest("no pyarrow")
+        import pyarrow as pa
+
+        for table in (etprof.ops(DUMP).operators, etprof.open(RUN).samples):
+            taken = Watched(table)
+            arrow = pa.table(taken)
+            for name in arrow.column_names:
+                for chunk in arrow.column(name).chunks:
+                    self.assertIn(chunk.buffers()[1].address, taken.seen[name], name)
+            copy = pa.array(table.columns()["mean_ns" if "mean_ns" in arrow.column_names else "duration_ns"])
+            self.assertFalse(any(copy.buffers()[1].address in places for places in taken.seen.values()))
+
+    def test_duckdb(self):
+        if not has("duckdb") or not has("pyarrow"):
+            self.skipTest("no duckdb" if not has("duckdb") else "no pyarrow, which DuckDB reads streams with")
+        import duckdb
+
+        run = etprof.open(RUN)
+        for table in (etprof.ops(DUMP).operators, run.operators, run.samples):
+            columns = table.columns()
+            ours = table
+            found = duckdb.sql("select * from ours").fetchall() # the variable, by its stream
+            self.same_values(table, {n: [row[i] for row in found] for i, n in enumerate(columns)})
+            self.assertEqual(len(found), len(ours))
+        samples = run.samples
+        medians = dict(duckdb.sql("select experiment, median(duration_ns) from samples group by 1").fetchall())
+        by_hand = {}
+        for row in samples.rows():
+            by_hand.setdefault(row["experiment"], []).append(row["duration_ns"])
+        self.assertEqual(medians, {k: statistics.median(v) for k, v in by_hand.items()})
 
     def test_pandas(self):
         if not has("pandas"):
@@ -379,5 +458,5 @@ class Types(unittest.TestCase):
 if __name__ == "__main__":
     program = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1)
     for test, reason in program.result.skipped:
-        print(f"left out: {test}: {reason}")
+        print(f"skipped: {test}: {reason}")
     sys.exit(0 if program.result.wasSuccessful() else 1)
