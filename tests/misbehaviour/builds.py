@@ -87,6 +87,9 @@ def planted():
         ratio, verdict = wanted[key]
         expect(close(m["estimate"], ratio, 0.002) and m["lo"] <= m["estimate"] <= m["hi"], name, m)
         expect(m["verdict"] == verdict and m["blocks"] == 12 and m["outputs_agree"] is True, name, m)
+        expect(m["blocks_to_find"] >= 6, name, m)
+    comment = run([ETPROF, "report", "run", "--format", "md"]).stdout
+    expect(f"in 90 % of sessions of {max(m['blocks_to_find'] for m in d['models'])} blocks" in comment, name, comment)
     mean = math.prod(m["estimate"] for m in d["models"]) ** (1 / 4)
     expect(close(d["mean"]["estimate"], mean) and d["mean_models"] == 4, name, d["mean"], mean)
     rows = [*d["models"], d["mean"]]

@@ -85,6 +85,7 @@ static etp_status pair_arms(builder *b, etp_error *err)
             .name = etp_ab_model_word(ab, candidate->model, b->arena),
             .path = ab->models[candidate->model].path,
             .arms = {base, i},
+            .blocks_to_find = ETP_NS_UNKNOWN,
             .outputs = -1
         };
         for (int side = 0; side < 2; side++) {
@@ -118,6 +119,14 @@ static etp_status open_pairs(builder *b, etp_error *err)
         m->withheld = m->ab->n_comparisons ? m->ab->comparisons[0].withheld : ETP_WITHHELD_NOT;
     }
     return ETP_OK;
+}
+
+static int64_t to_find(const etp_paired *p, double margin, size_t family)
+{
+    uint32_t n = p->blocks < ETP_MIN_BLOCKS || !(p->sd_ln > 0)
+                     ? UINT32_MAX
+                     : etp_plan_find(p->sd_ln, margin, ETP_BUILDS_POWER, family);
+    return n == UINT32_MAX ? ETP_NS_UNKNOWN : (int64_t)n;
 }
 
 static etp_status judge_models(builder *b, etp_error *err)
@@ -156,6 +165,7 @@ static etp_status judge_models(builder *b, etp_error *err)
         m->p = e->p;
         m->q = e->q;
         m->within = e->within;
+        m->blocks_to_find = to_find(&e->paired, out->margin, out->n_models + 1);
         m->verdict = e->verdict;
         if (known) {
             ratios[n++] = e->paired.estimate;

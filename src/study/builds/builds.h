@@ -10,6 +10,7 @@
 #include "stats/builds.h"
 
 #define ETP_BUILDS_TABLE_MODELS "models"
+#define ETP_BUILDS_POWER 0.9
 
 typedef struct etp_builds_side {
     const char *path, *sha256;
@@ -24,10 +25,12 @@ typedef struct etp_builds_model {
     int64_t ns[2];    // untraced median, ETP_NS_UNKNOWN
     double estimate, lo, hi, p, q, within;
     uint32_t blocks;
-    etp_verdict verdict;             // of B
-    etp_withheld withheld;           // no ratio is made of it
-    int outputs;                     // 1 agree, 0 differ, -1 not compared
-    const char *lost[2];             // why too few launches of a build are left, NULL
+    int64_t blocks_to_find; // after which a difference of the margin is found, of ETP_BUILDS_POWER
+                            // of sessions; ETP_NS_UNKNOWN
+    etp_verdict verdict;    // of B
+    etp_withheld withheld;  // no ratio is made of it
+    int outputs;            // 1 agree, 0 differ, -1 not compared
+    const char *lost[2];    // why too few launches of a build are left, NULL
     uint32_t n_operators, n_changed; // compared; of them changed
     const char *no_operators;        // why none is compared, NULL
     etp_ab_session *session;         // as if the two had been measured alone; NULL: no common block

@@ -55,6 +55,8 @@ static const etp_field k_model_rows[] = {
     FIELD("b_ns", NS, ns[1], "untraced median with B"),
     ESTIMATE("time of A ÷ time of B; null: withheld or not measured"),
     FIELD("blocks", UINT, blocks, "that have both"),
+    FIELD("blocks_to_find", NS, blocks_to_find,
+          "of a session that finds a difference of the margin in 90 % of cases; null: unknown"),
     FIELD("p", RATIO, p, "of no difference"),
     FIELD("q", RATIO, q, "over the models and their mean (Benjamini–Hochberg)"),
     FIELD("verdict", WORD, verdict, "of B", .words = &k_etp_verdict_words),

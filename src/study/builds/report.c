@@ -201,6 +201,24 @@ static void answer(const etp_builds *b, etp_report *r, etp_arena *arena)
     notes(b, keys);
 }
 
+// How long a session must be, by the model that needs it most.
+static void plan(const etp_builds *b, etp_report *r)
+{
+    const etp_builds_model *worst = NULL;
+    for (size_t i = 0; i < b->n_models; i++) {
+        const etp_builds_model *m = &b->models[i];
+        if (m->blocks_to_find >= 0 && (!worst || m->blocks_to_find > worst->blocks_to_find)) {
+            worst = m;
+        }
+    }
+    if (worst) {
+        etp_report_text(r,
+                        "A difference of %.2g %% in any one model is found in 90 %% of sessions of "
+                        "%lld blocks (--blocks), by how launches of %s scattered here.",
+                        100 * b->margin, (long long)worst->blocks_to_find, worst->name);
+    }
+}
+
 static void model_table(const etp_builds *b, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -338,6 +356,7 @@ const etp_report *etp_builds_report(const etp_builds *b, etp_arena *arena)
     facts(b, r, arena);
     answer(b, r, arena);
     model_table(b, r, arena);
+    plan(b, r);
     operators(b, r);
     suspects(b, r);
     etp_report_footer(r, "etprof %s%s%s", ETP_VERSION, ab->command ? " · " : "",
