@@ -135,17 +135,29 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     return ETP_OK;
 }
 
-// All timed launches with the control among them, then all traced ones. LOST[arm] tells which arms
+// One after another: each is held against the timed launch of its own arm.
+static etp_status launch_controls(etp_session *s, uint32_t block, uint32_t *position,
+                                  etp_launch_outcome *o, etp_error *err)
+{
+    for (uint32_t arm = 0; arm < s->plan->n_arms && !o->interrupted; arm++) {
+        if (etp_session_is_control(s->plan, arm) && !s->arms[arm].dead) {
+            const etp_task t = {arm, block, (*position)++, ETP_LAUNCH_CONTROL, 0};
+            ETP_TRY(etp_session_launch(s, &t, o, err));
+        }
+    }
+    return ETP_OK;
+}
+
+// All timed launches with the controls among them, then all traced ones. LOST[arm] tells which arms
 // lost their timed launch; they are spared the traced one.
 static etp_status launch_block(etp_session *s, uint32_t block, const block_order *order, bool *lost,
                                etp_error *err)
 {
     uint32_t n = s->plan->n_arms, position = 0;
-    etp_launch_outcome o;
+    etp_launch_outcome o = {0};
     for (uint32_t i = 0; i <= n; i++) {
-        if (order->control == (int)i && !s->arms[s->plan->baseline].dead) {
-            const etp_task t = {s->plan->baseline, block, position++, ETP_LAUNCH_CONTROL, 0};
-            ETP_TRY(etp_session_launch(s, &t, &o, err));
+        if (order->control == (int)i) {
+            ETP_TRY(launch_controls(s, block, &position, &o, err));
             if (o.interrupted) {
                 return ETP_OK;
             }

@@ -462,6 +462,12 @@ uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm)
     return plan->arms[arm].phase * each + plan->baseline;
 }
 
+bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm)
+{
+    bool phases = plan->n_phases > 0 && plan->n_builds == 0;
+    return arm == (phases ? etp_session_baseline_of(plan, arm) : plan->baseline);
+}
+
 static etp_status make_phases(const etp_session_plan_options *o, const etp_device *device,
                               etp_arena *arena, etp_session_plan *out, etp_error *err)
 {

@@ -36,9 +36,11 @@ static uint64_t expected_wall(const etp_session *s, uint32_t arm, etp_launch_kin
 
 uint64_t etp_session_block_ns(const etp_session *s, bool control)
 {
-    uint64_t sum = control ? expected_wall(s, s->plan->baseline, ETP_LAUNCH_CONTROL) : 0;
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         if (!s->arms[i].dead) {
+            bool again = control && etp_session_is_control(s->plan, i);
+            sum += again ? expected_wall(s, i, ETP_LAUNCH_CONTROL) : 0;
             sum += expected_wall(s, i, ETP_LAUNCH_TIMED);
             sum += !s->plan->settings.no_trace ? expected_wall(s, i, ETP_LAUNCH_TRACED) : 0;
             sum += s->plan->settings.resident ? expected_wall(s, i, ETP_LAUNCH_RESIDENT)

@@ -152,7 +152,7 @@ static void expect_launches(etp_session *s)
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
     s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
-        s->expected_launches++;
+        s->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
     }
     s->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
     s->sampling.each_ns = 0; // nothing was sampled yet

@@ -110,6 +110,8 @@ ETP_NODISCARD etp_status etp_builds_plan(const etp_session_plan_options *options
 // The phase of ARM, NULL without any; and the arm that it is compared with.
 const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan, uint32_t arm);
 uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm);
+// Is it launched once more in the blocks of the A/A control? The baseline is, that of each phase.
+bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm);
 
 // Do the BYTES of PATH look like a program that can be measured? The error says what they are.
 ETP_NODISCARD etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err);

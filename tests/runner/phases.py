@@ -56,6 +56,9 @@ def check_folder(out):
         rows = list(csv.DictReader(f))
     timed = [r for r in rows if r["phase"] == "timed"]
     expect(len(timed) == 2 * (2 * 6 + 4 * 8), "samples.csv", "has every step", len(timed))
+    controls = {(r["experiment"], r["block"]) for r in rows if r["phase"] == "control"}
+    expect(len(controls) == 2 * 3 and len({e for e, _ in controls}) == 3, "samples.csv",
+           "has an A/A control of each phase in each block", sorted(controls))
     for arm in plan["arms"]:
         dump = os.path.join(out, arm["name"], arm["prefix"] + ".etdump")
         expect(os.path.exists(dump) or os.path.exists(dump + ".zst"), arm["name"], "has a dump of its own", dump)
@@ -67,9 +70,13 @@ def check_documents(out):
         first = json.load(f)
     expect(first["phase"] == "prefill 16", "report.json", "is about the first phase", first.get("phase"))
     documents = [first] + [p["document"] for p in first["phases"][1:]]
+    controls = set()
     for p, d in zip(first["phases"], documents):
         expect(d["phase"] == p["name"] and len(d["comparisons"]) == 1, p["name"], "has its comparison", d["phase"])
         expect(d["correctness"]["ok"] is True, p["name"], "has logits that agree", d["correctness"])
+        expect(all(c["control"] and c["control"]["blocks"] == 2 for c in d["comparisons"]), p["name"],
+               "has its own A/A control", [c["control"] for c in d["comparisons"]])
+        controls.add(json.dumps(d["comparisons"][0]["control"]))
         for ledger in d["ledgers"]:
             total = sum(r["delta_ns"] for r in ledger["rows"])
             ends = ledger["candidate_ns"] - ledger["baseline_ns"]
@@ -78,6 +85,7 @@ def check_documents(out):
         for arm in p["arms"]:
             rate = 1e9 * p["tokens"] / arm["median_ns"]
             expect(abs(arm["tokens_per_s"] / rate - 1) < 1e-4, p["name"], "tells tokens a second", arm)
+    expect(len(controls) == 3, "report.json", "does not lend one phase the control of another", controls)
     text = run("analyze", out).stdout
     for word in ("prefill 16", "decode @0", "decode @32"):
         expect(word in text, "analyze", f"says {word}", text[:400])
