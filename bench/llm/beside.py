@@ -34,7 +34,7 @@ def runner(o, bundle, level_words, decode, depth, folder):
     calls = o.decode if decode else 1
     env = dict(os.environ, ETPROF_MASK=paired.NOTHING_HIDDEN)
     words = [*level_words, os.path.join(bundle, "etprof-runner"), "--model", str(o.model), "--steps", str(path),
-             "--threads", str(o.threads)]
+             "--threads", str(o.threads), *(["--kernels-lib", o.kernels_lib] if o.kernels_lib else [])]
     return paired.times(words, o.warmup * calls, o.repetitions * calls, env=env)[0]
 
 

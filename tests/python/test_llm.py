@@ -100,6 +100,29 @@ class Statistics(unittest.TestCase):
             self.parse(self.LINE % 1795362698000)
 
 
+class Weights(ExportCase):
+    @NEEDS_TORCH
+    def test_seeded_weights_are_set_and_nothing_is_nan(self):
+        """Memory that nobody wrote looks like weights often enough: every one of them is drawn again here over NaN."""
+        import torch
+        from etprof.llm import decoder, shapes
+
+        shape = shapes.with_context(shapes.KNOWN["stories15M"], 64)
+        torch.manual_seed(0)
+        model = decoder.Decoder(shape, False)
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.fill_(math.nan)
+            decoder.initialise(model)
+            for name, weight in model.named_parameters():
+                self.assertTrue(torch.isfinite(weight).all(), name)
+            for start, n in ((0, 48), (48, 1), (63, 1)):
+                tokens = torch.randint(0, shape.vocab, (1, n))
+                logits = model(tokens, torch.tensor([start]))
+                self.assertTrue(torch.isfinite(logits).all(), start)
+                self.assertTrue(0.1 < logits.std() < 10, logits.std())  # to be told apart, and no overflow
+
+
 class Refused(ExportCase):
     def test_what_cannot_be_meant(self):
         bad = self.folder / "bad.json"
