@@ -218,6 +218,8 @@ etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char
     out->runs = (etp_ab_views){views, n};
     for (size_t i = 0; i < n; i++) {
         views[i].ab = answers[i];
+        views[i].scope = etp_arena_printf(arena, "run-%zu", i + 1);
+        ETP_NEED(views[i].scope, err, "report");
     }
     ETP_TRY(name_runs(answers, views, out, err));
     ETP_TRY(compare_runs(out, err));
@@ -286,6 +288,7 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
     etp_report_section_is_detail(r);
     for (size_t i = 0; i < c->runs.n; i++) {
         const etp_ab *ab = c->runs.items[i].ab;
+        etp_report_scope(r, c->runs.items[i].scope, NULL);
         etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
         etp_keys_add(keys, ETP_PLAIN, "design", "%s: %s", ab->grade, ab->grade_reason);
         etp_ab_proof_keys(ab, keys, arena);
@@ -295,6 +298,7 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
                          ab->findings.items[f].text);
         }
     }
+    etp_report_scope(r, NULL, NULL);
 }
 
 const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
@@ -319,6 +323,8 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     etp_ab_kernel_section(&c->runs, r, arena);
     etp_ab_fix_section(&c->runs, r);
     proofs(c, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_drawers(&c->runs, r, arena);
     return r;
 }
 

@@ -211,6 +211,26 @@ static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
     }
 }
 
+// Of every pair that is explained.
+static void drawers(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
+{
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, f->pairs.n);
+    size_t n = 0;
+    for (size_t i = 0; views && i < f->pairs.n; i++) {
+        const etp_kit_pair *p = &f->pairs.items[i];
+        if (p->session) {
+            views[n++] = (struct etp_ab_view){.ab = etp_ab_answer(p->session),
+                                              .run = p->label,
+                                              .scope = etp_arena_printf(arena, "pair-%zu", i + 1)};
+        }
+    }
+    if (n) {
+        etp_report_medium(r, ETP_ON_PAGE);
+        etp_ab_drawers(&(etp_ab_views){views, n}, r, arena);
+        etp_report_medium(r, ETP_EVERYWHERE);
+    }
+}
+
 const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena)
 {
     static const etp_column k_pairs[] = {
@@ -266,5 +286,6 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
     }
     etp_report_text(r, "Defects are numbered as in docs/from-the-kit.md.");
     parts(f, r, arena);
+    drawers(f, r, arena);
     return r;
 }

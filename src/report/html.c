@@ -125,7 +125,8 @@ static void write_keys(page *p, const etp_keys *k)
         const etp_key_value *pair = &k->pairs.items[i];
         etp_sink_printf(p->sink, pair->severity ? "<dt class=%s>" : "<dt>",
                         k_etp_css_severity[pair->severity]);
-        text(p, pair->key);
+        p->links.scope = pair->scope;
+        linked(p, pair->key);
         z(p, "<dd"); // which ends the <dt>
         if (pair->histogram.len) {
             z(p, " data-h=\"");
@@ -148,15 +149,19 @@ static void write_chart(page *p, const etp_chart *c)
     z(p, "</figure>\n");
 }
 
-static void write_drawer(page *p, etp_str id, etp_str title)
+static void write_drawer(page *p, const etp_block *b)
 {
+    size_t outer = b->scope.len ? b->scope.len + 1 : 0; // the scope is not shown in its ids
     z(p, "<section class=\"drawer\" id=\"");
-    etp_html_id(p->sink, id);
+    etp_html_id(p->sink, b->id);
     z(p, "\"><h3>");
-    text(p, id);
+    text(p, (etp_str){b->id.ptr + outer, b->id.len - outer});
     z(p, " ");
-    text(p, title);
+    text(p, b->text);
     z(p, "</h3>\n");
+    if (b->caption.len) {
+        element(p, "p", "subtitle", b->caption);
+    }
 }
 
 static void write_block(page *p, const etp_block *b)
@@ -176,7 +181,7 @@ static void write_block(page *p, const etp_block *b)
         break;
     case ETP_BLOCK_DRAWER:
         p->heading = b->text;
-        write_drawer(p, b->id, b->text);
+        write_drawer(p, b);
         break;
     case ETP_BLOCK_TEXT:
         write_note(p, b);
@@ -271,6 +276,7 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
         }
         in_fold = in_fold || b->kind == ETP_BLOCK_FOLD;
         p.ordinal = i;
+        p.links.scope = b->scope;
         write_block(&p, b);
     }
     z(&p, in_fold ? "</details>\n" : "");

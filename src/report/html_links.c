@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of the HTML page whose words may be the ids of drawers.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/page.h"
+
+enum { ID_CHARS = 128 };
 
 int etp_html_id_order(const void *pa, const void *pb)
 {
@@ -17,6 +20,19 @@ bool etp_html_links_have(const etp_html_links *links, etp_str id)
 {
     return links && links->n &&
            bsearch(&id, links->items, links->n, sizeof *links->items, etp_html_id_order);
+}
+
+// What WORD is an id of, in its scope; empty: of nothing.
+static etp_str drawer_of(const etp_html_links *links, etp_str word, char buf[static ID_CHARS])
+{
+    if (links->scope.len) {
+        if (links->scope.len + word.len + 2 > ID_CHARS) {
+            return (etp_str){"", 0};
+        }
+        int n = snprintf(buf, ID_CHARS, "%.*s-%.*s", ETP_STR_ARG(links->scope), ETP_STR_ARG(word));
+        word = (etp_str){buf, (size_t)n};
+    }
+    return etp_html_links_have(links, word) ? word : (etp_str){"", 0};
 }
 
 void etp_html_id(etp_sink *sink, etp_str id)
@@ -63,9 +79,11 @@ void etp_html_text(etp_sink *sink, etp_str s, const etp_html_links *links)
         etp_str word = {s.ptr + i, end - i};
         // "(NC, F32)" is a data type, not the finding F32.
         bool typed = depth > 0 && word.len > 1 && !is_letter(word.ptr[1]);
-        if (!typed && etp_html_links_have(links, word)) {
+        char buf[ID_CHARS];
+        etp_str drawer = typed ? (etp_str){"", 0} : drawer_of(links, word, buf);
+        if (drawer.len) {
             etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
-            etp_html_link(sink, word);
+            etp_html_link(sink, drawer);
             etp_sink_xml(sink, word);
             etp_sink_z(sink, "</a>");
             from = end;

@@ -135,16 +135,18 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
     etp_sink_z(sink, "</span></caption>\n");
     write_header(sink, t, views);
     bool in_totals = false;
+    etp_html_links own = *links;
     etp_sink_z(sink, "<tbody>\n");
     for (size_t i = 0; i < t->rows.n; i++) {
         const etp_row *row = &t->rows.items[i];
+        own.scope = row->scope;
         if (row->total && !in_totals) {
             etp_sink_z(sink, "</tbody>\n<tbody class=\"total\">\n");
             in_totals = true;
         }
         etp_sink_z(sink, "<tr>");
         for (size_t k = 0; k < t->n_columns; k++) {
-            write_cell(sink, t, k, &views[k], max[k], row, links);
+            write_cell(sink, t, k, &views[k], max[k], row, &own);
         }
         etp_sink_z(sink, "</tr>\n");
     }

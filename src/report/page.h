@@ -18,6 +18,7 @@ extern const char *const k_etp_css_severity[5]; // "", "info", "good", "warn", "
 typedef struct etp_html_links {
     etp_str *items;
     size_t n;
+    etp_str scope; // of the words that are looked at now: "op12" in "pair-2" is "pair-2-op12"
 } etp_html_links;
 // Orders ids; for etp_html_links.items.
 int etp_html_id_order(const void *a, const void *b);

@@ -38,7 +38,7 @@ void etp_graph_add(etp_graph *g, const etp_graph_box *box)
     etp_report *r = g->report;
     etp_graph_item item = {.label = etp_report_clean(r, box->label),
                            .tip = etp_report_clean(r, box->tip),
-                           .link = etp_report_clean(r, box->link),
+                           .link = etp_report_link(r, box->link),
                            .group = UINT32_MAX};
     for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
         item.heat[i] = finite_or_none(box->heat[i]);
@@ -96,7 +96,7 @@ void etp_spans_add(etp_spans *s, const etp_span *span)
 {
     if (s && s->tracks.n && isfinite(span->from) && isfinite(span->length) && span->length > 0) {
         etp_span_item item = {.label = etp_report_clean(s->report, span->label),
-                              .link = etp_report_clean(s->report, span->link),
+                              .link = etp_report_link(s->report, span->link),
                               .from = span->from,
                               .length = span->length,
                               .depth = span->depth,
@@ -148,7 +148,7 @@ void etp_plane_add(etp_plane *p, const etp_plane_point *point)
 {
     if (p && positive(point->x) && positive(point->y)) {
         etp_plane_item item = {.label = etp_report_clean(p->report, point->label),
-                               .link = etp_report_clean(p->report, point->link),
+                               .link = etp_report_link(p->report, point->link),
                                .color = point->color,
                                .x = point->x,
                                .y = point->y,

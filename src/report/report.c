@@ -73,6 +73,7 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     r->arena = arena;
     r->title = clean_z(r, title);
     r->subtitle = r->footer = r->json_id = r->json = r->part = (etp_str){"", 0};
+    r->scope = r->scope_title = (etp_str){"", 0};
     return r;
 }
 
@@ -178,6 +179,7 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
         .detail = r->detail_level > 0,
         .medium = r->medium,
         .id = {"", 0},
+        .scope = r->scope,
         .text = {"", 0},
         .caption = {"", 0}
     };
@@ -193,14 +195,32 @@ etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind)
     return add_block(r, kind);
 }
 
-static etp_str part_id(etp_report *r, const char *id)
+static etp_str id_within(etp_report *r, etp_str outer, const char *id)
 {
-    if (r->part.len == 0) {
+    if (outer.len == 0) {
         return clean_z(r, id);
     }
-    const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(r->part), id);
+    const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(outer), id);
     r->failed = r->failed || !text;
     return clean_z(r, text ? text : id);
+}
+
+static etp_str part_id(etp_report *r, const char *id)
+{
+    return id_within(r, r->part, id);
+}
+
+etp_str etp_report_link(etp_report *r, const char *id)
+{
+    return id && *id ? id_within(r, r->scope, id) : (etp_str){"", 0};
+}
+
+void etp_report_scope(etp_report *r, const char *id, const char *title)
+{
+    if (r) {
+        r->scope = clean_z(r, id);
+        r->scope_title = clean_z(r, title);
+    }
 }
 
 void etp_report_section(etp_report *r, int level, const char *id, const char *title)
@@ -237,9 +257,10 @@ void etp_report_fold(etp_report *r, const char *title)
 void etp_report_drawer(etp_report *r, const char *id, const char *title)
 {
     if (r) {
-        etp_str clean_id = clean_z(r, id), text = clean_z(r, title);
+        etp_str clean_id = id_within(r, r->scope, id), text = clean_z(r, title);
         etp_block *b = add_block(r, ETP_BLOCK_DRAWER);
         if (b) {
+            b->caption = r->scope_title;
             b->medium = ETP_ON_PAGE;
             b->id = clean_id;
             b->text = text;
@@ -253,6 +274,7 @@ void etp_report_begin_part(etp_report *r, const char *id, const char *title)
         etp_report_end_part(r);
         etp_report_section(r, 1, id, title);
         r->part = clean_z(r, id);
+        etp_report_scope(r, id, title);
     }
 }
 
@@ -260,6 +282,7 @@ void etp_report_end_part(etp_report *r)
 {
     if (r) {
         r->part = (etp_str){"", 0};
+        etp_report_scope(r, NULL, NULL);
     }
 }
 
@@ -348,8 +371,10 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
     etp_report *r = k->report;
     va_list ap;
     va_start(ap, fmt);
-    etp_key_value pair = {
-        .key = clean_z(r, key), .value = format(r, fmt, ap), .severity = severity};
+    etp_key_value pair = {.key = clean_z(r, key),
+                          .value = format(r, fmt, ap),
+                          .scope = r->scope,
+                          .severity = severity};
     va_end(ap);
     r->failed = !ETP_PUSH(r->arena, &k->pairs, pair) || r->failed;
 }
@@ -446,7 +471,8 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
     }
     r->failed = !ETP_PUSH(r->arena, &t->rows,
                           ((etp_row){
-                              .cells = copy, .link = {"", 0}
+                              .cells = copy, .link = {"", 0},
+                                   .scope = r->scope
     })) ||
                 r->failed;
 }
@@ -454,7 +480,8 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
 void etp_table_row_link(etp_table *t, const char *id)
 {
     if (t && t->rows.n) {
-        t->rows.items[t->rows.n - 1].link = clean_z(t->report, id);
+        etp_row *row = &t->rows.items[t->rows.n - 1];
+        row->link = id_within(t->report, row->scope, id);
     }
 }
 

@@ -97,6 +97,10 @@ void etp_report_fold(etp_report *r, const char *title);
 // place, which the script shows at the side. Words of texts, keys and findings that are the id of a
 // drawer are links to it there.
 void etp_report_drawer(etp_report *r, const char *id, const char *title);
+// Of several answers in one report each has an "op12" of its own: what is added from here on,
+// drawers, rows, keys and texts, speaks of those of ID ("pair-2"), which TITLE calls by name in
+// each drawer. NULL: of none. A part is a scope by its own id.
+void etp_report_scope(etp_report *r, const char *id, const char *title);
 
 // Starts a section; what follows belongs to it. LEVEL 1 or 2. ID: lower-case letters, digits, '-',
 // unique; the anchor in HTML.

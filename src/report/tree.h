@@ -20,7 +20,7 @@ typedef enum etp_block_kind {
 } etp_block_kind;
 
 typedef struct etp_key_value {
-    etp_str key, value;
+    etp_str key, value, scope;
     etp_str histogram; // "from to steps 0137921", without the zeros at the end, empty: none
     etp_severity severity;
 } etp_key_value;
@@ -37,7 +37,8 @@ struct etp_keys {
 typedef struct etp_row {
     const etp_cell *cells;
     bool total;
-    etp_str link; // id of a drawer, empty: none
+    etp_str link;  // id of a drawer, empty: none
+    etp_str scope; // whose drawers its ids are
 } etp_row;
 
 struct etp_table {
@@ -157,9 +158,10 @@ typedef struct etp_block {
     int level;   // sections
     bool detail; // this block is inside a detail section, or is one
     etp_medium medium;
-    etp_str id; // sections, drawers
+    etp_str id;    // sections, drawers
+    etp_str scope; // whose drawers the ids in it are; of a drawer also the begin of its own id
     etp_str text;
-    etp_str caption; // code
+    etp_str caption; // code; of a drawer: what its scope is called
     etp_keys *keys;
     etp_table *table;
     etp_chart *chart;
@@ -207,9 +209,10 @@ struct etp_report {
         etp_block *items;
         size_t n, cap;
     } blocks;
-    int detail_level;  // level of the open detail section, 0 = none
-    etp_medium medium; // of what is added now
-    etp_str part;      // id of the open part, "" none
+    int detail_level;           // level of the open detail section, 0 = none
+    etp_medium medium;          // of what is added now
+    etp_str part;               // id of the open part, "" none
+    etp_str scope, scope_title; // etp_report_scope; "" none
 };
 
 // MEDIUM: ETP_ON_PAGE for HTML, ETP_OFF_PAGE for the others.
@@ -223,6 +226,7 @@ static inline bool etp_block_shown(const etp_block *b, const etp_report_style *s
 
 // report.c: for the files that build other parts of the tree.
 etp_str etp_report_clean(etp_report *r, const char *z);
+etp_str etp_report_link(etp_report *r, const char *id); // to a drawer of the scope; empty: none
 etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind);
 
 // Writers. The sink remembers failed writes; those with scratch memory give false when it ran out.

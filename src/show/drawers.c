@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drawers of the HTML page: what is known of one operator, finding or fix, under its id.
-#include "show/drawers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +10,7 @@
 #include "show/times.h"
 
 enum { SHAPE_CHARS = 160, SHAPES = 8 };
+enum { DRAWERS = 600, LEAST_DRAWERS = 20 }; // operators that have one: the longest, of all answers
 
 static const char *shape_text(const etp_value *v, char buf[static SHAPE_CHARS])
 {
@@ -248,13 +248,12 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
     }
 }
 
-void etp_ab_drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
+static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *arena)
 {
     etp_ab_flow flow;
     if (!etp_ab_flow_of(ab, &flow)) {
         flow = (etp_ab_flow){0};
     }
-    etp_report_section(r, 1, "details", "Details");
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
         char table[48];
@@ -279,12 +278,27 @@ void etp_ab_drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
         }
         evidence(ab, f->evidence, f->n_evidence, table, keys, r, arena);
     }
-    for (size_t i = 0; i < ab->n_operators && i < ETP_AB_DRAWERS; i++) {
+    for (size_t i = 0; i < ab->n_operators && i < most; i++) {
         operator_drawer(ab, &ab->operators[ab->by_time[i]], &flow, r, arena);
     }
-    if (ab->n_operators > ETP_AB_DRAWERS) {
+}
+
+void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    size_t most = v->n ? DRAWERS / v->n : 0;
+    bool left = false;
+    most = most < LEAST_DRAWERS ? LEAST_DRAWERS : most;
+    etp_report_section(r, 1, "details", "Details");
+    for (size_t i = 0; i < v->n; i++) {
+        etp_report_scope(r, v->items[i].scope, v->items[i].run);
+        drawers_of(v->items[i].ab, most, r, arena);
+        left = left || v->items[i].ab->n_operators > most;
+    }
+    etp_report_scope(r, NULL, NULL);
+    if (left) {
         etp_report_section(r, 2, "details-left", "Other operators");
-        etp_report_text(r, "The %d longest operators have details here, 'etprof explain' has all.",
-                        ETP_AB_DRAWERS);
+        etp_report_text(r,
+                        "The %zu longest operators%s have details here, 'etprof explain' has all.",
+                        most, v->n > 1 ? " of each" : "");
     }
 }

@@ -68,7 +68,14 @@ static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cell
             all[at++] = cells[i];
         }
     }
+    const char *scope = t->views->items[view].scope;
+    if (scope) { // else that of the part stays
+        etp_report_scope(r, scope, NULL);
+    }
     etp_table_add_row(t->table, all, at);
+    if (scope) {
+        etp_report_scope(r, NULL, NULL);
+    }
 }
 
 #define INSIGHT(v, columns, id, caption) \
@@ -669,8 +676,14 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
+            if (v->items[k].scope) {
+                etp_report_scope(r, v->items[k].scope, NULL);
+            }
             etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "",
                          v->n > 1 ? ": " : "", f->text, f->recipe);
+            if (v->items[k].scope) {
+                etp_report_scope(r, NULL, NULL);
+            }
         }
     }
 }

@@ -199,10 +199,7 @@ void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    const etp_ab_views one = {
-        &(struct etp_ab_view){ab, NULL},
-         1
-    };
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     if (ab->n_operators && ab->n_arms + 8 <= PAGE_COLUMNS) {
         operators(ab, r, arena);
     } else {

@@ -11,7 +11,7 @@
 void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_phases; i++) {
-        const struct etp_ab_view view = {ab->phases[i].ab, ab->phases[i].name};
+        const struct etp_ab_view view = {.ab = ab->phases[i].ab, .run = ab->phases[i].name};
         etp_ab_headline_cards(&view, r, arena);
     }
 }

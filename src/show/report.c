@@ -545,10 +545,7 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    const etp_ab_views one = {
-        &(struct etp_ab_view){ab, NULL},
-         1
-    };
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     etp_ab_category_section(ab, r);
     etp_ab_hot_section(&one, r, arena);
     etp_ab_split_section(&one, r, arena);

@@ -35,7 +35,8 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
 typedef struct etp_ab_views {
     const struct etp_ab_view {
         const etp_ab *ab;
-        const char *run; // its name among several
+        const char *run;   // its name among several
+        const char *scope; // of its drawers, etp_report_scope; NULL alone
     } *items;
     size_t n;
 } etp_ab_views;
@@ -77,6 +78,9 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
+
+// The drawers of all answers, in the HTML page alone: the last section. In drawers.c.
+void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 
 // Tables of so many arms that each gets a row instead of columns.
 void etp_ab_long_category_table(const etp_ab *ab, etp_report *r);

@@ -139,12 +139,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
-    etp_ab_breakdown_chart(
-        &(etp_ab_views){
-            &(struct etp_ab_view){ab, NULL},
-             1
-    },
-        r);
+    etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
     delegation_chart(ab, r);
     category_table(ab, r);
 }
@@ -449,18 +444,8 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
     etp_report_section_is_detail(r);
-    etp_ab_latency_chart(
-        &(etp_ab_views){
-            &(struct etp_ab_view){ab, NULL},
-             1
-    },
-        r);
-    etp_ab_latency_table(
-        &(etp_ab_views){
-            &(struct etp_ab_view){ab, NULL},
-             1
-    },
-        r);
+    etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
+    etp_ab_latency_table(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
     etp_report_medium(r, ETP_ON_PAGE);
     spread_chart(ab, r);
     etp_report_medium(r, ETP_EVERYWHERE);

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole report of an answer: its sections in their order.
-#include "show/drawers.h"
 #include "show/report.h"
+
+// Of the answer, and of each later phase: the first one is the answer's own.
+static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    size_t n = ab->n_phases > 1 ? ab->n_phases : 1;
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
+    for (size_t i = 0; views && i < n; i++) {
+        views[i] = i ? (struct etp_ab_view){.ab = ab->phases[i].ab,
+                                            .run = ab->phases[i].name,
+                                            .scope = etp_arena_printf(arena, "phase-%zu", i + 1)}
+                     : (struct etp_ab_view){.ab = ab, .run = n > 1 ? ab->phases[0].name : NULL};
+    }
+    etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
+}
 
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
-    const etp_ab_views one = {
-        &(struct etp_ab_view){ab, NULL},
-         1
-    };
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     etp_report *r = etp_report_create(arena, ab->title);
     if (ab->n_comparisons) {
         etp_report_subtitle(
@@ -40,6 +50,6 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_ab_phase_parts(ab, r, arena);
     etp_ab_reproduce_section(ab, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
-    etp_ab_drawers(ab, r, arena);
+    drawers(ab, r, arena);
     return r;
 }

@@ -3,6 +3,7 @@
 roles, widths and requests of a headless Chromium. Says when the first paint came; nothing is asked of that here.
 
 usage: test_reading.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
+import json
 import pathlib
 import re
 import subprocess
@@ -43,7 +44,8 @@ def pages(tmp):
     made = {"ab": measured(tmp) / "report.html", "large": large(tmp) / "report.html"}
     times = {"neon": 3_000_000, "sme2": 1_000_000}
     swept = phase_folders.make(tmp / "swept", lambda p, level, t, m: times[level] // t, phases=(),
-                               levels=("sme2", "neon"), threads=(1, 2), models=("encoder_xnnpack_int8", "decoder"))
+                               levels=("sme2", "neon"), threads=(1, 2), models=("encoder_int8", "decoder"),
+                               sweep={"knee": 0.1})
     phased = phase_folders.make(tmp / "phased", lambda p, level, t, m: times[level], levels=("sme2", "neon"))
     mixed = [data / "mixed_xnnpack_fp32.etdump", "--pte", data / "mixed_xnnpack_fp32.pte"]
     for name, words in {
@@ -56,6 +58,51 @@ def pages(tmp):
                               text=True, timeout=600, check=False, stdin=subprocess.DEVNULL)
         expect(made[name].exists(), name, done.returncode, done.stderr)  # the code is that of the answer
     return made
+
+
+def told_apart(session, tmp, made):
+    """Of several answers each has an "op1" of its own: every id is a link, and to the drawer of its answer."""
+    for name, scopes in {"sweep": 4, "kit": 2, "phases": 3, "several": 4}.items():
+        session.open(made[name])
+        told = session.run(r"""
+          var bare = [], broken = [];
+          var walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            var t = walker.currentNode, e = t.parentElement;
+            if (/^(op\d+|N\d+)$/.test(t.data.trim()) && !e.closest('a, h3')) bare.push(t.data + ' ' + e.outerHTML);
+          }
+          function to(e) {
+            return Array.from(e.querySelectorAll('a')).map(function (a) { return a.getAttribute('href').slice(1); }); }
+          document.querySelectorAll('a').forEach(function (a) {
+            if (!document.getElementById(a.getAttribute('href').slice(1))) broken.push(a.outerHTML); });
+          return {bare: bare.slice(0, 5), broken: broken.slice(0, 5),
+            drawers: Array.from(document.querySelectorAll('.drawer')).map(function (d) {
+              return [d.id, d.querySelector('h3').textContent, (d.querySelector('.subtitle') || {}).textContent,
+                to(d)]; }),
+            rows: Array.from(document.querySelectorAll('tbody tr')).map(function (r) {
+              return [r.cells[0].textContent, to(r)]; })};""")
+        expect(not told["bare"] and not told["broken"], name, "ids without a link, links to nothing", told["bare"],
+               told["broken"])
+        answer = lambda one: one.rpartition("-")[0]  # noqa: E731
+        found = {answer(d[0]) for d in told["drawers"]}
+        expect(len(found) == scopes, name, "drawers of each answer", found)
+        expect(all(d[2] for d in told["drawers"]), name, "a drawer says of which answer it is", told["drawers"][:2])
+        for one, title, _, links in told["drawers"]:
+            expect(title.startswith(one.rpartition("-")[2] + " "), name, one, title)
+            expect(all(answer(link) == answer(one) for link in links), name, one, "leads to another answer", links)
+    words = ["report", tmp / "measured", tmp / "large", tmp / "phased", tmp / "swept"]
+    said = subprocess.run([ETPROF, *words, "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=600,
+                          check=False).stdout
+    titles, linked = {d[0]: d[1] for d in told["drawers"]}, 0
+    for k, one in enumerate(json.loads(said)["runs"], 1):
+        for op in one["answer"]["operators"][:5]:
+            title = titles.get(f"run-{k}-{op['id']}", f"{op['id']} {op['label']}")  # the longest of each have one
+            expect(title == f"{op['id']} {op['label']}", "several", k, title, op["label"])
+        for first, links in told["rows"]:
+            if first == one["run"]:
+                linked += len(links)
+                expect(all(link.startswith(f"run-{k}-") for link in links), "several", first, links)
+    expect(linked > 10, "several: rows have links", linked)
 
 
 def nothing_clipped(session, name, page):
@@ -157,6 +204,7 @@ def main():
         for kind, page in made.items():
             names_and_roles(session, kind, page)
             nothing_clipped(session, kind, page)
+        told_apart(session, pathlib.Path(name), made)
         by_keys(session, made["large"])
         paints = sorted(first_paint(session, made["large"]) for _ in range(5))
         print(f"first paint of the page of 194 operators: {paints[2]} ms, {paints[0]} to {paints[-1]}, five times")

@@ -82,3 +82,22 @@ etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTOR
     etp_withheld why = s->cells[etp_cell_of(g, at)].withheld;
     return why != ETP_WITHHELD_NOT ? why : s->cells[etp_cell_of(g, base)].withheld;
 }
+
+etp_ab_views etp_sweep_views(const etp_sweep *s, etp_arena *arena)
+{
+    size_t all = 0, n = 0;
+    for (size_t k = 0; k < etp_sweep_n_phases(s); k++) {
+        all += etp_sweep_phase(s, k)->n_pairs;
+    }
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, all + 1);
+    for (size_t k = 0; views && k < etp_sweep_n_phases(s); k++) {
+        const etp_sweep *one = etp_sweep_phase(s, k);
+        for (size_t i = 0; i < one->n_pairs; i++) {
+            const char *scope = k ? etp_arena_printf(arena, "phase-%zu-pair-%zu", k + 1, i + 1)
+                                  : etp_arena_printf(arena, "pair-%zu", i + 1);
+            views[n++] = (struct etp_ab_view){
+                .ab = one->pairs[i].ab, .run = one->pairs[i].label, .scope = scope};
+        }
+    }
+    return (etp_ab_views){views, n};
+}

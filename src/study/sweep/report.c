@@ -677,17 +677,6 @@ static void cause_table(const etp_sweep *s, etp_report *r)
     }
 }
 
-static void states(const etp_sweep *s, etp_report *r, etp_arena *arena)
-{
-    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, s->n_pairs + 1);
-    for (size_t i = 0; views && i < s->n_pairs; i++) {
-        views[i] = (struct etp_ab_view){s->pairs[i].ab, s->pairs[i].label};
-    }
-    if (views) {
-        etp_ab_states_section(&(etp_ab_views){views, s->n_pairs}, s->ab, r, arena);
-    }
-}
-
 static void pictures(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     if (!etp_sweep_has_times(s)) {
@@ -784,7 +773,10 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
     etp_ab_blocks_section(s->ab, r);
-    states(s, r, arena);
+    const etp_ab_views pairs = etp_sweep_views(s, arena);
+    if (pairs.items) {
+        etp_ab_states_section(&(etp_ab_views){pairs.items, s->n_pairs}, s->ab, r, arena);
+    }
     etp_ab_environment_section(s->ab, r, arena);
     cause_table(s, r);
     for (size_t i = 1; i < etp_sweep_n_phases(s); i++) {
@@ -795,5 +787,9 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     }
     etp_ab_evidence_section(s->ab, r);
     reproducibility(s, r);
+    etp_report_medium(r, ETP_ON_PAGE);
+    if (pairs.n) {
+        etp_ab_drawers(&pairs, r, arena);
+    }
     return r;
 }

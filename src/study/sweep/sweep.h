@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "judge/open.h"
 #include "report/report.h"
+#include "show/report.h"
 #include "stats/factorial.h"
 
 #define ETP_SWEEP_KNEE 0.1 // by default: a step is worth its threads from 10 % on
@@ -109,6 +110,8 @@ etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b
 bool etp_sweep_has_times(const etp_sweep *s);
 
 void etp_sweep_json(const void *sweep, etp_json *j); // etprof.sweep/1
+// The answers of the pairs as a report shows them, phase by phase; no items without memory.
+etp_ab_views etp_sweep_views(const etp_sweep *s, etp_arena *arena); // pairs.c
 // Cards of the fastest cell of each model, of several phases the fastest cell of each phase; called
 // by etp_sweep_report. FALSE: there is one ratio at most, and no card of it.
 bool etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena);
