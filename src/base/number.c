@@ -33,7 +33,15 @@ bool etp_parse_u64(etp_str s, uint64_t *out)
         return false;
     }
     uint64_t v = 0;
-    for (size_t i = 0; i < s.len; i++) {
+    size_t at = 0;
+    for (; radix == 10 && at < s.len && at < 19; at++) { // 19 digits fit whatever they are
+        unsigned d = (unsigned)(unsigned char)s.ptr[at] - '0';
+        if (d > 9) {
+            return false;
+        }
+        v = v * 10 + d;
+    }
+    for (size_t i = at; i < s.len; i++) {
         unsigned d = (unsigned)digit_value(s.ptr[i]);
         if (d >= radix || v > (UINT64_MAX - d) / radix) {
             return false;

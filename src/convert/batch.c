@@ -25,7 +25,34 @@ etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n, et
 void etp_batch_dispose(etp_batch *b)
 {
     etp_arena_dispose(&b->arena);
+    etp_arena_dispose(&b->text_arena);
     *b = (etp_batch){0};
+}
+
+void etp_batch_clear(etp_batch *b)
+{
+    etp_arena_dispose(&b->text_arena);
+    for (size_t i = 0; i < b->n_columns; i++) {
+        etp_batch_column *c = &b->columns[i];
+        *c = (etp_batch_column){.cells = c->cells, .present = c->present, .last = ETP_INDEX_NONE};
+    }
+    b->rows = b->text_bytes = b->at = b->keyed.columns = 0;
+}
+
+void etp_batch_repeat(etp_batch *b, size_t n)
+{
+    assert(b->rows > 0 && b->at == 0 && n <= b->n_columns);
+    size_t before = b->rows - 1;
+    for (size_t i = 0; i < n; i++) {
+        etp_batch_column *c = &b->columns[i];
+        c->cells[b->rows] = c->cells[before];
+        c->present[b->rows] = c->present[before];
+        c->nulls += !c->present[before];
+        if (b->defs[i].type == ETP_COLUMN_TEXT && c->present[before]) {
+            b->text_bytes += c->texts.items[c->cells[before].i].len;
+        }
+    }
+    b->at = n;
 }
 
 bool etp_batch_full(const etp_batch *b)
@@ -111,14 +138,14 @@ static uint32_t interned(etp_batch *b, etp_batch_column *c, etp_str s)
     if (c->last != ETP_INDEX_NONE && etp_str_eq(c->texts.items[c->last], s)) {
         return c->last;
     }
-    text_key key = {c, well_formed(s) ? s : repaired(&b->arena, s)};
+    text_key key = {c, well_formed(s) ? s : repaired(&b->text_arena, s)};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, key.text.ptr, key.text.len);
     c->last = etp_index_find(&c->index, hash, text_equal, &key);
     if (c->last == ETP_INDEX_NONE) {
-        char *copy = etp_arena_strdup(&b->arena, key.text);
+        char *copy = etp_arena_strdup(&b->text_arena, key.text);
         etp_str kept = {copy, key.text.len};
-        if (!copy || !ETP_PUSH(&b->arena, &c->texts, kept) ||
-            !etp_index_insert(&c->index, &b->arena, hash, (uint32_t)(c->texts.n - 1))) {
+        if (!copy || !ETP_PUSH(&b->text_arena, &c->texts, kept) ||
+            !etp_index_insert(&c->index, &b->text_arena, hash, (uint32_t)(c->texts.n - 1))) {
             b->failed = true;
             return 0;
         }

@@ -39,6 +39,7 @@ typedef struct writer {
     // of the row group
     etp_arena group_arena;
     uint32_t *numbers; // ETP_BATCH_ROWS
+    ZSTD_CCtx *zstd;   // its tables are as large as a page
 } writer;
 
 typedef struct chunk {                // of a column, where it went
@@ -107,11 +108,21 @@ static void levels(writer *w, const etp_batch *b, size_t column, etp_strbuf *pag
 
 static void numbers(const etp_batch *b, const etp_batch_column *c, etp_strbuf *page)
 {
+    enum { SOME = 512 };
+    unsigned char bytes[SOME * 8];
+    size_t n = 0;
     for (size_t i = 0; i < b->rows; i++) {
         if (c->present[i]) {
             uint64_t bits;
             memcpy(&bits, &c->cells[i], sizeof bits);
-            etp_little_endian(page, bits, 8);
+            for (unsigned k = 0; k < 8; k++) { // one store, where the machine has this order
+                bytes[n * 8 + k] = (unsigned char)(bits >> (8 * k));
+            }
+            n++;
+        }
+        if (n == SOME || (n > 0 && i + 1 == b->rows)) {
+            etp_strbuf_append(page, (etp_str){(const char *)bytes, n * 8});
+            n = 0;
         }
     }
 }
@@ -162,7 +173,7 @@ static etp_status compressed(writer *w, etp_str raw, etp_str *out, etp_error *er
     }
     size_t cap = ZSTD_compressBound(raw.len);
     char *to = etp_arena_alloc_raw(&w->group_arena, cap, 1);
-    size_t n = to ? ZSTD_compress(to, cap, raw.ptr, raw.len, ZSTD_LEVEL) : 0;
+    size_t n = to ? ZSTD_compressCCtx(w->zstd, to, cap, raw.ptr, raw.len, ZSTD_LEVEL) : 0;
     if (!to || ZSTD_isError(n)) {
         return etp_fail_nomem(err, "zstd");
     }
@@ -408,21 +419,18 @@ static etp_status put_footer(writer *w, etp_error *err)
 
 static etp_status put_groups(writer *w, etp_run_table_source *source, etp_error *err)
 {
-    for (;;) {
-        etp_batch batch;
-        etp_status status = etp_batch_init(&batch, w->defs, w->n_columns, err);
-        if (status == ETP_OK) {
-            status = etp_run_table_next(source, &batch, err);
-        }
-        bool more = status == ETP_OK && batch.rows > 0;
+    etp_batch batch;
+    etp_status status = etp_batch_init(&batch, w->defs, w->n_columns, err);
+    for (bool more = true; status == ETP_OK && more && !w->sink->failed;) {
+        status = etp_run_table_next(source, &batch, err);
+        more = status == ETP_OK && batch.rows > 0;
         if (more) {
             status = put_group(w, &batch, err);
         }
-        etp_batch_dispose(&batch);
-        if (!more || status != ETP_OK || w->sink->failed) {
-            return status;
-        }
+        etp_batch_clear(&batch);
     }
+    etp_batch_dispose(&batch);
+    return status;
 }
 
 etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options,
@@ -432,7 +440,8 @@ etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_opt
     w.defs = etp_run_table_columns(w.table, &w.n_columns);
     etp_strbuf_init(&w.groups, &w.arena);
     w.numbers = etp_arena_alloc_raw(&w.arena, ETP_BATCH_ROWS, sizeof *w.numbers);
-    etp_status status = w.numbers ? ETP_OK : etp_fail_nomem(err, "parquet");
+    w.zstd = ZSTD_createCCtx();
+    etp_status status = w.numbers && w.zstd ? ETP_OK : etp_fail_nomem(err, "parquet");
     if (status == ETP_OK) {
         emit(&w, ETP_STR("PAR1"));
         status = put_groups(&w, source, err);
@@ -441,6 +450,7 @@ etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_opt
         status = put_footer(&w, err);
     }
     *out_rows = w.rows;
+    (void)ZSTD_freeCCtx(w.zstd); // NULL is fine
     etp_arena_dispose(&w.group_arena);
     etp_arena_dispose(&w.arena);
     return status;

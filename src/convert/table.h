@@ -46,7 +46,8 @@ typedef struct etp_batch_column {
 
 // Rows in memory. Cells are set from left to right, etp_batch_end_row after the last one.
 typedef struct etp_batch {
-    etp_arena arena; // owns everything below; a zeroed batch is an empty one
+    etp_arena arena; // owns everything below but the texts; a zeroed batch is an empty one
+    etp_arena text_arena;
     const etp_column_def *defs;
     size_t n_columns;
     etp_batch_column *columns;
@@ -54,8 +55,17 @@ typedef struct etp_batch {
     size_t text_bytes;
     size_t at;   // column of the next cell
     bool failed; // out of memory once
+    struct {     // what the row before begins with, by who fills rows; of texts of this batch
+        etp_str folder, id;
+        uint32_t arm;
+        size_t columns, row; // 0 columns: not known
+    } keyed;
 } etp_batch;
 
+// Without rows again, its memory kept for the next ones.
+void etp_batch_clear(etp_batch *b);
+// The first N cells of a row are those of the row before.
+void etp_batch_repeat(etp_batch *b, size_t n);
 // Borrows DEFS.
 ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n,
                                         etp_error *err);

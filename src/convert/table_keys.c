@@ -31,8 +31,32 @@ void etp_table_session_keys(const etp_table_folder *f, etp_batch *b)
     session_keys(f, 0, f->run.emulated, b);
 }
 
+// Rows of one arm follow each other: most begin as the one before.
+static bool is_keyed(const etp_table_folder *f, uint32_t arm, const etp_batch *b)
+{
+    return b->keyed.columns > 0 && b->rows > 0 && b->keyed.row == b->rows - 1 &&
+           b->keyed.arm == arm && etp_str_eqz(b->keyed.id, f->id) &&
+           etp_str_eq(b->keyed.folder, f->run.dir);
+}
+
+static void remember(const etp_table_folder *f, uint32_t arm, etp_batch *b)
+{
+    const etp_batch_column *folder = &b->columns[f->fleet ? 2 : 0], *id = folder + 1;
+    b->keyed.columns = b->failed ? 0 : b->at;
+    if (!b->failed) {
+        b->keyed.folder = folder->texts.items[folder->last];
+        b->keyed.id = id->texts.items[id->last];
+        b->keyed.arm = arm;
+    }
+}
+
 void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
 {
+    if (is_keyed(f, arm_index, b)) {
+        b->keyed.row = b->rows;
+        etp_batch_repeat(b, b->keyed.columns);
+        return;
+    }
     const etp_run_arm *arm = &f->run.arms.items[arm_index];
     session_keys(f, arm->model, arm->emulated || f->run.emulated, b);
     etp_batch_text(b, arm->name);
@@ -44,4 +68,6 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
     etp_batch_text_if(b, phase ? phase->kind : ETP_STR(""));
     etp_batch_i64_if(b, phase ? phase->tokens : 0, phase && phase->tokens > 0);
     etp_batch_i64_if(b, phase ? phase->depth : 0, phase != NULL);
+    b->keyed.row = b->rows;
+    remember(f, arm_index, b);
 }
