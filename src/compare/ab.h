@@ -310,6 +310,16 @@ typedef struct etp_ab_fix {
     X(DECODE_ROOF, "decode_roof",                                                                    \
       "(weights of matrix products + key-value cache, each read once) ÷ measured bandwidth of "     \
       "reading that much, ÷ median of a call with one token")                                        \
+    X(ATTENTION, "attention_written_out",                                                            \
+      "Σ time of kernels that write a tensor of the size of a key-value cache ÷ Method::execute; " \
+      "calls "                                                                                       \
+      "counted in the program")                                                                      \
+    X(LAST_MATRIX, "last_matrix",                                                                    \
+      "Σ time of the kernel that multiplies to the width of the logits ÷ Method::execute; its "    \
+      "weights ÷ those of everything that multiplies")                                               \
+    X(CHUNK, "prompt_chunk",                                                                         \
+      "tokens ÷ median of the shortest and of the longest prompt that was measured from an empty "  \
+      "cache")                                                                                       \
     X(SHIFT, "bottleneck",                                                                           \
       "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself")               \
     X(PORTABLE, "portable",                                                                          \

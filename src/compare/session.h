@@ -121,6 +121,12 @@ const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
 ETP_NODISCARD etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err);
 // How far a call of a language model with one token is from what memory allows.
 ETP_NODISCARD etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err);
+// What the program of a text decoder with a cache costs beside that; in language.c and decoder.c.
+ETP_NODISCARD etp_status etp_ab_program_findings(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m,
+                                                 uint64_t cache, etp_error *err);
+// How many tokens of a prompt a call should take, when several numbers were measured.
+ETP_NODISCARD etp_status etp_ab_chunk_finding(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,

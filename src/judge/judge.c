@@ -316,6 +316,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
     ETP_TRY(engagement_finding(s, err));
     ETP_TRY(etp_ab_groupwise_finding(s, err));
     ETP_TRY(etp_ab_decode_finding(s, err));
+    ETP_TRY(etp_ab_program_findings(s, err));
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(shift_finding(s, i, err));
         ETP_TRY(etp_ab_resident_finding(s, i, err));

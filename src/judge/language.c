@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of language models: 4-bit weights whose scales keep them off SME, and how much of
-// what memory allows a token at a time reaches.
+// what memory allows a token at a time reaches; decoder.c has what is said of the rest of a
+// program.
 #include <math.h>
 
 #include "base/number.h"
@@ -187,4 +188,19 @@ etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
                                  other)
               : NULL,
         err);
+}
+
+etp_status etp_ab_program_findings(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    const etp_method *m = ab->n_arms ? method_of(ab, ab->engagement.arm) : NULL;
+    uint32_t cache = ETP_NO_INDEX;
+    for (uint32_t i = 0; m && i < m->n_instructions && cache == ETP_NO_INDEX; i++) {
+        cache = m->instructions[i].kind == ETP_INSTR_KERNEL ? cache_of(m, &m->instructions[i])
+                                                            : ETP_NO_INDEX;
+    }
+    const etp_value *tokens = m && m->n_inputs ? &m->values[m->inputs[0]] : NULL;
+    bool decoder = cache != ETP_NO_INDEX && tokens->kind == ETP_EVALUE_TENSOR &&
+                   tokens->dtype == ETP_DTYPE_INT64;
+    return decoder ? etp_ab_decoder_findings(s, m, m->values[cache].bytes, err) : ETP_OK;
 }

@@ -108,7 +108,7 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
         phases[at] = *s->later[s->n_later]->ab.phase;
         s->n_later++;
     }
-    return ETP_OK;
+    return etp_ab_chunk_finding(s, err);
 }
 
 // ---- bare dumps ----

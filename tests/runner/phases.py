@@ -125,6 +125,34 @@ def check_kernels_ours(tmp):
             model=os.path.join(tmp, "other.pte"))
 
 
+def check_advice(tmp):
+    """A decoder without a delegate, in prompts of two lengths. By ExecuTorch's own reader 28 of its 225 kernels write
+    2 x 64 x 16 floats, as much as a cache; its last matrix is 64 x 32 floats of 2 layers (4 matrices of 32 x 32, 3 of
+    64 x 32) and that."""
+    out = os.path.join(tmp, "advice")
+    done = run("ab", os.path.join(DATA, "llm", "decoder_portable.pte"), "--prefill", "8,32", "--decode", "4",
+               "--blocks", "2", "--warmup", "1", "--iterations", "6", "--out", out)
+    expect(done.returncode == 0, "ab", "measures a decoder without a delegate", done.stderr[-500:])
+    with open(os.path.join(out, "report.json")) as f:
+        first = json.load(f)
+    last, all_of = 64 * 32 * 4, (2 * (4 * 32 * 32 + 3 * 64 * 32) + 64 * 32) * 4
+    wanted = {"attention_written_out": "28 kernels of a call write as much as a whole cache of 8.19 kB",
+              "last_matrix": f"aten::linear.out, {last / 1e3:.2f} kB or {100 * last / all_of:.0f} % of all weights"}
+    for d in [first] + [p["document"] for p in first["phases"][1:]]:
+        found = {f["kind"]: f["text"] for f in d["findings"]}
+        for kind, words in wanted.items():
+            expect(words in found.get(kind, ""), d["phase"], f"says '{words}'", found.get(kind))
+        expect("the embedding (aten::embedding.out)" in found.get("last_matrix", ""), d["phase"],
+               "names the embedding", found.get("last_matrix"))
+        expect(("prompt_chunk" in found) == (d["phase"] == "prefill 8"), d["phase"], "compares prompts once", found)
+    text = next((f["text"] for f in first["findings"] if f["kind"] == "prompt_chunk"), "")
+    arm = first["comparisons"][0]["candidate"]
+    few, many = (p["tokens"] * 1e9 / a["median_ns"] for p in first["phases"][:2] for a in p["arms"]
+                 if a["name"].rpartition("_")[0] == arm.rpartition("_")[0])
+    expect(f"of 8 tokens: {few:.0f} tok/s, of 32: {many:.0f} tok/s" in text, "prompts", "tell rates", (text, few, many))
+    expect(f"{max(few, many) / min(few, many):.2f}× as fast" in text, "prompts", "tell the ratio", text)
+
+
 def check_sweep(tmp):
     """Threads x phases in one session: a row for each, a winner of each phase."""
     done = run("sweep", DECODER, "--threads", "1,2", "--prefill", "16", "--decode", "4", "--blocks", "2",
@@ -154,6 +182,7 @@ def main():
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
         check_kernels_ours(tmp)
+        check_advice(tmp)
         check_sweep(tmp)
     finish()
 

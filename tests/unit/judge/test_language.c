@@ -17,12 +17,12 @@
 
 #define DATA ETP_TEST_SOURCE_DIR "/tests/data/fixes/"
 
-static const etp_ab_finding *finding_of(const etp_ab *ab)
+static const etp_ab_finding *finding_of(const etp_ab *ab, etp_finding_kind kind)
 {
     const etp_ab_finding *found = NULL;
     for (size_t i = 0; i < ab->findings.n; i++) {
         const etp_ab_finding *f = &ab->findings.items[i];
-        found = f->kind == ETP_FINDING_DECODE_ROOF ? f : found;
+        found = f->kind == kind ? f : found;
     }
     return found;
 }
@@ -50,7 +50,7 @@ static void a_token_against_memory(void **state)
     etp_ab_session *s =
         open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", DATA "roofs.json");
     const etp_ab *ab = etp_ab_answer(s);
-    const etp_ab_finding *f = finding_of(ab);
+    const etp_ab_finding *f = finding_of(ab, ETP_FINDING_DECODE_ROOF);
     assert_non_null(f);
     double least = (double)(weights + cache) / 50;
     char words[200];
@@ -66,10 +66,41 @@ static void nothing_is_said_without_roofs_or_of_others(void **state)
 {
     (void)state;
     etp_ab_session *s = open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", NULL);
-    assert_null(finding_of(etp_ab_answer(s)));
+    assert_null(finding_of(etp_ab_answer(s), ETP_FINDING_DECODE_ROOF));
     etp_ab_close(s);
     s = open_dump(DATA "layer_norm.etdump", DATA "layer_norm.pte", DATA "roofs.json");
-    assert_null(finding_of(etp_ab_answer(s)));
+    assert_null(finding_of(etp_ab_answer(s), ETP_FINDING_DECODE_ROOF));
+    assert_null(finding_of(etp_ab_answer(s), ETP_FINDING_ATTENTION));
+    etp_ab_close(s);
+}
+
+// By ExecuTorch's own reader: 26 kernel calls, of which two slice_scatter and two copy_ write
+// tensors of 1 × 2 × 16 × 16 floats, and nothing else does.
+static void attention_that_is_written_out(void **state)
+{
+    (void)state;
+    etp_ab_session *s = open_dump(DATA "decode_token.etdump", DATA "decode_token.pte", NULL);
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab_finding *f = finding_of(ab, ETP_FINDING_ATTENTION);
+    assert_non_null(f);
+    assert_non_null(
+        strstr(f->text, "4 kernels of a call write as much as a whole cache of 2.05 kB"));
+    assert_non_null(strstr(f->text, "26 kernels and"));
+    int64_t ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const char *label = ab->operators[i].label;
+        bool copies = strncmp(label, "slice_scatter", 13) == 0 || strncmp(label, "copy_", 5) == 0;
+        ns += copies ? ab->operators[i].ns[0] : 0;
+        n += copies;
+    }
+    assert_int_equal(n, 4);
+    char words[64];
+    snprintf(words, sizeof words, "which take %.0f %% of an inference",
+             100 * (double)ns / (double)ab->arms[0].traced_ns);
+    assert_non_null(strstr(f->text, words));
+    assert_int_equal(f->n_evidence, 4);
+    assert_null(finding_of(ab, ETP_FINDING_LAST_MATRIX)); // the delegate has it
     etp_ab_close(s);
 }
 
@@ -77,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_against_memory),
+        cmocka_unit_test(attention_that_is_written_out),
         cmocka_unit_test(nothing_is_said_without_roofs_or_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

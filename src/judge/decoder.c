@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a text decoder's program beside its quantisation: attention that is written out,
+// a last matrix outside the delegate, and how many tokens of a prompt a call should take.
+#include <math.h>
+
+#include "base/number.h"
+#include "compare/session.h"
+
+typedef struct ids {
+    const char **items;
+    size_t n, cap;
+} ids;
+
+typedef struct decoder {
+    etp_ab_session *s;
+    const etp_ab *ab;
+    const etp_method *m;
+    uint32_t arm;
+} decoder;
+
+static bool is_cache(const etp_method *m, uint32_t value, uint64_t bytes)
+{
+    const etp_value *v = &m->values[value];
+    return v->kind == ETP_EVALUE_TENSOR && v->rank >= 3 && !v->constant && !v->dynamic &&
+           v->bytes == bytes;
+}
+
+static bool writes(const etp_method *m, const etp_instruction *in, uint64_t bytes)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < in->n_outputs && !found; i++) {
+        found = is_cache(m, in->outputs[i], bytes);
+    }
+    return found;
+}
+
+// Time of one kernel call in the arm, 0 unknown; its operator goes to OUT.
+static etp_status take(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out,
+                       etp_error *err)
+{
+    for (size_t i = 0; i < d->ab->n_operators; i++) {
+        const etp_ab_operator *op = &d->ab->operators[i];
+        bool mine = !op->delegated && op->chain == (int32_t)in->chain &&
+                    op->instruction == (int32_t)in->index;
+        if (mine && !ETP_PUSH(&d->s->arena, out, op->id)) {
+            return etp_fail_nomem(err, "findings");
+        }
+        *ns += mine && op->ns[d->arm] > 0 ? op->ns[d->arm] : 0;
+    }
+    return ETP_OK;
+}
+
+// " and take 23 % of an inference"; empty where times say nothing.
+static const char *share_words(const decoder *d, int64_t ns, const char *before)
+{
+    int64_t all = d->ab->arms[d->arm].traced_ns;
+    return d->ab->emulated || all <= 0 || ns <= 0
+               ? ""
+               : etp_arena_printf(&d->s->arena, "%s %.0f %% of an inference", before,
+                                  100 * (double)ns / (double)all);
+}
+
+// ---- attention ----
+
+static etp_status attention(const decoder *d, uint64_t cache, etp_error *err)
+{
+    ids found = {0};
+    int64_t ns = 0;
+    uint32_t kernels = 0;
+    for (uint32_t i = 0; i < d->m->n_instructions; i++) {
+        const etp_instruction *in = &d->m->instructions[i];
+        if (in->kind == ETP_INSTR_KERNEL && writes(d->m, in, cache)) {
+            kernels++;
+            ETP_TRY(take(d, in, &ns, &found, err));
+        }
+    }
+    const char *share = share_words(d, ns, ", which take");
+    if (kernels == 0 || !share) {
+        return share ? ETP_OK : etp_fail_nomem(err, "findings");
+    }
+    char size[ETP_NUMBER_CHARS];
+    return etp_ab_find_rows(
+        d->s, ETP_FINDING_ATTENTION, ETP_SEVERITY_INFO, found.items, found.n,
+        etp_arena_printf(
+            &d->s->arena,
+            "attention is written out: %u kernels of a call write as much as a whole cache of "
+            "%s%s, "
+            "however few tokens it holds (%u kernels and %u delegate calls in all); the fused "
+            "operators write the new tokens and read those seen (export with --attention fused, "
+            "use_sdpa_with_kv_cache)",
+            kernels, etp_format_bytes(cache, size), share, d->m->n_of_kind[ETP_INSTR_KERNEL],
+            d->m->n_of_kind[ETP_INSTR_DELEGATE]),
+        err);
+}
+
+// ---- the last matrix and the embedding ----
+
+static bool makes_logits(const etp_method *m, const etp_instruction *in)
+{
+    const etp_value *out = m->n_outputs ? &m->values[m->outputs[0]] : NULL;
+    if (in->kind != ETP_INSTR_KERNEL || in->work.macs == 0 || !out ||
+        out->kind != ETP_EVALUE_TENSOR || out->rank == 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < in->n_outputs; i++) {
+        const etp_value *v = &m->values[in->outputs[i]];
+        if (v->kind == ETP_EVALUE_TENSOR && v->rank > 0 &&
+            v->dims[v->rank - 1] == out->dims[out->rank - 1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t all_weights(const etp_method *m)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        const etp_instruction *in = &m->instructions[i];
+        const etp_partition *p =
+            in->kind == ETP_INSTR_DELEGATE ? &m->partitions[in->partition] : NULL;
+        bool known =
+            in->kind == ETP_INSTR_KERNEL && in->work.macs && in->weight_bytes != ETP_BYTES_UNKNOWN;
+        sum += known ? in->weight_bytes : 0;
+        for (uint32_t n = 0; p && n < p->n_nodes; n++) {
+            known = p->nodes[n].work.macs && p->nodes[n].weight_bytes != ETP_BYTES_UNKNOWN;
+            sum += known ? p->nodes[n].weight_bytes : 0;
+        }
+    }
+    return sum;
+}
+
+static bool embeds(const etp_instruction *in)
+{
+    return in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
+}
+
+static etp_status ends(const decoder *d, etp_error *err)
+{
+    ids found = {0};
+    int64_t last_ns = 0, first_ns = 0;
+    const etp_instruction *last = NULL, *first = NULL;
+    for (uint32_t i = 0; i < d->m->n_instructions; i++) {
+        const etp_instruction *in = &d->m->instructions[i];
+        if (makes_logits(d->m, in)) {
+            last = in;
+        }
+        first = !first && embeds(in) ? in : first;
+    }
+    if (!last) {
+        return ETP_OK; // an embedding is a kernel in every export, and cheap
+    }
+    ETP_TRY(take(d, last, &last_ns, &found, err));
+    ETP_TRY(first ? take(d, first, &first_ns, &found, err) : ETP_OK);
+    uint64_t all = all_weights(d->m);
+    const char *weights = "", *embedding = "";
+    char size[ETP_NUMBER_CHARS];
+    if (last->weight_bytes != ETP_BYTES_UNKNOWN && last->weight_bytes <= all && all > 0) {
+        weights = etp_arena_printf(&d->s->arena, ", %s or %.0f %% of all weights that multiply",
+                                   etp_format_bytes(last->weight_bytes, size),
+                                   100 * (double)last->weight_bytes / (double)all);
+    }
+    const char *share = share_words(d, last_ns, ", takes"),
+               *other = share_words(d, first_ns, ", with");
+    if (first && other) {
+        embedding = etp_arena_printf(&d->s->arena, "; the embedding (%.*s) is outside too%s",
+                                     ETP_STR_ARG(first->op), other);
+    }
+    bool made = weights && embedding && share && other;
+    return etp_ab_find_rows(
+        d->s, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
+        made ? etp_arena_printf(&d->s->arena,
+                                "the last matrix is outside the delegate: %.*s%s%s%s; let the "
+                                "partitioner take it, or quantise it with the others",
+                                ETP_STR_ARG(last->op), weights, share, embedding)
+             : NULL,
+        err);
+}
+
+etp_status etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t cache,
+                                   etp_error *err)
+{
+    const decoder d = {s, &s->ab, m, s->ab.engagement.arm};
+    bool fused = false;
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        fused = fused || etp_str_starts(m->instructions[i].op, ETP_STR("llama::"));
+    }
+    ETP_TRY(fused ? ETP_OK : attention(&d, cache, err));
+    return ends(&d, err);
+}
+
+// ---- chunks of a prompt ----
+
+etp_status etp_ab_chunk_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab_phase *least = NULL, *most = NULL;
+    uint32_t arm = s->ab.engagement.arm;
+    for (size_t i = 0; i < s->ab.n_phases && !s->ab.emulated; i++) {
+        const etp_ab_phase *p = &s->ab.phases[i];
+        bool whole = strcmp(p->kind, "prefill") == 0 && p->depth == 0 && p->tokens > 0 &&
+                     arm < p->ab->n_arms && etp_ab_token_rate(p->ab, arm) > 0;
+        least = whole && (!least || p->tokens < least->tokens) ? p : least;
+        most = whole && (!most || p->tokens > most->tokens) ? p : most;
+    }
+    if (!least || most == least || most->tokens == least->tokens) {
+        return ETP_OK;
+    }
+    double few = etp_ab_token_rate(least->ab, arm), many = etp_ab_token_rate(most->ab, arm);
+    bool gains = many > few;
+    double ratio = gains ? many / few : few / many;
+    return etp_ab_find(
+        s, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
+        etp_arena_printf(&s->arena,
+                         "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "
+                         "%s calls are %.2f× as fast a token (medians, not compared in pairs)",
+                         (unsigned long long)least->tokens, few, (unsigned long long)most->tokens,
+                         many, s->ab.arms[arm].measured, gains ? "long" : "short", ratio),
+        err);
+}
