@@ -247,6 +247,16 @@ static void kernels_ours_else(made *m)
     m->note = "ours too";
     m->note_id = "kernels_ours";
 }
+static void kernels_lib(made *m)
+{
+    m->note = "theirs";
+    m->note_id = "kernels_lib";
+}
+static void kernels_lib_else(made *m)
+{
+    m->note = "theirs too";
+    m->note_id = "kernels_lib";
+}
 static void noted_else(made *m)
 {
     m->note = "the machine slept";
@@ -390,6 +400,7 @@ static const struct {
      "takes 0.69 % of an inference of linux_neon_0"                                                                                }, // 27 × 400 ns of 1570 µs
     {ETP_FINDING_CLOCK,          sleeps,           never_sleeps,       sleeps_on,               "(block 5: 3 s asleep)"            },
     {ETP_FINDING_KERNELS_OURS,   kernels_ours,     noted,              kernels_ours_else,       "ours"                             },
+    {ETP_FINDING_KERNELS_LIB,    kernels_lib,      noted,              kernels_lib_else,        "theirs"                           },
     {ETP_FINDING_NOTE,           noted,            not_noted,          noted_else,              "the clock jumped"                 },
     {ETP_FINDING_OUTPUTS,        outputs_differ,   outputs_agree,      outputs_differ_as_nan,
      "outputs of linux_sme2_1"                                                                                                     },
