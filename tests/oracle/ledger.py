@@ -294,8 +294,7 @@ if (ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu").is_dir():
             out = pathlib.Path(tmp) / model
             # As few iterations as still have some that are left out; margins do not matter here.
             subprocess.run([ETPROF, "ab", ROOT / f"examples/models/{model}.pte", "--blocks", "3", "--iterations", "40",
-                            "--warmup", "2",
-                            "--out", out], capture_output=True, check=False)
+                            "--warmup", "2", "--plain", "--out", out], capture_output=True, check=False)
             check(out)
 elif len(sys.argv) == 2:
     print("skipped: no bundle of the runner for this machine")
