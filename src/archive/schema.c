@@ -87,7 +87,9 @@ etp_status etp_archive_migrate(const etp_archive *a, const char *const *scripts,
                                etp_error *err)
 {
     int64_t version;
-    ETP_TRY(check(a, n, &version, err));
+    // One moment of the file: another process may be making it.
+    ETP_TRY(etp_archive_run(a, "BEGIN", err));
+    ETP_TRY(etp_archive_end(a, check(a, n, &version, err), err));
     if (version == n) {
         return ETP_OK;
     }

@@ -107,7 +107,7 @@ static void hud_record(etp_json *j, const etp_archive_session *s, const etp_arch
 {
     size_t n = 0;
     for (size_t i = 0; i < m.n; i++) {
-        n += isfinite(m.values[i]);
+        n += isfinite(m.values[i]) ? 1 : 0;
     }
     if (n == 0) {
         return;
