@@ -100,8 +100,8 @@ static void draw(etp_keys *keys, const runs *r, const frame *f)
 {
     uint64_t counts[STEPS] = {0};
     for (size_t i = 0; i < r->n; i++) {
-        double at = ((double)r->ns[i] - f->lo) / (f->hi - f->lo) * STEPS;
-        counts[at < STEPS ? (size_t)at : STEPS - 1]++;
+        double at = ((double)r->ns[i] - f->lo) / (f->hi - f->lo) * (double)STEPS;
+        counts[at < (double)STEPS ? (size_t)at : STEPS - 1]++;
     }
     etp_keys_histogram(keys, f->lo, f->hi, counts, STEPS);
 }

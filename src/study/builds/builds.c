@@ -232,7 +232,7 @@ static etp_status collect_operators(builder *b, uint32_t model, etp_error *err)
             .p = tested ? row->p : (double)NAN,
         };
         blocks = row->blocks > blocks ? row->blocks : blocks;
-        m->n_operators += isfinite(o.p);
+        m->n_operators += isfinite(o.p) ? 1 : 0;
         ETP_NEED(ETP_PUSH(b->arena, &b->operators, o), err, "operators");
     }
     m->no_operators = why_no_operators(m, ledger, blocks, b->arena);
@@ -279,7 +279,7 @@ static etp_status judge_operators(builder *b, etp_error *err)
         out->models[o->model].n_changed += changed;
         out->n_changed += changed;
         out->n_one_sided += o->only != NULL;
-        out->n_compared += isfinite(o->p);
+        out->n_compared += isfinite(o->p) ? 1 : 0;
     }
     if (n > 0) {
         qsort(b->operators.items, n, sizeof *b->operators.items, by_cost);

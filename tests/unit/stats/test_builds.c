@@ -108,7 +108,7 @@ static counted count(const double *effect, size_t blocks, size_t planted)
         out.found += r.pairs[planted].verdict == ETP_VERDICT_FASTER;
         out.covered += p->lo <= exp(effect[planted]) && exp(effect[planted]) <= p->hi;
         out.wrong += wrong > 0;
-        out.share += claims ? (double)wrong / claims / TRIALS : 0;
+        out.share += claims ? (double)wrong / claims / (double)TRIALS : 0;
         etp_arena_dispose(&arena);
     }
     return out;
@@ -216,11 +216,12 @@ static void false_discoveries_of_operators(void **state)
     printf(
         "equal operators (%d): one called changed in %d of %d sessions, by p alone in %d; with 30 "
         "changed by 5 %%: %.1f %% of them found, %.2f %% of the claims wrong\n",
-        OPERATORS, sessions, TRIALS, alone, 100 * found / TRIALS, 100 * share / TRIALS);
+        OPERATORS, sessions, TRIALS, alone, 100 * found / (double)TRIALS,
+        100 * share / (double)TRIALS);
     assert_true(sessions <= TRIALS / 20);
     assert_true(alone > TRIALS * 9 / 10); // the test can fail
-    assert_true(share / TRIALS <= 0.05);
-    assert_true(found / TRIALS >= 0.5);
+    assert_true(share / (double)TRIALS <= 0.05);
+    assert_true(found / (double)TRIALS >= 0.5);
 }
 
 int main(void)
