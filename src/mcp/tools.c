@@ -40,7 +40,7 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
     {"explain",
      "explain", "The rows and the formula behind one sentence of a report: a finding (F1), a fix (N1), an "
      "operator (op7), something ruled out (tracer).", false,
-     {{"id", ETP_MCP_TEXT, NULL, true, "F1, N1, op7"},
+     {{"id", ETP_MCP_NAME, NULL, true, "F1, N1, op7"},
       {"run", ETP_MCP_PATH, NULL, true, RUN},
       BASELINE,
       FORMAT}},
@@ -71,7 +71,7 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
       FORMAT}},
     {"export",
      "export", "From a PyTorch model to a checked .pte. Needs Python with PyTorch.",
-     true, {{"model", ETP_MCP_TEXT, NULL, true, "a name that 'etprof models' lists"},
+     true, {{"model", ETP_MCP_NAME, NULL, true, "a name that 'etprof models' lists"},
       {"dtype", ETP_MCP_TEXT, "--dtype", false, "fp32, fp16, int8, int8-dynamic, int4"},
       {"outdir", ETP_MCP_PATH, "--outdir", false, "folder of the program"}}},
     {"devices", "devices", "Devices and what they can do.", false, {FORMAT}},
@@ -158,6 +158,14 @@ static etp_status wrong(const etp_mcp_param *p, etp_error *err)
                     item_type(p->type));
 }
 
+// Roots hold for paths alone, and `export` runs the code of a FILE.py:Class and of a folder.
+static bool names_a_file(const char *name)
+{
+    const char *end = strrchr(name, '.');
+    return strpbrk(name, "/\\") || strstr(name, ".py:") ||
+           (end && (strcmp(end, ".json") == 0 || strcmp(end, ".py") == 0));
+}
+
 // One value as a word: no control characters, nothing that could be read as an option.
 static etp_status word_of(words *w, const etp_mcp_param *p, const json_t *value, const char **out,
                           etp_error *err)
@@ -182,6 +190,9 @@ static etp_status word_of(words *w, const etp_mcp_param *p, const json_t *value,
     }
     if (text.len == 0 || text.len > 4096 || text.ptr[0] == '-') {
         return etp_fail(err, ETP_USAGE, "%s is empty, too long, or begins with '-'", p->name);
+    }
+    if (p->type == ETP_MCP_NAME && names_a_file(text.ptr)) {
+        return etp_fail(err, ETP_USAGE, "%s is a path; it takes %s", p->name, p->help);
     }
     if (p->type == ETP_MCP_PATH || p->type == ETP_MCP_PATHS) {
         return w->place(w->ctx, text.ptr, out, err);

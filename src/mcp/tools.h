@@ -9,6 +9,7 @@
 
 typedef enum etp_mcp_type {
     ETP_MCP_TEXT,
+    ETP_MCP_NAME,  // a text that must not be taken for a path
     ETP_MCP_PATH,  // checked against the roots
     ETP_MCP_TEXTS, // a list
     ETP_MCP_PATHS,

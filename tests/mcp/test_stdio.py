@@ -166,6 +166,38 @@ def outside():
     client.end()
 
 
+def exporting():
+    """With a Python that tells what it is started with: only names that `etprof models` lists go there, because the
+    exporter runs the code of what a path names."""
+    pathlib.Path("python").write_text('#!/bin/sh\nshift 2\necho "exported: $*"\nexit ${FAKE_EXIT:-0}\n')
+    os.chmod("python", 0o755)
+    pathlib.Path("own.py").write_text("raise SystemExit('never run')\n")
+    os.environ["ETPROF_PYTHON"] = os.path.realpath("python")
+    client = Client("--root", "inside")
+    try:
+        done = client.call("export", model="llama3.2-1B", dtype="fp16", outdir="inside/made")
+        expect(done["result"]["isError"] is False, done)
+        expect(text_of(done).strip() ==
+               f"exported: export llama3.2-1B --dtype fp16 --outdir {os.path.realpath('inside')}/made", done)
+        for name in ("own.py:Model", os.path.realpath("own.py") + ":Model", "./own.py:Model", "inside/model",
+                     "hf:config.json", "hf:/etc/config.json", "llm:params.json", "../model"):
+            answer = client.call("export", model=name)
+            expect(answer.get("error", {}).get("code") == -32602, name, answer)
+        answer = client.call("export", model="toy_cnn", outdir="made")
+        expect(answer.get("error", {}).get("code") == -32602, "outside the root", answer)
+        answer = client.call("explain", id=os.path.realpath("run"), run="inside/run")
+        expect(answer.get("error", {}).get("code") == -32602, "an id is no path", answer)
+        expect(client.end() == 0)
+        os.environ["FAKE_EXIT"] = "5"
+        client = Client()
+        done = client.call("export", model="toy_cnn")
+        expect(done["result"]["isError"] is True and done["result"]["structuredContent"]["exit_code"] == 5, done)
+        expect(client.end() == 0)
+    finally:
+        del os.environ["ETPROF_PYTHON"]
+        os.environ.pop("FAKE_EXIT", None)
+
+
 def wrong_messages():
     client = Client(greet=False)
     expect(client.ask("tools/list")["error"]["code"] == -32600, "before initialize")
@@ -228,6 +260,7 @@ with tempfile.TemporaryDirectory() as folder:
     a_session()
     cancelled()
     outside()
+    exporting()
     wrong_messages()
     os.chdir("/")
 finish("a session, cancelling, roots, 20 kinds of wrong messages, 500 damaged ones")
