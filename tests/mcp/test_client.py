@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`etprof mcp` by the official Python client (pip install mcp): measures, applies one fix, proves it. Skipped (77)
-where it is not there; ETPROF_TESTS_PYTHON names a Python that has it. usage: test_client.py ETPROF FAKE_RUNNER"""
+"""`etprof mcp` by the official Python client (scripts/requirements/mcp.txt): measures, applies one fix, proves it.
+Skipped (77) where it is not there; ETPROF_TESTS_PYTHON names a Python that has it.
+
+usage: test_client.py ETPROF FAKE_RUNNER"""
 import os
 import pathlib
 import shutil
