@@ -42,7 +42,8 @@ def chosen(path, environment):
 
 
 locks = {p.stem: p for home in HOMES for p in sorted(home.glob("*.txt"))}
-expect({"build", "zig", "tests", "lint", "lock", "wheel", "export", "models", "torch-cpu", "torch-default"} ==
+expect({"build", "sdist", "zig", "tests", "mcp", "lint", "lock", "wheel", "export", "fleet", "models", "torch-cpu",
+        "torch-default"} ==
        set(locks), sorted(locks))
 for home in HOMES:
     for source in home.glob("*.in"):
