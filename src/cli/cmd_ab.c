@@ -34,8 +34,9 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                               const char **out_dir, etp_error *err)
 {
     if (argc == 0) {
-        return etp_fail(err, ETP_USAGE,
-                        "a MODEL.pte is missing (or --resume DIR); see 'etprof help ab'");
+        return etp_fail(
+            err, ETP_USAGE,
+            "a MODEL.pte is missing (or --resume DIR, --extend DIR); see 'etprof help ab'");
     }
     const char *device = g->device;
     if (g->remote) {
@@ -68,7 +69,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (g->save) { // before anything is measured
         ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), g->save, err));
     }
-    if (g->resume) {
+    if (g->resume || g->extend) {
         ETP_TRY(etp_resume_check(k_options, g, argc > 0 ? "the model" : NULL, err));
         ETP_TRY(etp_cli_resume(cli, g, &dir, err));
     } else {
@@ -86,7 +87,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_ab = {
     .name = "ab",
     .summary = "how much faster is a model at another level, why, and what proves it",
-    .usage = "MODEL.pte [MODEL2.pte ...] [--levels A,B,...] | --resume DIR",
+    .usage = "MODEL.pte [MODEL2.pte ...] [--levels A,B,...] | --resume DIR | --extend DIR",
     .description = "Launches the arms in paired blocks, in an order that cancels drift, with one "
                    "runner whose CPU\n"
                    "features are masked at start. Latency comes from untraced launches, the "
@@ -100,7 +101,8 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --save main\n"
                 "  etprof ab a.pte b.pte --runner-a BUNDLE --runner-b BUNDLE2\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
-                "  etprof ab --resume out_model",
+                "  etprof ab --resume out_model\n"
+                "  etprof ab --extend out_model --blocks 8",
     .opts = k_options,
     .opts_size = sizeof(etp_session_arguments),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

@@ -40,9 +40,9 @@ static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, cha
         models[n++] = o->models.items[i];
     }
     if (n == 0) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "name the models: --models a.pte,b.pte (or --resume DIR); see 'etprof help sweep'");
+        return etp_fail(err, ETP_USAGE,
+                        "name the models: --models a.pte,b.pte (or --resume DIR, --extend DIR); "
+                        "see 'etprof help sweep'");
     }
     out->models = models;
     out->n_models = n;
@@ -167,9 +167,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *dir = NULL;
     cli->store = g->store;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
-    if (g->resume) {
+    if (g->resume || g->extend) {
         ETP_TRY(
-            etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
+            etp_resume_check(k_options, g, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
         ETP_TRY(etp_cli_resume(cli, g, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
@@ -181,7 +181,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_sweep = {
     .name = "sweep",
     .summary = "models x levels x threads in one session: what pays, and where",
-    .usage = "--models A.pte,B.pte [--levels A,B,...] [--threads 1,2,...] | --resume DIR",
+    .usage =
+        "--models A.pte,B.pte [--levels A,B,...] [--threads 1,2,...] | --resume DIR | --extend DIR",
     .description =
         "Measures every cell of models x levels x threads once per block, in a random order that "
         "cancels\n"

@@ -246,13 +246,14 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
 etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, const char **out_dir,
                           etp_error *err)
 {
-    *out_dir = given->resume;
+    *out_dir = given->extend ? given->extend : given->resume;
     ETP_TRY(etp_cli_newest(cli, true, out_dir, err));
     etp_session_again again = {.dir = *out_dir,
                                .device = given->device,
                                .runner = given->runner,
                                .timeout_s = given->timeout,
                                .resume = true,
+                               .extend = given->extend ? &given->settings : NULL,
                                .trust = given->trust};
     return etp_cli_measure_again(cli, &again, out_dir, err);
 }

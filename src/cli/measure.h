@@ -26,7 +26,8 @@ ETP_NODISCARD etp_status etp_cli_measure(etp_cli *cli, etp_session_options *opti
                                          etp_error *err);
 ETP_NODISCARD etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again,
                                                const char **out_dir, etp_error *err);
-// --resume: goes on with the session of the folder that it names (or the newest one there).
+// --resume, --extend: goes on with the session of the folder that it names (or the newest one
+// there).
 ETP_NODISCARD etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given,
                                         const char **out_dir, etp_error *err);
 

@@ -94,9 +94,16 @@ etp_status etp_session_plan_options_from_arguments(const etp_session_arguments *
                : ETP_OK;
 }
 
-etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *operands,
-                            etp_error *err)
+etp_status etp_resume_check(const etp_opt *table, const etp_session_arguments *opts,
+                            const char *operands, etp_error *err)
 {
+    static const char *const k_how_far[] = {"blocks", "budget", "precision", "min-blocks"};
+    if (opts->resume && opts->extend) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "--resume goes on with an unfinished session, --extend with a finished one: "
+            "leave out one of them");
+    }
     // how it is shown, and what may differ from one half of a session to the other
 #define FREE_0(name)
 #define FREE_1(name) name,
@@ -105,10 +112,17 @@ etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *
     FREE_##resume(name)
 #include "store/options.def"
         NULL};
-    const char *name = etp_option_given(table, opts, k_free);
+    const char *allowed[sizeof k_free / sizeof *k_free + sizeof k_how_far / sizeof *k_how_far];
+    size_t n = 0;
+    for (size_t i = 0; opts->extend && i < sizeof k_how_far / sizeof *k_how_far; i++) {
+        allowed[n++] = k_how_far[i];
+    }
+    memcpy(allowed + n, k_free, sizeof k_free); // with its end
+    const char *name = etp_option_given(table, opts, allowed);
     if (!operands && !name) {
         return ETP_OK;
     }
-    return etp_fail(err, ETP_USAGE, "--resume goes on with the plan in its folder: leave out %s%s",
-                    operands ? "" : "--", operands ? operands : name);
+    return etp_fail(err, ETP_USAGE, "--%s goes on with the plan in its folder: leave out %s%s",
+                    opts->extend ? "extend" : "resume", operands ? "" : "--",
+                    operands ? operands : name);
 }

@@ -47,8 +47,9 @@ ETP_NODISCARD etp_status etp_session_plan_options_from_arguments(
     const etp_session_arguments *arguments, etp_session_plan_options *out, etp_error *err);
 
 // The plan of a resumed session is in its folder: an option of TABLE that could contradict it is
-// refused. OPERANDS: what the operands are called when there are any, else NULL.
-ETP_NODISCARD etp_status etp_resume_check(const etp_opt *table, const void *opts,
+// refused; --extend takes how far it is to go. OPERANDS: what the operands are called when there
+// are any, else NULL.
+ETP_NODISCARD etp_status etp_resume_check(const etp_opt *table, const etp_session_arguments *opts,
                                           const char *operands, etp_error *err);
 
 // --threads as numbers of 1 to 1024.

@@ -481,6 +481,7 @@ typedef struct etp_ab {
     int signal;
     etp_run_stop stopped; // what ended the session
     double precision;     // asked for, relative; 0: none
+    uint32_t extended;    // blocks when --extend went on after the end; 0: never
     etp_ab_fact *device;
     size_t n_device;
     struct etp_ab_conditions { // of each block, in order; NAN unknown
@@ -568,5 +569,18 @@ void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);
 // What share of the time of the operators that are asked about is known, or would be with TIMES as
 // many samples at best; TIMES 0: now. NAN: nothing is asked.
 double etp_ab_engage_reach(const etp_ab *ab, double times);
+
+// ---- settling what is unknown ----
+
+// Blocks to measure beyond BLOCKS so that an interval of their spread leaves LIMIT out: at least 2,
+// at most 100, and those that lack to where verdicts begin.
+uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t blocks,
+                               double limit);
+// "etprof ab --extend DIR --blocks 8" (--resume while the session is unfinished); NULL when more of
+// this session cannot be measured.
+const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena);
+// The command that would settle an unknown verdict; NULL when C has a verdict, or when something
+// else than blocks withholds it.
+const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
 #endif

@@ -25,6 +25,7 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->signal = run->signal;
     ab->stopped = run->stopped;
     ab->precision = run->settings.precision;
+    ab->extended = (uint32_t)run->settings.extended;
     ab->selftest = text_or_null(s, run->selftest);
     ab->device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);
     ETP_NEED(ab->device, err, "device");

@@ -24,7 +24,7 @@ etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, do
     return (etp_stats_options){.baseline = baseline,
                                .margin = margin,
                                .seed = run->settings.seed,
-                               .sequential = run->settings.precision > 0};
+                               .sequential = etp_run_was_looked_at(&run->settings)};
 }
 
 etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out, etp_error *err)

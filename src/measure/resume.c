@@ -246,6 +246,9 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     if (nomem) {
         return etp_fail_nomem(err, "the session");
     }
+    if (old->settings.extended > 0 && old->settings.extended == old->blocks_done) {
+        s->incomplete = 0; // they were made up for while it was measured first
+    }
     // The order of a block that was begun and not committed is drawn again, the same.
     ETP_TRY(etp_session_learn(s, old->samples.items, old->samples.n, err));
     size_t known = (size_t)old->blocks_done * old->arms.n;

@@ -106,16 +106,45 @@ etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
     return ETP_OK;
 }
 
+// A finished session goes on as one that was interrupted, towards a later end.
+static etp_status take_up(const etp_session_again *again, etp_run *run, etp_error *err)
+{
+    const etp_settings *more = again->extend;
+    bool finished = run->state == ETP_RUN_FINISHED;
+    if (!more) {
+        return finished ? etp_fail(err, ETP_USAGE,
+                                   "%s is finished: nothing to resume; 'etprof ab --extend %s' "
+                                   "measures more blocks into it, 'etprof rerun %s' repeats it",
+                                   again->dir, again->dir, again->dir)
+                        : ETP_OK;
+    }
+    if (!finished) {
+        return etp_fail(err, ETP_USAGE, "%s is not finished: 'etprof ab --resume %s' goes on",
+                        again->dir, again->dir);
+    }
+    bool open = more->budget_s > 0 || more->precision > 0;
+    uint64_t left = run->blocks_done < ETP_MAX_BLOCKS ? ETP_MAX_BLOCKS - run->blocks_done : 0;
+    uint64_t blocks = more->blocks ? more->blocks : open ? left : ETP_DEFAULT_BLOCKS;
+    if (blocks > left || left == 0) {
+        return etp_fail(err, ETP_USAGE, "%s has %u blocks: %llu more are above %d in all",
+                        again->dir, run->blocks_done, (unsigned long long)blocks, ETP_MAX_BLOCKS);
+    }
+    run->settings.extended = run->blocks_done;
+    run->settings.blocks = run->blocks_done + blocks;
+    run->settings.budget_s = more->budget_s;
+    run->settings.precision = more->precision;
+    run->settings.min_blocks = more->min_blocks ? more->min_blocks : run->settings.min_blocks;
+    run->state = ETP_RUN_INTERRUPTED;
+    return ETP_OK;
+}
+
 static etp_status run_again(const etp_session_again *again, const etp_session_callbacks *callbacks,
                             etp_arena *arena, etp_session_outcome *out, etp_error *err)
 {
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
-    if (again->resume && run.state == ETP_RUN_FINISHED) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s is finished: nothing to resume; 'etprof rerun' repeats it", dir);
-    }
+    ETP_TRY(again->resume ? take_up(again, &run, err) : ETP_OK);
     ETP_TRY(allowed(again, &run, arena, err));     // before anything that it names is read
     ETP_TRY(etp_run_models_are(&run, arena, err)); // another model would be another experiment
     etp_session_options o = {

@@ -65,7 +65,9 @@ typedef struct etp_session_again {
     const char *command;         // as of etp_session_options
     double timeout_s;            // 0: the default
     bool resume;                 // go on with it; else repeat it in a folder beside it
-    bool trust;                  // start, contact and read what the folder names, whoever made it
+    const etp_settings *extend; // RESUME of a finished session: its blocks (0: the default), budget
+                                // and precision say how far; NULL: it must be unfinished
+    bool trust;                 // start, contact and read what the folder names, whoever made it
     etp_session_place place;
 } etp_session_again;
 

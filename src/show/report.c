@@ -194,6 +194,12 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
                         "intervals widened by 1 + 1.5/blocks for it",
                         100 * ab->precision, k_ends[ab->stopped]);
     }
+    if (ab->extended > 0) {
+        etp_report_fact(r, "extended",
+                        "after %u blocks, whose result was known: intervals widened by 1 + "
+                        "1.5/blocks",
+                        ab->extended);
+    }
     if (ab->state && strcmp(ab->state, "finished") != 0) {
         etp_report_fact(r, "state", "%s", ab->state);
     }

@@ -144,23 +144,12 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
-// What would settle an unknown verdict.
 static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    for (size_t i = 0; i < ab->n_comparisons && !ab->bare && !ab->emulated; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        if (!c->withheld && c->verdict == ETP_VERDICT_UNKNOWN && c->method == ETP_PAIRED_BLOCKS) {
-            bool going = ab->state && strcmp(ab->state, "finished") != 0;
-            const char *model = ab->n_models ? ab->models[0].path : NULL;
-            const char *words =
-                going
-                    ? etp_arena_printf(arena, "etprof ab --resume %s measures on", command_dir(ab))
-                : c->blocks >= ETP_MIN_BLOCKS
-                    ? etp_arena_printf(arena, "etprof plan %s says how many blocks would tell",
-                                       command_dir(ab))
-                    : etp_arena_printf(arena, "etprof ab %s --blocks 10 would tell",
-                                       model ? model : "MODEL.pte");
-            etp_screen_remark(s, ETP_PLAIN, words);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const char *command = etp_ab_settle_command(ab, &ab->comparisons[i], arena);
+        if (command) {
+            etp_screen_remark(s, ETP_PLAIN, etp_arena_printf(arena, "To settle it: %s", command));
             return;
         }
     }

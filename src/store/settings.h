@@ -34,6 +34,12 @@ typedef struct etp_settings {
 #include "store/options.def"
 } etp_settings;
 
+// Whether results were known when it was decided to go on: intervals are wider for it.
+static inline bool etp_run_was_looked_at(const etp_settings *s)
+{
+    return s->precision > 0 || s->extended > 0;
+}
+
 // As members of the manifest's "plan", and of "asked" in it.
 extern const etp_shape k_etp_plan_settings, k_etp_requested_settings;
 

@@ -60,6 +60,7 @@ MEANS = {
     "kernels-lib": r"library whose kernels the runner loads",
     "no-kernels": r"",
     "resume": r"^go on with an interrupted",
+    "extend": r"^measure --blocks more",
     "roofs-file": r"^roofs of the device",
     "runner": r"runner",
     "seed": r"^of (order|weights) and inputs",

@@ -201,8 +201,20 @@ static const char *with_interval(etp_arena *arena, dimension dim, double v, doub
     return from && to ? etp_arena_printf(arena, "%s [%s, %s]", value, from, to) : NULL;
 }
 
-static etp_status add_figure(etp_gate *g, const rule *r, const char *of, double v, double lo,
-                             double hi, const char *why_unknown, etp_error *err)
+// What would bring an answer to a check that has none.
+static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo, double hi,
+                             double limit, const char *withheld)
+{
+    uint32_t more = etp_ab_blocks_to_tell(v, lo, hi, ab->n_blocks, limit);
+    const char *command = etp_ab_extend_command(ab, more, g->arena);
+    return !command ? "measure more blocks; the report says what else withholds it"
+           : withheld
+               ? etp_arena_printf(g->arena, "%s; the report says what else withholds it", command)
+               : command;
+}
+
+static etp_status add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of, double v,
+                             double lo, double hi, const char *why_unknown, etp_error *err)
 {
     dimension dim = k_metrics[r->metric].dim;
     const char *limit = figure(g->arena, dim, r->limit);
@@ -224,10 +236,8 @@ static etp_status add_figure(etp_gate *g, const rule *r, const char *of, double 
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = why_unknown ? "measure more blocks; the report says what else withholds it"
-                : isfinite(v)
-                    ? "the interval reaches across the limit: measure more blocks (etprof plan "
-                      "says how many)"
+        c.fix = why_unknown || isfinite(v)
+                    ? to_settle(g, ab, v, lo, hi, r->limit, why_unknown)
                     : "the folder does not hold this figure; measure it again with this version";
     } else if (c.state == ETP_GATE_NO) {
         c.fix = r->metric == NOISE
@@ -321,9 +331,10 @@ static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r
         }
         if (r->metric == NOISE) {
             double noise = expm1(etp_interval_reach(&c->control));
-            ETP_TRY(add_figure(g, r, name, noise, noise, noise, NULL, err));
+            ETP_TRY(add_figure(g, ab, r, name, noise, noise, noise, NULL, err));
         } else {
-            ETP_TRY(add_figure(g, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena), err));
+            ETP_TRY(
+                add_figure(g, ab, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena), err));
         }
     }
     return ETP_OK;
@@ -351,7 +362,7 @@ static etp_status check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const r
         lo = v * known(a->median_ns) / a->hi_ns;
         hi = v * known(a->median_ns) / a->lo_ns;
     }
-    return add_figure(g, r, a->name, v, lo, hi,
+    return add_figure(g, ab, r, a->name, v, lo, hi,
                       a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL,
                       err);
 }
@@ -392,7 +403,7 @@ static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_
         }
         const char *name =
             etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(category), ab->arms[a].name);
-        ETP_TRY(add_figure(g, r, name, share, share, share, NULL, err));
+        ETP_TRY(add_figure(g, ab, r, name, share, share, share, NULL, err));
     }
     return ETP_OK;
 }
@@ -406,7 +417,7 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
     }
     const etp_ab_engagement *e = &ab->engagement;
     double v = macs ? e->macs_share : e->time_share, lo = macs ? e->macs_lo : e->time_lo;
-    return add_figure(g, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
+    return add_figure(g, ab, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
                       macs ? e->macs_hi : e->time_hi, NULL, err);
 }
 
@@ -536,8 +547,9 @@ static etp_status check_verdicts(etp_gate *g, const etp_ab *ab, etp_error *err)
             .lo = c->lo,
             .hi = c->hi,
             .limit = (double)NAN};
+        const char *settles = etp_ab_settle_command(ab, c, g->arena);
         check.fix = check.state == ETP_GATE_UNKNOWN
-                        ? "measure more blocks, or see what withholds it in the report"
+                        ? settles ? settles : "see in the report what withholds it"
                     : check.state == ETP_GATE_NO ? "etprof analyze says which operators lose"
                                                  : NULL;
         ETP_TRY(add(g, check, err));
@@ -585,9 +597,10 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     c.fix = c.state == ETP_GATE_NO    ? "etprof compare of the two folders says where the time went"
             : c.state == ETP_GATE_YES ? NULL
             : ab->arms[arm].emulated  ? "emulated: its times say nothing"
-            : !isfinite(u.shift)
-                ? "each side needs 6 complete blocks"
-                : "the interval reaches across the limit: measure more blocks on both sides";
+            : !isfinite(u.shift)      ? n < ETP_MIN_BLOCKS
+                                            ? to_settle(g, ab, (double)NAN, 0, 0, most, NULL)
+                                            : to_settle(g, old, (double)NAN, 0, 0, most, NULL)
+                                 : to_settle(g, ab, exp(u.shift), exp(u.lo), exp(u.hi), most, NULL);
     return add(g, c, err);
 }
 

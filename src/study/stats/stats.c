@@ -279,7 +279,7 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
                     (unsigned)s->blocks_dropped);
     if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
-        etp_report_fact(r, "intervals", "wider by %.1f %% because the session stopped by precision",
+        etp_report_fact(r, "intervals", "wider by %.1f %% for looking at the result before the end",
                         100 * (s->comparisons[0].paired.widening - 1));
     }
     if (isfinite(s->drift_per_block)) {

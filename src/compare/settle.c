@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would settle an unknown answer: how many more blocks, and the command that measures them.
+#include <math.h>
+
+#include "compare/ab.h"
+
+#define MORE_MOST 100u // what more would take is not foretold from few blocks
+
+uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t blocks, double limit)
+{
+    uint32_t least = blocks < ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS - blocks : 2;
+    double distance = fabs(log(estimate / limit));
+    if (blocks < ETP_MIN_BLOCKS || !(lo > 0 && lo < hi && isfinite(hi)) || !isfinite(distance)) {
+        return least; // where a verdict begins, and what is then known tells the rest
+    }
+    double sd = log(hi / lo) / 2 / log1p(etp_plan_half_width(1, blocks));
+    uint32_t n = distance > 0 ? etp_plan_sequential(sd, expm1(distance)) : UINT32_MAX;
+    uint32_t more = n > blocks ? n - blocks : least;
+    return more < least ? least : more > MORE_MOST ? MORE_MOST : more;
+}
+
+static uint32_t of_verdict(const etp_ab_comparison *c)
+{
+    double up = 1 + c->margin;
+    uint32_t a = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, up),
+             b = etp_ab_blocks_to_tell(c->estimate, c->lo, c->hi, c->blocks, 1 / up);
+    return a > b ? a : b;
+}
+
+const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena)
+{
+    const char *state = ab->state ? ab->state : "";
+    return !ab->dir || ab->bare || ab->emulated ? NULL
+           : strcmp(state, "finished") != 0
+               ? etp_arena_printf(arena, "etprof ab --resume %s", ab->dir)
+               : etp_arena_printf(arena, "etprof ab --extend %s --blocks %u", ab->dir, more);
+}
+
+const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    if (c->withheld == ETP_WITHHELD_NOISE_FLOOR && ab->dir && !ab->bare) {
+        return etp_arena_printf(arena, "etprof rerun %s", ab->dir); // on a quieter machine
+    }
+    if (c->withheld || c->verdict != ETP_VERDICT_UNKNOWN || ab->emulated) {
+        return NULL;
+    }
+    if (c->method == ETP_PAIRED_BLOCKS && ab->dir && !ab->bare) {
+        return etp_ab_extend_command(ab, of_verdict(c), arena);
+    }
+    const char *a = ab->n_models > 0 ? ab->models[0].path : NULL,
+               *b = ab->n_models > 1 ? ab->models[1].path : NULL;
+    return etp_arena_printf(arena, "etprof ab %s%s%s --blocks %d", a ? a : "MODEL.pte",
+                            b ? " " : "", b ? b : "", ETP_MIN_BLOCKS);
+}

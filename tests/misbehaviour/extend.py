@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finished session is measured further: what was there stays as it is, intervals are widened because the result was
+known, and the command that stands beside every unknown answer is one that the program takes.
+
+usage: extend.py ETPROF FAKE_RUNNER"""
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+T_EIGHT = 2.364624252  # Student's t, 97.5 %, seven degrees of freedom (tables)
+
+
+def etprof(tmp, *words, fine=(0, 3)):
+    done = subprocess.run([ETPROF, *map(str, words)], cwd=tmp, capture_output=True, text=True, timeout=300,
+                          check=False, env=os.environ | {"ETPROF_RUNNER": FAKE})
+    expect(done.returncode in fine, words, done.returncode, done.stderr[-500:])
+    return done
+
+
+def again(tmp, command, *more, fine=(0, 3)):
+    """Runs a command as it was printed."""
+    words = shlex.split(command)
+    expect(words[:1] == ["etprof"], "a command", command)
+    return etprof(tmp, *words[1:], *more, fine=fine)
+
+
+def settles(done):
+    """The command that an answer names; it may be broken at a blank."""
+    found = re.search(r"To settle it: (etprof (?:\S+\s+)*?--blocks \d+)", re.sub(r"\s*\n\s*", " ", done.stdout))
+    expect(found, "unknown names no command", done.stdout[:700])
+    return found.group(1) if found else "etprof none"
+
+
+def manifest(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def new(tmp, name, *more, noise=0):
+    model = tmp / f"{name}.pte"
+    model.write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 1015000\n" +
+                      f"noise {noise}\n".encode() + b"\n" * 40)
+    return etprof(tmp, "ab", model, "--runner", FAKE, "--levels", "sme2,neon", "--iterations", 4, "--warmup", 1,
+                  "--seed", 7, "--out", name, *more)
+
+
+def check_few(tmp):
+    first = new(tmp, "few", "--blocks", 2)
+    folder, before = tmp / "few", {}
+    for path in (p for p in folder.rglob("*") if p.is_file() and p.name.endswith((".etdump", ".log", "samples.csv"))):
+        before[path] = path.read_bytes()
+    said = settles(first)
+    expect(said.endswith("--blocks 4"), "two of six blocks", said)
+    again(tmp, said)
+    m = manifest(folder)
+    expect((m["state"], m["blocks_done"], m["plan"]["blocks"], m["plan"]["extended"]) == ("finished", 6, 6, 2),
+           m["state"], m["blocks_done"], m["plan"])
+    for path, content in before.items():
+        expect(path.read_bytes()[:len(content)] == content, path.name, "is as it was")
+    expect(len(before) >= 3, "files of the first blocks", len(before))
+    etprof(tmp, "verify", "few", fine=(0,))
+    shown = etprof(tmp, "analyze", "few", "--full")
+    expect("extended" in shown.stdout and "after 2 blocks" in shown.stdout, "the whole text says so")
+    etprof(tmp, "ab", "--extend", "few", "--blocks", 2)
+    expect((manifest(folder)["blocks_done"], manifest(folder)["plan"]["extended"]) == (8, 6), "extended once more")
+
+
+def check_interval(answer, folder):
+    """By hand: t interval over the logarithms of the eight blocks' ratios of medians, wider by 1 + 1.5/8."""
+    times = {}
+    with open(folder / "samples.csv", newline="") as f:
+        for row in csv.DictReader(f):
+            if row["phase"] == "timed":
+                times.setdefault((row["experiment"], row["block"]), []).append(int(row["duration_ns"]))
+    c = answer["comparisons"][0]
+    ln = [math.log(statistics.median(times[c["baseline"], str(b)]) / statistics.median(times[c["candidate"], str(b)]))
+          for b in range(1, 9)]
+    mean, half = statistics.fmean(ln), T_EIGHT * statistics.stdev(ln) / math.sqrt(8) * (1 + 1.5 / 8)
+    lo, hi = (math.log(c["speedup"][end]) for end in ("lo", "hi"))
+    expect(abs(lo - (mean - half)) < 1e-4 and abs(hi - (mean + half)) < 1e-4,
+           "interval", c, mean, half)
+
+
+def check_gate(tmp):
+    new(tmp, "noisy", "--blocks", 6, noise=30)
+    done = etprof(tmp, "gate", "noisy", "speedup >= 1", "--format", "json")
+    fixes = [c["fix"] for c in json.loads(done.stdout)["checks"] if c["ok"] is None]
+    expect(done.returncode == 3 and fixes, "gate is unknown", done.returncode, done.stdout[:300])
+    for fix in fixes:
+        expect(re.match(r"etprof ab --extend \S+ --blocks \d+", fix or ""), "the fix is a command", fix)
+    if fixes:
+        done = again(tmp, re.match(r"etprof ab --extend \S+ --blocks ", fixes[0]).group(0) + "2", "--format", "json")
+        expect(manifest(tmp / "noisy")["blocks_done"] == 8, "measured further")
+        check_interval(json.loads(done.stdout), tmp / "noisy")
+
+
+def check_refusals(tmp):
+    for words, says in ((("--resume", "few"), "--extend few"), (("--extend", "few", "--levels", "sme2"), "leave out"),
+                        (("--extend", "few", "--resume", "few"), "leave out one"), (("--extend", "none"), "none"),
+                        (("--extend", "few", "--blocks", "999"), "1000"),
+                        (("--extend", "few", "few.pte"), "leave out")):
+        done = etprof(tmp, "ab", *words, fine=(2,))
+        expect(says in done.stderr, words, done.stderr)
+    m = manifest(tmp / "few")
+    m["state"] = "interrupted"
+    (tmp / "few/manifest.json").write_text(json.dumps(m))
+    done = etprof(tmp, "ab", "--extend", "few", fine=(2,))
+    expect("--resume few" in done.stderr, "an unfinished one", done.stderr)
+    done = etprof(tmp, "analyze", "few")
+
+
+def check_sweep(tmp):
+    etprof(tmp, "sweep", "few.pte", "--runner", FAKE, "--levels", "sme2,neon", "--threads", "1,2", "--blocks", 2,
+           "--iterations", 4, "--warmup", 1, "--seed", 3, "--out", "swept")
+    etprof(tmp, "sweep", "--extend", "swept", "--blocks", 1)
+    expect(manifest(tmp / "swept")["blocks_done"] == 3, "a sweep, too")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="etp-extend-") as name:
+        tmp = pathlib.Path(name)
+        check_few(tmp)
+        check_gate(tmp)
+        check_refusals(tmp)
+        check_sweep(tmp)
+    finish()
+
+
+main()
