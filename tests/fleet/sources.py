@@ -39,7 +39,8 @@ def damage(folder):
     bad.mkdir(parents=True)
     whole = (DATA / "mixed_xnnpack_fp32.etdump").read_bytes()
     (bad / "cut.etdump").write_bytes(whole[:-200])
-    (bad / "empty.etdump").write_bytes(b"")
+    for name in ("aaa.etdump", "empty.etdump", "empty2.etdump"): # copies of what is damaged are errors too
+        (bad / name).write_bytes(b"")
     (bad / "other.etdump").write_bytes(b"no dump at all" * 50)
     (bad / "pack.tar.zst").write_bytes(b"no pack at all" * 50)
     (bad / "nowhere.etdump").symlink_to("not-there")

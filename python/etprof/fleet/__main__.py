@@ -45,8 +45,10 @@ def engine_of(asked: argparse.Namespace) -> Any:
     return Duck(asked.workers)
 
 
-def new_ones(found: list[Source], lake: Lake, engine: Any, workers: int) -> list[tuple[Source, str]]:
-    """Those that the lake has not, with their ids: the same content counts once, under whatever name."""
+def new_ones(found: list[Source], lake: Lake, engine: Any, workers: int,
+             damaged: set[str]) -> list[tuple[Source, str]]:
+    """Those that the lake has not, with their ids: the same content counts once, under whatever name. Copies of what
+    turned out DAMAGED are all taken where the id is of the whole file: each is an error of its own."""
     ids, by_stat = lake.known()
     unseen = [s for s in found if (s.path, s.size, s.modified_ns) not in by_stat]
     parts = chunks(unseen, workers)
@@ -55,7 +57,7 @@ def new_ones(found: list[Source], lake: Lake, engine: Any, workers: int) -> list
     for source, hash in zip(unseen, hashes):
         if hash not in ids:
             new.append((source, hash))
-            if hash:
+            if hash and not (hash in damaged and source.is_dump):
                 ids.add(hash)
     return new
 
@@ -66,21 +68,24 @@ def job(asked: argparse.Namespace) -> int:
     engine = engine_of(asked)
     counted: Counter[str] = Counter()
     taken, again = 0, True
+    damaged: set[str] = set()
     try:
         with Lake(asked.out, asked.partition) as lake:
             while again: # until no copy of a damaged one is left
-                new = new_ones(found, lake, engine, asked.workers)
+                new = new_ones(found, lake, engine, asked.workers, damaged)
                 again = False
                 if new:
                     staged = lake.stage()
                     rows = engine.write(chunks([s for s, _ in new], asked.workers), staged, lake.partition)
-                    again = lake.commit(staged, new, {"engine": asked.engine, "sources": len(new), "rows": dict(rows)})
+                    told = lake.commit(staged, new, {"engine": asked.engine, "sources": len(new), "rows": dict(rows)})
+                    again = bool(told)
+                    damaged |= told
                     counted += rows
                     taken += len(new)
     finally:
         engine.close()
-    told = ", ".join(f"{n:,} {table}" for table, n in counted.items()) or "nothing new"
-    print(f"{len(found):,} sources, {taken:,} new, {time.monotonic() - begun:.1f} s: {told}")
+    said = ", ".join(f"{n:,} {table}" for table, n in counted.items()) or "nothing new"
+    print(f"{len(found):,} sources, {taken:,} new, {time.monotonic() - begun:.1f} s: {said}")
     if counted["errors"]:
         print(f"{counted['errors']:,} could not be read: the table errors says why")
     return 0

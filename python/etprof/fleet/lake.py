@@ -123,15 +123,16 @@ class Lake:
         folder.mkdir(parents=True)
         return folder
 
-    def commit(self, staged: Path, sources: list[tuple[Source, str]], about: dict[str, Any]) -> bool:
+    def commit(self, staged: Path, sources: list[tuple[Source, str]], about: dict[str, Any]) -> set[str]:
         """Everything below STAGED counts from now on, and SOURCES with their ids are known. The id of a damaged one
-        is not: it is its manifest's, and a sound copy has the same. True: there was such a one."""
+        is not: it is its manifest's, and a sound copy has the same. Gives the ids of the damaged."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         damaged: set[str] = set()
         for file in sorted((staged / "errors").rglob("*.parquet")):
             damaged.update(pq.ParquetFile(file).read(["run"]).column("run").to_pylist())
+        damaged_ids = {i for s, i in sources if s.path in damaged and i}
         sources = [(s, "" if s.path in damaged else i) for s, i in sources]
         pq.write_table(pa.table({
             "path": pa.array([s.path for s, _ in sources], pa.string()),
@@ -141,7 +142,7 @@ class Lake:
         _sync(staged)
         _write(staged / "commit.json", about)
         self._publish(staged)
-        return bool(damaged)
+        return damaged_ids
 
     def _publish(self, staged: Path) -> None:
         name = staged.name

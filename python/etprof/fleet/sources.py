@@ -18,6 +18,10 @@ class Source:
     size: int # of what makes most of its rows
     modified_ns: int
 
+    @property
+    def is_dump(self) -> bool:
+        return self.path.endswith((".etdump", ".etdp"))
+
 
 def _of_file(path: str) -> Source:
     found = os.stat(path)
@@ -78,9 +82,9 @@ def chunks(sources: Sequence[Source], workers: int) -> list[list[str]]:
     """Parts of SOURCES that a worker reads at once: not too large, and some for each worker."""
     most = max(1, min(_MOST_SOURCES, -(-len(sources) // (workers * 4))))
     found: list[list[str]] = []
-    held = _MOST_BYTES
+    held = 0
     for source in sources:
-        if held + source.size > _MOST_BYTES or len(found[-1]) >= most:
+        if not found or held + source.size > _MOST_BYTES or len(found[-1]) >= most:
             found.append([])
             held = 0
         found[-1].append(source.path)

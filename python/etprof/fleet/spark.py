@@ -107,7 +107,7 @@ class Spark:
             if counted[table]:
                 rows = read.where(read.etprof_table == table).select(f"{table}.*")
                 keys = [p for p in partition if p in rows.columns]
-                rows.write.partitionBy(*keys).parquet((staged / table).as_uri())
+                rows.write.partitionBy(*keys).parquet(f"file://{staged / table}")
         read.unpersist()
         for crc in staged.rglob(".*.crc"):
             crc.unlink()
@@ -120,9 +120,9 @@ class Spark:
 def views(spark: Any, root: Path) -> None:
     """The tables of a lake under their names; one without rows has its columns all the same."""
     for table, kind in _types().items():
-        folders = [part.as_uri() for part in parts(root, table)]
+        folders = [f"file://{part}" for part in parts(root, table)] # not as_uri: Hadoop takes % as it is
         if folders:
-            found = spark.read.option("basePath", (root / table).as_uri()).parquet(*folders).select(*kind.names)
+            found = spark.read.option("basePath", f"file://{root / table}").parquet(*folders).select(*kind.names)
         else:
             found = spark.createDataFrame([], kind)
         found.createOrReplaceTempView(table)
