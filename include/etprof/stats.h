@@ -177,6 +177,16 @@ ETP_API ETP_NODISCARD etp_status etp_geometric_mean(const double *ratios, size_t
                                                     etp_arena *scratch, etp_interval *out,
                                                     etp_error *err);
 
+typedef struct etp_effects {
+    etp_interval mean;
+    double tau2; // variance between the measurements beyond their own
+} etp_effects;
+// Mean of N measurements of one thing with the variances VAR of their own (random effects): tau² by
+// Paule and Mandel, interval by Student's t with n − 1 degrees of freedom, never narrower than the
+// measurements' own errors allow. Two or more for an interval; NAN where a variance is not above 0.
+ETP_API etp_effects etp_random_effects(const double *y, const double *var, size_t n,
+                                       double confidence);
+
 typedef struct etp_drift {
     double slope;     // Theil–Sen: median slope of y per unit of t
     double p;         // Mann–Kendall, two-sided, ties corrected

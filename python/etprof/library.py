@@ -146,6 +146,8 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_fleet_id": [c.c_char_p, c.c_char_p, c.c_char_p],
     "etp_fleet_read": [c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p, c.POINTER(_HANDLE)],
     "etp_fleet_stream": [_HANDLE, c.c_int, c.c_void_p],
+    "etp_change_points": [c.POINTER(c.c_double), c.c_size_t, c.c_double, c.c_double, c.c_void_p, c.c_void_p,
+                          c.c_void_p],
     "etp_measurement_create": [c.POINTER(MeasurementOptions), c.POINTER(MeasurementCallbacks), c.POINTER(_HANDLE)],
     "etp_measurement_run": [_HANDLE],
     "etp_measurement_about": [_HANDLE, c.POINTER(MeasurementSummary)],

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a lake. The engine groups by the SQL beside this file, the library computes."""
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from etprof.fleet import statistics as stats
+
+SQL = Path(__file__).resolve().parent / "sql"
+Rows = list[dict[str, Any]]
+Ask = Callable[[str], Rows]
+FAMILY_P = 0.05    # chance of one or more false regressions among all models
+MOST_P = 0.001     # of one, as `etprof history` has it
+SMALLEST = 0.005   # a change that is worth telling
+FEWEST_NIGHTS = 6
+MODELS_OF_A_DEVICE = 8 # from which on their median is the device's
+
+
+def query(name: str) -> str:
+    return (SQL / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _groups(rows: Rows, *keys: str) -> dict[tuple[Any, ...], Rows]:
+    found: dict[tuple[Any, ...], Rows] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[k] for k in keys)].append(row)
+    return found
+
+
+def speedups(ask: Ask) -> Rows:
+    """Geometric mean of a feature's speedup on a device, random effects over sessions."""
+    found = []
+    for key, rows in _groups(ask(query("speedups")), "feature", "against", "device").items():
+        e = stats.random_effects([math.log(r["speedup"]) for r in rows],
+                                 [stats.own_variance(r["lo"], r["hi"], r["confidence"], r["blocks"]) for r in rows])
+        found.append({"feature": key[0], "against": key[1], "device": key[2], "sessions": len(rows),
+                      "models": len({r["model"] for r in rows}), "speedup": math.exp(e.estimate), "lo": math.exp(e.lo),
+                      "hi": math.exp(e.hi), "between_sessions": e.between})
+    return found
+
+
+class _Series:
+    """One model (experiment, phase, threads) over the nights: what all its devices say together."""
+
+    def __init__(self, key: tuple[Any, ...], rows: Rows) -> None:
+        self.key = key
+        self.builds: dict[str, str] = {}
+        self.devices: dict[str, dict[str, float]] = {}
+        self.noise: dict[str, float] = {}
+        nights: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for row in rows:
+            nights[row["device"]][row["day"]].append(math.log(row["ns"]))
+            self.builds[row["day"]] = row["build"]
+        for device, days in nights.items():
+            mean = {day: sum(v) / len(v) for day, v in sorted(days.items())}
+            values = list(mean.values())
+            if len(values) < FEWEST_NIGHTS:
+                continue
+            middle = stats.median(values)
+            # From night to night, so that neither a step nor a drift counts as noise.
+            steps = [b - a for a, b in zip(values, values[1:])]
+            self.noise[device] = max(stats.spread(steps) / math.sqrt(2), 1e-6)
+            self.devices[device] = {day: v - middle for day, v in mean.items()}
+
+    def nights(self) -> tuple[list[str], list[float]]:
+        """Each night's mean over the devices, the noisy ones counting less."""
+        days = sorted({day for values in self.devices.values() for day in values})
+        found = []
+        for day in days:
+            there = [d for d, values in self.devices.items() if day in values]
+            found.append(stats.random_effects([self.devices[d][day] for d in there],
+                                              [self.noise[d] ** 2 for d in there]).estimate)
+        return days, found
+
+    def effect(self, first: str, last: str, end: str) -> tuple[stats.Effects, int]:
+        """From the nights [LAST, FIRST) to [FIRST, END): random effects over devices."""
+        values, variances = [], []
+        for device, nights in self.devices.items():
+            before = [v for day, v in nights.items() if last <= day < first]
+            after = [v for day, v in nights.items() if first <= day < end]
+            if before and after:
+                values.append(sum(after) / len(after) - sum(before) / len(before))
+                variances.append(self.noise[device] ** 2 * (1 / len(before) + 1 / len(after)))
+        return stats.random_effects(values, variances), len(values)
+
+
+def _without_devices(series: list[_Series]) -> None:
+    """Takes out of each series what all models of one device did together and those of other devices did not: a device
+    that warms or ages is no regression of a model. What all devices did stays."""
+    own: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in series:
+        for device, nights in one.devices.items():
+            for day, value in nights.items():
+                own[device, day].append(value)
+    moved = {key: stats.median(values) for key, values in own.items() if len(values) >= MODELS_OF_A_DEVICE}
+    of_all: dict[str, list[float]] = defaultdict(list)
+    for (_, day), value in moved.items():
+        of_all[day].append(value)
+    common = {day: stats.median(values) for day, values in of_all.items()}
+    for one in series:
+        for device, nights in one.devices.items():
+            for day in nights:
+                if (device, day) in moved:
+                    nights[day] -= moved[device, day] - common[day]
+
+
+def all_series(ask: Ask) -> list[_Series]:
+    found = [_Series(key, rows) for key, rows in
+             _groups(ask(query("times")), "model", "experiment", "phase", "threads", "how").items()]
+    found = [s for s in found if s.devices]
+    _without_devices(found)
+    return found
+
+
+def regressions(series: list[_Series], since: str = "") -> Rows:
+    """Steps up since a day, with the first bad build."""
+    found = []
+    max_p = min(MOST_P, FAMILY_P / max(len(series), 1))
+    for one in series:
+        days, values = one.nights()
+        steps = stats.changes([math.exp(v) for v in values], max_p, SMALLEST)
+        for i, step in enumerate(steps):
+            first = days[step.at]
+            if step.after <= step.before or first < since:
+                continue
+            effect, devices = one.effect(first, days[steps[i - 1].at] if i else "",
+                                         days[steps[i + 1].at] if i + 1 < len(steps) else "~")
+            if effect.lo <= 0: # of some devices alone, or of one that drifts: not told from noise
+                continue
+            found.append({"model": one.key[0], "experiment": one.key[1], "phase": one.key[2], "threads": one.key[3],
+                          "how": one.key[4], "since": first, "first_bad_build": one.builds[first],
+                          "last_good_build": one.builds[days[step.at - 1]], "slower": math.exp(effect.estimate) - 1,
+                          "lo": math.exp(effect.lo) - 1, "hi": math.exp(effect.hi) - 1, "devices": devices,
+                          "p": step.p})
+    return sorted(found, key=lambda r: (-r["slower"], r["model"], r["since"]))
+
+
+def engagement(ask: Ask) -> Rows:
+    """Models whose share of time in the feature's kernels fell by more than a hundredth, from the first build on."""
+    found = []
+    for key, rows in _groups(ask(query("engagement")), "model", "device", "level").items():
+        shares = [int(r["engaged_ns"]) / int(r["ns"]) for r in rows]
+        for i in range(1, len(shares)):
+            if shares[i] < shares[i - 1] - 0.01:
+                found.append({"model": key[0], "device": key[1], "level": key[2], "since": rows[i]["day"],
+                              "first_bad_build": rows[i]["build"], "before": shares[i - 1], "after": shares[i]})
+    return found
+
+
+def devices(ask: Ask, series: list[_Series]) -> Rows:
+    """Each device, and what sets it apart from the others."""
+    noise: dict[str, list[float]] = defaultdict(list)
+    for one in series:
+        for device, value in one.noise.items():
+            noise[device].append(value)
+    rows = ask(query("devices"))
+    for row in rows:
+        own = noise.get(row["device"])
+        row["night_to_night"] = stats.median(own) if own else None
+        row["apart"] = []
+    for key, word, above, least in (("highest_c", "hot", True, 0.1), ("lowest_clock_cap", "throttled", False, 0.1),
+                                    ("noise", "noisy in its sessions", True, 0.5),
+                                    ("night_to_night", "noisy", True, 0.5)):
+        told = [float(r[key]) for r in rows if r[key] is not None]
+        if len(told) < 4:
+            continue
+        middle, width = stats.median(told), stats.spread(told)
+        for row in rows:
+            if row[key] is None:
+                continue
+            off = (float(row[key]) - middle) if above else (middle - float(row[key]))
+            if off > 3 * width and off > least * abs(middle):
+                row["apart"].append(word)
+    return [r for r in rows if r["apart"]]
+
+
+def everything(ask: Ask, since: str = "") -> dict[str, Any]:
+    series = all_series(ask)
+    tables = ("sessions", "arms", "comparisons", "operators", "samples", "fixes", "errors")
+    return {
+        "schema": "etprof.fleet-report/1",
+        "rows": {t: ask(f"SELECT count(*) AS n FROM {t}")[0]["n"] for t in tables},
+        "since": since or None,
+        "series": len(series),
+        "speedups": speedups(ask),
+        "regressions": regressions(series, since),
+        "engagement_fell": engagement(ask),
+        "slowest_operators": ask(query("slowest")),
+        "fixes": ask(query("fixes")),
+        "devices_apart": devices(ask, series),
+        "errors": ask(query("errors")),
+    }

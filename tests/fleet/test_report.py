@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m etprof.fleet.report on sessions with known truth: the planted regression and no other, speedups against a
+second computation, the bad device; with Spark: every SQL file says the same as in DuckDB.
+usage: test_report.py SOURCE_DIR BUILD_DIR duckdb|spark"""
+import html.parser
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python"), str(TREE / "bench/fleet")]
+import make
+from checks import expect, finish, in_python_with, skip
+
+WANTED = {"duckdb": ("duckdb", "pyarrow"), "spark": ("duckdb", "pyarrow", "pandas", "pyspark")}[ENGINE]
+in_python_with(*WANTED)
+try:
+    for module in WANTED:
+        __import__(module)
+except ImportError as e:
+    skip(f"{e.name} is not here: pip install 'etprof[fleet]', and ETPROF_TESTS_PYTHON=that python "
+         "(scripts/check --fleet brings it)")
+if ENGINE == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    skip("no java here: apt-get install default-jre-headless")
+import duckdb
+
+LIBRARY = next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib"))
+os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
+ENV = {**os.environ, "PYTHONPATH": str(TREE / "python")}
+NIGHTS, BAD_NIGHT, SLOWER = 12, 7, 1.10
+
+
+def fleet(folder):
+    """Three models on five devices, each night: model0 is slower from a night on, device4 is noisy and hot."""
+    rng = random.Random(3)
+    base = json.loads((make.RUN / "manifest.json").read_text())
+    for d in range(5):
+        device = {"name": f"device{d}", "noise": 0.2 if d == 4 else 0.01, "bad": "drifts" if d == 4 else None}
+        for night in range(NIGHTS):
+            for m in range(3):
+                device["speed"] = (1 + d) * (SLOWER if m == 0 and night >= BAD_NIGHT else 1)
+                make.make_session(folder / f"day={make.day(night)}/device={device['name']}/build=b{night}/s{m}", base,
+                                  device, night, f"model{m}", rng)
+
+
+def run(module, *words, code=0):
+    done = subprocess.run([sys.executable, "-m", module, *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=600, env=ENV)
+    expect(done.returncode == code, module, words, done.returncode, done.stderr[-2000:])
+    return done.stdout
+
+
+T_5 = 2.570581836 # Student's t, two-sided 95 %, 5 degrees of freedom
+
+
+def paule_mandel(rows):
+    """Another computation: by iteration over tau², not by halving; t of 6 blocks behind each interval."""
+    y = [math.log(r[0]) for r in rows]
+    v = [((math.log(r[2]) - math.log(r[1])) / (2 * T_5)) ** 2 for r in rows]
+    tau2 = 0.0
+    for _ in range(10000):
+        w = [1 / (x + tau2) for x in v]
+        mean = sum(a * b for a, b in zip(w, y)) / sum(w)
+        q = sum(a * (b - mean) ** 2 for a, b in zip(w, y))
+        slope = sum(a * a * (b - mean) ** 2 for a, b in zip(w, y))
+        tau2 = max(0.0, tau2 + (q - (len(y) - 1)) / slope)
+    return mean, sum(w)
+
+
+def check_speedups(lake, found):
+    rows = duckdb.connect().execute(
+        f"select device, speedup, lo, hi, blocks, confidence from read_parquet('{lake}/comparisons/**/*.parquet', "
+        "hive_partitioning = true) where level = 'sme2' and withheld is null and lo > 0").fetchall()
+    expect({r[4:] for r in rows} == {(6, 0.95)}, "blocks and confidence of the sessions", {r[4:] for r in rows})
+    expect(len(found) == 5, "a row a device", found)
+    for row in found:
+        mine = [r[1:4] for r in rows if r[0] == row["device"]]
+        mean, weight = paule_mandel(mine)
+        expect(abs(math.log(row["speedup"]) - mean) < 1e-6, row["device"], row["speedup"], math.exp(mean))
+        if len(mine) == 36:
+            half = 2.030107928 / math.sqrt(weight) # t of 35 degrees of freedom
+            expect(abs(math.log(row["hi"]) - mean - half) < 1e-6, row["device"], row["hi"], math.exp(mean + half))
+        expect(row["lo"] < make.TRUE_SPEEDUP["sme2"] * 1.03 and row["hi"] > make.TRUE_SPEEDUP["sme2"] * 0.97, row)
+        expect(row["sessions"] == len(mine) and row["models"] == 3, row)
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.cells = []
+
+    def handle_data(self, data):
+        self.cells.append(data.strip())
+
+
+def check_engines(lake):
+    """Each SQL file as it is, in both."""
+    from etprof.fleet import duck, spark
+
+    session = spark.session("local[2]")
+    connection = duckdb.connect()
+    spark.views(session, lake)
+    duck.views(connection, lake)
+    for file in sorted((TREE / "python/etprof/fleet/sql").glob("*.sql")):
+        text = file.read_text()
+        one = list(duck.rows(connection, text))
+        other = [row.asDict() for row in session.sql(text).collect()]
+        expect(len(one) == len(other), file.name, len(one), len(other))
+        for a, b in zip(one, other):
+            same = list(a) == list(b) and all(
+                math.isclose(x, b[k], rel_tol=1e-12) if isinstance(x, float) else x == b[k] for k, x in a.items())
+            expect(same, file.name, a, b)
+    session.stop()
+
+
+with tempfile.TemporaryDirectory(prefix="etprof-fleet-report-") as folder:
+    tmp = pathlib.Path(folder)
+    fleet(tmp / "nights")
+    run("etprof.fleet", tmp / "nights", "--out", tmp / "lake", "--partition", "day,device")
+    found = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--engine", ENGINE))
+    expect(found["rows"]["sessions"] == 180 and found["rows"]["errors"] == 0, found["rows"])
+    planted = {(r["model"], r["first_bad_build"], r["last_good_build"], r["since"]) for r in found["regressions"]}
+    expect(planted == {("model0", f"b{BAD_NIGHT}", f"b{BAD_NIGHT - 1}", make.day(BAD_NIGHT))}, found["regressions"])
+    for r in found["regressions"]:
+        expect(r["lo"] < SLOWER - 1 < r["hi"] and r["devices"] == 5 and r["hi"] - r["lo"] < 0.15, r)
+    check_speedups(tmp / "lake", found["speedups"])
+    hot = [r["device"] for r in found["devices_apart"] if "hot" in r["apart"]]
+    expect(hot == ["device4"], found["devices_apart"])
+    late = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--since", make.day(BAD_NIGHT + 1)))
+    expect(late["regressions"] == [], "since a later day", late["regressions"])
+    if ENGINE == "spark":
+        check_engines(tmp / "lake")
+    else:
+        said = run("etprof.fleet.report", tmp / "lake")
+        expect("model0" in said.split("Speedup by")[0] and "b7" in said, said)
+        page = Page()
+        page.feed(run("etprof.fleet.report", tmp / "lake", "--format", "html"))
+        expect("model0" in page.cells and "b7" in page.cells, page.cells[:40])
+        run("etprof.fleet.report", tmp / "nights", code=5)
+finish()
