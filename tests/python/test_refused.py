@@ -42,6 +42,12 @@ class Refused(ExportCase):
         self.refused(2, "did you mean Base", f"{self.model_file(LINEAR)}:Bas")
         self.refused(2, "no example model", "executorch:mobilnet")
 
+    def test_module_that_names_no_inputs(self):
+        path = self.model_file("import torch\n\nclass Net(torch.nn.Module):\n    pass\n\nclass Half:\n"
+                               "    def get_eager_model(self):\n        return torch.nn.ReLU()\n")
+        self.refused(4, "a torch.nn.Module without get_eager_model and get_example_inputs: give it", f"{path}:Net")
+        self.refused(4, "a class without get_example_inputs: give it", f"{path}:Half")
+
     def test_missing_optional_package(self):
         with hidden("timm"):
             self.refused(5, "pip install --no-deps timm==", "timm:resnet10t")

@@ -367,6 +367,7 @@ def load(source: Source) -> Model:
     declare_operators()  # whatever the source imports may import torchvision
     try:
         base = source.build()
+        check_contract(source, base)
         module = base.get_eager_model()
         args = base.get_example_inputs()
         kwargs = dict(optional(base, "get_example_kwarg_inputs") or {})
@@ -385,6 +386,21 @@ def load(source: Source) -> Model:
     check_shape_of_answers(source, model)
     model.module = model.module.eval()
     return model
+
+
+def check_contract(source: Source, base: Any) -> None:
+    """A module alone does not say what goes into it."""
+    wanted = ("get_eager_model", "get_example_inputs")
+    lacks = [name for name in wanted if not callable(getattr(base, name, None))]
+    if not lacks:
+        return
+    import torch
+
+    kind = "a torch.nn.Module" if isinstance(base, torch.nn.Module) else "a class"
+    raise BadInput(
+        f"'{source.spec}' is {kind} without {' and '.join(lacks)}: give it "
+        "get_eager_model(self), which returns the module (of a module: itself), and "
+        "get_example_inputs(self), which returns a tuple of tensors")
 
 
 def not_built(source: Source, error: Exception, cause: BaseException) -> EtprofError:
