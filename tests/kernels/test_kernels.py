@@ -140,6 +140,24 @@ class Kernels(unittest.TestCase):
         self.assertEqual(r.returncode, 4)
         self.assertIn("linux_avx2", r.stderr)
 
+    def test_sampling_is_what_every_verb_does_by_itself(self):
+        """ab, sweep and run sample where that takes little, without being asked; --no-kernels keeps them from it."""
+        model, top = MODELS / "toy_cnn_xnnpack_fp32.pte", pathlib.Path(self.dir.name)
+        config = top / "config.json"
+        config.write_text(json.dumps({"model": str(model), "output_root": str(top / "by_run"), "blocks": 1,
+                                      "experiments": [{"name": n, "level": n, "runs": 5, "warmup": 1}
+                                                      for n in ("sse", "avx2")]}))
+        for words in ([], ["--no-kernels"]):
+            for verb in ("ab", "sweep", "run"):
+                out = top / f"by_{verb}"
+                shutil.rmtree(out, ignore_errors=True)
+                given = [config] if verb == "run" else [model, "--levels", "sse,avx2", "--blocks", "1", "--iterations",
+                                                        "5", "--warmup", "1", "--out", out]
+                r = etprof(verb, *given, "--runner", BUNDLE, "--prepare", "none", "-q", *words, cwd=top)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                manifest = json.loads(next(out.rglob("manifest.json")).read_text())
+                self.assertEqual(manifest["plan"]["asked"]["sampling"], not words, (verb, words))
+
     def test_emulation_is_refused(self):
         r = etprof("ab", MODELS / "toy_cnn_xnnpack_fp32.pte", "--device", "qemu", "--kernels", cwd=self.dir.name)
         self.assertEqual(r.returncode, 5)
