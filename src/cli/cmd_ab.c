@@ -86,6 +86,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_ab = {
     .name = "ab",
+    .grouped = true,
     .summary = "how much faster is a model at another level, why, and what proves it",
     .usage = "MODEL.pte [MODEL2.pte ...] [--levels A,B,...] | --resume DIR | --extend DIR",
     .description = "Launches the arms in paired blocks, in an order that cancels drift, with one "

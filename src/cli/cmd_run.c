@@ -544,6 +544,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_run = {
     .name = "run",
+    .grouped = true,
     .summary = "measure and explain what a config file describes",
     .usage = "CONFIG.json",
     .description = "Reads the JSON of Arm's kit: model, output_root, experiments, compare_pairs. "

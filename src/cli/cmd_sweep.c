@@ -180,6 +180,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_sweep = {
     .name = "sweep",
+    .grouped = true,
     .summary = "models x levels x threads in one session: what pays, and where",
     .usage =
         "--models A.pte,B.pte [--levels A,B,...] [--threads 1,2,...] | --resume DIR | --extend DIR",

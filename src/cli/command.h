@@ -89,6 +89,7 @@ typedef struct etp_command {
     const void *defaults;   // opts_size bytes; NULL means all zero
     unsigned formats;       // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
     bool raw_args;          // argv goes to run as typed: another program parses it
+    bool grouped;           // the options of a session, under the headings of store/options.def
     bool takes_runs;        // an operand above runs stands for the newest of them (cli/newest.h)
     int min_args, max_args; // operands; max_args -1: any number
     // Returns ETP_OK also when the answer is bad news; that goes through etp_cli_outcome.

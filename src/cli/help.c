@@ -69,6 +69,47 @@ static void option_line(FILE *out, const etp_opt *o)
     fputc('\n', out);
 }
 
+static const struct {
+    const char *group, *name;
+} k_session_options[] = {
+#define OPTION_GROUP(title) {title, NULL},
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+    {NULL, name},
+#include "store/options.def"
+};
+
+// The heading of an option; NOW, the one before it, for those that are no session's.
+static const char *group_of(const etp_command *cmd, const etp_opt *o, const char *now)
+{
+    const char *group = now;
+    for (size_t i = 0; cmd->grouped && i < sizeof k_session_options / sizeof *k_session_options;
+         i++) {
+        group = k_session_options[i].group ? k_session_options[i].group : group;
+        if (k_session_options[i].name && strcmp(k_session_options[i].name, o->name) == 0) {
+            return group;
+        }
+    }
+    return now;
+}
+
+static void option_lines(FILE *out, const etp_command *cmd)
+{
+    const char *const none = "options";
+    const char *group = none, *shown = NULL;
+    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
+         o = etp_option_shown(o + 1)) {
+        group = group_of(cmd, o, group);
+        if (group != shown) {
+            fprintf(out, "\n%s\n", group);
+        }
+        shown = group;
+        option_line(out, o);
+    }
+    if (!shown) {
+        fprintf(out, "\n%s\n", none);
+    }
+}
+
 void etp_help_command(FILE *out, const etp_command *cmd)
 {
     fprintf(out, "etprof %s: %s\n\nusage: etprof %s%s%s\n", cmd->name, cmd->summary, cmd->name,
@@ -82,11 +123,7 @@ void etp_help_command(FILE *out, const etp_command *cmd)
         }
         return;
     }
-    fputs("\noptions\n", out);
-    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
-         o = etp_option_shown(o + 1)) {
-        option_line(out, o);
-    }
+    option_lines(out, cmd);
     if (cmd->formats) {
         fputs("  -f, --format FORMAT          ", out);
         bool first = true;

@@ -84,7 +84,6 @@ OLD = ["analyze no.etdump -p no.pte", "analyze no.etdump --roofs no.json",
 def options(verb):
     """(letter, word, kind of value, help) of each option, from argparse's pages too."""
     text = subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True).stdout
-    text = text.partition("\noptions")[2]
     for entry in re.findall(r"^ {2,6}-.*(?:\n {20,}.*)*", text, re.M):
         entry = " ".join(entry.split())
         # "-x, --word KIND", as argparse has it "-x KIND, --word KIND" and "--word KIND, --other KIND".
