@@ -3,7 +3,7 @@
 """Holds what a report of a synthetic fleet says against what was planted: regressions found and false alarms by size,
 nights off, true speedups inside their intervals, bad devices named.
 
-usage: judge.py TRUTH.json REPORT.json"""
+usage: bench/fleet/judge.py TRUTH.json REPORT.json"""
 import collections
 import json
 import sys

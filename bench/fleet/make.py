@@ -4,7 +4,7 @@
 noise and drift of its own, some of them bad; regressions of 1, 3 and 10 % from a night on in some models; corrupt
 files. What was planted is in FOLDER/truth.json. The same arguments give the same bytes.
 
-usage: make.py FOLDER --models N --devices N --nights N [--sessions N] [--seed N] [--build BUILD_DIR] FROM.etdump..."""
+usage: bench/fleet/make.py FOLDER FROM.etdump... [--models N --devices N --nights N --sessions N --seed N]"""
 import argparse
 import datetime
 import hashlib
@@ -125,7 +125,8 @@ def make_sessions(asked, devices, models, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog="bench/fleet/make.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("dumps", nargs="+", type=pathlib.Path)
     for name, default in (("models", 1000), ("devices", 20), ("nights", 30), ("sessions", 0), ("seed", 1)):
