@@ -4,6 +4,8 @@
 // kai_<role>_<op…>_<types…>_<arch>_<instruction>. And what functions without a name are called.
 #include "explain/kernels.h"
 
+#include "binary/cxx_name.h"
+
 static bool digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -122,7 +124,8 @@ void etp_kernel_name_parse(etp_str name, etp_kernel_name *out)
 const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena)
 {
     if (k->symbol.len) {
-        return etp_arena_strdup(arena, k->symbol);
+        etp_str cxx = etp_cxx_name(k->symbol, arena);
+        return etp_arena_strdup(arena, cxx.len ? cxx : k->symbol);
     }
     const char *what = k->code == ETP_CODE_UNKNOWN ? "code" : etp_code_title(k->code);
     const char *noun = k->code == ETP_CODE_UNKNOWN || k->code == ETP_CODE_SCALAR ? ""

@@ -95,6 +95,26 @@ static void proof_keys(etp_report *r, const etp_kernels_answer *answer)
     }
 }
 
+// Several functions of one name (instances of a template, copies of a compiler) are one row.
+static bool is_first_of_name(const etp_kernels *k, size_t i)
+{
+    for (size_t b = 0; b < i; b++) {
+        if (strcmp(k->kernels[b].title, k->kernels[i].title) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t samples_of_name(const etp_kernels *k, size_t i)
+{
+    uint64_t sum = 0;
+    for (size_t b = i; b < k->n_kernels; b++) {
+        sum += strcmp(k->kernels[b].title, k->kernels[i].title) == 0 ? k->kernels[b].samples : 0;
+    }
+    return sum;
+}
+
 static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
 {
     static const etp_column k_columns[] = {
@@ -108,13 +128,15 @@ static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, 
     etp_table *t = etp_report_table(r, ETP_KERNELS_TABLE, NULL, k_columns, 6);
     for (size_t a = 0; a < n; a++) {
         const etp_kernels *k = &arms[a]->kernels;
-        for (size_t i = 0; i < k->n_kernels; i++) {
+        for (size_t i = 0, shown = 0; i < k->n_kernels && shown < TOP; i++) {
             const etp_kernel *f = &k->kernels[i];
-            if (i < TOP) {
+            if (is_first_of_name(k, i)) {
+                const uint64_t samples = samples_of_name(k, i);
                 ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_z(f->title),
-                        etp_cell_z(etp_code_title(f->code)), etp_cell_u64(f->samples),
-                        etp_cell_double(share(f->samples, k->samples)),
+                        etp_cell_z(etp_code_title(f->code)), etp_cell_u64(samples),
+                        etp_cell_double(share(samples, k->samples)),
                         f->op < k->n_ops ? etp_cell_str(k->ops[f->op].name) : etp_cell_missing());
+                shown++;
             }
         }
     }
