@@ -319,6 +319,19 @@ static void write_grid(etp_text *o, const etp_screen *s)
     }
 }
 
+// Bytes of the first word as a shell sees it: blanks inside quotes do not end it.
+static size_t shell_word(etp_str s)
+{
+    char quote = '\0';
+    size_t n = 0;
+    for (; n < s.len && (quote || s.ptr[n] != ' '); n++) {
+        char c = s.ptr[n];
+        bool mark = c == '\'' || c == '"';
+        quote = quote ? (c == quote ? '\0' : quote) : mark ? c : '\0';
+    }
+    return n;
+}
+
 // What can be copied from the terminal as one command: lines end where a shell goes on.
 static void write_command(etp_text *o, etp_str s, size_t indent)
 {
@@ -326,7 +339,7 @@ static void write_command(etp_text *o, etp_str s, size_t indent)
     etp_sink_repeat(o->sink, ' ', indent);
     etp_text_sgr(o, "36");
     for (bool first = true; s.len; first = false) {
-        size_t n = etp_str_find(s, ETP_STR(" "));
+        size_t n = shell_word(s);
         etp_str w = {s.ptr, n};
         s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
         bool fits = at + 1 + etp_width(w) + (s.len ? 2 : 0) <= o->width;

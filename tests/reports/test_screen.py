@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -56,10 +57,20 @@ def look(name, *words):
     notes = {"recorded", "\\", "←"}  # short forms, and a command that goes on
     cut = {w for w in re.findall(r"\S+", shown[60]) if not re.fullmatch(r"[█▉▊▋▌▍▎▏]+", w)} - wide - notes
     expect(not cut, name, "words that are not in the wide form", cut)
+    for width in WIDTHS:
+        expect(commands(shown[width]) == commands(shown[200]), name, width, "a command that no shell puts together",
+               commands(shown[width]), commands(shown[200]))
     plain = run(*words, locale="C")[0]
     expect(plain.isascii(), name, "not ASCII", [c for c in plain if not c.isascii()])
+    expect("? new" not in plain, name, "ASCII", "an arrow that nobody reads", plain)
     expect(len(plain.splitlines()) <= 32, name, "ASCII", len(plain.splitlines()))
     return shown[80]
+
+
+def commands(text):
+    """What a shell makes of the commands, as words."""
+    lines = re.sub(r" \\\n\s+", " ", text).splitlines()
+    return [shlex.split(line) for line in lines if line.strip().startswith("etprof ")]
 
 
 def figures(text):

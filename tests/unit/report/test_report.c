@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "report/screen.h"
 #include "report/svg.h"
 #include "sample.h"
 
@@ -574,6 +575,36 @@ static void same_tree_same_bytes(void **state)
     }
 }
 
+// A command that does not fit goes on behind a backslash, never inside quotes, where the shell
+// would take the backslash as it stands. In ASCII an arrow is one.
+static void commands_can_be_copied(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_strbuf text;
+    etp_screen *s = etp_screen_create(&arena, "t");
+    etp_screen_step(s, "What to do next", "N1", "1 ms", "slower \u2190 here",
+                    "etprof whatif out 'back op33' 'back op35' 'back op37'", true);
+    for (int width = 30; width < 70; width++) {
+        etp_strbuf_init(&text, &arena);
+        etp_sink sink = etp_sink_strbuf(&text);
+        const etp_report_style style = {.width = width};
+        assert_int_equal(etp_screen_write(s, &style, &sink, NULL), ETP_OK);
+        const char *shown = etp_strbuf_str(&text).ptr;
+        assert_non_null(shown);
+        assert_non_null(strstr(shown, "slower <"));
+        const char *at = strstr(shown, "etprof whatif");
+        assert_non_null(at);
+        unsigned quotes = 0;
+        for (; *at; at++) {
+            quotes += *at == '\'' ? 1 : 0;
+            assert_false(*at == '\\' && quotes % 2 == 1);
+        }
+        assert_int_equal(quotes, 6);
+    }
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,6 +628,7 @@ int main(void)
         cmocka_unit_test(parts_keep_ids_apart),
         cmocka_unit_test(ticks_are_round_and_inside),
         cmocka_unit_test(same_tree_same_bytes),
+        cmocka_unit_test(commands_can_be_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
