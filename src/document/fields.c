@@ -3,6 +3,7 @@
 #include "document/fields.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 #include "base/number.h"
 
@@ -127,6 +128,9 @@ static void write_per(etp_json *j, const etp_field *f, const char *items, const 
         etp_made made;
         const etp_place inner = {at->root, at->object, i, at->outer};
         const void *value = f->find ? f->find(&inner, &made) : items + i * f->size;
+        if (!value && (f->flags & ETP_SKIP)) {
+            continue;
+        }
         if (f->axis->name) {
             etp_json_key(j, f->axis->name(at, i));
         }
@@ -199,6 +203,17 @@ static void write_object(etp_json *j, const etp_shape *shape, const etp_place *a
     begin(j, false, shape->one_line);
     write_members(j, shape, at);
     etp_json_end(j);
+}
+
+const void *etp_made_text(etp_made *made, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(made->own.chars, sizeof made->own.chars, format, args);
+    va_end(args);
+    size_t most = sizeof made->own.chars - 1, len = n < 0 ? 0 : (size_t)n;
+    made->own.str = (etp_str){made->own.chars, len < most ? len : most};
+    return &made->own.str;
 }
 
 void etp_members_write(etp_json *j, const etp_shape *shape, const void *object, const void *root)

@@ -43,7 +43,8 @@ typedef enum etp_field_flag {
     ETP_BLANK = 256,  // TEXT: NULL is an empty text
     ETP_ZERO = 16,    // 0 is null; NUMBER: less, too
     ETP_MOST = 32,    // the largest number is null
-    ETP_LATER = 64    // was added: documents that lack it are sound
+    ETP_LATER = 64,   // was added: documents that lack it are sound
+    ETP_SKIP = 512    // PER: entries without a value are left out, not null
 } etp_field_flag;
 
 typedef enum etp_field_range { // of numbers
@@ -68,6 +69,10 @@ typedef union etp_made { // room for a value that no struct holds
     double real;
     int maybe;
     bool yes;
+    struct { // a text made here
+        etp_str str;
+        char chars[300];
+    } own;
 } etp_made;
 
 typedef struct etp_words { // of numbers that are written as texts
@@ -101,7 +106,8 @@ typedef struct etp_field {
     uint32_t offset, size;                 // size: of one value
     uint32_t n_offset, n_size, cap_offset; // of a list: where its length is
     uint32_t cap;                          // of an array in the struct
-    uint64_t most; // that is read: a number, the length of a list; 0: what fits the type
+    uint64_t most;  // that is read: a number, the length of a list; 0: what fits the type
+    unsigned least; // the fewest entries that a list may have
     const etp_shape *shape;
     const etp_words *words;
     const etp_axis *axis;
@@ -133,6 +139,8 @@ void etp_object_member(etp_json *j, const char *key, const etp_shape *shape, con
 // there.
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
                         const void *root);
+// Fills MADE with a text, cut to the room there is; for a row of STR.
+const void *etp_made_text(etp_made *made, const char *format, ...) ETP_PRINTF(2, 3);
 // All that SHAPE says, into OBJECT, which is zeroed. fields_read.c
 void etp_object_read(const struct etp_json_object *o, const etp_shape *shape, void *object,
                      void *root);

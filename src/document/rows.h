@@ -118,6 +118,7 @@
     static size_t name(const etp_place *at)   \
     {                                         \
         const document *doc = at->root;       \
+        (void)doc;                            \
         return expression;                    \
     }
 #define AXIS(name, document, length, text)                        \
@@ -125,6 +126,7 @@
     static const char *name##_name(const etp_place *at, size_t i) \
     {                                                             \
         const document *doc = at->root;                           \
+        (void)doc;                                                \
         return text;                                              \
     }                                                             \
     static const etp_axis name = {name##_length, name##_name};

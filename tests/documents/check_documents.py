@@ -31,8 +31,9 @@ def spliced(members):
 def is_nullable(m):
     if m["kind"] == "text" and m["many"] == "counted":
         return False
-    return not m["set"] and not m["blank"] and not m["sha256"] and not (m["absent"] and m["many"] == "one") and (
-        m["null"] or m["kind"] in UNKNOWN or None in m.get("words", ()))
+    if any(m[flag] for flag in ("set", "skip", "blank", "sha256")) or (m["absent"] and m["many"] == "one"):
+        return False
+    return m["null"] or m["kind"] in UNKNOWN or None in m.get("words", ())
 
 
 def of_value(m):
@@ -61,7 +62,7 @@ def of_value(m):
 def of_member(m):
     value = of_value(m if m["many"] in ("one", "at") else {**m, "null": False} if m["kind"] == "object" else m)
     if m["many"] == "counted" or (m["many"] == "per" and not m["named"]):
-        return {"type": "array", "items": value}
+        return {"type": "array", **({"minItems": m["least"]} if m["least"] else {}), "items": value}
     return {"type": "object", "additionalProperties": value} if m["many"] == "per" else value
 
 

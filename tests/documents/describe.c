@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "inspect/inspect.h"
+#include "inspect/kernels/binary.h"
+#include "inspect/kernels/kernels.h"
+#include "inspect/kernels/log.h"
 #include "inspect/tensors.h"
 #include "integrity/validate/validate.h"
 #include "integrity/verify.h"
@@ -69,12 +72,14 @@ static void describe_field(etp_json *j, const etp_field *f)
     etp_json_kv_bool(j, "absent", f->flags & ETP_ABSENT);
     etp_json_kv_bool(j, "later", f->flags & ETP_LATER);
     etp_json_kv_bool(j, "set", f->flags & ETP_SET);
+    etp_json_kv_bool(j, "skip", f->flags & ETP_SKIP);
     etp_json_kv_bool(j, "sha256", f->flags & ETP_SHA256);
     etp_json_kv_bool(j, "blank", f->flags & ETP_BLANK);
     etp_json_kv_bool(j, "null",
                      (f->flags & (ETP_EMPTY | ETP_ZERO | ETP_MOST)) || f->find ||
                          (f->pointer && f->many == ETP_ONE) || (f->when && f->many == ETP_ONE));
     etp_json_kv_z(j, "range", k_ranges[f->range]);
+    etp_json_kv_u64(j, "least", f->least);
     etp_json_kv_z(j, "schema", f->schema);
     etp_json_kv_z(j, "doc", f->doc);
     if (f->words) {
@@ -109,6 +114,9 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     X(inspect)         \
     X(inspect_diff)    \
     X(inspect_tensors) \
+    X(kernel_binary)   \
+    X(kernel_log)      \
+    X(kernels)         \
     X(launch)          \
     X(levels)          \
     X(page)            \

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "document/rows.h"
+
 bool etp_kernel_binary_is(etp_bytes file)
 {
     static const char *const k_magics[] = {"\177ELF", "\317\372\355\376", "\316\372\355\376",
@@ -118,59 +120,62 @@ static bool shown(const etp_kernel_binaries *b, const etp_built_kernel *k)
 
 // ---- JSON ----
 
-static void file_json(const etp_kernel_binaries *b, const etp_kernel_binary *f, etp_json *j)
+WORDS(k_code, etp_code_name, etp_code, ETP_CODES)
+LENGTH(k_codes, etp_kernel_binaries, ETP_CODES - 1) // all but the unknown
+FIND(means, etp_kernel_binaries, etp_kernel_binaries, MAKE(text, "built in, not run"))
+FIND(of_code, etp_kernel_binary, etp_kernel_binaries, it->of[at->index + 1] ? it : NULL)
+FIND(code, etp_kernel_binary, etp_kernel_binaries, MAKE(maybe, (int)at->index + 1))
+FIND(code_functions, etp_kernel_binary, etp_kernel_binaries, &it->of[at->index + 1])
+FIND(code_bytes, etp_kernel_binary, etp_kernel_binaries, &it->bytes_of[at->index + 1])
+static bool is_listed(const void *kernel, const etp_place *at)
 {
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "name", f->title);
-    etp_json_kv_z(j, "format", f->format);
-    etp_json_kv_z(j, "machine", f->machine);
-    etp_json_kv_str(j, "build_id", f->build_id);
-    etp_json_kv_u64(j, "functions", f->functions);
-    etp_json_kv_u64(j, "named", f->named);
-    etp_json_kv_u64(j, "undecoded", f->undecoded);
-    etp_json_key(j, "isa");
-    etp_json_begin_array(j);
-    for (unsigned c = 1; c < ETP_CODES; c++) {
-        if (f->of[c]) {
-            etp_json_begin_object_inline(j);
-            etp_json_kv_z(j, "isa", etp_code_name((etp_code)c));
-            etp_json_kv_u64(j, "functions", f->of[c]);
-            etp_json_kv_u64(j, "bytes", f->bytes_of[c]);
-            etp_json_end(j);
-        }
-    }
-    etp_json_end(j);
-    etp_json_key(j, "kernels");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < f->kernels.n; i++) {
-        const etp_built_kernel *k = &f->kernels.items[i];
-        if (shown(b, k)) {
-            etp_json_begin_object_inline(j);
-            etp_json_kv_str(j, "kernel_name", k->name);
-            etp_json_kv_z(j, "isa", etp_code_name(k->code));
-            etp_json_kv_u64(j, "address", k->address);
-            etp_json_kv_u64(j, "bytes", k->bytes);
-            etp_json_end(j);
-        }
-    }
-    etp_json_end(j);
-    etp_json_end(j);
+    return shown(at->root, kernel);
 }
+
+#define OF etp_built_kernel
+static const etp_field k_kernel_rows[] = {
+    FIELD("kernel_name", STR, name, "of XNNPACK or KleidiAI"),
+    FIELD("isa", WORD, code, "its most demanding instruction's", .words = &k_code),
+    FIELD("address", UINT, address, "in the file's address space"),
+    FIELD("bytes", UINT, bytes, "of its code"),
+};
+static SHAPE_ON_ONE_LINE(k_kernel, k_kernel_rows);
+#undef OF
+#define OF etp_kernel_binary
+static const etp_field k_isa_rows[] = {
+    MADE("isa", WORD, code, "least first within a machine", .words = &k_code, .flags = ETP_SET),
+    MADE("functions", UINT, code_functions, "that need it", .flags = ETP_SET),
+    MADE("bytes", UINT, code_bytes, "of their code", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_isa, k_isa_rows);
+static const etp_field k_file_rows[] = {
+    FIELD("name", TEXT, title, "of the file", .flags = ETP_SET),
+    FIELD("format", TEXT, format, "ELF or Mach-O", .flags = ETP_SET),
+    FIELD("machine", TEXT, machine, "of its code", .flags = ETP_SET),
+    FIELD("build_id", STR, build_id, "empty: none"),
+    FIELD("functions", UINT, functions, "of those that lie in each other the outer one"),
+    FIELD("named", UINT, named, "of these"),
+    FIELD("undecoded", UINT, undecoded, "of these"),
+    MADE_PER("isa", OBJECT, of_code, &k_codes, "what the functions need", .shape = &k_isa,
+             .flags = ETP_SKIP),
+    VECTOR("kernels", OBJECT, kernels, "by name", .shape = &k_kernel, .when = is_listed),
+};
+static SHAPE(k_file, k_file_rows);
+#undef OF
+#define OF etp_kernel_binaries
+static const etp_field k_rows[] = {
+    MADE("means", TEXT, means, "what to make of it", .flags = ETP_SET),
+    LIST("files", OBJECT, files, n, "one or two", .shape = &k_file),
+};
+static SHAPE(k_binaries, k_rows);
+#undef OF
+
+const etp_document k_etp_kernel_binary_document = {
+    "etprof.kernel_binary/1", "what kernels prints of a program or library", &k_binaries};
 
 void etp_kernel_binaries_json(const void *binaries, etp_json *j)
 {
-    const etp_kernel_binaries *b = binaries;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.kernel_binary/1");
-    etp_json_kv_z(j, "means", "built in, not run");
-    etp_json_key(j, "files");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < b->n; i++) {
-        file_json(b, &b->files[i], j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_kernel_binary_document, binaries, binaries);
 }
 
 // ---- report ----

@@ -4,8 +4,8 @@
 #ifndef ETP_INSPECT_KERNELS_BINARY_H
 #define ETP_INSPECT_KERNELS_BINARY_H
 
-#include "base/json.h"
 #include "binary/code.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 typedef struct etp_built_kernel { // a function with a name of XNNPACK or KleidiAI
@@ -37,7 +37,8 @@ typedef struct etp_kernel_binaries {
     size_t n;           // 1 or 2
     const char *filter; // only kernels with this in their name, NULL all
 } etp_kernel_binaries;
-void etp_kernel_binaries_json(const void *binaries, etp_json *j); // etprof.kernel_binary/1
+extern const etp_document k_etp_kernel_binary_document; // of etp_kernel_binaries
+void etp_kernel_binaries_json(const void *binaries, etp_json *j);
 // Tables "isa" and "kernels".
 const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_arena *arena);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/csv.h"
+#include "document/rows.h"
 #include "os/os.h"
 
 #define FILE_LIMIT ((size_t)256 << 20)
@@ -111,136 +111,152 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : (double)NAN;
 }
 
-static void json_shares(etp_json *j, const char *key, const uint64_t of[ETP_CODES], uint64_t whole)
+static const void *made_share(uint64_t part, uint64_t whole, etp_made *made)
 {
-    etp_json_key(j, key);
-    etp_json_begin_object_inline(j);
-    for (int c = 0; c < ETP_CODES; c++) {
-        if (of[c]) {
-            etp_json_kv_ratio(j, etp_code_name((etp_code)c), share(of[c], whole));
-        }
-    }
-    etp_json_end(j);
+    return part ? MAKE(real, share(part, whole)) : NULL;
 }
 
-static void json_kernel_name(etp_json *j, const char *key, const etp_kernel *k)
+// The symbol; without one the place, which is the same in every arm.
+static const void *kernel_name(const etp_kernel *k, etp_made *made)
 {
-    char place[300];
-    snprintf(place, sizeof place, "%.*s+0x%llx", ETP_STR_ARG(k->module),
-             (unsigned long long)k->start);
-    etp_json_kv_str(j, key, k->symbol.len ? k->symbol : etp_str_from(place));
+    return k->symbol.len ? (const void *)&k->symbol
+                         : etp_made_text(made, "%.*s+0x%llx", ETP_STR_ARG(k->module),
+                                         (unsigned long long)k->start);
 }
 
-static void json_kernels(etp_json *j, const etp_kernels *k)
+static const char *category_of(int category)
 {
-    etp_json_key(j, "kernels");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < k->n_kernels; i++) {
-        const etp_kernel *f = &k->kernels[i];
-        etp_json_begin_object_inline(j);
-        json_kernel_name(j, "name", f);
-        etp_json_kv_z(j, "title", f->title);
-        etp_json_kv_str_if(j, "symbol", f->symbol, f->symbol.len);
-        etp_json_kv_str(j, "module", f->module);
-        etp_json_kv_str(j, "build_id", f->build_id);
-        etp_json_kv_u64(j, "offset", f->start);
-        etp_json_kv_u64(j, "bytes", f->end - f->start);
-        etp_json_kv_bool(j, "bounds_known", f->has_bounds);
-        etp_json_kv_z(j, "isa", etp_code_name(f->code));
-        etp_json_kv_bool(j, "decoded", f->whole);
-        etp_json_kv_bool(j, "steered", f->evidence);
-        etp_json_kv_u64(j, "samples", f->samples);
-        etp_json_kv_ratio(j, "share", share(f->samples, k->samples));
-        if (f->op < k->n_ops) {
-            etp_json_kv_str(j, "operator", k->ops[f->op].name);
-        } else {
-            etp_json_kv_null(j, "operator");
-        }
-        etp_json_end(j);
-    }
-    etp_json_end(j);
+    return etp_category_name((etp_category)category);
 }
 
-static void json_operators(etp_json *j, const etp_kernels *k)
-{
-    etp_json_key(j, "operators");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < k->n_ops; i++) {
-        const etp_kernel_op *op = &k->ops[i];
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "name", op->name);
-        etp_json_kv_i64(j, "chain", op->chain);
-        etp_json_kv_i64(j, "instruction", op->instruction);
-        etp_json_kv_z(j, "category", etp_category_name(etp_op_category(op->name)));
-        etp_json_kv_u64(j, "samples", op->samples);
-        etp_json_kv_u64(j, "sure", op->sure);
-        etp_json_kv_ratio(j, "share", share(op->samples, k->samples));
-        json_shares(j, "isa", op->of, op->samples);
-        if (op->kernel < k->n_kernels) {
-            json_kernel_name(j, "kernel", &k->kernels[op->kernel]);
-            etp_json_kv_z(j, "kernel_isa", etp_code_name(k->kernels[op->kernel].code));
-        } else {
-            etp_json_kv_null(j, "kernel");
-            etp_json_kv_null(j, "kernel_isa");
-        }
-        etp_json_kv_ratio(j, "kernel_share",
-                          op->kernel < k->n_kernels ? share(op->kernel_samples, op->sure)
-                                                    : (double)NAN);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
+WORDS(k_code, etp_code_name, etp_code, ETP_CODES)
+WORDS(k_machine, etp_machine_name, etp_machine, ETP_MACHINE_AARCH64 + 1)
+WORDS(k_category, category_of, int, ETP_CATEGORY_COUNT)
+AXIS(k_codes, etp_kernels_answer, ETP_CODES, etp_code_name((etp_code)i))
+#define OF_ARM ((const etp_kernels *)at->outer->object) // of a kernel, of an operator
+#define OPS_KERNEL (it->kernel < OF_ARM->n_kernels ? &OF_ARM->kernels[it->kernel] : NULL)
+FIND(kernel_named, etp_kernel, etp_kernels_answer, kernel_name(it, made))
+FIND(kernel_bytes, etp_kernel, etp_kernels_answer, MAKE(number, it->end - it->start))
+FIND(kernel_share, etp_kernel, etp_kernels_answer, MAKE(real, share(it->samples, OF_ARM->samples)))
+FIND(kernel_operator, etp_kernel, etp_kernels_answer,
+     it->op < OF_ARM->n_ops ? &OF_ARM->ops[it->op].name : NULL)
+FIND(op_category, etp_kernel_op, etp_kernels_answer, MAKE(maybe, (int)etp_op_category(it->name)))
+FIND(op_share, etp_kernel_op, etp_kernels_answer, MAKE(real, share(it->samples, OF_ARM->samples)))
+FIND(op_isa, etp_kernel_op, etp_kernels_answer, made_share(it->of[at->index], it->samples, made))
+FIND(op_kernel, etp_kernel_op, etp_kernels_answer,
+     OPS_KERNEL ? kernel_name(OPS_KERNEL, made) : NULL)
+FIND(op_kernel_isa, etp_kernel_op, etp_kernels_answer, OPS_KERNEL ? &OPS_KERNEL->code : NULL)
+FIND(op_kernel_share, etp_kernel_op, etp_kernels_answer,
+     OPS_KERNEL ? MAKE(real, share(it->kernel_samples, it->sure)) : NULL)
+FIND(streaming, etp_kernels, etp_kernels_answer,
+     MAKE(real, share(it->streaming, it->streaming_known)))
+FIND(isa, etp_kernels, etp_kernels_answer, made_share(it->of[at->index], it->samples, made))
+FIND(evidence_isa, etp_kernels, etp_kernels_answer,
+     made_share(it->evidence_of[at->index], it->evidence, made))
+FIND(ahead_isa, etp_kernels, etp_kernels_answer,
+     made_share(it->ahead_of[at->index], it->evidence, made))
+FIND(proof_ok, etp_proof, etp_kernels_answer,
+     MAKE(maybe, it->truth == ETP_UNPROVEN ? -1 : it->truth == ETP_CONFIRMED))
+FIND(proof_text, etp_proof, etp_kernels_answer, it->lines.n ? &it->lines.items[0].text : NULL)
+KNOWN(was_sampled, etp_kernels_of_arm, it->sampled)
 
-static void json_proof(etp_json *j, const etp_proof *proof)
-{
-    etp_json_key(j, "proof");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_bool_if(j, "ok", proof->truth == ETP_CONFIRMED, proof->truth != ETP_UNPROVEN);
-    etp_json_kv_z(j, "text", proof->lines.n ? proof->lines.items[0].text : NULL);
-    etp_json_end(j);
-}
+#define BY_ISA(key, find, of)                                                  \
+    MADE_PER(key, RATIO, find, &k_codes, "share of " of " by instruction set", \
+             .flags = ETP_SKIP | ETP_ONE_LINE, .range = ETP_0_TO_1)
+#define OF etp_kernel
+static const etp_field k_kernel_rows[] = {
+    MADE("name", STR, kernel_named, "the symbol; without one module and address", .flags = ETP_SET),
+    FIELD("title", TEXT, title, "the same, or what it was seen as", .flags = ETP_LATER),
+    FIELD("symbol", STR, symbol, "where the file names it", .flags = ETP_EMPTY),
+    FIELD("module", STR, module, "file that holds it"),
+    FIELD("build_id", STR, build_id, "of that file; empty: none"),
+    FIELD("offset", UINT, start, "address in the module"),
+    MADE("bytes", UINT, kernel_bytes, "of its code", .flags = ETP_SET),
+    FIELD("bounds_known", BOOL, has_bounds, "false: a window around a sampled address"),
+    FIELD("isa", WORD, code, "its most demanding instruction's", .words = &k_code),
+    FIELD("decoded", BOOL, whole, "all of its code could be read"),
+    FIELD("steered", BOOL, evidence, "of a library that levels steer"),
+    FIELD("samples", UINT, samples, "in it"),
+    MADE("share", RATIO, kernel_share, "of the arm's samples", .range = ETP_0_TO_1),
+    MADE("operator", STR, kernel_operator, "it was seen in most"),
+};
+static SHAPE_ON_ONE_LINE(k_kernel, k_kernel_rows);
+#undef OF
+#define OF etp_kernel_op
+static const etp_field k_op_rows[] = {
+    FIELD("name", STR, name, "as recorded in the sampled process", .flags = ETP_SET),
+    FIELD("chain", INT, chain, "of the instruction", .range = ETP_SIGNED),
+    FIELD("instruction", INT, instruction, "in the method's chain", .range = ETP_SIGNED),
+    MADE("category", WORD, op_category, "by its name", .words = &k_category, .flags = ETP_SET),
+    FIELD("samples", UINT, samples, "while it ran"),
+    FIELD("sure", UINT, sure, "of these, far enough from its neighbours"),
+    MADE("share", RATIO, op_share, "of the arm's samples", .range = ETP_0_TO_1),
+    BY_ISA("isa", op_isa, "its samples"),
+    MADE("kernel", STR, op_kernel, "seen most in it"),
+    MADE("kernel_isa", WORD, op_kernel_isa, "of that kernel", .words = &k_code),
+    MADE("kernel_share", RATIO, op_kernel_share, "of the sure samples", .range = ETP_0_TO_1),
+};
+static SHAPE_ON_ONE_LINE(k_op, k_op_rows);
+#undef OF
+#define OF etp_kernels
+static const etp_field k_count_rows[] = {
+    FIELD("machine", WORD, machine, "of the code", .words = &k_machine),
+    FIELD("samples", UINT, samples, "of all launches"),
+    FIELD("in_iterations", UINT, in_iterations, "of these, while an inference ran"),
+    FIELD("joined", UINT, joined, "of these, while a recorded operator ran"),
+    FIELD("joined_surely", UINT, sure, "of these, far enough from its neighbours"),
+    FIELD("evidence_samples", UINT, evidence, "in libraries that levels steer"),
+    MADE("streaming_share", RATIO, streaming, "in streaming mode (SME); null: unknown",
+         .range = ETP_0_TO_1),
+    BY_ISA("isa", isa, "all samples"),
+    BY_ISA("evidence_isa", evidence_isa, "those in steered libraries"),
+    BY_ISA("ahead_isa", ahead_isa, "these, of what was about to run,"),
+};
+static SHAPE(k_counts, k_count_rows);
+static const etp_field k_list_rows[] = {
+    LIST("kernels", OBJECT, kernels, n_kernels, "most samples first", .shape = &k_kernel),
+    LIST("operators", OBJECT, ops, n_ops, "likewise", .shape = &k_op),
+};
+static SHAPE(k_lists, k_list_rows);
+#undef OF
+#define OF etp_proof
+static const etp_field k_proof_rows[] = {
+    MADE("ok", MAYBE, proof_ok, "whether the level was in force; null: not proven"),
+    MADE("text", TEXT, proof_text, "one line for people"),
+};
+static SHAPE_ON_ONE_LINE(k_proof, k_proof_rows);
+#undef OF
+#define OF etp_kernels_of_arm
+static const etp_field k_sampled_rows[] = {
+    FIELD(NULL, OBJECT, kernels, "", .shape = &k_counts),
+    FIELD("proof", OBJECT, proof, "of the samples alone", .shape = &k_proof),
+    FIELD(NULL, OBJECT, kernels, "", .shape = &k_lists),
+};
+static SHAPE(k_sampled, k_sampled_rows);
+static const etp_field k_arm_rows[] = {
+    FIELD("name", TEXT, name, "of the experiment", .flags = ETP_SET),
+    FIELD("level", TEXT, level_name, "null: unknown"),
+    FIELD("threads", UINT, threads, "of the runner", .range = ETP_FROM_1),
+    FIELD("sampled", BOOL, sampled, "has a sampled launch that could be read"),
+    FIELD("problem", TEXT, problem, "why not, when it should"),
+    GROUP(NULL, &k_sampled, "", .when = was_sampled, .flags = ETP_ABSENT),
+};
+static SHAPE(k_arm, k_arm_rows);
+#undef OF
+#define OF etp_kernels_answer
+static const etp_field k_answer_rows[] = {
+    FIELD("model", TEXT, title, "or what the folder is about", .flags = ETP_SET),
+    LIST("arms", OBJECT, arms, n_arms, "as in the run", .shape = &k_arm),
+};
+static SHAPE(k_answer, k_answer_rows);
+#undef OF
 
-static void json_arm(etp_json *j, const etp_kernels_of_arm *a)
-{
-    const etp_kernels *k = &a->kernels;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "name", a->name);
-    etp_json_kv_z(j, "level", a->level_name);
-    etp_json_kv_u64(j, "threads", a->threads);
-    etp_json_kv_bool(j, "sampled", a->sampled);
-    etp_json_kv_z(j, "problem", a->problem);
-    if (a->sampled) {
-        etp_json_kv_z(j, "machine", etp_machine_name(k->machine));
-        etp_json_kv_u64(j, "samples", k->samples);
-        etp_json_kv_u64(j, "in_iterations", k->in_iterations);
-        etp_json_kv_u64(j, "joined", k->joined);
-        etp_json_kv_u64(j, "joined_surely", k->sure);
-        etp_json_kv_u64(j, "evidence_samples", k->evidence);
-        etp_json_kv_ratio(j, "streaming_share", share(k->streaming, k->streaming_known));
-        json_shares(j, "isa", k->of, k->samples);
-        json_shares(j, "evidence_isa", k->evidence_of, k->evidence);
-        json_shares(j, "ahead_isa", k->ahead_of, k->evidence);
-        json_proof(j, &a->proof);
-        json_kernels(j, k);
-        json_operators(j, k);
-    }
-    etp_json_end(j);
-}
+const etp_document k_etp_kernels_document = {"etprof.kernels/1",
+                                             "what kernels prints of a run folder", &k_answer};
 
-void etp_kernels_json(const void *data, etp_json *j)
+void etp_kernels_json(const void *answer, etp_json *j)
 {
-    const etp_kernels_answer *answer = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.kernels/1");
-    etp_json_kv_z(j, "model", answer->title);
-    etp_json_key(j, "arms");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < answer->n_arms; i++) {
-        json_arm(j, &answer->arms[i]);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_kernels_document, answer, answer);
 }
 
 // What the kit calls category.

@@ -3,7 +3,7 @@
 #ifndef ETP_INSPECT_KERNELS_KERNELS_H
 #define ETP_INSPECT_KERNELS_KERNELS_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "explain/kernels.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -30,7 +30,8 @@ typedef struct etp_kernels_answer { // lives in the arena given to load
 ETP_NODISCARD etp_status etp_kernels_load(const etp_run *run, etp_arena *arena,
                                           etp_kernels_answer *out, etp_error *err);
 
-void etp_kernels_json(const void *answer, etp_json *j); // etprof.kernels/1
+extern const etp_document k_etp_kernels_document; // of etp_kernels_answer
+void etp_kernels_json(const void *answer, etp_json *j);
 const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena *arena);
 #define ETP_KERNELS_TABLE "kernels" // the table for CSV
 // Present and absent kernels side by side, as Arm's kit shows them; GEMM: only those of matrix

@@ -6,7 +6,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
-#include "explain/kernels.h"
+#include "document/rows.h"
 
 #define MOST_KERNELS 100000
 
@@ -111,9 +111,11 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     ETP_NEED(kind && copy, err, "kernels");
     bool transpose = strcmp(kind, "transposec") == 0;
     etp_logged_kernel k = {
-        {copy, name.len},
-        transpose ? ETP_STR("transpose") : etp_str_from(kind), count
+        .name = {copy, name.len},
+          .count = count
     };
+    k.category = transpose ? ETP_STR("transpose") : etp_str_from(kind);
+    etp_kernel_name_parse(k.name, &k.parts);
     return ETP_PUSH(arena, &log->kernels, k) &&
                    etp_index_insert(&log->by_name, arena, hash_of(name),
                                     (uint32_t)(log->kernels.n - 1))
@@ -239,51 +241,51 @@ static const char *architecture(const etp_kernel_name *name)
     return "Other";
 }
 
-static void put_kernel(const etp_logged_kernel *k, etp_json *j)
+FIND(means, etp_kernel_logs, etp_kernel_logs,
+     MAKE(text, "registered for this CPU, not necessarily run"))
+static bool is_wanted(const void *kernel, const etp_place *at)
 {
-    etp_kernel_name name;
-    etp_kernel_name_parse(k->name, &name);
-    etp_json_begin_object_inline(j);
-    etp_json_kv_str(j, "kernel_name", k->name);
-    etp_json_kv_str(j, "category", k->category);
-    etp_json_kv_u64(j, "count", k->count);
-    etp_json_kv_str(j, "dtype", name.dtype);
-    etp_json_kv_str(j, "xnn_op", name.op);
-    etp_json_kv_str(j, "variant", name.variant);
-    etp_json_kv_str(j, "ukernel_shape", name.shape);
-    etp_json_kv_str(j, "arch_chain", name.arch);
-    etp_json_kv_bool(j, "has_sme", name.sme);
-    etp_json_kv_bool(j, "has_sme2", name.sme2);
-    etp_json_end(j);
+    return wanted(at->root, ((const etp_logged_kernel *)kernel)->name);
 }
 
-void etp_kernel_logs_json(const void *data, etp_json *j)
+#define OF etp_logged_kernel
+static const etp_field k_kernel_rows[] = {
+    FIELD("kernel_name", STR, name, "as logged"),
+    FIELD("category", STR, category, "in lower case"),
+    FIELD("count", UINT, count, "lines that name it; no calls"),
+    FIELD("dtype", STR, parts.dtype, "of the name"),
+    FIELD("xnn_op", STR, parts.op, "likewise"),
+    FIELD("variant", STR, parts.variant, "likewise"),
+    FIELD("ukernel_shape", STR, parts.shape, "likewise: its tile"),
+    FIELD("arch_chain", STR, parts.arch, "likewise: what it is for"),
+    FIELD("has_sme", BOOL, parts.sme, "the name says so"),
+    FIELD("has_sme2", BOOL, parts.sme2, "likewise"),
+};
+static SHAPE_ON_ONE_LINE(k_kernel, k_kernel_rows);
+#undef OF
+#define OF etp_kernel_log
+static const etp_field k_log_rows[] = {
+    FIELD("name", TEXT, title, "of the log"),
+    FIELD("model_id", TEXT, model_id, "of a table"),
+    FIELD("lines", UINT, lines, "that named a kernel"),
+    VECTOR("kernels", OBJECT, kernels, "most lines first", .shape = &k_kernel, .when = is_wanted),
+};
+static SHAPE(k_log, k_log_rows);
+#undef OF
+#define OF etp_kernel_logs
+static const etp_field k_rows[] = {
+    MADE("means", TEXT, means, "what to make of it", .flags = ETP_SET),
+    LIST("logs", OBJECT, logs, n, "one or two", .shape = &k_log, .least = 1),
+};
+static SHAPE(k_logs, k_rows);
+#undef OF
+
+const etp_document k_etp_kernel_log_document = {"etprof.kernel_log/1",
+                                                "what kernels prints of logs of XNNPACK", &k_logs};
+
+void etp_kernel_logs_json(const void *logs, etp_json *j)
 {
-    const etp_kernel_logs *logs = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.kernel_log/1");
-    etp_json_kv_z(j, "means", "registered for this CPU, not necessarily run");
-    etp_json_key(j, "logs");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < logs->n; i++) {
-        const etp_kernel_log *log = &logs->logs[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "name", log->title);
-        etp_json_kv_z(j, "model_id", log->model_id);
-        etp_json_kv_u64(j, "lines", log->lines);
-        etp_json_key(j, "kernels");
-        etp_json_begin_array(j);
-        for (size_t k = 0; k < log->kernels.n; k++) {
-            if (wanted(logs, log->kernels.items[k].name)) {
-                put_kernel(&log->kernels.items[k], j);
-            }
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_kernel_log_document, logs, logs);
 }
 
 static void kernels_table(const etp_kernel_logs *logs, etp_report *r)
@@ -306,13 +308,13 @@ static void kernels_table(const etp_kernel_logs *logs, etp_report *r)
     for (size_t i = 0; i < logs->n; i++) {
         for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
             const etp_logged_kernel *f = &logs->logs[i].kernels.items[k];
-            etp_kernel_name name;
-            etp_kernel_name_parse(f->name, &name);
+            const etp_kernel_name *name = &f->parts;
             if (wanted(logs, f->name)) {
-                ETP_ROW(t, etp_cell_z(logs->logs[i].model_id), etp_cell_str(f->name),
-                        etp_cell_str(f->category), etp_cell_u64(f->count), etp_cell_str(name.dtype),
-                        etp_cell_str(name.op), etp_cell_str(name.variant), etp_cell_str(name.shape),
-                        etp_cell_str(name.arch), etp_cell_u64(name.sme), etp_cell_u64(name.sme2));
+                ETP_ROW(
+                    t, etp_cell_z(logs->logs[i].model_id), etp_cell_str(f->name),
+                    etp_cell_str(f->category), etp_cell_u64(f->count), etp_cell_str(name->dtype),
+                    etp_cell_str(name->op), etp_cell_str(name->variant), etp_cell_str(name->shape),
+                    etp_cell_str(name->arch), etp_cell_u64(name->sme), etp_cell_u64(name->sme2));
             }
         }
     }

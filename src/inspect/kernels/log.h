@@ -7,12 +7,14 @@
 #define ETP_INSPECT_KERNELS_LOG_H
 
 #include "base/index.h"
-#include "base/json.h"
+#include "document/fields.h"
+#include "explain/kernels.h"
 #include "report/report.h"
 
 typedef struct etp_logged_kernel {
     etp_str name, category; // category in lower case; transposec is transpose
     uint64_t count;
+    etp_kernel_name parts; // of the name
 } etp_logged_kernel;
 
 typedef struct etp_kernel_log {
@@ -40,7 +42,8 @@ typedef struct etp_kernel_logs { // what is shown
 } etp_kernel_logs;
 // The table of two logs, into a report that has begun its section.
 void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena);
-void etp_kernel_logs_json(const void *logs, etp_json *j); // etprof.kernel_log/1
+extern const etp_document k_etp_kernel_log_document; // of etp_kernel_logs
+void etp_kernel_logs_json(const void *logs, etp_json *j);
 // Tables "kernels" (the columns of Arm's kit) and, of two logs, "view".
 const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena *arena);
 
