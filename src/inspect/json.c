@@ -3,6 +3,7 @@
 #include "inspect/inspect.h"
 
 #include "document/rows.h"
+#include "inspect/ops.h"
 
 // ---- values: what goes in and out ----
 
@@ -141,14 +142,6 @@ FIND(node_source, etp_node, etp_inspect,
      etp_inspect_node_source(doc, method_of(doc, PARTITION), it))
 #undef PARTITION
 
-#define OF etp_source
-static const etp_field k_source_rows[] = {
-    FIELD("file", STR, file, "of the innermost frame outside installed packages"),
-    FIELD("line", UINT, line, "0: unknown"),
-    FIELD("module", STR, module, "its path in the model"),
-};
-static SHAPE_ON_ONE_LINE(k_source, k_source_rows);
-#undef OF
 #define OF etp_node
 static const etp_field k_node_rows[] = {
     FIELD("id", UINT, index, "in the delegate's payload"),
@@ -161,7 +154,7 @@ static const etp_field k_node_rows[] = {
     FIELD("problem", TEXT, work.problem, "why its work is unknown", .flags = ETP_ABSENT),
     FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs, with their scales"),
     MADE("debug_handle", INT, node_handle, "by which a record knows it"),
-    MADE("source", OBJECT, node_source, "where it comes from", .shape = &k_source),
+    MADE("source", OBJECT, node_source, "where it comes from", .shape = &k_etp_source),
 };
 static SHAPE(k_node, k_node_rows);
 #undef OF

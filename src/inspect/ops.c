@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/path.h"
+#include "document/rows.h"
 
 #define MOST_OF_EXECUTE 1.01 // ticks are truncated event by event
 
@@ -63,176 +64,191 @@ etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *progr
 
 // ---- document ----
 
-static void blocks_json(const etp_ops_answer *a, etp_json *j)
+static const etp_value *tensor(const etp_value *value)
 {
-    etp_json_key(j, "blocks");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
-        const etp_trace_block *b = etp_trace_block_at(a->trace, i);
-        const etp_join *join = a->joins ? &a->joins[i] : NULL;
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "name", b->name);
-        etp_json_key(j, "method");
-        if (join && join->method != ETP_NO_INDEX && !join->ambiguous) {
-            etp_json_str(j, a->program->methods[join->method].name);
-        } else {
-            etp_json_null(j);
-        }
-        etp_json_kv_bool(j, "method_ambiguous", join && join->ambiguous);
-        etp_json_kv_u64(j, "runs", b->n_runs);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
+    return value->kind == ETP_EVALUE_TENSOR ? value : NULL;
 }
 
-void etp_tensors_json(const etp_value *values, const uint32_t *which, uint32_t n, etp_json *j)
+#define ROW ((size_t)(it - doc->table.rows)) // of an operator
+
+// What the program says about an operator; that it says nothing.
+static const etp_op_facts *facts_of(const etp_ops_answer *a, size_t row)
 {
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 0; i < n; i++) {
-        const etp_value *v = &values[which[i]];
-        if (v->kind != ETP_EVALUE_TENSOR) {
-            continue;
-        }
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "dtype", etp_dtype_name(v->dtype));
-        etp_json_key(j, "shape");
-        etp_json_begin_array_inline(j);
-        for (uint32_t d = 0; d < v->rank; d++) {
-            etp_json_i64(j, v->dims[d]);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
+    static const etp_op_facts k_none = {.weight_bytes = ETP_BYTES_UNKNOWN, .debug_handle = -1};
+    return a->facts ? &a->facts[row] : &k_none;
 }
 
-static void node_json(const etp_ops_answer *a, size_t i, etp_json *j)
+static const void *node_of(const etp_ops_answer *a, const etp_op_row *row, etp_made *made)
 {
-    const etp_op_row *row = &a->table.rows[i];
-    const etp_op_facts *f = a->facts ? &a->facts[i] : NULL;
-    const etp_join_event *e = a->joins ? &a->joins[row->block].events[row->event] : NULL;
-    etp_json_key(j, "node");
-    if (e && e->node != ETP_NO_INDEX) {
-        etp_json_u64(j, e->node);
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_key(j, "node_type");
-    if (f && f->node_type.len) {
-        etp_json_str(j, f->node_type);
-    } else {
-        etp_json_null(j);
-    }
-    int64_t handle = f ? f->debug_handle : -1;
-    if (handle < 0 && a->sources && a->sources[i].handle > 0) {
-        handle = a->sources[i].handle; // kernels have theirs in the record only
-    }
-    etp_json_kv_i64_if(j, "debug_handle", handle, handle >= 0);
-    etp_json_key(j, "inputs");
-    etp_tensors_json(f ? f->values : NULL, f ? f->inputs : NULL, f ? f->n_inputs : 0, j);
-    etp_json_key(j, "outputs");
-    etp_tensors_json(f ? f->values : NULL, f ? f->outputs : NULL, f ? f->n_outputs : 0, j);
-    static const char *const k_keys[] = {"weight_bytes", "macs", "bytes"};
-    for (int k = 0; k < 3; k++) {
-        bool known = f && (k == 0 ? f->weight_bytes != ETP_BYTES_UNKNOWN : f->work.known);
-        etp_json_key(j, k_keys[k]);
-        if (known) {
-            etp_json_u64(j, k == 0 ? f->weight_bytes : k == 1 ? f->work.macs : f->work.bytes);
-        } else {
-            etp_json_null(j);
-        }
-    }
+    uint32_t node = a->joins ? a->joins[row->block].events[row->event].node : ETP_NO_INDEX;
+    return node != ETP_NO_INDEX ? MAKE(number, node) : NULL;
 }
 
-static void operator_json(const etp_ops_answer *a, size_t i, etp_json *j)
+// Kernels have theirs in the record only.
+static const void *handle_of(const etp_ops_answer *a, size_t row, etp_made *made)
 {
-    const etp_op_row *row = &a->table.rows[i];
-    const etp_trace_event *e = event_of(a, row);
-    const etp_op_facts *f = a->facts ? &a->facts[i] : NULL;
-    etp_category category = a->names[i].category;
-    etp_json_begin_object(j);
-    etp_json_key(j, "id");
-    char id[32];
-    snprintf(id, sizeof id, "op%zu", i + 1);
-    etp_json_z(j, id);
-    etp_json_kv_u64(j, "block", row->block);
-    etp_json_kv_i64(j, "chain", e->chain);
-    etp_json_kv_i64(j, "instruction", e->instruction);
-    etp_json_kv_str(j, "name", e->name);
-    etp_json_kv_bool(j, "delegated", e->delegated);
-    etp_json_key(j, "backend");
-    if (f && f->backend.len) {
-        etp_json_str(j, f->backend);
-    } else {
-        etp_json_null(j);
+    int64_t handle = facts_of(a, row)->debug_handle;
+    if (handle < 0 && a->sources && a->sources[row].handle > 0) {
+        handle = a->sources[row].handle;
     }
-    etp_json_kv_z(j, "category", etp_category_name(category));
-    etp_json_kv_z(j, "five", etp_kit_category_name(etp_kit_category_of(category)));
-    etp_json_kv_u64(j, "calls", row->calls);
-    etp_json_key(j, "ns");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_u64(j, "min", row->min_ns);
-    etp_json_kv_u64(j, "p50", row->p50_ns);
-    etp_json_kv_u64(j, "p90", row->p90_ns);
-    etp_json_kv_u64(j, "mean", row->mean_ns);
-    etp_json_kv_u64(j, "max", row->max_ns);
-    etp_json_kv_u64(j, "total", row->total_ns);
-    etp_json_end(j);
-    node_json(a, i, j);
-    etp_json_key(j, "source");
-    if (a->sources && a->sources[i].file.len > 0) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_str(j, "file", a->sources[i].file);
-        etp_json_kv_u64(j, "line", a->sources[i].line);
-        etp_json_kv_str(j, "module", a->sources[i].module);
-        etp_json_end(j);
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_kv_ratio(j, "confidence", a->confidence[i]);
-    etp_json_end(j);
+    return handle >= 0 ? MAKE(integer, handle) : NULL;
 }
 
-void etp_ops_json(const void *data, etp_json *j)
+static const void *macs_of(const etp_ops_answer *a, etp_made *made)
 {
-    const etp_ops_answer *a = data;
-    const etp_op_table *t = &a->table;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.ops/1");
-    etp_json_kv_z(j, "dump", a->dump);
-    blocks_json(a, j);
-    etp_json_key(j, "operators");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < t->n_rows; i++) {
-        operator_json(a, i, j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "totals");
-    etp_json_begin_object(j);
-    etp_json_kv_u64(j, "executions", t->executions);
-    etp_json_kv_i64(j, "execute_ns", t->execute_ns);
-    etp_json_kv_i64(j, "operators_ns", t->operators_ns);
-    etp_json_kv_i64(j, "remainder_ns", t->remainder_ns);
-    etp_json_key(j, "macs");
     uint64_t macs = 0;
     bool any = false;
-    for (size_t i = 0; a->facts && i < t->n_rows; i++) {
-        if (a->facts[i].work.known) {
-            macs += a->facts[i].work.macs;
-            any = true;
-        }
+    for (size_t i = 0; a->facts && i < a->table.n_rows; i++) {
+        macs += a->facts[i].work.known ? a->facts[i].work.macs : 0;
+        any = any || a->facts[i].work.known;
     }
-    if (any) {
-        etp_json_u64(j, macs);
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_kv_ratio(j, "delegated_share",
-                      t->operators_ns > 0 ? (double)t->delegated_ns / (double)t->operators_ns
-                                          : (double)NAN);
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    return any ? MAKE(number, macs) : NULL;
+}
+
+static const void *method_of(const etp_ops_answer *a, size_t block)
+{
+    const etp_join *join = a->joins ? &a->joins[block] : NULL;
+    return join && join->method != ETP_NO_INDEX && !join->ambiguous
+               ? &a->program->methods[join->method].name
+               : NULL;
+}
+
+static const char *five_of(etp_category category)
+{
+    return etp_kit_category_name(etp_kit_category_of(category));
+}
+WORDS(k_category, etp_category_name, etp_category, ETP_CATEGORY_COUNT)
+WORDS(k_five, five_of, etp_category, ETP_CATEGORY_COUNT)
+WORDS(k_dtype, etp_dtype_name, etp_dtype, 0)
+ITS_LENGTH(k_inputs, etp_op_facts, it->n_inputs)
+ITS_LENGTH(k_outputs, etp_op_facts, it->n_outputs)
+LENGTH(k_blocks, etp_ops_answer, etp_trace_block_count(doc->trace))
+FIND(input, etp_op_facts, void, tensor(&it->values[it->inputs[at->index]]))
+FIND(output, etp_op_facts, void, tensor(&it->values[it->outputs[at->index]]))
+FIND(block_at, etp_ops_answer, etp_ops_answer, etp_trace_block_at(doc->trace, at->index))
+FIND(block_method, etp_trace_block, etp_ops_answer, method_of(doc, at->index))
+FIND(block_ambiguous, etp_trace_block, etp_ops_answer,
+     MAKE(yes, doc->joins && doc->joins[at->index].ambiguous))
+FIND(op_id, etp_op_row, etp_ops_answer, etp_made_text(made, "op%zu", ROW + 1))
+FIND(op_event, etp_op_row, etp_ops_answer, event_of(doc, it))
+FIND(op_facts, etp_op_row, etp_ops_answer, facts_of(doc, ROW))
+FIND(op_backend, etp_op_row, etp_ops_answer, &facts_of(doc, ROW)->backend)
+FIND(op_node_type, etp_op_row, etp_ops_answer, &facts_of(doc, ROW)->node_type)
+FIND(op_category, etp_op_row, etp_ops_answer, &doc->names[ROW].category)
+FIND(op_node, etp_op_row, etp_ops_answer, node_of(doc, it, made))
+FIND(op_handle, etp_op_row, etp_ops_answer, handle_of(doc, ROW, made))
+FIND(op_source, etp_op_row, etp_ops_answer,
+     doc->sources && doc->sources[ROW].file.len > 0 ? &doc->sources[ROW] : NULL)
+FIND(op_confidence, etp_op_row, etp_ops_answer, &doc->confidence[ROW])
+FIND(known_macs, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.macs : NULL)
+FIND(known_bytes, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.bytes : NULL)
+FIND(all_macs, etp_ops_answer, etp_ops_answer, macs_of(doc, made))
+FIND(delegated_share, etp_ops_answer, etp_ops_answer,
+     MAKE(real, it->table.operators_ns > 0
+                    ? (double)it->table.delegated_ns / (double)it->table.operators_ns
+                    : (double)NAN))
+
+#define OF etp_value
+static const etp_field k_tensor_rows[] = {
+    FIELD("dtype", WORD, dtype, "of its elements", .words = &k_dtype, .flags = ETP_SET),
+    LIST("shape", INT, dims, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
+};
+static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
+#undef OF
+#define OF etp_op_facts
+static const etp_field k_tensors_rows[] = {
+    MADE_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
+             .flags = ETP_SKIP | ETP_ONE_LINE),
+    MADE_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
+             .flags = ETP_SKIP | ETP_ONE_LINE),
+};
+SHAPE(k_etp_op_tensors, k_tensors_rows);
+static const etp_field k_facts_rows[] = {
+    GROUP(NULL, &k_etp_op_tensors, ""),
+    FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs", .flags = ETP_MOST),
+    MADE("macs", UINT, known_macs, "multiplications with addition"),
+    MADE("bytes", UINT, known_bytes, "operands, weights and results, each moved once"),
+};
+static SHAPE(k_facts, k_facts_rows);
+#undef OF
+#define OF etp_source
+static const etp_field k_source_rows[] = {
+    FIELD("file", STR, file, "of the innermost frame outside installed packages"),
+    FIELD("line", UINT, line, "0: unknown"),
+    FIELD("module", STR, module, "its path in the model"),
+};
+SHAPE_ON_ONE_LINE(k_etp_source, k_source_rows);
+#undef OF
+#define OF etp_trace_event
+static const etp_field k_event_rows[] = {
+    FIELD("chain", INT, chain, "of the instruction; −1 unknown", .range = ETP_SIGNED),
+    FIELD("instruction", INT, instruction, "likewise", .range = ETP_SIGNED),
+    FIELD("name", STR, name, "as recorded"),
+    FIELD("delegated", BOOL, delegated, "inside a delegate"),
+};
+static SHAPE(k_event, k_event_rows);
+#undef OF
+#define OF etp_op_row
+static const etp_field k_ns_rows[] = {
+    FIELD("min", UINT, min_ns, "of its calls"),    FIELD("p50", UINT, p50_ns, "median"),
+    FIELD("p90", UINT, p90_ns, "90th percentile"), FIELD("mean", UINT, mean_ns, "of its calls"),
+    FIELD("max", UINT, max_ns, "of its calls"),    FIELD("total", UINT, total_ns, "of its calls"),
+};
+static SHAPE_ON_ONE_LINE(k_ns, k_ns_rows);
+static const etp_field k_operator_rows[] = {
+    MADE("id", STR, op_id, "in the file's order", .flags = ETP_SET),
+    FIELD("block", UINT, block, "index in `blocks`"),
+    MADE(NULL, OBJECT, op_event, "", .shape = &k_event),
+    MADE("backend", STR, op_backend, "of a delegate's operator, by the program",
+         .flags = ETP_EMPTY),
+    MADE("category", WORD, op_category, "of operators", .words = &k_category, .flags = ETP_SET),
+    MADE("five", WORD, op_category, "the kit's category", .words = &k_five, .flags = ETP_SET),
+    FIELD("calls", UINT, calls, "executions"),
+    GROUP("ns", &k_ns, "of a call"),
+    MADE("node", UINT, op_node, "of the delegate's payload"),
+    MADE("node_type", STR, op_node_type, "of that node, or of the kernel", .flags = ETP_EMPTY),
+    MADE("debug_handle", INT, op_handle, "by which a record knows it"),
+    MADE(NULL, OBJECT, op_facts, "", .shape = &k_facts),
+    MADE("source", OBJECT, op_source, "where it comes from", .shape = &k_etp_source),
+    MADE("confidence", RATIO, op_confidence, "that the node is right", .range = ETP_0_TO_1),
+};
+static SHAPE(k_operator, k_operator_rows);
+#undef OF
+#define OF etp_trace_block
+static const etp_field k_block_rows[] = {
+    FIELD("name", STR, name, "of the block"),
+    MADE("method", STR, block_method, "of the program that it fits"),
+    MADE("method_ambiguous", BOOL, block_ambiguous, "several fit", .flags = ETP_SET),
+    FIELD("runs", UINT, n_runs, "executions"),
+};
+static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
+#undef OF
+#define OF etp_ops_answer
+static const etp_field k_totals_rows[] = {
+    FIELD("executions", UINT, table.executions, "with one Method::execute each"),
+    FIELD("execute_ns", INT, table.execute_ns, "their Method::execute", .range = ETP_SIGNED),
+    FIELD("operators_ns", INT, table.operators_ns, "operators inside it", .range = ETP_SIGNED),
+    FIELD("remainder_ns", INT, table.remainder_ns, "what is left; negative: clocks disagree",
+          .range = ETP_SIGNED),
+    MADE("macs", UINT, all_macs, "of the operators whose work is known"),
+    MADE("delegated_share", RATIO, delegated_share, "of operators_ns"),
+};
+static SHAPE(k_totals, k_totals_rows);
+static const etp_field k_answer_rows[] = {
+    FIELD("dump", TEXT, dump, "the recording, as given", .flags = ETP_SET),
+    MADE_PER("blocks", OBJECT, block_at, &k_blocks, "of the recording", .shape = &k_block),
+    LIST("operators", OBJECT, table.rows, table.n_rows, "in the file's order",
+         .shape = &k_operator),
+    GROUP("totals", &k_totals, "over all executions"),
+};
+static SHAPE(k_answer, k_answer_rows);
+#undef OF
+
+const etp_document k_etp_ops_document = {"etprof.ops/1", "what ops prints", &k_answer};
+
+void etp_ops_json(const void *answer, etp_json *j)
+{
+    etp_document_write(j, &k_etp_ops_document, answer, answer);
 }
 
 // ---- report ----

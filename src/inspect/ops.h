@@ -7,7 +7,7 @@
 #include <etprof/operators.h>
 #include <etprof/program.h>
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "report/report.h"
 #include "trace/ops.h"
 
@@ -28,9 +28,10 @@ ETP_NODISCARD etp_status etp_ops_answer_build(const etp_trace *trace, const etp_
                                               const etp_etrecord *record, const char *dump,
                                               etp_arena *arena, etp_ops_answer *out,
                                               etp_error *err);
-// The list [{dtype, shape}] of the tensors among VALUES[WHICH[0 … n)].
-void etp_tensors_json(const etp_value *values, const uint32_t *which, uint32_t n, etp_json *j);
-void etp_ops_json(const void *answer, etp_json *j); // etprof.ops/1
+extern const etp_document k_etp_ops_document; // of etp_ops_answer
+void etp_ops_json(const void *answer, etp_json *j);
+// Of etp_op_facts: "inputs" and "outputs", the tensors among them; of etp_source.
+extern const etp_shape k_etp_op_tensors, k_etp_source;
 const etp_report *etp_ops_report(const etp_ops_answer *answer, etp_arena *arena);
 
 #endif

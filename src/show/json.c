@@ -13,12 +13,6 @@
 #include "show/counters.h"
 #include "show/first_token.h"
 
-#define ETP_TENSORS_SCHEMA                                     \
-    "{\"type\": \"array\", \"items\": {\"type\": \"object\", " \
-    "\"required\": [\"dtype\", \"shape\"], \"properties\": {"  \
-    "\"dtype\": {\"type\": \"string\", \"minLength\": 1}, "    \
-    "\"shape\": {\"type\": \"array\", \"items\": {\"type\": \"integer\"}}}}}"
-
 // ---- words, axes, values that no struct holds, and what is known ----
 
 TEXT_OF(arm_name, etp_ab, i < doc->n_arms ? doc->arms[i].name : NULL)
@@ -435,16 +429,6 @@ static void write_names(etp_json *j, const etp_place *at)
     }
     etp_json_end(j);
 }
-static void write_inputs(etp_json *j, const etp_place *at)
-{
-    const etp_op_facts *f = &((const etp_row_facts *)at->object)->op;
-    etp_tensors_json(f->values, f->inputs, f->n_inputs, j);
-}
-static void write_outputs(etp_json *j, const etp_place *at)
-{
-    const etp_op_facts *f = &((const etp_row_facts *)at->object)->op;
-    etp_tensors_json(f->values, f->outputs, f->n_outputs, j);
-}
 
 #define OF etp_engage
 static const etp_field k_samples_rows[] = {
@@ -466,8 +450,7 @@ static SHAPE_ON_ONE_LINE(k_engage, k_engage_rows);
 static const etp_field k_facts_rows[] = {
     FIELD("node_type", STR, op.node_type, "of the delegate's node", .flags = ETP_EMPTY),
     LIST("nodes", UINT, nodes, n_nodes, "whose work it did", .flags = ETP_ONE_LINE),
-    WRITTEN("inputs", write_inputs, ETP_TENSORS_SCHEMA, "data type and shape"),
-    WRITTEN("outputs", write_outputs, ETP_TENSORS_SCHEMA, "likewise"),
+    FIELD(NULL, OBJECT, op, "", .shape = &k_etp_op_tensors),
     MADE("bytes", UINT, operator_bytes, "operands, weights and results"),
 };
 static SHAPE(k_facts, k_facts_rows);

@@ -8,6 +8,7 @@
 #include "inspect/kernels/binary.h"
 #include "inspect/kernels/kernels.h"
 #include "inspect/kernels/log.h"
+#include "inspect/ops.h"
 #include "inspect/tensors.h"
 #include "integrity/validate/validate.h"
 #include "integrity/verify.h"
@@ -119,6 +120,7 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     X(kernels)         \
     X(launch)          \
     X(levels)          \
+    X(ops)             \
     X(page)            \
     X(plan)            \
     X(rerun)           \
