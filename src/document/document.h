@@ -44,6 +44,12 @@ extern const etp_words k_etp_verdict_words;
 #define ESTIMATE(what)                        \
     FIELD("estimate", RATIO, estimate, what), \
         FIELD("lo", RATIO, lo, "low end of its 95 % interval"), FIELD("hi", RATIO, hi, "high end")
+// Those of an A/A control, from the members `control` and `control_blocks` of a struct.
+#define ETP_CONTROL_ROWS                                                   \
+    FIELD("estimate", RATIO, control.estimate, "ratio of two equal arms"), \
+        FIELD("lo", RATIO, control.lo, "low end of its 95 % interval"),    \
+        FIELD("hi", RATIO, control.hi, "high end"),                        \
+        FIELD("blocks", UINT, control_blocks, "with a control launch")
 void etp_estimate_members(etp_json *j, double estimate, double lo, double hi);
 
 // Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of

@@ -53,15 +53,15 @@ WORDS(k_engaged, engaged_name, etp_engagement, ETP_ENGAGEMENTS)
 WORDS(k_stop, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
 WORDS(k_says, says_name, int, 3)
 WORDS(k_aligned, aligned_name, int, 2)
-WORDS(k_withheld, etp_withheld_name, etp_withheld, ETP_WITHHELD_COUNT)
-WORDS(k_method, etp_ab_method_name, etp_ab_method, ETP_TRACED_MEDIANS + 1)
+SHARED_WORDS(k_etp_withheld_words, etp_withheld_name, etp_withheld, ETP_WITHHELD_COUNT)
+SHARED_WORDS(k_etp_method_words, etp_ab_method_name, etp_ab_method, ETP_TRACED_MEDIANS + 1)
 WORDS(k_row_kind, etp_row_kind_name, etp_row_kind, ETP_ROW_UNEXPLAINED + 1)
 WORDS(k_reason, etp_reason_text, etp_reason, 0)
 WORDS(k_reason_id, etp_reason_id, etp_reason, ETP_REASON_COUNT)
 WORDS(k_roof_verdict, etp_roof_verdict_name, etp_roof_verdict, ETP_ROOF_VERDICTS)
 WORDS(k_hot_kind, etp_hot_kind_name, etp_hot_kind, ETP_HOT_KINDS)
 WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
-WORDS(k_severity, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
+SHARED_WORDS(k_etp_severity_words, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
 WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
 WORDS(k_cause_state, etp_cause_state_name, etp_cause_state, ETP_CAUSE_STATES)
 WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
@@ -299,16 +299,13 @@ static const etp_field k_speedup_rows[] = {
     ESTIMATE("baseline ÷ candidate; null when withheld or unknown"),
     MADE("confidence", RATIO, confidence, "of the interval", .flags = ETP_SET),
     FIELD("blocks", UINT, blocks, "it rests on"),
-    FIELD("method", WORD, method, "how it was computed", .words = &k_method),
+    FIELD("method", WORD, method, "how it was computed", .words = &k_etp_method_words),
     FIELD("widening", RATIO, widening, "of the interval, for looking at it during the session",
           .range = ETP_FROM_1, .flags = ETP_SET),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
 static const etp_field k_control_rows[] = {
-    FIELD("estimate", RATIO, control.estimate, "ratio of two equal arms"),
-    FIELD("lo", RATIO, control.lo, "low end of its 95 % interval"),
-    FIELD("hi", RATIO, control.hi, "high end"),
-    FIELD("blocks", UINT, control_blocks, "with a control launch"),
+    ETP_CONTROL_ROWS,
 };
 static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_states_rows[] = {
@@ -335,7 +332,7 @@ static const etp_field k_comparison_rows[] = {
     FIELD("margin", NUMBER, margin, "smaller differences are the same", .flags = ETP_SET),
     FIELD("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
     GROUP("control", &k_control, "the A/A control", .when = has_control),
-    FIELD("withheld", WORD, withheld, "why no figure is given", .words = &k_withheld),
+    FIELD("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
     GROUP(NULL, &k_etp_ab_states, ""),
     MADE("grade", TEXT, grade, "of the session", .flags = ETP_SET),
 };
@@ -591,7 +588,7 @@ static SHAPE(k_engagement, k_engagement_rows);
 static const etp_field k_finding_rows[] = {
     FIELD("id", TEXT, id, "F1, F2, …", .flags = ETP_SET),
     FIELD("kind", WORD, kind, "what it is about", .words = &k_finding),
-    FIELD("severity", WORD, severity, "", .words = &k_severity),
+    FIELD("severity", WORD, severity, "", .words = &k_etp_severity_words),
     FIELD("text", TEXT, text, "for people", .flags = ETP_SET),
     LIST("evidence", TEXT, evidence, n_evidence, "ids of rows, operators, arms, comparisons",
          .flags = ETP_ONE_LINE),

@@ -29,6 +29,7 @@
 #include "study/history/stored.h"
 #include "study/rerun.h"
 #include "study/stats/plan.h"
+#include "study/stats/stats.h"
 
 static const char *const k_kinds[] = {"text",   "str",     "str",  "bool",  "not",
                                       "maybe",  "uint",    "int",  "ns",    "ratio",
@@ -131,6 +132,7 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     X(sessions)        \
     X(skills)          \
     X(smoke)           \
+    X(stats)           \
     X(validate)        \
     X(verify)          \
     X(whatif)

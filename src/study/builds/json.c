@@ -5,37 +5,13 @@
 #include "document/rows.h"
 #include "study/builds/builds.h"
 
-WORDS(k_withheld, etp_withheld_name, etp_withheld, ETP_WITHHELD_COUNT)
-
 FIND(operator_model, etp_builds_operator, etp_builds, MAKE(text, doc->models[it->model].name))
 KNOWN(has_mean, etp_builds_effect, it->paired.blocks > 0)
 KNOWN(is_shown, etp_builds_operator, it->verdict != ETP_VERDICT_UNKNOWN || it->only)
 
-static void write_grade(etp_json *j, const etp_place *at)
-{
-    etp_json_z(j, ((const etp_builds *)at->object)->ab->grade);
-}
-
-static void write_state(etp_json *j, const etp_place *at)
-{
-    etp_json_z(j, ((const etp_builds *)at->object)->ab->state);
-}
-
-static void write_control(etp_json *j, const etp_place *at)
-{
-    const etp_builds *b = at->object;
-    if (b->control_blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, b->control.estimate, b->control.lo, b->control.hi);
-    etp_json_kv_u64(j, "blocks", b->control_blocks);
-    etp_json_end(j);
-}
-
-#define CONTROL_SCHEMA \
-    "{\"type\": [\"object\", \"null\"], \"required\": [\"estimate\", \"lo\", \"hi\", \"blocks\"]}"
+KNOWN(has_control, etp_builds, it->control_blocks > 0)
+FIND(grade, etp_builds, etp_builds, &it->ab->grade)
+FIND(state, etp_builds, etp_builds, &it->ab->state)
 
 #define OF etp_builds_side
 static const etp_field k_side_rows[] = {
@@ -61,7 +37,7 @@ static const etp_field k_model_rows[] = {
     FIELD("q", RATIO, q, "over the models and their mean (Benjamini–Hochberg)"),
     FIELD("verdict", WORD, verdict, "of B", .words = &k_etp_verdict_words),
     FIELD("within", RATIO, within, "farthest that the interval reaches from 1"),
-    FIELD("withheld", WORD, withheld, "why no ratio is given", .words = &k_withheld),
+    FIELD("withheld", WORD, withheld, "why no ratio is given", .words = &k_etp_withheld_words),
     FIELD("outputs_agree", MAYBE, outputs, "null: not compared"),
     FIELD("a_lost", TEXT, lost[0], "why launches with A were lost, when too few were left"),
     FIELD("b_lost", TEXT, lost[1], "the same with B"),
@@ -104,14 +80,16 @@ static SHAPE_ON_ONE_LINE(k_operator, k_operator_rows);
 #undef OF
 
 #define OF etp_builds
+static const etp_field k_control_rows[] = {ETP_CONTROL_ROWS};
+static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_rows[] = {
     FIELD("a", OBJECT, sides[0], "the baseline", .shape = &k_side),
     FIELD("b", OBJECT, sides[1], "what is held against it", .shape = &k_side),
     FIELD("same_build", BOOL, same, "byte for byte: an A/A comparison"),
-    WRITTEN("grade", write_grade, "{\"type\": \"string\"}", "of the evidence"),
-    WRITTEN("state", write_state, "{\"type\": [\"string\", \"null\"]}", "of the session"),
+    MADE("grade", TEXT, grade, "of the evidence", .flags = ETP_SET),
+    MADE("state", TEXT, state, "of the session"),
     FIELD("margin", RATIO, margin, "what lies within is the same"),
-    WRITTEN("control", write_control, CONTROL_SCHEMA, "one build twice; null: no such blocks"),
+    GROUP("control", &k_control, "one build twice", .when = has_control),
     LIST("models", OBJECT, models, n_models, "in the order given", .shape = &k_model),
     FIELD("mean", OBJECT, mean, "over the models; null below two", .shape = &k_mean,
           .when = has_mean),

@@ -6,7 +6,9 @@
 
 #include "base/number.h"
 #include "document/document.h"
+#include "document/rows.h"
 #include "show/counters.h"
+#include "show/json.h"
 #include "show/report.h"
 
 // Launch by launch without blocks: kept apart by name, and never a verdict.
@@ -34,170 +36,214 @@ static etp_withheld stats_withheld(const etp_stats_answer *answer, const etp_sta
 
 // ---- document ----
 
-static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
+enum { FLAGS = 3 }; // up to ETP_FLAG_DRIFT
+
+typedef struct slow_causes {
+    uint64_t of[ETP_SLOW_CAUSES];
+} slow_causes;
+
+// One experiment is compared with nothing.
+static const etp_stats_comparison k_nothing = {
+    .candidate = UINT32_MAX,
+    .paired = {.estimate = (double)NAN,
+               .lo = (double)NAN,
+               .hi = (double)NAN,
+               .widening = 1,
+               .sign_flip_p = (double)NAN,
+               .verdict = ETP_VERDICT_UNKNOWN},
+    .wilcoxon_p = (double)NAN,
+    .unpaired = {.p = (double)NAN},
+    .more_blocks = UINT32_MAX,
+};
+
+static etp_withheld withheld_of(const etp_stats_answer *a, const etp_stats_comparison *c)
 {
-    bool hidden = stats_withheld(a, c) != ETP_WITHHELD_NOT;
-    etp_interval ratio = {(double)NAN, (double)NAN, (double)NAN};
-    if (c && !hidden) {
-        ratio = ratio_of(c);
-    }
-    etp_speedup_member(
-        j, "speedup",
-        &(etp_speedup_facts){
-            ratio.estimate, ratio.lo, ratio.hi, a->stats.confidence, c ? c->paired.blocks : 0,
-            etp_ab_method_name(is_unpaired(c) ? ETP_UNPAIRED_LAUNCHES : ETP_PAIRED_BLOCKS),
-            c ? c->paired.widening : 1});
+    return stats_withheld(a, c == &k_nothing ? NULL : c);
 }
 
-static void flags_json(unsigned flags, etp_json *j)
+// Figures of a comparison are told unless they are withheld.
+static bool is_told(const void *value, const etp_place *at)
 {
-    etp_json_key(j, "flags");
-    etp_json_begin_array_inline(j);
-    for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
-        if (flags & bit) {
-            etp_json_z(j, etp_stats_flag_name(bit));
-        }
-    }
-    etp_json_end(j);
+    (void)value;
+    return withheld_of(at->root, at->object) == ETP_WITHHELD_NOT;
 }
 
-// The members of one comparison; C is NULL when there is only one experiment.
-static void comparison_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
+static bool is_told_unpaired(const void *comparison, const etp_place *at)
 {
-    etp_withheld withheld = stats_withheld(a, c);
-    etp_json_kv_str(j, "baseline", a->names[a->stats.baseline]);
-    etp_json_key(j, "candidate");
-    if (c) {
-        etp_json_str(j, a->names[c->candidate]);
-    } else {
-        etp_json_null(j);
-    }
-    speedup_json(a, c, j);
-    etp_json_kv_ratio(j, "sign_flip_p", c && !withheld ? c->paired.sign_flip_p : (double)NAN);
-    etp_json_kv_ratio(j, "wilcoxon_p", c && !withheld ? c->wilcoxon_p : (double)NAN);
-    etp_json_kv_z(j, "verdict",
-                  etp_verdict_name(c && !withheld ? c->paired.verdict : ETP_VERDICT_UNKNOWN));
-    etp_json_kv_ratio(j, "margin", a->stats.margin);
-    etp_json_kv_ratio(j, "noise_floor", a->stats.noise_floor);
-    etp_json_kv_z(j, "withheld", etp_withheld_name(withheld));
-    etp_json_key(j, "more_blocks");
-    if (c && !withheld && c->more_blocks != UINT32_MAX) {
-        etp_json_u64(j, c->more_blocks);
-    } else {
-        etp_json_null(j);
-    }
-    if (is_unpaired(c) && !withheld) {
-        etp_json_kv_ratio(j, "mann_whitney_p", c->unpaired.p);
-        etp_json_kv_ratio(j, "cliffs_delta", c->unpaired.cliffs_delta);
-    }
-    flags_json(c ? c->flags : 0, j);
-    etp_object_member(j, "counters", &k_etp_counters_split,
-                      withheld || !c
-                          ? NULL
-                          : etp_counters_split_at(&a->counters, (size_t)(c - a->stats.comparisons)),
-                      a);
+    return is_told(comparison, at) && is_unpaired(comparison);
 }
 
-static void ns_json(etp_json *j, const char *key, int64_t ns)
+static const char *flag_name(unsigned bit)
 {
-    etp_json_kv_i64_if(j, key, ns, ns >= 0);
+    return etp_stats_flag_name(1U << bit);
 }
 
-static void slow_json(const etp_stats_answer *a, uint32_t arm, etp_json *j)
+static const void *flag_of(unsigned flags, size_t bit, etp_made *made)
 {
-    static const char *const k_keys[ETP_SLOW_CAUSES] = {
-        "waited", "storage", "clock", "migrated", "interrupted", "unexplained", "no_record",
-    };
-    etp_json_key(j, "slow_iterations");
-    if (!a->slow) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    for (size_t i = 0; i < ETP_SLOW_CAUSES; i++) {
-        etp_json_kv_u64(j, k_keys[i], a->slow[arm][i]);
-    }
-    etp_json_end(j);
+    return flags & 1U << bit ? MAKE(maybe, (int)bit) : NULL;
 }
 
-static void link_json(const char *key, const struct etp_stats_link *link, etp_json *j)
-{
-    etp_json_key(j, key);
-    if (link->n == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "rho", link->rho);
-    etp_json_kv_ratio(j, "p", link->p);
-    etp_json_kv_u64(j, "blocks", link->n);
-    etp_json_end(j);
-}
+WORDS(k_flag, flag_name, unsigned, FLAGS)
+LENGTH(k_flags, etp_stats_answer, FLAGS)
+LENGTH(k_quantiles, etp_stats_answer, ETP_TAIL_QUANTILES)
+KNOWN(is_known, int64_t, *it >= 0)
+KNOWN(has_readings, struct etp_stats_link, it->n > 0)
+KNOWN(has_control, etp_stats, it->control_blocks > 0)
+#define COMPARISON(name, expression) FIND(name, etp_stats_comparison, etp_stats_answer, expression)
+COMPARISON(baseline, &doc->names[doc->stats.baseline])
+COMPARISON(candidate, it != &k_nothing ? &doc->names[it->candidate] : NULL)
+COMPARISON(estimate, MAKE(real, ratio_of(it).estimate))
+COMPARISON(lo, MAKE(real, ratio_of(it).lo))
+COMPARISON(hi, MAKE(real, ratio_of(it).hi))
+COMPARISON(confidence, &doc->stats.confidence)
+COMPARISON(method, MAKE(maybe, is_unpaired(it) ? ETP_UNPAIRED_LAUNCHES : ETP_PAIRED_BLOCKS))
+COMPARISON(verdict,
+           MAKE(maybe, withheld_of(doc, it) ? ETP_VERDICT_UNKNOWN : (int)it->paired.verdict))
+COMPARISON(margin, &doc->stats.margin)
+COMPARISON(noise_floor, &doc->stats.noise_floor)
+COMPARISON(withheld, MAKE(maybe, (int)withheld_of(doc, it)))
+COMPARISON(comparison_flag, flag_of(it->flags, at->index, made))
+COMPARISON(comparison_counters,
+           it != &k_nothing
+               ? etp_counters_split_at(&doc->counters, (size_t)(it - doc->stats.comparisons))
+               : NULL)
+FIND(first, etp_stats_answer, etp_stats_answer,
+     it->stats.n_comparisons > 0 ? it->stats.comparisons : &k_nothing)
+#define ARM ((size_t)(it - doc->stats.arms))
+FIND(arm_name, etp_stats_arm, etp_stats_answer, &doc->names[ARM])
+FIND(arm_flag, etp_stats_arm, etp_stats_answer, flag_of(it->flags, at->index, made))
+FIND(arm_slow, etp_stats_arm, etp_stats_answer, doc->slow ? doc->slow[ARM] : NULL)
+FIND(arm_counters, etp_stats_arm, etp_stats_answer, etp_counters_arm_at(&doc->counters, ARM))
+FIND(arm_quantile, etp_stats_arm, etp_stats_answer, &it->quantiles[at->index])
 
-static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
-{
-    const etp_stats_arm *arm = &a->stats.arms[i];
-    etp_json_begin_object_inline(j);
-    etp_json_kv_str(j, "name", a->names[i]);
-    etp_json_kv_u64(j, "launches", arm->launches);
-    etp_json_kv_u64(j, "iterations", arm->iterations);
-    etp_json_kv_u64(j, "warmup_dropped", arm->warmup_dropped);
-    ns_json(j, "median_ns", arm->median_ns);
-    etp_json_kv_u64(j, "launches_warmup", arm->warmups);
-    etp_json_kv_u64(j, "launches_slowdown", arm->slowdowns);
-    etp_json_kv_ratio(j, "tail_share", arm->tail_share);
-    etp_json_kv_ratio(j, "drift_per_block", arm->drift_per_block);
-    etp_json_kv_ratio(j, "drift_p", arm->drift_p);
-    flags_json(arm->flags, j);
-    slow_json(a, i, j);
-    etp_object_member(j, "counters", &k_etp_counters_arm, etp_counters_arm_at(&a->counters, i), a);
-    etp_json_key(j, "quantiles");
-    etp_json_begin_array(j);
-    for (size_t k = 0; k < ETP_TAIL_QUANTILES; k++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_ratio(j, "q", arm->quantiles[k].q);
-        ns_json(j, "ns", arm->quantiles[k].ns);
-        ns_json(j, "lo_ns", arm->quantiles[k].lo_ns);
-        ns_json(j, "hi_ns", arm->quantiles[k].hi_ns);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-}
+#define OF etp_stats_comparison
+static const etp_field k_speedup_rows[] = {
+    MADE("estimate", RATIO, estimate, "baseline ÷ candidate; null when withheld or unknown",
+         .when = is_told),
+    MADE("lo", RATIO, lo, "low end of its interval", .when = is_told),
+    MADE("hi", RATIO, hi, "high end", .when = is_told),
+    MADE("confidence", RATIO, confidence, "of the interval", .flags = ETP_SET),
+    FIELD("blocks", UINT, paired.blocks, "it rests on"),
+    MADE("method", WORD, method, "how it was computed", .words = &k_etp_method_words,
+         .flags = ETP_SET),
+    FIELD("widening", RATIO, paired.widening,
+          "of the interval, for looking at it during the session"),
+};
+static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
+static const etp_field k_unpaired_rows[] = {
+    FIELD("mann_whitney_p", RATIO, unpaired.p, "of launches without pairs", .range = ETP_0_TO_1),
+    FIELD("cliffs_delta", RATIO, unpaired.cliffs_delta, "likewise", .range = ETP_WITHIN_1),
+};
+static SHAPE(k_unpaired, k_unpaired_rows);
+static const etp_field k_comparison_rows[] = {
+    MADE("baseline", STR, baseline, "an experiment", .flags = ETP_SET),
+    MADE("candidate", STR, candidate, "another; null: there is none"),
+    GROUP("speedup", &k_speedup, "how much faster the candidate is"),
+    FIELD("sign_flip_p", RATIO, paired.sign_flip_p, "of no difference, over the blocks",
+          .when = is_told, .range = ETP_0_TO_1),
+    FIELD("wilcoxon_p", RATIO, wilcoxon_p, "likewise, by ranks", .when = is_told,
+          .range = ETP_0_TO_1),
+    MADE("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words,
+         .flags = ETP_SET),
+    MADE("margin", RATIO, margin, "smaller differences are the same", .flags = ETP_SET),
+    MADE("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
+    MADE("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
+    FIELD("more_blocks", UINT, more_blocks, "to expect before the verdict is known",
+          .when = is_told, .flags = ETP_MOST),
+    GROUP(NULL, &k_unpaired, "", .when = is_told_unpaired, .flags = ETP_ABSENT),
+    MADE_PER("flags", WORD, comparison_flag, &k_flags, "what its samples look like",
+             .words = &k_flag, .flags = ETP_SKIP | ETP_ONE_LINE),
+    MADE("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
+         .shape = &k_etp_counters_split, .when = is_told),
+};
+static SHAPE(k_comparison, k_comparison_rows);
+#undef OF
+#define OF slow_causes
+static const etp_field k_slow_rows[] = {
+    FIELD("waited", UINT, of[ETP_SLOW_WAITED], "its launch was ready without a CPU"),
+    FIELD("storage", UINT, of[ETP_SLOW_FAULTS], "it read from storage"),
+    FIELD("clock", UINT, of[ETP_SLOW_CLOCK], "the clock was lower"),
+    FIELD("migrated", UINT, of[ETP_SLOW_MIGRATED], "it moved between CPUs"),
+    FIELD("interrupted", UINT, of[ETP_SLOW_SWITCHED], "something else took the CPU"),
+    FIELD("unexplained", UINT, of[ETP_SLOW_UNEXPLAINED], "nothing of these"),
+    FIELD("no_record", UINT, of[ETP_SLOW_NO_RECORD], "nothing was recorded"),
+};
+static SHAPE_ON_ONE_LINE(k_slow, k_slow_rows);
+#undef OF
+#define OF etp_tail_quantile
+static const etp_field k_quantile_rows[] = {
+    FIELD("q", RATIO, q, "0.5, 0.9, 0.99", .range = ETP_0_TO_1, .flags = ETP_SET),
+    FIELD("ns", INT, ns, "of the kept iterations", .when = is_known),
+    FIELD("lo_ns", INT, lo_ns, "low end of its interval", .when = is_known),
+    FIELD("hi_ns", INT, hi_ns, "high end", .when = is_known),
+};
+static SHAPE_ON_ONE_LINE(k_quantile, k_quantile_rows);
+#undef OF
+#define OF etp_stats_arm
+static const etp_field k_arm_rows[] = {
+    MADE("name", STR, arm_name, "of the experiment", .flags = ETP_SET),
+    FIELD("launches", UINT, launches, "timed ones in complete blocks"),
+    FIELD("iterations", UINT, iterations, "their kept iterations"),
+    FIELD("warmup_dropped", UINT, warmup_dropped, "iterations that the warm-up rule left out"),
+    FIELD("median_ns", INT, median_ns, "geometric mean of the launches' medians", .when = is_known),
+    FIELD("launches_warmup", UINT, warmups, "that became faster"),
+    FIELD("launches_slowdown", UINT, slowdowns, "that became slower"),
+    FIELD("tail_share", RATIO, tail_share, "of its iterations, far above their launch's median",
+          .range = ETP_0_TO_1),
+    FIELD("drift_per_block", RATIO, drift_per_block, "relative change (Theil–Sen)",
+          .range = ETP_SIGNED),
+    FIELD("drift_p", RATIO, drift_p, "of no trend (Mann–Kendall)", .range = ETP_0_TO_1),
+    MADE_PER("flags", WORD, arm_flag, &k_flags, "what its samples look like", .words = &k_flag,
+             .flags = ETP_SKIP | ETP_ONE_LINE),
+    MADE("slow_iterations", OBJECT, arm_slow, "by cause; null: a table does not tell",
+         .shape = &k_slow),
+    MADE("counters", OBJECT, arm_counters, "what the processor counted, per inference",
+         .shape = &k_etp_counters_arm),
+    MADE_PER("quantiles", OBJECT, arm_quantile, &k_quantiles, "of an iteration",
+             .shape = &k_quantile),
+};
+static SHAPE_ON_ONE_LINE(k_arm, k_arm_rows);
+#undef OF
+#define OF struct etp_stats_link
+static const etp_field k_link_rows[] = {
+    FIELD("rho", RATIO, rho, "rank correlation (Spearman)", .range = ETP_WITHIN_1),
+    FIELD("p", RATIO, p, "of none", .range = ETP_0_TO_1),
+    FIELD("blocks", UINT, n, "with a reading"),
+};
+static SHAPE_ON_ONE_LINE(k_link, k_link_rows);
+#undef OF
+#define OF etp_stats
+static const etp_field k_control_rows[] = {ETP_CONTROL_ROWS};
+static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
+#undef OF
+#define OF etp_stats_answer
+static const etp_field k_drift_rows[] = {
+    FIELD("per_block", RATIO, stats.drift_per_block, "relative change of the blocks' means",
+          .range = ETP_SIGNED),
+    FIELD("p", RATIO, stats.drift_p, "of no trend (Mann–Kendall)", .range = ETP_0_TO_1),
+    FIELD("temperature", OBJECT, temperature, "over the blocks", .shape = &k_link,
+          .when = has_readings),
+    FIELD("clock", OBJECT, clock, "likewise", .shape = &k_link, .when = has_readings),
+};
+static SHAPE_ON_ONE_LINE(k_drift, k_drift_rows);
+static const etp_field k_answer_rows[] = {
+    MADE(NULL, OBJECT, first, "", .shape = &k_comparison),
+    FIELD("blocks", UINT, stats.blocks, "complete ones"),
+    FIELD("blocks_dropped", UINT, stats.blocks_dropped, "incomplete ones"),
+    FIELD("control", OBJECT, stats, "the A/A control", .shape = &k_control, .when = has_control),
+    GROUP("drift", &k_drift, "of the session"),
+    LIST("arms", OBJECT, stats.arms, stats.n_arms, "experiments", .shape = &k_arm),
+    LIST("comparisons", OBJECT, stats.comparisons, stats.n_comparisons,
+         "every other experiment against the baseline", .shape = &k_comparison),
+};
+static SHAPE(k_answer, k_answer_rows);
+#undef OF
 
-void etp_stats_json(const void *data, etp_json *j)
+const etp_document k_etp_stats_document = {"etprof.stats/1", "what stats prints", &k_answer};
+
+void etp_stats_json(const void *answer, etp_json *j)
 {
-    const etp_stats_answer *a = data;
-    const etp_stats *s = &a->stats;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.stats/1");
-    comparison_json(a, s->n_comparisons > 0 ? &s->comparisons[0] : NULL, j);
-    etp_json_kv_u64(j, "blocks", s->blocks);
-    etp_json_kv_u64(j, "blocks_dropped", s->blocks_dropped);
-    etp_control_member(j, &s->control, s->control_blocks);
-    etp_json_key(j, "drift");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "per_block", s->drift_per_block);
-    etp_json_kv_ratio(j, "p", s->drift_p);
-    link_json("temperature", &a->temperature, j);
-    link_json("clock", &a->clock, j);
-    etp_json_end(j);
-    etp_json_key(j, "arms");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < s->n_arms; i++) {
-        arm_json(a, i, j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "comparisons");
-    etp_json_begin_array(j);
-    for (uint32_t i = 0; i < s->n_comparisons; i++) {
-        etp_json_begin_object(j);
-        comparison_json(a, &s->comparisons[i], j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_stats_document, answer, answer);
 }
 
 // ---- report ----

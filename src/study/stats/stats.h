@@ -5,8 +5,8 @@
 
 #include <etprof/stats.h>
 
-#include "base/json.h"
 #include "compare/ab.h"
+#include "document/fields.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -35,7 +35,8 @@ ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const 
 ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const etp_ab *ab,
                                                  etp_arena *arena, etp_error *err);
 
-void etp_stats_json(const void *answer, etp_json *j); // etprof.stats/1
+extern const etp_document k_etp_stats_document; // of etp_stats_answer
+void etp_stats_json(const void *answer, etp_json *j);
 const etp_report *etp_stats_report(const etp_stats_answer *answer, etp_arena *arena);
 
 #endif
