@@ -28,6 +28,7 @@ typedef struct step {
 typedef struct word { // a remark, a mark, a line of more
     etp_str title, text;
     etp_severity severity;
+    bool command;
 } word;
 
 typedef struct words {
@@ -90,10 +91,13 @@ void etp_screen_headline(etp_screen *s, etp_severity severity, const char *text,
 }
 
 static void add_word(etp_screen *s, words *to, const char *title, etp_severity severity,
-                     const char *text)
+                     const char *text, bool command)
 {
     if (s) {
-        word w = {.title = keep(s, title), .text = keep(s, text), .severity = severity};
+        word w = {.title = keep(s, title),
+                  .text = keep(s, text),
+                  .severity = severity,
+                  .command = command};
         s->failed = s->failed || !text || !ETP_PUSH(s->arena, to, w);
     }
 }
@@ -101,7 +105,7 @@ static void add_word(etp_screen *s, words *to, const char *title, etp_severity s
 void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text)
 {
     if (s) {
-        add_word(s, &s->remarks, NULL, severity, text);
+        add_word(s, &s->remarks, NULL, severity, text, false);
     }
 }
 
@@ -149,14 +153,14 @@ void etp_screen_step(etp_screen *s, const char *title, const char *id, const cha
 void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, const char *text)
 {
     if (s) {
-        add_word(s, &s->marks, title, severity, text);
+        add_word(s, &s->marks, title, severity, text, false);
     }
 }
 
-void etp_screen_more(etp_screen *s, const char *title, const char *text)
+void etp_screen_more(etp_screen *s, const char *title, const char *text, bool command)
 {
     if (s) {
-        add_word(s, &s->more, title, ETP_PLAIN, text);
+        add_word(s, &s->more, title, ETP_PLAIN, text, command);
     }
 }
 
@@ -332,11 +336,11 @@ static size_t shell_word(etp_str s)
     return n;
 }
 
-// What can be copied from the terminal as one command: lines end where a shell goes on.
+// What can be copied from the terminal as one command, after INDENT columns: lines end where a
+// shell goes on.
 static void write_command(etp_text *o, etp_str s, size_t indent)
 {
     size_t at = indent;
-    etp_sink_repeat(o->sink, ' ', indent);
     etp_text_sgr(o, "36");
     for (bool first = true; s.len; first = false) {
         size_t n = shell_word(s);
@@ -379,10 +383,10 @@ static void write_steps(etp_text *o, const etp_screen *s)
         etp_text_cell(o, t->gain, gain + 2, false);
         etp_text_plain(o, "32");
         etp_text_wrap(o, t->text, at, left);
+        etp_sink_repeat(o->sink, ' ', left);
         if (t->command) {
             write_command(o, t->todo, left);
         } else {
-            etp_sink_repeat(o->sink, ' ', left);
             etp_text_wrap(o, t->todo, left, left);
         }
     }
@@ -460,7 +464,11 @@ etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, 
         etp_text_sgr(&o, "1");
         etp_text_cell(&o, s->more.items[i].title, left, false);
         etp_text_plain(&o, "1");
-        etp_text_wrap(&o, s->more.items[i].text, left, left);
+        if (s->more.items[i].command) {
+            write_command(&o, s->more.items[i].text, left);
+        } else {
+            etp_text_wrap(&o, s->more.items[i].text, left, left);
+        }
     }
     bool failed = o.scratch.failed;
     etp_arena_dispose(&arena);

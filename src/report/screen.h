@@ -42,8 +42,8 @@ void etp_screen_step(etp_screen *s, const char *title, const char *id, const cha
                      const char *text, const char *todo, bool command);
 // ✓ for ETP_GOOD, ✗ for ETP_BAD and ETP_WARN, ? for what is not known.
 void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, const char *text);
-// A line of words after a title: "Report", "out/report.html".
-void etp_screen_more(etp_screen *s, const char *title, const char *text);
+// A line after a title: "Report", "out/report.html". COMMAND as in a step.
+void etp_screen_more(etp_screen *s, const char *title, const char *text, bool command);
 
 // As etp_report_write does for text.
 ETP_NODISCARD etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style,

@@ -497,19 +497,20 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     if (ab->bare || !ab->dir) {
-        etp_screen_more(s, "More", "--full shows every section");
+        etp_screen_more(s, "More", "--full shows every section", false);
         return;
     }
     if (ab->emulated) {
-        etp_screen_more(s, "Proof", etp_arena_printf(arena, "etprof analyze %s --proof", ab->dir));
+        etp_screen_more(s, "Proof", etp_arena_printf(arena, "etprof analyze %s --proof", ab->dir),
+                        true);
     }
-    etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir));
+    etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir), false);
     const char *id = ab->fixes.n      ? ab->fixes.items[0].id
                      : ab->findings.n ? ab->findings.items[0].id
                                       : NULL;
-    etp_screen_more(s, "More", etp_arena_printf(arena, "etprof analyze %s --full", ab->dir));
+    etp_screen_more(s, "More", etp_arena_printf(arena, "etprof analyze %s --full", ab->dir), true);
     if (id) {
-        etp_screen_more(s, "", etp_arena_printf(arena, "etprof explain %s %s", id, ab->dir));
+        etp_screen_more(s, "", etp_arena_printf(arena, "etprof explain %s %s", id, ab->dir), true);
     }
 }
 

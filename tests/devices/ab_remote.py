@@ -158,14 +158,16 @@ def runner_goes_with_us(b: Bench):
     b.assert_no_orphans()
 
 
-def with_helper(b: Bench, name, helper):
-    """A runner that starts HELPER in a session of its own; its number is noted in the file beside it."""
+def with_helper(b: Bench, name, helper, before=""):
+    """A runner that starts HELPER in a session of its own; its number is noted in the file beside it. BEFORE: shell
+    lines that come first, with that file as $note."""
     bundle = pathlib.Path(b.env["ETPROF_RUNNER"])
     start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w
                      for w in json.loads((bundle / "bundle.json").read_text())["start"])
     note = b.work / (name + ".pids")
     wrapper = b.work / name
-    wrapper.write_text(f"#!/bin/sh\n( setsid {helper} </dev/null >/dev/null 2>&1 & echo $! >>{note} )\n"
+    wrapper.write_text(f"#!/bin/sh\nnote={note}\n{before}"
+                       f"( setsid {helper} </dev/null >/dev/null 2>&1 & echo $! >>$note )\n"
                        f"cd {bundle} && exec {start} \"$@\"\n")
     wrapper.chmod(0o755)
     return wrapper, note
@@ -191,14 +193,25 @@ def still_there(pids, word):
     return those_with(pids, word)
 
 
+# Waits until the first helpers can be recognised, at most ten seconds.
+RECOGNISED = """n=0
+for p in $(head -n 3 $note 2>/dev/null); do
+    while [ -d /proc/$p ] && [ $n -lt 200 ]; do
+        case $(tr '\\0' ' ' </proc/$p/cmdline 2>/dev/null) in sleep*) break ;; esac
+        n=$((n + 1)); sleep 0.05
+    done
+done
+"""
+
+
 def helper_marked_late(b: Bench):
     """A helper that cannot be recognised while its launch ends, as one that is just being started, and can be a
     little later: it goes with the session."""
     wrapper, note = with_helper(b, "late_helper", "env -i sh -c 'sleep 0.3; ETPROF_LAUNCH=$0 exec sleep 1001' "
-                                                  "$ETPROF_LAUNCH")
+                                                  "$ETPROF_LAUNCH", RECOGNISED)
     done, _ = b.ab("--no-trace", "--runner", wrapper)
     assert done.returncode == 0, done.stderr
-    # The first ones were recognisable long before the session's end; the last launch's may not be.
+    # The launches after them waited until they were recognisable; the last launch's may not be.
     first = note.read_text().split()[:3]
     left = still_there(first, b"1001")
     subprocess.run(["pkill", "-f", "sleep 1001"], check=False)

@@ -45,7 +45,8 @@ def look(name, *words):
         expect(code in (0, 3) and text, name, width, f"exit {code}", talk)
         shown[width] = text
         for line in text.splitlines():
-            expect(len(line) <= width or len(line.split()) == 1 or re.match(r"^\s*\S+\s+\S{30,}$", line), name,
+            words_of_it = line.removesuffix(" \\").split()
+            expect(len(line) <= width or len(words_of_it) == 1 or re.match(r"^\s*\S+\s+\S{30,}$", line), name,
                    f"a line of {len(line)} columns at {width}", line)
             expect(line == line.rstrip(), name, width, "blanks at the end of a line", repr(line))
         at = [text.find(f"\n{t}") for t in TITLES]
@@ -128,12 +129,15 @@ with tempfile.TemporaryDirectory() as tmp:
         expect(f"\n{section}\n──" in full, "--full", "no section", section)
 
     listed = run("explain", tmp / "fast")[0]
-    for line in ("N1 ", "F1 ", "thermal ", "op"):
+    for line in ("N1 ", "thermal ", "op"):
         expect(f"\n{line}" in listed, "explain FOLDER", f"does not list {line}", listed)
 
-    text = measure(tmp, "slow", "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
+    slow = "slow_below_a_folder_whose_name_fills_a_line_by_itself"
+    text = measure(tmp, slow, "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
-    look("slower", "analyze", tmp / "slow")
+    listed = run("explain", tmp / slow)[0]
+    expect("\nF1 " in listed, "explain FOLDER", "does not list F1", listed)
+    look("slower", "analyze", tmp / slow)
     text = measure(tmp, "same", "base neon 1000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is as fast as Armv8.0 NEON" in text, "same", text)
     measured = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")
