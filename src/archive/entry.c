@@ -7,17 +7,6 @@
 #include "base/sha256.h"
 #include "os/os.h"
 
-static double known(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
-}
-
-static const char *truth_word(etp_truth truth)
-{
-    static const char *const k_words[] = {"unproven", "confirmed", "contradicted"};
-    return k_words[truth];
-}
-
 static etp_status take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena,
                            etp_archive_session *out, etp_error *err)
 {
@@ -33,18 +22,18 @@ static etp_status take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena,
                          .level = etp_str_from(arm->level_name),
                          .model = etp_str_from(model ? model->stem : NULL),
                          .model_sha256 = etp_str_from(model ? model->sha256 : NULL),
-                         .proof = etp_str_from(truth_word(arm->proof.truth)),
+                         .proof = etp_str_from(etp_truth_name(arm->proof.truth)),
                          .threads = arm->threads,
                          .launches = arm->launches,
                          .samples = arm->samples,
                          .baseline = at == ab->baseline,
-                         .median_ns = known(arm->median_ns),
+                         .median_ns = etp_known_ns(arm->median_ns),
                          .lo_ns = arm->lo_ns,
                          .hi_ns = arm->hi_ns,
-                         .traced_ns = known(arm->traced_ns),
-                         .load_ns = known(arm->load_ns),
-                         .first_ns = known(arm->first_ns),
-                         .peak_rss_bytes = known(arm->peak_rss_bytes),
+                         .traced_ns = etp_known_ns(arm->traced_ns),
+                         .load_ns = etp_known_ns(arm->load_ns),
+                         .first_ns = etp_known_ns(arm->first_ns),
+                         .peak_rss_bytes = etp_known_ns(arm->peak_rss_bytes),
                          .tokens_per_s = etp_ab_token_rate(ab, at),
                          .block_ns = blocks,
                          .n_blocks = blocks ? ab->n_blocks : 0};
@@ -70,7 +59,7 @@ static etp_status take_operators(const etp_ab *ab, uint32_t first, etp_arena *ar
                 .names = op->names[arm],
                 .engaged = etp_str_from(asked ? etp_ab_engaged_word(op->engaged.state) : NULL),
                 .delegated = op->delegated,
-                .ns = known(op->ns[arm]),
+                .ns = etp_known_ns(op->ns[arm]),
                 .macs = op->macs == ETP_AB_NO_MACS ? (double)NAN : (double)op->macs};
             ETP_NEED(ETP_PUSH(arena, &out->operators, x), err, "operators");
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "archive/internal.h"
+#include "base/path.h"
 #include "os/os.h"
 
 bool etp_archive_built(void)
@@ -64,12 +65,12 @@ static etp_status open_to_read(etp_archive *a, etp_error *err)
 
 static etp_status make_folder(const etp_archive *a, etp_error *err)
 {
-    const char *slash = strrchr(a->path, '/');
-    if (!slash || slash == a->path) {
+    const etp_str above = etp_path_folder(a->path);
+    if (above.len == 0) {
         return ETP_OK;
     }
     etp_arena arena = {0};
-    const char *folder = etp_arena_strdup(&arena, (etp_str){a->path, (size_t)(slash - a->path)});
+    const char *folder = etp_arena_strdup(&arena, above);
     etp_status st = folder ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, "the store");
     etp_arena_dispose(&arena);
     return st;

@@ -218,3 +218,8 @@ const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
     }
     return buf;
 }
+
+double etp_known_ns(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
+}

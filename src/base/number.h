@@ -8,6 +8,9 @@
 #define ETP_NS_UNKNOWN INT64_MIN // a time that is not known: null in JSON, an empty cell
 #define ETP_NUMBER_CHARS 32      // enough for every formatter below, NUL included
 
+// NS where arithmetic follows: NAN for ETP_NS_UNKNOWN.
+double etp_known_ns(int64_t ns);
+
 // Whole string, decimal or 0x hexadecimal, no blanks, no sign for unsigned; false when it is not a
 // number or does not fit.
 bool etp_parse_u64(etp_str s, uint64_t *out);

@@ -2,6 +2,12 @@
 // Proof by operator names.
 #include "explain/proof.h"
 
+const char *etp_truth_name(etp_truth truth)
+{
+    static const char *const k_names[] = {"unproven", "confirmed", "contradicted"};
+    return k_names[truth];
+}
+
 static bool has_dtype(const etp_op_name *op, const char *token)
 {
     for (size_t i = 0; i < op->n_dtypes; i++) {

@@ -13,6 +13,7 @@
 #include "isa/isa.h"
 
 typedef enum etp_truth { ETP_UNPROVEN, ETP_CONFIRMED, ETP_CONTRADICTED } etp_truth;
+const char *etp_truth_name(etp_truth truth); // "unproven", "confirmed", "contradicted"
 
 typedef struct etp_proof_line {
     const char *kind; // "mask", "names", "selftest"

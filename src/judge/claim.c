@@ -281,11 +281,6 @@ static bool take_arm(check *c, uint32_t *arm)
     return c->at == c->n && *arm != ETP_NO_INDEX;
 }
 
-static double known(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
-}
-
 // "SUBJECT takes 1.2 ms [in ARM]", "takes 40 % in ARM".
 static etp_status takes(check *c, etp_str subject)
 {
@@ -300,7 +295,7 @@ static etp_status takes(check *c, etp_str subject)
         c->out->source = a->name;
         return ab->emulated
                    ? answer(c, ETP_CLAIM_NOT_IN_DATA, "an emulator's times say nothing about speed")
-                   : judge_figure(c, &f, known(a->median_ns), a->lo_ns, a->hi_ns);
+                   : judge_figure(c, &f, etp_known_ns(a->median_ns), a->lo_ns, a->hi_ns);
     }
     if (!take_arm(c, &arm)) {
         return answer(c, ETP_CLAIM_NOT_IN_DATA,
@@ -309,7 +304,7 @@ static etp_status takes(check *c, etp_str subject)
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (etp_str_eqz(subject, op->id)) {
-            double ns = known(op->ns[arm]), whole = known(ab->arms[arm].traced_ns);
+            double ns = etp_known_ns(op->ns[arm]), whole = etp_known_ns(ab->arms[arm].traced_ns);
             c->out->source = op->id;
             return judge_figure(c, &f, f.is_share ? ns / whole : ns, (double)NAN, (double)NAN);
         }
@@ -319,8 +314,8 @@ static etp_status takes(check *c, etp_str subject)
         const char *name = etp_category_name(x->category);
         if (etp_str_eqz(subject, name)) {
             c->out->source = name;
-            return judge_figure(c, &f, f.is_share ? x->share[arm] : known(x->ns[arm]), (double)NAN,
-                                (double)NAN);
+            return judge_figure(c, &f, f.is_share ? x->share[arm] : etp_known_ns(x->ns[arm]),
+                                (double)NAN, (double)NAN);
         }
     }
     return nothing_named(c, subject);

@@ -54,13 +54,6 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
                            out, "etp_analysis_summary", err);
 }
 
-static const char *proof_word(etp_truth truth)
-{
-    return truth == ETP_CONFIRMED      ? "confirmed"
-           : truth == ETP_CONTRADICTED ? "contradicted"
-                                       : "unproven";
-}
-
 etp_status etp_analysis_arm(const etp_analysis *analysis, uint32_t index, etp_arm_result *out,
                             etp_error *err)
 {
@@ -72,7 +65,7 @@ etp_status etp_analysis_arm(const etp_analysis *analysis, uint32_t index, etp_ar
         .measured = text(arm->measured),
         .level = text(arm->level_name),
         .model = text(arm->model < ab->n_models ? ab->models[arm->model].stem : NULL),
-        .proof = text(proof_word(arm->proof.truth)),
+        .proof = text(etp_truth_name(arm->proof.truth)),
         .threads = arm->threads,
         .launches = arm->launches,
         .samples = arm->samples,

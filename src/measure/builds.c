@@ -4,14 +4,6 @@
 #include "measure/foreign.h"
 #include "measure/state.h"
 
-static void note(etp_session_plan *p, const char *id, const char *text)
-{
-    if (text && p->n_runner_notes < sizeof p->runner_notes / sizeof *p->runner_notes) {
-        p->runner_notes[p->n_runner_notes].id = id;
-        p->runner_notes[p->n_runner_notes++].text = text;
-    }
-}
-
 static etp_status open_own(const char *path, const etp_device *device, etp_arena *arena,
                            etp_bundle *bundle, etp_run_build *out, etp_error *err)
 {
@@ -59,8 +51,9 @@ etp_status etp_builds_plan(const etp_session_plan_options *o, const etp_device *
         p->arms[i].bundle = &bundles[p->arms[i].side];
     }
     if (etp_str_eq(p->builds[0].sha256, p->builds[1].sha256)) {
-        note(p, "builds_same",
-             "both builds are the same, byte for byte: whatever differs between them is chance");
+        etp_plan_note(
+            p, "builds_same",
+            "both builds are the same, byte for byte: whatever differs between them is chance");
     }
     return ETP_OK;
 }

@@ -34,7 +34,7 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
     return ETP_OK;
 }
 
-static void note(etp_session_plan *p, const char *id, const char *text)
+void etp_plan_note(etp_session_plan *p, const char *id, const char *text)
 {
     if (text && p->n_runner_notes < sizeof p->runner_notes / sizeof *p->runner_notes) {
         p->runner_notes[p->n_runner_notes].id = id;
@@ -138,22 +138,24 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
         one = f->tracer == ETP_KNOWN_NO ? p->arms[i].name : one;
     }
     if (with > 0 && without > 0) {
-        note(
+        etp_plan_note(
             p, "runner_tracers_differ",
             etp_arena_printf(arena,
                              "one build has an event tracer, that of %s has none: only one of them "
                              "pays for it, and nothing can be said about operators",
                              one));
     } else if (without > 0) {
-        note(p, "runner_no_tracer",
-             "the runner was built without event tracer: no operator names, so no breakdown, and "
-             "no proof of "
-             "a level from names (configure ExecuTorch with -DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
+        etp_plan_note(
+            p, "runner_no_tracer",
+            "the runner was built without event tracer: no operator names, so no breakdown, and "
+            "no proof of "
+            "a level from names (configure ExecuTorch with -DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
     } else if (with > 0) {
-        note(p, "runner_always_traces",
-             "the runner traces every launch: its latency includes the tracer, in all arms alike, "
-             "and its "
-             "recordings include the warm-up, so that the breakdown is slower than the latency");
+        etp_plan_note(
+            p, "runner_always_traces",
+            "the runner traces every launch: its latency includes the tracer, in all arms alike, "
+            "and its "
+            "recordings include the warm-up, so that the breakdown is slower than the latency");
     }
     p->settings.no_trace = p->settings.no_trace || without > 0;
 }
@@ -164,15 +166,16 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_foreign *f = p->arms[i].foreign;
         if (f->xnnpack == ETP_KNOWN_NO) {
-            note(p, "runner_no_xnnpack",
-                 etp_arena_printf(arena,
-                                  "the runner of %s was built without XNNPACK: programs that were "
-                                  "lowered to it do not load",
-                                  p->arms[i].name));
+            etp_plan_note(
+                p, "runner_no_xnnpack",
+                etp_arena_printf(arena,
+                                 "the runner of %s was built without XNNPACK: programs that were "
+                                 "lowered to it do not load",
+                                 p->arms[i].name));
         }
         if (f->sme == ETP_KNOWN_NO &&
             (p->arms[i].level == ETP_LEVEL_SME2 || p->arms[i].level == ETP_LEVEL_SME1)) {
-            note(
+            etp_plan_note(
                 p, "runner_no_sme",
                 etp_arena_printf(arena,
                                  "the runner of %s holds no SME code at all: it was built with SME "
@@ -187,12 +190,12 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
         p->arms[i].mask[0] = '\0'; // the builds are the switch
     }
     const char *what = etp_foreign_differences(a, b, arena);
-    note(p, "runner_builds_differ",
-         etp_arena_printf(
-             arena,
-             "two builds are compared, not one at two levels: a difference may come from "
-             "anything that was built differently (%s)",
-             what[0] ? what : "their files do not show what"));
+    etp_plan_note(p, "runner_builds_differ",
+                  etp_arena_printf(
+                      arena,
+                      "two builds are compared, not one at two levels: a difference may come from "
+                      "anything that was built differently (%s)",
+                      what[0] ? what : "their files do not show what"));
 }
 
 etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device *device,

@@ -11,11 +11,6 @@
 #define MAX_COLUMNS 16
 #define MAX_ROWS 40 // in text and Markdown
 
-static double known(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
-}
-
 // Columns of this flag are left out when nothing is compared in any of the answers.
 #define OF_COMPARISON 0x10000u
 
@@ -341,7 +336,7 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
     const etp_ab *ab = v->items[view].ab;
     const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
     const etp_ab_split *s = &arm->split;
-    double total = known(arm->traced_ns);
+    double total = etp_known_ns(arm->traced_ns);
     if (!(total > 0)) {
         return;
     }
@@ -353,8 +348,8 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
             longest =
                 ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
         }
-        double most =
-            ab->n_operators ? known(ab->operators[longest].ns[ab->hot_arm]) / total : (double)NAN;
+        double most = ab->n_operators ? etp_known_ns(ab->operators[longest].ns[ab->hot_arm]) / total
+                                      : (double)NAN;
         if (most > 1) {
             etp_report_note(r, ETP_WARN,
                             "%san operator, %s, takes longer than the inference that it is part of "
@@ -370,7 +365,8 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
                 who, 100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
         }
     }
-    double portable = known(s->portable_ns) / total, movement = known(s->movement_ns) / total;
+    double portable = etp_known_ns(s->portable_ns) / total,
+           movement = etp_known_ns(s->movement_ns) / total;
     if (s->portable) {
         etp_report_note(r, portable > ETP_HOT_SHARE ? ETP_WARN : ETP_INFO,
                         "%skernels outside delegates take %.1f %% of an inference (%u of them)",
@@ -456,7 +452,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
             if (!a->profile) {
                 continue;
             }
-            double total = known(a->traced_ns);
+            double total = etp_known_ns(a->traced_ns);
             ADD_ROW(
                 &t, r, k, etp_cell_z(a->name), etp_cell_ns(s->delegated_ns),
                 etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
@@ -494,7 +490,7 @@ static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *aren
         for (size_t i = 0; i < n && i < MOST; i++) {
             ADD_ROW(&t, r, k, etp_cell_str(names[i].name), etp_cell_u64(names[i].calls),
                     etp_cell_ns(names[i].ns),
-                    etp_cell_double((double)names[i].ns / known(arm->traced_ns)));
+                    etp_cell_double((double)names[i].ns / etp_known_ns(arm->traced_ns)));
         }
         if (n > MOST) {
             etp_report_note(r, ETP_PLAIN, "%s%zu more kernels outside delegates, shorter ones",

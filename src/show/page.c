@@ -7,11 +7,6 @@
 #include "show/graph.h"
 #include "show/whatif_data.h"
 
-static double known(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
-}
-
 // ---- what to do next ----
 
 // A recipe that begins with a command of ours is that command, up to what is said about it.
@@ -41,10 +36,11 @@ static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_action a = {
             .id = f->id,
             .text = f->text,
-            .whole = known(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns),
-            .gain = known(f->expected_ns),
-            .lo = known(f->lo_ns),
-            .hi = known(f->hi_ns),
+            .whole =
+                etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns),
+            .gain = etp_known_ns(f->expected_ns),
+            .lo = etp_known_ns(f->lo_ns),
+            .hi = etp_known_ns(f->hi_ns),
             .kind = ETP_KIND_NS,
         };
         split_recipe(f->recipe, arena, &a.command, &a.advice);

@@ -160,8 +160,7 @@ static double time_of(const bar *b, etp_category category)
 {
     for (size_t k = 0; k < b->ab->n_categories; k++) {
         if (b->ab->categories[k].category == category) {
-            int64_t ns = b->ab->categories[k].ns[b->arm];
-            return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
+            return etp_known_ns(b->ab->categories[k].ns[b->arm]);
         }
     }
     return NAN;

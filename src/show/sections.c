@@ -6,11 +6,6 @@
 
 #define MAX_COLUMNS 24 // wider ones are written with a row for each arm: tables_long.c
 
-static double known(int64_t ns)
-{
-    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
-}
-
 // Columns for speedups: one for each comparison.
 static size_t speedups_of(const etp_ab *ab)
 {
@@ -161,8 +156,8 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
         }
         delta += row->delta_ns;
         hits++;
-        lo = known(row->lo_ns);
-        hi = known(row->hi_ns);
+        lo = etp_known_ns(row->lo_ns);
+        hi = etp_known_ns(row->hi_ns);
     }
     if (hits == 0) {
         return;

@@ -12,7 +12,7 @@
 enum { STEPS = 24, RANGE_CHARS = 2 * ETP_NUMBER_CHARS + 8, BLOCKS = 512, RUNS = 1 << 20 };
 #define DRAWN_SHARE 0.0005 // of an inference: shorter operators have no picture of their runs
 
-static int64_t dump_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
+int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
     int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
     for (size_t i = 0; i < op->merged.n; i++) {
@@ -29,7 +29,7 @@ static size_t block_means(const etp_ab *ab, const etp_ab_operator *op, uint32_t 
     size_t n = 0;
     for (size_t d = 0; p && d < p->n_dumps && n < cap; d++) {
         if (p->per_dump_executions[d]) {
-            means[n++] = (double)dump_ns(op, arm, d) / (double)p->per_dump_executions[d];
+            means[n++] = (double)etp_ab_recorded_ns(op, arm, d) / (double)p->per_dump_executions[d];
         }
     }
     return n;

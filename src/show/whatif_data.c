@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "document/rows.h"
+#include "show/times.h"
 
 #define LEAST_SHARE 0.0005 // of an inference; operators below it change nothing that is shown
 
@@ -29,15 +30,6 @@ typedef struct page_data {
     page_operator *operators;
     size_t n_operators;
 } page_data;
-
-static int64_t sum_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
-{
-    int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
-    for (size_t i = 0; i < op->merged.n; i++) {
-        sum += op->merged.items[i].arm == arm ? op->merged.items[i].row->per_dump_ns[dump] : 0;
-    }
-    return sum;
-}
 
 static int64_t total_ns(const etp_ab_operator *op, uint32_t arm)
 {
@@ -65,7 +57,7 @@ static void times(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, pag
     size_t n = ab->arms[arm].profile->n_dumps;
     out->items = ETP_NEW_ARRAY(arena, int64_t, n + 1);
     for (size_t d = 0; out->items && d <= n; d++) {
-        out->items[d] = d ? sum_ns(op, arm, d - 1) : total_ns(op, arm);
+        out->items[d] = d ? etp_ab_recorded_ns(op, arm, d - 1) : total_ns(op, arm);
         out->n = d + 1;
     }
 }

@@ -8,26 +8,17 @@ import math
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 
 TREE, BUILD, ENGINE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
 sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python"), str(TREE / "bench/fleet")]
+import engines
 import make
-from checks import expect, finish, in_python_with, skip
+from checks import expect, finish
 
-WANTED = {"duckdb": ("duckdb", "pyarrow"), "spark": ("duckdb", "pyarrow", "pandas", "pyspark")}[ENGINE]
-in_python_with(*WANTED)
-try:
-    for module in WANTED:
-        __import__(module)
-except ImportError as e:
-    skip(f"{e.name} is not here: pip install 'etprof[fleet]', and ETPROF_TESTS_PYTHON=that python "
-         "(scripts/check --fleet brings it)")
-if ENGINE == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-    skip("no java here: apt-get install default-jre-headless")
+engines.need(ENGINE)
 import duckdb
 
 LIBRARY = next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib"))

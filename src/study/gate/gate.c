@@ -463,11 +463,10 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
 
 static etp_status check_proofs(etp_gate *g, const etp_ab *ab, etp_error *err)
 {
-    static const char *const k_words[] = {"unproven", "confirmed", "contradicted"};
     for (size_t i = 0; i < ab->n_arms; i++) {
         etp_truth truth = ab->arms[i].proof.truth;
         etp_gate_check c = {.id = etp_arena_printf(g->arena, "proof:%s", ab->arms[i].name),
-                            .found = k_words[truth],
+                            .found = etp_truth_name(truth),
                             .expected = "not contradicted",
                             .state = truth == ETP_CONTRADICTED ? ETP_GATE_NO : ETP_GATE_YES,
                             .value = (double)NAN,
