@@ -191,11 +191,22 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
         if (magnitude >= k_units[i].unit * 0.99995) {
             double v = ns / k_units[i].unit;
             int decimals = fabs(v) < 9.9995 ? 3 : fabs(v) < 99.995 ? 2 : 1;
-            snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s", decimals, v, k_units[i].name);
+            snprintf(buf, ETP_NUMBER_CHARS, "%s%.*f %s", ns < 0 ? "−" : "", decimals, fabs(v),
+                     k_units[i].name);
             return buf;
         }
     }
-    snprintf(buf, ETP_NUMBER_CHARS, "%.0f ns", ns);
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%.0f ns", ns <= -0.5 ? "−" : "", magnitude);
+    return buf;
+}
+
+const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER_CHARS])
+{
+    char digits[ETP_NUMBER_CHARS - 4];
+    double magnitude = fmin(fabs(v), 1e15);
+    snprintf(digits, sizeof digits, "%.*f", decimals < 6 ? decimals : 6, magnitude);
+    bool zero = strspn(digits, "0.") == strlen(digits);
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", zero ? "" : v < 0 ? "−" : "+", digits);
     return buf;
 }
 

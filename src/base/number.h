@@ -26,6 +26,8 @@ const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS]);
 const char *etp_format_ratio(double v, char buf[static ETP_NUMBER_CHARS]);
 // "1.234 ms", "12.3 µs", "800 ns": three to four significant digits for people.
 const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS]);
+// "+1.25", "−1.25" (U+2212), "0.00": what a change is shown as to people.
+const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER_CHARS]);
 // "10.2 MB" (powers of 1000) for people.
 const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/path.h"
 #include "cli/convert_tables.h"
 #include "cli/convert_views.h"
@@ -136,12 +137,16 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
     }
     for (size_t side = 0; side < s->n_sides; side++) {
         if (s->below_zero_ns[side]) {
-            etp_say("etprof: %.*s: %lld ns of sums below zero are in no stack\n",
-                    ETP_STR_ARG(s->names[side]), (long long)s->below_zero_ns[side]);
+            char change[ETP_NUMBER_CHARS];
+            etp_say("etprof: %.*s: %s ns of sums below zero are in no stack\n",
+                    ETP_STR_ARG(s->names[side]),
+                    etp_format_change((double)s->below_zero_ns[side], 0, change));
         }
         if (s->tracer_ns[side]) {
-            etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %+lld ns\n",
-                    ETP_STR_ARG(s->names[side]), (long long)s->tracer_ns[side]);
+            char change[ETP_NUMBER_CHARS];
+            etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %s ns\n",
+                    ETP_STR_ARG(s->names[side]),
+                    etp_format_change((double)s->tracer_ns[side], 0, change));
         }
     }
 }

@@ -3,6 +3,7 @@
 // sides two panels: in the widths of the candidate, and in those of the baseline, where what
 // vanished is still to be seen. Red took longer, blue less.
 #include "base/index.h"
+#include "base/number.h"
 #include "convert/clean.h"
 #include "convert/stacks.h"
 
@@ -136,8 +137,10 @@ static void draw_box(flame *f, const box *b, double y, const char *color)
     etp_sink_printf(f->sink, "<g><title>");
     put(f, b->name);
     if (s->n_sides == 2) {
-        etp_sink_printf(f->sink, ": %llu ns → %llu ns (%+lld ns)", (unsigned long long)b->ns[0],
-                        (unsigned long long)b->ns[1], (long long)(b->ns[1] - b->ns[0]));
+        char change[ETP_NUMBER_CHARS];
+        etp_sink_printf(f->sink, ": %llu ns → %llu ns (%s ns)", (unsigned long long)b->ns[0],
+                        (unsigned long long)b->ns[1],
+                        etp_format_change((double)b->ns[1] - (double)b->ns[0], 0, change));
     } else {
         etp_sink_printf(f->sink, ": %llu ns", (unsigned long long)b->ns[0]);
     }

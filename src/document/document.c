@@ -37,10 +37,12 @@ void etp_estimate_members(etp_json *j, double estimate, double lo, double hi)
     etp_json_kv_ratio(j, "hi", hi);
 }
 
-const char *etp_control_text(etp_arena *arena, const etp_interval *control)
+const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals)
 {
-    return etp_arena_printf(arena, "%+.2f %% to %+.2f %%", 100 * (control->lo - 1),
-                            100 * (control->hi - 1));
+    char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+    return etp_arena_printf(arena, "%s %% to %s %%",
+                            etp_format_change(100 * (control->lo - 1), decimals, lo),
+                            etp_format_change(100 * (control->hi - 1), decimals, hi));
 }
 
 void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks)

@@ -54,7 +54,7 @@ void etp_estimate_members(etp_json *j, double estimate, double lo, double hi);
 
 // Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of
 // memory.
-const char *etp_control_text(etp_arena *arena, const etp_interval *control);
+const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals);
 // The object "control" (null when there is none): a ratio, its ends, and the BLOCKS it is from.
 void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks);
 

@@ -3,6 +3,7 @@
 // runner's hook, taking turns.
 #include <math.h>
 
+#include "base/number.h"
 #include "compare/session.h"
 
 #define HOOK_WORTH_SAYING 0.005 // of an inference
@@ -116,9 +117,11 @@ etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err)
 
 static void put_correlation(etp_strbuf *text, double rho, double sign, const char *what)
 {
+    char number[ETP_NUMBER_CHARS];
     if (isfinite(rho)) {
-        etp_strbuf_printf(text, "; %s the %s (rank correlation %+.2f)",
-                          rho * sign >= FOLLOWS ? "follows" : "does not follow", what, rho);
+        etp_strbuf_printf(text, "; %s the %s (rank correlation %s)",
+                          rho * sign >= FOLLOWS ? "follows" : "does not follow", what,
+                          etp_format_change(rho, 2, number));
     } else {
         etp_strbuf_printf(text, "; the %s did not change or cannot be read", what);
     }
@@ -133,11 +136,12 @@ const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
     }
     bool of_candidate = cand->known && (!base->known || !(base->p <= cand->p));
     const etp_ab_drift *d = of_candidate ? cand : base;
+    char change[ETP_NUMBER_CHARS];
     etp_strbuf text;
     etp_strbuf_init(&text, &s->arena);
-    etp_strbuf_printf(&text, "drift: %s changes by %+.2f %% a block, p = %.2g",
+    etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %.2g",
                       s->ab.arms[of_candidate ? c->candidate : c->baseline].name,
-                      100 * d->per_block, d->p);
+                      etp_format_change(100 * d->per_block, 2, change), d->p);
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");

@@ -260,8 +260,9 @@ static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *e
             etp_strbuf_printf(&text, "%.3g s asleep", (double)b->slept_ns / 1e9);
         }
         if (b->clock_jump_s != 0) {
-            etp_strbuf_printf(&text, "%swall clock %+.3g s", b->slept_ns ? " and " : "",
-                              b->clock_jump_s);
+            char jump[ETP_NUMBER_CHARS];
+            etp_strbuf_printf(&text, "%swall clock %s s", b->slept_ns ? " and " : "",
+                              etp_format_change(b->clock_jump_s, 1, jump));
         }
     }
     *out_found = n > 0;

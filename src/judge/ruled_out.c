@@ -90,6 +90,7 @@ static void read_temperatures(const etp_run *run, thermal_record *w)
 
 static verdict thermal(etp_ab_session *s)
 {
+    char change[ETP_NUMBER_CHARS];
     thermal_record w;
     if (!s->has_run) {
         return say(ETP_CAUSE_UNKNOWN, "thermal (dumps alone: no record of temperature and clock)");
@@ -134,8 +135,8 @@ static verdict thermal(etp_ab_session *s)
     }
     if (isfinite(fall)) {
         return say(ETP_CAUSE_RULED_OUT,
-                   etp_arena_printf(&s->arena, "thermal (clock %+.1f %% over the session%s)",
-                                    0 - 100 * fall, celsius));
+                   etp_arena_printf(&s->arena, "thermal (clock %s %% over the session%s)",
+                                    etp_format_change(0 - 100 * fall, 1, change), celsius));
     }
     if (w.temperatures == 0) {
         return say(ETP_CAUSE_UNKNOWN, "thermal (temperature and clock are not readable here)");
@@ -156,7 +157,7 @@ static verdict drift(etp_ab_session *s)
     etp_interval control =
         s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
     double reach = etp_interval_reach(&control);
-    const char *text = isfinite(reach) ? etp_control_text(&s->arena, &control) : "";
+    const char *text = isfinite(reach) ? etp_control_text(&s->arena, &control, 2) : "";
     if (s->has_stats && s->stats.control_differs) {
         return say(ETP_CAUSE_SUSPECT,
                    text
@@ -204,6 +205,7 @@ static verdict contention(etp_ab_session *s)
 // Traced against untraced, medians of iterations paired by block: what the tracer costs each arm.
 static verdict tracer(etp_ab_session *s)
 {
+    char change[ETP_NUMBER_CHARS];
     const etp_ab *ab = &s->ab;
     double worst = 0;
     size_t known = 0;
@@ -219,13 +221,13 @@ static verdict tracer(etp_ab_session *s)
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
     bool small = fabs(worst) <= 0.10;
-    return say(
-        small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-        etp_arena_printf(&s->arena,
-                         small ? "tracer (at most %+.1f %%, and not in the headline)"
-                               : "tracer (traced inferences take %+.1f %% against untraced ones; "
-                                 "the breakdown is of the traced ones)",
-                         100 * worst));
+    return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+               etp_arena_printf(&s->arena,
+                                small
+                                    ? "tracer (at most %s %%, and not in the headline)"
+                                    : "tracer (traced inferences take %s %% against untraced ones; "
+                                      "the breakdown is of the traced ones)",
+                                etp_format_change(100 * worst, 1, change)));
 }
 
 static verdict threads(etp_ab_session *s)

@@ -6,6 +6,7 @@
 
 #include <etprof/stats.h>
 
+#include "base/number.h"
 #include "measure/block_environment.h"
 #include "measure/environment.h"
 #include "measure/phases.h"
@@ -231,11 +232,12 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
         etp_session_say(s, "block %u: the machine slept for %.3g s", e->block, (double)slept / 1e9);
     }
     if (etp_environment_jump_s(e) != 0) {
+        char jump[ETP_NUMBER_CHARS];
         etp_session_note(
             s, "clock_jump",
             "the wall clock moved against the steady one: it was set, or there was sleep");
-        etp_session_say(s, "block %u: the wall clock moved by %+.3g s", e->block,
-                        etp_environment_jump_s(e));
+        etp_session_say(s, "block %u: the wall clock moved by %s s", e->block,
+                        etp_format_change(etp_environment_jump_s(e), 1, jump));
     }
 }
 

@@ -123,7 +123,6 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
     double max[ETP_TABLE_MAX_COLUMNS];
     for (size_t k = 0; k < t->n_columns; k++) {
         views[k] = etp_view_column(t, k);
-        views[k].minus = "−";
         max[k] = etp_bar_max(t, k);
     }
     etp_sink_printf(sink,

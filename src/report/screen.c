@@ -39,7 +39,7 @@ typedef struct words {
 struct etp_screen {
     etp_arena *arena;
     bool failed;
-    etp_str title, grid_title, columns[ETP_SCREEN_FIGURES], steps_title;
+    etp_str title, grid_title, grid_unit, columns[ETP_SCREEN_FIGURES], steps_title;
     struct {
         headline *items;
         size_t n, cap;
@@ -109,11 +109,12 @@ void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text)
     }
 }
 
-void etp_screen_grid(etp_screen *s, const char *title,
+void etp_screen_grid(etp_screen *s, const char *title, const char *unit,
                      const char *const columns[ETP_SCREEN_FIGURES])
 {
     if (s) {
         s->grid_title = keep(s, title);
+        s->grid_unit = keep(s, unit);
         for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
             s->columns[k] = keep(s, columns[k]);
         }
@@ -248,9 +249,9 @@ typedef struct grid {
     double most;                               // of the bars
 } grid;
 
-static grid layout(const etp_screen *s, size_t width)
+static grid layout(const etp_screen *s, size_t width, size_t title)
 {
-    grid g = {.label = etp_width(s->grid_title)};
+    grid g = {.label = title};
     for (size_t i = 0; i < s->rows.n; i++) {
         const grid_row *r = &s->rows.items[i];
         g.label = larger(g.label, INDENT + etp_width(r->label));
@@ -306,14 +307,18 @@ static void write_row(etp_text *o, const grid *g, const grid_row *r)
 
 static void write_grid(etp_text *o, const etp_screen *s)
 {
-    grid g = layout(s, o->width);
     if (s->rows.n == 0) {
         return;
     }
+    size_t unit = etp_width(s->grid_unit);
+    size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
+    grid g = layout(s, o->width, title);
+    bool beside = g.room >= BAR_LEAST || g.label > title || !unit;
+    g = beside ? g : layout(s, o->width, 0);
     etp_sink_char(o->sink, '\n');
-    etp_text_sgr(o, "1");
-    etp_text_cell(o, s->grid_title, g.label, false);
-    etp_text_plain(o, "1");
+    in_colour(o, "1", s->grid_title);
+    etp_text_putz(o, !beside ? "\n  " : unit ? ", " : "");
+    etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
     etp_text_sgr(o, "2");
     write_figures(o, &g, s->columns, "");
     etp_text_plain(o, "2");

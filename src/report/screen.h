@@ -24,7 +24,8 @@ void etp_screen_headline(etp_screen *s, etp_severity severity, const char *words
 void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text);
 
 // Rows of figures with a bar. COLUMNS are the figures' titles.
-void etp_screen_grid(etp_screen *s, const char *title,
+// "Where it came from, ms", the unit on the next line where that leaves too little room.
+void etp_screen_grid(etp_screen *s, const char *title, const char *unit,
                      const char *const columns[ETP_SCREEN_FIGURES]);
 typedef struct etp_screen_row {
     const char *label;

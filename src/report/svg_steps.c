@@ -108,7 +108,6 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
     etp_scale x = {0, 0, left, o->width - right};
     find_domain(c, &x);
     etp_view v = etp_view_chart(c), signed_view = v;
-    v.minus = signed_view.minus = "−";
     signed_view.sign = true;
     etp_svg_begin(o, c, height + 24);
     axis(o, &v, &x, height);

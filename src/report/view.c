@@ -44,7 +44,7 @@ static int scaled_decimals(double max) // of a maximum already in its unit: abou
 
 etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals)
 {
-    etp_view v = {.kind = kind, .divide = 1, .minus = "-"};
+    etp_view v = {.kind = kind, .divide = 1};
     switch (kind) {
     case ETP_KIND_NS:
     case ETP_KIND_BYTES: {
@@ -193,7 +193,7 @@ static void format_fixed(const etp_view *v, double value, char buf[static ETP_VI
         snprintf(digits, sizeof digits, "%.6g", magnitude);
     }
     bool zero = strspn(digits, "0.") == strlen(digits);
-    const char *sign = zero ? "" : value < 0 ? v->minus : v->sign ? "+" : "";
+    const char *sign = zero ? "" : value < 0 ? "−" : v->sign ? "+" : "";
     snprintf(buf, ETP_VIEW_CHARS, "%s%s", sign, digits);
 }
 
@@ -232,7 +232,7 @@ static void format_integer(const etp_view *v, const etp_cell *c, char buf[static
     uint64_t magnitude = c->type == ETP_CELL_U64 ? c->v.u64
                          : negative              ? 0 - (uint64_t)c->v.i64
                                                  : (uint64_t)c->v.i64;
-    const char *sign = negative ? v->minus : v->sign && magnitude ? "+" : "";
+    const char *sign = negative ? "−" : v->sign && magnitude ? "+" : "";
     snprintf(buf, ETP_VIEW_CHARS, "%s%" PRIu64, sign, magnitude);
 }
 

@@ -13,10 +13,9 @@ typedef struct etp_view {
     etp_kind kind;
     double divide; // data unit → shown unit
     int decimals;
-    const char *unit;  // "ms"; NULL = none
-    bool suffix;       // the unit is written behind each number (×, %)
-    bool sign;         // plus on positive values
-    const char *minus; // "-" or "−"
+    const char *unit; // "ms"; NULL = none
+    bool suffix;      // the unit is written behind each number (×, %)
+    bool sign;        // plus on positive values
 } etp_view;
 
 // The view for values of KIND with magnitudes up to MAX. UNIT overrides the kind's own;

@@ -91,16 +91,38 @@ static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s
                         parts);
 }
 
+// The answer to TITLE is of one phase: the first.
+static const char *of_phase(const etp_ab *ab, const char *title, etp_arena *arena)
+{
+    return ab->n_phases > 1 ? etp_arena_printf(arena, "%s, in %s", title, ab->phases[0].name)
+                            : title;
+}
+
 static const char *command_dir(const etp_ab *ab)
 {
     return ab->dir && !ab->bare ? ab->dir : "DIR";
 }
 
-// Why there is no verdict.
-static void open_question(const etp_ab_comparison *c, etp_screen *s)
+// The answer itself, or one of its phases.
+static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
 {
-    if (c->withheld) {
-        etp_screen_remark(s, ETP_WARN, etp_ab_withheld_text(c->withheld));
+    return phase == 0 ? ab : ab->phases[phase].ab;
+}
+
+static size_t answers(const etp_ab *ab)
+{
+    return ab->n_phases > 1 ? ab->n_phases : 1;
+}
+
+// Why there is no verdict, each reason once. Bit i of *SAID is that of etp_withheld i.
+static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
+{
+    for (size_t i = 0; i < ab->n_comparisons && i < SHOWN_HEADLINES; i++) {
+        unsigned bit = 1u << ab->comparisons[i].withheld;
+        if (ab->comparisons[i].withheld && !(*said & bit)) {
+            etp_screen_remark(s, ETP_WARN, etp_ab_withheld_text(ab->comparisons[i].withheld));
+            *said |= bit;
+        }
     }
 }
 
@@ -120,15 +142,9 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         etp_screen_remark(s, ETP_PLAIN,
                           etp_arena_printf(arena, "and %zu more: --full", n - SHOWN_HEADLINES));
     }
-    for (size_t i = 0; i < n && i < SHOWN_HEADLINES; i++) { // one sentence for all that share it
-        bool said = false;
-        for (size_t k = 0; k < i; k++) {
-            said = said || (ab->comparisons[k].withheld == ab->comparisons[i].withheld &&
-                            ab->comparisons[k].verdict == ab->comparisons[i].verdict);
-        }
-        if (!said) {
-            open_question(&ab->comparisons[i], s);
-        }
+    unsigned said = 0;
+    for (size_t p = 0; p < answers(ab); p++) {
+        open_questions(answer_of(ab, p), &said, s);
     }
     if (n == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
         const etp_ab_arm *a = &ab->arms[0];
@@ -146,11 +162,15 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 
 static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const char *command = etp_ab_settle_command(ab, &ab->comparisons[i], arena);
-        if (command) {
-            etp_screen_remark(s, ETP_PLAIN, etp_arena_printf(arena, "To settle it: %s", command));
-            return;
+    for (size_t p = 0; p < answers(ab); p++) {
+        const etp_ab *one = answer_of(ab, p);
+        for (size_t i = 0; i < one->n_comparisons; i++) {
+            const char *command = etp_ab_settle_command(one, &one->comparisons[i], arena);
+            if (command) {
+                etp_screen_remark(s, ETP_PLAIN,
+                                  etp_arena_printf(arena, "To settle it: %s", command));
+                return;
+            }
         }
     }
 }
@@ -282,10 +302,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[3] = "saved";
     }
     etp_screen_grid(s,
-                    etp_arena_printf(arena,
-                                     ab->n_comparisons ? "Where it came from, %s" : "Where it goes",
-                                     all.unit.name),
-                    columns);
+                    of_phase(ab, ab->n_comparisons ? "Where it came from" : "Where it goes", arena),
+                    ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, by_change);
     size_t shown = all.n <= SHOWN_CATEGORIES + 1 ? all.n : SHOWN_CATEGORIES;
     for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
@@ -362,8 +380,8 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const char *gain = likely ? etp_arena_printf(arena, "−%s (%.0f %%)", t, 100 * f->share)
                                   : etp_arena_printf(arena, "at most %s", t);
         const char *command = command_of(ab, f->recipe, arena);
-        etp_screen_step(s, "What to do next", f->id, gain, subject_of(f->text, arena),
-                        command ? command : f->recipe, command != NULL);
+        etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
+                        subject_of(f->text, arena), command ? command : f->recipe, command != NULL);
     }
 }
 
@@ -372,6 +390,18 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 static void mark(etp_screen *s, etp_severity severity, const char *text)
 {
     etp_screen_mark(s, "Trust", severity, text);
+}
+
+// Sampling tells what names do not: say how it is had where a session went without it.
+static const char *unproven(const etp_ab_engagement *e)
+{
+    const char *why = e->sampled ? NULL : e->sampling;
+    return !why ? "names do not tell"
+           : strcmp(why, "part") == 0 || strcmp(why, "blocks") == 0
+               ? "too short to sample, --kernels does"
+           : strcmp(why, "off") == 0      ? "--no-kernels"
+           : strcmp(why, "untraced") == 0 ? "--no-trace"
+                                          : "names do not tell";
 }
 
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
@@ -387,7 +417,8 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
             continue; // dumps: no level was claimed
         } else if (a->proof.truth != ETP_CONFIRMED) {
-            mark(s, ETP_PLAIN, etp_arena_printf(arena, "%s not proven: names do not tell", name));
+            mark(s, ETP_PLAIN,
+                 etp_arena_printf(arena, "%s not proven: %s", name, unproven(&ab->engagement)));
         } else if (at == ab->baseline && ab->n_arms > 1) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {
@@ -434,8 +465,10 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const etp_ab_cause *c = &ab->causes[i];
         const char *text = k_words[c->cause][c->state];
         if (c->cause == ETP_CAUSE_DRIFT && control) {
-            text = etp_arena_printf(arena, "A/A %+.1f to %+.1f %%", 100 * (control->lo - 1),
-                                    100 * (control->hi - 1));
+            char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+            text = etp_arena_printf(arena, "A/A %s to %s %%",
+                                    etp_format_change(100 * (control->lo - 1), 1, lo),
+                                    etp_format_change(100 * (control->hi - 1), 1, hi));
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double worst = 0;

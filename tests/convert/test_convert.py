@@ -200,7 +200,8 @@ def check_stacks_of_sides(what, ledger, tracer, operands):
     picture = readers.flame(convert("flame", *operands))
     grown = shrunk = 0
     for title, _, _, _width, fill in picture["boxes"]:
-        a, b, delta = (int(n) for n in re.search(r": (\d+) ns → (\d+) ns \(([+-]\d+) ns\)$", title).groups())
+        a, b, delta = (int(n.replace("−", "-")) for n in
+                       re.search(r": (\d+) ns → (\d+) ns \(([+−]?\d+) ns\)$", title).groups())
         expect(b - a == delta, f"{what}: {title}")
         red, blue = int(fill[1:3], 16), int(fill[5:7], 16)
         expect((red > blue) == (delta > 0) and (red < blue) == (delta < 0), f"{what}: {title} is {fill}")

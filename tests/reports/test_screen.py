@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders  # noqa: E402
 from checks import expect, finish  # noqa: E402
 
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
@@ -52,10 +53,12 @@ def look(name, *words):
         at = [text.find(f"\n{t}") for t in TITLES]
         found = [x for x in at if x >= 0]
         expect(found == sorted(found), name, width, "its parts stand in another order", at)
+        expect(not re.search(r"(?<![\w./-])-\d|\d+x\b", re.sub(r"\S*/\S*|'[^']*'", "", text)), name, width,
+               "a minus or a times sign of ASCII in UTF-8", text)
         expect(not re.search(r"\d(\.\d+)?e[+-]?\d", re.sub(r"\S*/\S*", "", text)), name, width, "scientific notation")
     expect(len(shown[80].splitlines()) <= 30, name, f"{len(shown[80].splitlines())} lines")
     wide = set(re.findall(r"\S+", shown[200]))
-    notes = {"recorded", "\\", "←"}  # short forms, and a command that goes on
+    notes = {"recorded", "\\", "←", "from"}  # short forms, a command that goes on, "came from, ms"
     cut = {w for w in re.findall(r"\S+", shown[60]) if not re.fullmatch(r"[█▉▊▋▌▍▎▏]+", w)} - wide - notes
     expect(not cut, name, "words that are not in the wide form", cut)
     for width in WIDTHS:
@@ -162,6 +165,20 @@ with tempfile.TemporaryDirectory() as tmp:
     for words in ("NEON is 1.73× faster than Armv8.0 NEON", "NEON dotprod is 1.44× faster than Armv8.0 NEON"):
         expect(words in text, "three", text)
     look("three", "analyze", tmp / "three")
+
+PHASES = ("prefill 16", "decode @0", "decode @32")
+with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of several phases say which one they are of
+    tmp = pathlib.Path(tmp)
+    for name, blocks in (("phases", 6), ("phases, too few", 3)):
+        phase_folders.make(tmp / name.replace(", ", "_").replace(" ", "_"),
+                           lambda p, level, t, m: {"avx2": 500000, "sse": 1000000}[level], blocks=blocks)
+        text = look(name, "analyze", tmp / name.replace(", ", "_").replace(" ", "_"))
+        for phase in PHASES:
+            expect(re.search(rf"^  {phase}: AVX2 ", text, re.M), name, f"no headline of {phase}", text)
+        for title in ("Where it came from", "What to do next"):
+            expect(re.search(rf"^{title}, in prefill 16\b", text, re.M), name, f"{title}: of which phase?", text)
+        expect(("To settle it: etprof ab --extend " in text) == (blocks < 6), name, "the command that would settle it",
+               text)
 
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")

@@ -110,7 +110,7 @@ static void headline(const etp_builds *b, etp_report *r, etp_arena *arena)
 static void facts(const etp_builds *b, etp_report *r, etp_arena *arena)
 {
     const etp_ab *ab = b->ab;
-    const char *control = b->control_blocks > 1 ? etp_control_text(arena, &b->control) : NULL;
+    const char *control = b->control_blocks > 1 ? etp_control_text(arena, &b->control, 2) : NULL;
     if (ab->subject) {
         etp_report_fact(r, "measured", "%s", ab->subject);
     }

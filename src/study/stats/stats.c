@@ -304,10 +304,11 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                                            (unsigned)c->paired.blocks),
         .detail = etp_arena_printf(arena, "%s → %s", before, after),
     };
+    char delta[ETP_NUMBER_CHARS];
     if (is_unpaired(c)) {
         h.interval = isfinite(ratio.lo) ? "Hodges–Lehmann interval of launches, unpaired" : NULL;
-        h.detail = etp_arena_printf(arena, "Mann–Whitney p %.3g, Cliff's delta %+.2f",
-                                    c->unpaired.p, c->unpaired.cliffs_delta);
+        h.detail = etp_arena_printf(arena, "Mann–Whitney p %.3g, Cliff's delta %s", c->unpaired.p,
+                                    etp_format_change(c->unpaired.cliffs_delta, 2, delta));
     }
     etp_report_headline(r, &h);
 }
@@ -315,7 +316,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
 static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
-    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control) : NULL;
+    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control, 2) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
     } else {
@@ -329,8 +330,9 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
                         100 * (s->comparisons[0].paired.widening - 1));
     }
     if (isfinite(s->drift_per_block)) {
-        etp_report_fact(r, "drift", "%+.2f %% per block (p %.2g)", 100 * s->drift_per_block,
-                        s->drift_p);
+        char drift[ETP_NUMBER_CHARS];
+        etp_report_fact(r, "drift", "%s %% per block (p %.2g)",
+                        etp_format_change(100 * s->drift_per_block, 2, drift), s->drift_p);
     }
 }
 
@@ -420,11 +422,13 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
 static void link_note(const char *what, const struct etp_stats_link *link, etp_report *r)
 {
     if (link->n > 0 && link->p <= 0.05) {
+        char rho[ETP_NUMBER_CHARS];
         etp_report_note(
             r, ETP_INFO,
-            "times of the blocks %s with %s (Spearman %+.2f, p %.2g, %zu blocks); the pairs "
+            "times of the blocks %s with %s (Spearman %s, p %.2g, %zu blocks); the pairs "
             "cancel what both arms share",
-            link->rho > 0 ? "rise" : "fall", what, link->rho, link->p, link->n);
+            link->rho > 0 ? "rise" : "fall", what, etp_format_change(link->rho, 2, rho), link->p,
+            link->n);
     }
 }
 

@@ -98,7 +98,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "grade", "%s: %s", s->ab->grade, s->ab->grade_reason);
-    const char *control = s->control_blocks > 1 ? etp_control_text(arena, &s->control) : NULL;
+    const char *control = s->control_blocks > 1 ? etp_control_text(arena, &s->control, 2) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s", control);
     }

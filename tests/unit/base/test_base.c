@@ -145,8 +145,13 @@ static void numbers_parse_strictly(void **state)
     assert_string_equal(etp_format_i64(-7, buf).ptr, "-7");
     assert_string_equal(etp_format_ratio(3.9034567, buf), "3.90346");
     assert_string_equal(etp_format_ns(1234567, buf), "1.235 ms");
-    assert_string_equal(etp_format_ns(-43210, buf), "-43.21 µs");
+    assert_string_equal(etp_format_ns(-43210, buf), "−43.21 µs");
     assert_string_equal(etp_format_ns(999, buf), "999 ns");
+    assert_string_equal(etp_format_ns(-999, buf), "−999 ns");
+    assert_string_equal(etp_format_change(1.25, 1, buf), "+1.2"); // ties to even, as printf
+    assert_string_equal(etp_format_change(-0.64, 2, buf), "−0.64");
+    assert_string_equal(etp_format_change(-0.004, 2, buf), "0.00"); // no sign of nothing
+    assert_string_equal(etp_format_change(-1e300, 0, buf), "−1000000000000000");
     assert_string_equal(etp_format_bytes(10171296, buf), "10.2 MB");
 }
 

@@ -87,10 +87,10 @@ static void text_is_aligned(void **state)
         "All of them\n"
         "operator  time (ms)  change (ms)    share  speedup  weights (MB)                 calls\n"
         "──────────────────────────────────────────────────────────────────────────────────────\n"
-        "conv `x`      8.000       -1.500   80.0 %    1.19×         2.500                     3\n"
+        "conv `x`      8.000       −1.500   80.0 %    1.19×         2.500                     3\n"
         "=add|2        2.000       +0.250   20.0 %        –             –  18446744073709551615\n"
         "──────────────────────────────────────────────────────────────────────────────────────\n"
-        "all          10.000       -1.250  100.0 %        –             –                     –\n"
+        "all          10.000       −1.250  100.0 %        –             –                     –\n"
         "\n"
         "warning: look\n"
         "\n"
@@ -135,7 +135,7 @@ static void text_fits_narrow_terminals(void **state)
         "\x1b[2mname                                  time (µs)             a title that needs room"
         "\x1b[0m\n"
         "───────────────────────────────────────────────────────────────────────────────────\n"
-        "a name of thirty-six columns, in all  \x1b[32m   -2.000\x1b[0m ██████████  x\n"
+        "a name of thirty-six columns, in all  \x1b[32m   −2.000\x1b[0m ██████████  x\n"
         "µ                                     \x1b[31m   +1.000\x1b[0m █████       x\n");
     etp_arena_dispose(&arena);
 }
@@ -158,9 +158,9 @@ static void markdown_is_escaped(void **state)
         "\n"
         "| operator | time (ms) | change (ms) | share | speedup | weights (MB) | calls |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-        "| conv \\`x\\` | 8.000 | -1.500 | 80.0 % | 1.19× | 2.500 | 3 |\n"
+        "| conv \\`x\\` | 8.000 | −1.500 | 80.0 % | 1.19× | 2.500 | 3 |\n"
         "| `=add\\|2` | 2.000 | +0.250 | 20.0 % | – | – | 18446744073709551615 |\n"
-        "| **`all`** | **10.000** | **-1.250** | **100.0 %** | **–** | **–** | **–** |\n"
+        "| **`all`** | **10.000** | **−1.250** | **100.0 %** | **–** | **–** | **–** |\n"
         "\n"
         "> [!WARNING]\n"
         "> look\n"

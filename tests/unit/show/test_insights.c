@@ -266,7 +266,7 @@ static void latencies_are_labelled(void **state)
                  "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
     must_say(md, "| `linux_neon_0` | neon | 1 | 2.00");
     must_say(md, " | – | 1.57");
-    must_say(md, " | 32 | – | -21.5 % |");
+    must_say(md, " | 32 | – | −21.5 % |");
     must_say(md, " | 2.00× | 1.00");
     must_say(md, " | 32 | 1.57× | ");
     must_say(md, "\nOperator Category Breakdown\n");
