@@ -36,6 +36,7 @@ typedef struct etp_value {
     etp_str name;      // key of named data or fully qualified name; empty when none
     uint32_t id;       // EValue index, or id in the payload
     uint32_t external; // partition values: position in the delegate call's args, else ETP_NO_INDEX
+    bool sized; // dims are those of the call that a program was opened for; the file has bounds
 } etp_value;
 
 typedef struct etp_work {
@@ -106,6 +107,7 @@ typedef struct etp_method {
     uint32_t n_partitions;
     uint64_t macs;           // over instructions, a partition called twice counts twice
     uint32_t n_unknown_work; // kernel calls and nodes whose work is unknown
+    bool bound;              // macs are at most these
 } etp_method;
 
 typedef struct etp_program {

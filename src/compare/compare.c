@@ -275,7 +275,7 @@ static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
     if (!op->facts) {
         return;
     }
-    if (op->facts->op.work.known) {
+    if (op->facts->op.work.known && !op->facts->op.work.bound) {
         op->macs = op->facts->op.work.macs;
     }
     if (op->facts->has_source) {

@@ -128,6 +128,19 @@ static bool same_model(const etp_ab_side *x, const etp_ab_side *y)
     return a && b && a->sha256.len > 0 && etp_str_eq(a->sha256, b->sha256);
 }
 
+static const etp_run_phase *phase_of(const etp_ab_side *x)
+{
+    static const etp_run_phase k_none;
+    return x->run.phases.n > 0 ? &x->run.phases.items[x->run.arms.items[x->arm].phase] : &k_none;
+}
+
+static bool same_calls(const etp_ab_side *x, const etp_ab_side *y)
+{
+    const etp_run_phase *a = phase_of(x), *b = phase_of(y);
+    return etp_str_eq(a->method, b->method) && etp_str_eq(a->inputs, b->inputs) &&
+           etp_str_eq(a->start, b->start);
+}
+
 // Programs of both sides; one and the same model is opened once, so that nodes compare.
 static etp_status programs_of(etp_ab_session *s, const etp_ab_side *sides,
                               const etp_ab_options *options, etp_error *err)
@@ -144,7 +157,10 @@ static etp_status programs_of(etp_ab_session *s, const etp_ab_side *sides,
             continue;
         }
         size_t model = x->run.arms.items[x->arm].model;
-        ETP_TRY(etp_ab_open_kept(s, x->dir, &x->run, model, &s->programs[i], err));
+        // Two phases of one program share its sizes where they have the same ones.
+        bool differ = s->ab.arms[1].model == 0 && !same_calls(&sides[0], &sides[1]);
+        ETP_TRY(etp_ab_open_kept(s, x->dir, &x->run, model, differ ? SIZE_MAX : x->arm,
+                                 &s->programs[i], err));
     }
     return ETP_OK;
 }

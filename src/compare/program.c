@@ -2,13 +2,16 @@
 // The programs behind the dumps of an answer: a run folder's own copies, or the .pte that the user
 // names for bare dumps.
 #include "compare/session.h"
+#include "program/sized.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
-static etp_status open_program(etp_ab_program *p, const char *path, etp_error *err)
+// CALL NULL: sizes of dynamic tensors stay upper bounds.
+static etp_status open_program(etp_ab_program *p, const char *path, const etp_call *call,
+                               etp_error *err)
 {
     ETP_TRY(etp_file_open(path, PROGRAM_LIMIT, &p->file, err));
-    etp_status st = etp_program_open(p->file.bytes, NULL, &p->program, err);
+    etp_status st = etp_program_open_call(p->file.bytes, NULL, call, &p->program, err);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
@@ -24,7 +27,7 @@ static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, e
     s->programs = ETP_NEW(&s->arena, etp_ab_program);
     ETP_NEED(s->programs, err, "program");
     s->n_programs = 1;
-    ETP_TRY(open_program(&s->programs[0], options->program, err));
+    ETP_TRY(open_program(&s->programs[0], options->program, NULL, err));
     if (!options->record) {
         return ETP_OK;
     }
@@ -48,10 +51,29 @@ static void read_sources(etp_ab_session *s, etp_ab_program *p, const char *path)
     etp_file_close(&file);
 }
 
+// What an arm called again and again. Without phases, etprof's runner gives inputs as large as they
+// may be, unless somebody's files do.
+static bool call_of(const etp_run *run, size_t arm, etp_call_input *room, etp_call *out)
+{
+    const etp_run_arm *a = &run->arms.items[arm];
+    if (run->phases.n > 0) {
+        const etp_run_phase *p = &run->phases.items[a->phase];
+        return p->method.len > 0 && etp_call_read(p->method, p->inputs, p->start, room, out);
+    }
+    const char *inputs = run->settings.inputs, *method = run->settings.method;
+    bool drawn =
+        !inputs || !inputs[0] || strcmp(inputs, "ones") == 0 || strncmp(inputs, "random", 6) == 0;
+    return drawn && a->runner.len == 0 &&
+           etp_call_read(etp_str_from(method ? method : ""), ETP_STR(""), ETP_STR(""), room, out);
+}
+
 // A folder without programs (older, or the model was too large) is explained by names alone.
 etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run, size_t model,
-                            etp_ab_program *out, etp_error *err)
+                            size_t arm, etp_ab_program *out, etp_error *err)
 {
+    etp_call_input room[ETP_CALL_INPUTS];
+    etp_call call;
+    bool told = arm < run->arms.n && call_of(run, arm, room, &call);
     const char *graph = etp_run_program_name(&s->arena, run, model, ".pte");
     const char *lines = etp_run_program_name(&s->arena, run, model, ".sources.csv");
     graph = dir && graph ? etp_run_path(&s->arena, dir, etp_str_from(graph)) : NULL;
@@ -61,7 +83,7 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
     if (!etp_os_is_file(graph)) {
         return ETP_OK;
     }
-    if (open_program(out, graph, &why) != ETP_OK) {
+    if (open_program(out, graph, told ? &call : NULL, &why) != ETP_OK) {
         return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                            etp_arena_printf(&s->arena, "program not used: %s", why.msg), err);
     }
@@ -76,7 +98,7 @@ static etp_status open_all_kept(etp_ab_session *s, etp_error *err)
     ETP_NEED(s->programs && dir, err, "programs");
     s->n_programs = s->run.models.n;
     for (size_t i = 0; i < s->n_programs; i++) {
-        ETP_TRY(etp_ab_open_kept(s, dir, &s->run, i, &s->programs[i], err));
+        ETP_TRY(etp_ab_open_kept(s, dir, &s->run, i, 0, &s->programs[i], err));
     }
     return ETP_OK;
 }

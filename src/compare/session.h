@@ -62,8 +62,10 @@ ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_op
                                               etp_error *err);
 ETP_NODISCARD etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
                                          const etp_trace *const *traces, etp_error *err);
+// ARM: of RUN, whose calls tell the sizes; SIZE_MAX: they stay upper bounds.
 ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run,
-                                          size_t model, etp_ab_program *out, etp_error *err);
+                                          size_t model, size_t arm, etp_ab_program *out,
+                                          etp_error *err);
 // operands.c: the two sides of a comparison, one arm each, the baseline first.
 ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
                                               const etp_ab_options *options, etp_error *err);

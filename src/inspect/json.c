@@ -89,6 +89,8 @@ static const etp_field k_method_rows[] = {
     MADE_PER("inputs", OBJECT, method_input, &k_method_inputs, "in order", .shape = &k_value),
     MADE_PER("outputs", OBJECT, method_output, &k_method_outputs, "in order", .shape = &k_value),
     FIELD("macs", UINT, macs, "multiplications with addition, of what is known"),
+    FIELD("bound", BOOL, bound, "macs are at most these: they rest on upper bounds of shapes",
+          .flags = ETP_LATER),
     FIELD("unknown_work", UINT, n_unknown_work, "calls and nodes whose work is unknown"),
     MADE_PER("planned_bytes", UINT, planned_bytes, &k_planned, "memory that was planned",
              .flags = ETP_ONE_LINE | ETP_SET),

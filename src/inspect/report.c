@@ -249,10 +249,11 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
     operands(keys, "input", m->values, m->inputs, m->n_inputs);
     operands(keys, "output", m->values, m->outputs, m->n_outputs);
     if (m->n_unknown_work > 0) {
-        etp_keys_add(keys, ETP_WARN, "MACs", "%" PRIu64 ", %" PRIu32 " operators of unknown work",
-                     m->macs, m->n_unknown_work);
+        etp_keys_add(keys, ETP_WARN, "MACs", "%" PRIu64 "%s, %" PRIu32 " operators of unknown work",
+                     m->macs, m->bound ? " (at most)" : "", m->n_unknown_work);
     } else {
-        etp_keys_add(keys, ETP_PLAIN, "MACs", "%" PRIu64, m->macs);
+        etp_keys_add(keys, ETP_PLAIN, "MACs", "%" PRIu64 "%s", m->macs,
+                     m->bound ? " (at most)" : "");
     }
     for (uint32_t i = 1; i < m->pte->planned_bytes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, "memory plan", "arena %" PRIu32 ": %s", i,

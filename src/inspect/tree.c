@@ -40,7 +40,7 @@ static void source_text(const etp_source *s, etp_sink *out)
 static void work_text(const etp_work *w, etp_sink *out)
 {
     if (w->known && w->macs > 0) {
-        etp_sink_printf(out, "  %" PRIu64 " MACs", w->macs);
+        etp_sink_printf(out, "  %s%" PRIu64 " MACs", w->bound ? "≤" : "", w->macs);
     } else if (w->problem) {
         etp_sink_printf(out, "  (%s)", w->problem);
     }
@@ -107,7 +107,7 @@ static void tree_text(const etp_inspect *in, etp_sink *out)
         values_text(m->values, m->inputs, m->n_inputs, out);
         etp_sink_z(out, ") → ");
         values_text(m->values, m->outputs, m->n_outputs, out);
-        etp_sink_printf(out, "  %" PRIu64 " MACs\n", m->macs);
+        etp_sink_printf(out, "  %s%" PRIu64 " MACs\n", m->bound ? "≤" : "", m->macs);
         uint32_t chain = 0;
         for (uint32_t k = 0; k < m->n_instructions; k++) {
             if (m->instructions[k].chain != chain) {

@@ -22,7 +22,7 @@ static bool is_cache(const etp_method *m, uint32_t value, uint64_t bytes)
 {
     const etp_value *v = &m->values[value];
     return v->kind == ETP_EVALUE_TENSOR && v->rank >= 3 && !v->constant && !v->dynamic &&
-           v->bytes == bytes;
+           !v->sized && v->bytes == bytes;
 }
 
 static bool writes(const etp_method *m, const etp_instruction *in, uint64_t bytes)

@@ -87,17 +87,34 @@ static uint32_t cache_of(const etp_method *m, const etp_instruction *in)
     for (uint32_t i = 0; i < in->n_inputs; i++) {
         const etp_value *v = &m->values[in->inputs[i]];
         if (v->kind == ETP_EVALUE_TENSOR && tensors++ == (fused ? 1 : 0)) {
-            return v->rank >= 3 && !v->constant && !v->dynamic ? in->inputs[i] : ETP_NO_INDEX;
+            return v->rank >= 3 && !v->constant && !v->dynamic && !v->sized ? in->inputs[i]
+                                                                            : ETP_NO_INDEX;
         }
     }
     return ETP_NO_INDEX;
 }
 
+// What fused attention reads of its cache at the place of the call; ETP_BYTES_UNKNOWN where that is
+// not known, or for others.
+static uint64_t seen_of(const etp_method *m, const etp_instruction *in)
+{
+    bool known = etp_str_starts(in->op, ETP_STR("llama::custom_sdpa")) && in->work.known &&
+                 !in->work.bound && in->n_inputs > 0;
+    uint64_t queries = known ? m->values[in->inputs[0]].bytes : ETP_BYTES_UNKNOWN;
+    return queries <= in->work.bytes / 2 ? in->work.bytes - 2 * queries : ETP_BYTES_UNKNOWN;
+}
+
 static token_bytes bytes_of(const etp_method *m)
 {
     token_bytes b = {0};
+    uint64_t read = 0;
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         const etp_instruction *in = &m->instructions[i];
+        uint64_t seen = in->kind == ETP_INSTR_KERNEL ? seen_of(m, in) : ETP_BYTES_UNKNOWN;
+        if (seen != ETP_BYTES_UNKNOWN) {
+            read = plus(read, seen);
+            continue;
+        }
         if (in->kind == ETP_INSTR_KERNEL) {
             uint32_t cache = cache_of(m, in);
             b.cache = cache == ETP_NO_INDEX ? b.cache : plus(b.cache, m->values[cache].bytes);
@@ -110,6 +127,7 @@ static token_bytes bytes_of(const etp_method *m)
                 p->nodes[n].work.macs ? plus(b.weights, p->nodes[n].weight_bytes) : b.weights;
         }
     }
+    b.cache = read > 0 ? read : b.cache;
     return b;
 }
 

@@ -144,6 +144,22 @@ static etp_status describe(const making *m, const etp_script_phase *from,
     return to->name && to->word && to->files ? ETP_OK : etp_fail_nomem(err, "phases");
 }
 
+// Sizes of the calls; models whose calls have others leave them untold.
+static etp_status take_call(const making *m, const etp_script_phase *from,
+                            const etp_program *program, size_t model, etp_session_plan_phase *to,
+                            etp_error *err)
+{
+    etp_script_call call;
+    ETP_TRY(etp_script_call_of(from, program, m->arena, &call, err));
+    bool same =
+        model == 0 || (strcmp(call.method, to->method) == 0 &&
+                       strcmp(call.inputs, to->inputs) == 0 && strcmp(call.start, to->start) == 0);
+    to->method = same ? call.method : "";
+    to->inputs = same ? call.inputs : "";
+    to->start = same ? call.start : "";
+    return ETP_OK;
+}
+
 static etp_status make_script(const making *m, const etp_program *program, const char *path,
                               etp_script *out, etp_error *err)
 {
@@ -177,6 +193,7 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         if (model > 0 && p->calls != calls) {
             break;
         }
+        ETP_TRY(take_call(m, from, program, model, p, err));
         const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, n);
         ETP_NEED(file, err, "phases");
         ETP_TRY(etp_os_write_atomic(file, steps, err));

@@ -7,6 +7,7 @@
 #include "measure/decoder.h"
 #include "measure/script.h"
 #include "os/os.h"
+#include "program/sized.h"
 
 #define EXACT 9007199254740992.0 // whole numbers of a double
 
@@ -63,24 +64,6 @@ static etp_status refuse(const making *m, const etp_script_phase *p, const etp_m
 
 // ---- shapes ----
 
-static bool parse_dims(etp_str text, shape *out)
-{
-    for (out->rank = 0; text.len > 0; out->rank++) {
-        etp_str one = {text.ptr, etp_str_find(text, ETP_STR("x"))};
-        uint64_t v;
-        if (out->rank == 16 || !etp_parse_u64(one, &v) || v < 1 || v > INT32_MAX) {
-            return false;
-        }
-        out->dims[out->rank] = (int64_t)v;
-        size_t used = one.len + (one.len < text.len);
-        if (used > one.len && used == text.len) {
-            return false; // ends in an x
-        }
-        text = (etp_str){text.ptr + used, text.len - used};
-    }
-    return out->rank > 0;
-}
-
 static const char *wrong_shape(const making *m, const shape *s)
 {
     const etp_value *v = s->value;
@@ -113,7 +96,7 @@ static etp_status shape_of(const making *m, const etp_script_phase *p, const etp
                                        ETP_STR_ARG(in->dtype), etp_dtype_name(out->value->dtype)));
     }
     if (in->shape.len > 0) {
-        if (!parse_dims(in->shape, out)) {
+        if (!etp_dims_read(in->shape, out->dims, &out->rank)) {
             return refuse(m, p, method, in->index,
                           etp_arena_printf(m->arena, "\"%.*s\" is no shape like 1x64",
                                            ETP_STR_ARG(in->shape)));

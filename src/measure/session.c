@@ -43,6 +43,9 @@ static etp_status describe(etp_session *s, etp_error *err)
                               .depth = phase->depth,
                               .prompt = phase->prompt,
                               .calls = phase->calls,
+                              .method = etp_str_from(phase->method),
+                              .inputs = etp_str_from(phase->inputs),
+                              .start = etp_str_from(phase->start),
                               .steps_sha256 = etp_str_from(phase->sha256)};
         if (!ETP_PUSH(&s->arena, &r->phases, kept)) {
             return etp_fail_nomem(err, "the session");

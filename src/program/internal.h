@@ -11,8 +11,11 @@
 // Work of a node of an XNNPACK payload; VALUES are the partition's.
 etp_work etp_work_of_node(const etp_node *node, const etp_value *values);
 // Work of a kernel call; EVALUES are the method's as in the file, VALUES the same as tensors.
+// SIZING: of the call that is followed, NULL none.
+struct etp_sizing;
 etp_work etp_work_of_kernel(const etp_instruction *call, const etp_pte_instruction *pte,
-                            const etp_evalue *evalues, const etp_value *values);
+                            const etp_evalue *evalues, const etp_value *values,
+                            const struct etp_sizing *sizing);
 // Bytes of a value with its scales; false when unknown.
 bool etp_value_traffic(const etp_value *value, uint64_t *out_bytes);
 

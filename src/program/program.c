@@ -2,6 +2,7 @@
 // Opening a program: methods, instructions and partitions from the typed views of the .pte.
 #include "base/index.h"
 #include "program/internal.h"
+#include "program/sizing.h"
 
 #define MEMORY_SLACK (32u << 20)
 
@@ -18,6 +19,8 @@ typedef struct builder {
     etp_index blobs; // by position in the file → number of the partition that was read first
     const etp_partition **by_number;
     size_t by_number_cap;
+    const etp_call *call; // NULL: any
+    etp_sizing *sizing;   // of the method that is made; NULL: its sizes are upper bounds
     etp_error *err;
 } builder;
 
@@ -33,8 +36,15 @@ static etp_status check_memory(builder *b)
 
 // ---- values ----
 
+static bool is_called(const builder *b, const etp_pte_method *m)
+{
+    return b->call->method.len > 0 ? etp_str_eq(m->name, b->call->method)
+                                   : b->doc->pte.n_methods == 1 || etp_str_eqz(m->name, "forward");
+}
+
 static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *out)
 {
+    b->sizing = NULL;
     etp_value *values = ETP_NEW_ARRAY(b->arena, etp_value, m->n_values);
     ETP_NEED(values, b->err, "values");
     for (uint32_t i = 0; i < m->n_values; i++) {
@@ -56,6 +66,9 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
     }
     out->values = values;
     out->n_values = m->n_values;
+    if (b->call && is_called(b, m)) {
+        ETP_TRY(etp_sizing_begin(m, values, b->call, b->arena, &b->sizing, b->err));
+    }
     return check_memory(b);
 }
 
@@ -236,24 +249,26 @@ static etp_status split_delegate_args(builder *b, const etp_pte_method *m,
 
 static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_instruction *pte,
                             const etp_str *names, const bool *written, const etp_method *method,
-                            etp_instruction *out)
+                            etp_partition *partitions, etp_instruction *out)
 {
     if (pte->kind == ETP_INSTR_DELEGATE) {
-        const etp_partition *p = &method->partitions[pte->index];
+        etp_partition *p = &partitions[pte->index];
         out->partition = pte->index;
         out->op = p->backend;
         out->weight_bytes = p->weight_bytes;
-        return split_delegate_args(b, m, pte, p, written, out);
+        ETP_TRY(split_delegate_args(b, m, pte, p, written, out));
+        return b->sizing ? etp_sizing_partition(b->sizing, pte, out, p, b->err) : ETP_OK;
     }
     out->op = names[pte->index];
     ETP_TRY(split_kernel_args(b, m, pte, out));
+    ETP_TRY(b->sizing ? etp_sizing_kernel(b->sizing, pte, out, b->err) : ETP_OK);
     for (uint32_t i = 0; i < out->n_inputs; i++) {
         const etp_value *v = &method->values[out->inputs[i]];
         if (v->constant && v->bytes != ETP_BYTES_UNKNOWN) {
             out->weight_bytes += v->bytes;
         }
     }
-    out->work = etp_work_of_kernel(out, pte, m->values, method->values);
+    out->work = etp_work_of_kernel(out, pte, m->values, method->values, b->sizing);
     return ETP_OK;
 }
 
@@ -264,8 +279,12 @@ static void add_work(etp_method *method, const etp_instruction *in)
         const etp_partition *p = &method->partitions[in->partition];
         macs = p->macs;
         method->n_unknown_work += p->graph ? p->n_unknown_work : 1;
+        for (uint32_t i = 0; i < p->n_nodes; i++) {
+            method->bound |= p->nodes[i].work.bound && p->nodes[i].work.macs > 0;
+        }
     } else if (in->kind == ETP_INSTR_KERNEL && in->work.known) {
         macs = in->work.macs;
+        method->bound |= in->work.bound && macs > 0;
     } else if (in->kind == ETP_INSTR_KERNEL) {
         method->n_unknown_work++;
     }
@@ -278,7 +297,7 @@ static void add_work(etp_method *method, const etp_instruction *in)
 
 static etp_status make_chain(builder *b, const etp_pte_method *m, uint32_t chain,
                              const etp_str *names, bool *written, etp_method *method,
-                             etp_instruction *out)
+                             etp_partition *partitions, etp_instruction *out)
 {
     const etp_pte_chain *c = &m->chains[chain];
     for (uint32_t i = 0; i < c->n_instructions; i++) {
@@ -292,7 +311,7 @@ static etp_status make_chain(builder *b, const etp_pte_method *m, uint32_t chain
         in->target = pte->target;
         method->n_of_kind[pte->kind]++;
         if (pte->kind == ETP_INSTR_KERNEL || pte->kind == ETP_INSTR_DELEGATE) {
-            ETP_TRY(make_call(b, m, pte, names, written, method, in));
+            ETP_TRY(make_call(b, m, pte, names, written, method, partitions, in));
             for (uint32_t k = 0; k < in->n_outputs; k++) {
                 written[in->outputs[k]] = true;
             }
@@ -304,7 +323,8 @@ static etp_status make_chain(builder *b, const etp_pte_method *m, uint32_t chain
     return ETP_OK;
 }
 
-static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_method *method)
+static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_method *method,
+                                    etp_partition *partitions)
 {
     size_t n = 0;
     for (uint32_t c = 0; c < m->n_chains; c++) {
@@ -327,7 +347,7 @@ static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_met
     }
     size_t at = 0;
     for (uint32_t c = 0; c < m->n_chains; c++) {
-        ETP_TRY(make_chain(b, m, c, names, written, method, instructions + at));
+        ETP_TRY(make_chain(b, m, c, names, written, method, partitions, instructions + at));
         at += m->chains[c].n_instructions;
     }
     method->instructions = instructions;
@@ -353,7 +373,7 @@ static etp_status make_method(builder *b, uint32_t index, etp_method *out)
     for (uint32_t i = 0; i < m->n_delegates; i++) {
         ETP_TRY(make_partition(b, m, i, &partitions[i]));
     }
-    return make_instructions(b, m, out);
+    return make_instructions(b, m, out, partitions);
 }
 
 static etp_status build(builder *b)
@@ -370,8 +390,8 @@ static etp_status build(builder *b)
     return ETP_OK;
 }
 
-etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc, const etp_program **out,
-                            etp_error *err)
+etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc, const etp_call *call,
+                                 const etp_program **out, etp_error *err)
 {
     *out = NULL;
     etp_arena arena;
@@ -381,8 +401,8 @@ etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc, const e
         etp_arena_dispose(&arena);
         return etp_fail_nomem(err, "program");
     }
-    builder b = {.doc = doc, .arena = &arena, .err = err};
-    b.limit = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
+    builder b = {.doc = doc, .arena = &arena, .call = call, .err = err};
+    b.limit = (call ? 4 : 2) * (uint64_t)bytes.len + MEMORY_SLACK; // with a call, sizes twice
     etp_status status = etp_pte_read(bytes, &arena, &doc->pte, err);
     if (status == ETP_OK) {
         status = build(&b);
@@ -394,6 +414,12 @@ etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc, const e
     doc->arena = arena; // from here on the document owns the memory that it lives in
     *out = &doc->program;
     return ETP_OK;
+}
+
+etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc, const etp_program **out,
+                            etp_error *err)
+{
+    return etp_program_open_call(bytes, alloc, NULL, out, err);
 }
 
 void etp_program_close(const etp_program *program)

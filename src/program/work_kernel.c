@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic work of kernel calls outside delegates, from the tensors of the program.
 #include "program/internal.h"
+#include "program/sizing.h"
 
 // Portable kernels that multiply matrices, with their argument positions in the operator's schema.
+#define OPS_SOFTMAX 5 // for each score, as in work.c
+
 typedef enum kernel_rule { RULE_CONV, RULE_MATMUL, RULE_LINEAR, RULE_SDPA } kernel_rule;
 
 static const struct {
@@ -96,6 +99,40 @@ static const char *matmul(const etp_value *a, const etp_value *b, const etp_valu
                : "the amount of work does not fit 64 bits";
 }
 
+// custom_sdpa(query [B, n, H, D], key and value [B, cache, Hk, D], place, mask, dropout, causal,
+// …): queries see what is in the cache and, causal, of themselves those up to their own; with a
+// mask, the whole cache. Without a known place the whole cache is a bound.
+static const char *attention(const etp_pte_instruction *pte, const etp_evalue *evalues,
+                             const etp_value *values, const etp_sizing *z, etp_work *w)
+{
+    enum { ARG_PLACE = 3, ARG_MASK = 4, ARG_CAUSAL = 6 };
+    const etp_value *q = tensor_arg(pte, values, 0), *k = tensor_arg(pte, values, 1);
+    if (!q || !k || pte->args.n <= ARG_CAUSAL || q->rank != 4 || k->rank != 4 ||
+        q->dims[3] != k->dims[3] || q->dims[0] != k->dims[0] || q->dims[1] > k->dims[1]) {
+        return k_mismatch;
+    }
+    const etp_evalue *causal = &evalues[etp_i32_at(pte->args, ARG_CAUSAL)];
+    bool masked = tensor_arg(pte, values, ARG_MASK) != NULL;
+    bool triangle = causal->kind == ETP_EVALUE_BOOL && causal->u.b && !masked;
+    uint64_t n = (uint64_t)q->dims[1], room = (uint64_t)k->dims[1];
+    uint64_t twice = z ? etp_twice_number(z, (uint32_t)etp_i32_at(pte->args, ARG_PLACE))
+                       : ETP_CALL_PLACE_UNKNOWN;
+    bool told = twice != ETP_CALL_PLACE_UNKNOWN && twice / 2 + n <= room && !q->dynamic;
+    w->bound = !told && !masked;
+    twice = told ? twice : 2 * (room - n);
+    // keys that a query sees, summed over the queries, twice
+    uint64_t seen = masked ? 2 * room : twice + (triangle ? n + 1 : 2 * n);
+    w->macs = n;
+    w->ops = n;
+    // two products of a key each: 2 × seen ÷ 2
+    bool fits = mul(&w->macs, seen) && mul(&w->macs, (uint64_t)q->dims[3]) &&
+                mul(&w->macs, (uint64_t)q->dims[2]) && mul(&w->macs, (uint64_t)q->dims[0]) &&
+                mul(&w->ops, seen) && mul(&w->ops, (uint64_t)q->dims[2]) &&
+                mul(&w->ops, (uint64_t)q->dims[0]) && mul(&w->ops, OPS_SOFTMAX);
+    w->ops /= 2;
+    return fits ? NULL : "the amount of work does not fit 64 bits";
+}
+
 // The operator's name without its overload: "aten::mean.out" → "aten::mean".
 static etp_str base_name(etp_str op)
 {
@@ -104,10 +141,14 @@ static etp_str base_name(etp_str op)
 }
 
 static const char *macs_of_kernel(const etp_instruction *call, const etp_pte_instruction *pte,
-                                  const etp_evalue *evalues, const etp_value *values, etp_work *w,
-                                  bool *is_known)
+                                  const etp_evalue *evalues, const etp_value *values,
+                                  const etp_sizing *sizing, etp_work *w, bool *is_known)
 {
     etp_str name = base_name(call->op);
+    if (etp_str_eqz(name, "llama::custom_sdpa")) {
+        *is_known = true;
+        return attention(pte, evalues, values, sizing, w);
+    }
     for (size_t i = 0; i < sizeof k_kernels / sizeof *k_kernels; i++) {
         if (!etp_str_eqz(name, k_kernels[i].name)) {
             continue;
@@ -182,6 +223,28 @@ static bool is_gather(etp_str op)
     return false;
 }
 
+// What attention reads of a cache, and what is written into one, is less than all of it.
+static bool cache_traffic(const etp_instruction *call, const etp_pte_instruction *pte,
+                          const etp_value *values, const etp_sizing *z, etp_work *w)
+{
+    enum { ARG_PLACE = 3, ARG_MASK = 4 };
+    const etp_value *a = tensor_arg(pte, values, 0), *k = tensor_arg(pte, values, 1);
+    bool writes = etp_str_eqz(base_name(call->op), "llama::update_cache");
+    if (!a || !k || a->rank != 4 || k->rank != 4 || k->dims[1] < 1 ||
+        a->bytes > UINT32_MAX * UINT64_C(4096) || k->bytes > UINT32_MAX * UINT64_C(4096)) {
+        return false;
+    }
+    uint64_t n = (uint64_t)a->dims[1], room = (uint64_t)k->dims[1], twice = 2 * room;
+    if (!writes && z && !tensor_arg(pte, values, ARG_MASK)) {
+        uint64_t place = etp_twice_number(z, (uint32_t)etp_i32_at(pte->args, ARG_PLACE));
+        twice = place != ETP_CALL_PLACE_UNKNOWN && place + 2 * n < twice ? place + 2 * n : twice;
+    }
+    w->bound = w->bound || a->dynamic;
+    w->bytes = 2 * a->bytes;                          // queries and results, or what is copied
+    w->bytes += writes ? 0 : k->bytes / room * twice; // keys and values
+    return true;
+}
+
 static bool traffic(const etp_instruction *call, const etp_value *values, etp_work *w)
 {
     bool gather = is_gather(call->op);
@@ -200,15 +263,18 @@ static bool traffic(const etp_instruction *call, const etp_value *values, etp_wo
 }
 
 etp_work etp_work_of_kernel(const etp_instruction *call, const etp_pte_instruction *pte,
-                            const etp_evalue *evalues, const etp_value *values)
+                            const etp_evalue *evalues, const etp_value *values,
+                            const etp_sizing *sizing)
 {
     etp_work w = {0};
     bool is_known = false;
-    w.problem = macs_of_kernel(call, pte, evalues, values, &w, &is_known);
+    w.problem = macs_of_kernel(call, pte, evalues, values, sizing, &w, &is_known);
     if (w.problem || (!is_known && !ops_of_kernel(call, values, &w))) {
         return (etp_work){.problem = w.problem};
     }
-    if (!traffic(call, values, &w)) {
+    bool cache = etp_str_starts(call->op, ETP_STR("llama::custom_sdpa")) ||
+                 etp_str_starts(call->op, ETP_STR("llama::update_cache"));
+    if (cache ? !cache_traffic(call, pte, values, sizing, &w) : !traffic(call, values, &w)) {
         return (etp_work){.problem = "the size of an operand is unknown"};
     }
     w.known = true;

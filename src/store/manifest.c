@@ -265,10 +265,16 @@ static const etp_field k_phase_rows[] = {
           .most = INT32_MAX),
     FIELD("calls", UINT, calls, "of a repetition, before which mutable buffers are put back",
           .most = INT32_MAX),
+    FIELD("method", STR, method, "that all calls are of; absent: not known",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
+    FIELD("inputs", STR, inputs, "sizes of their dynamic inputs, as --shape has them",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
+    FIELD("start", STR, start, "mean place in the cache where they begin, a number",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
     FIELD("steps_sha256", STR, steps_sha256, "of the calls with their inputs, of all models",
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
 };
-static const etp_shape k_phase = {k_phase_rows, 7, sizeof(OF), true, check_phase, false};
+static const etp_shape k_phase = {k_phase_rows, 10, sizeof(OF), true, check_phase, false};
 #undef OF
 
 #define OF etp_run_build

@@ -87,7 +87,9 @@ typedef struct etp_run_phase { // what arms did again and again; an iteration is
     uint64_t depth;            // tokens in the cache before
     uint64_t prompt;           // tokens of the prompt that it is a chunk of; 0: none
     uint64_t calls;            // of a repetition, before which mutable buffers are put back
-    etp_str steps_sha256;      // of the calls, of all models; empty: not known
+    // Of all calls; empty: they differ, or an older folder. Mean of the places where they begin.
+    etp_str method, inputs, start;
+    etp_str steps_sha256; // of the calls, of all models; empty: not known
 } etp_run_phase;
 
 typedef struct etp_run_build { // of two that are held against each other

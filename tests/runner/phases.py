@@ -95,6 +95,25 @@ def check_documents(out):
     expect(verified.returncode == 0, "verify", "finds the folder whole", (verified.stdout + verified.stderr)[-500:])
 
 
+def check_work(out, depths, fused=False):
+    """Multiply-accumulates of a call, by hand: 2 layers of 4 matrices of 32 x 32 and 3 of 64 x 32, attention over a
+    cache of 64 (fused: over what is in it), and the last matrix of 64 x 32 for one token."""
+    with open(os.path.join(out, "manifest.json")) as f:
+        plan = json.load(f)["plan"]
+    with open(os.path.join(out, "report.json")) as f:
+        first = json.load(f)
+    documents = [first] + [p["document"] for p in first["phases"][1:]]
+    for p, depth, d in zip(plan["phases"], depths, documents):
+        n = p["tokens"]
+        starts = [depth + n * i for i in range(p["calls"])]
+        expect((p["method"], p["inputs"], float(p["start"])) ==
+               ("forward", f"0=1x{n}", sum(starts) / len(starts)), p["name"], "keeps what its calls are", p)
+        seen = [sum(at + i + 1 for i in range(n)) if fused else 64 * n for at in starts]
+        macs = n * 2 * (4 * 32 * 32 + 3 * 64 * 32) + 2 * 2 * 32 * sum(seen) / len(seen) + 64 * 32
+        found = sum(o["macs"] or 0 for o in d["operators"])
+        expect(found == macs, p["name"], f"is {macs} multiply-accumulates", found)
+
+
 def check_kernels_ours(tmp):
     """Attention that is an operator which ExecuTorch's SDK lacks: it is measured, and every answer says with what."""
     fused = os.path.join(DATA, "llm", "decoder_fused.pte")
@@ -103,6 +122,7 @@ def check_kernels_ours(tmp):
     done = run("ab", fused, "--prefill", "16", "--decode", "4", "--blocks", "2", "--warmup", "1", "--iterations", "6",
                "--out", out)
     expect(done.returncode == 0, "ab", "measures with kernels of its own", done.stderr[-500:])
+    check_work(out, (0, 0), fused=True)
     expect("etprof's own kernels" in done.stdout, "ab", "names them on its screen", done.stdout[-900:])
     with open(os.path.join(out, "manifest.json")) as f:
         notes = {n["id"]: n["text"] for n in json.load(f)["notes"]}
@@ -174,6 +194,7 @@ def main():
         out = measure(tmp)
         check_folder(out)
         check_documents(out)
+        check_work(out, (0, 0, 32))
     refused("'0' is not a number from 1", "--prefill", "0")
     refused("past the cache, which has room for 64", "--prefill", "65")
     refused("past the cache, which has room for 64", "--decode", "8", "--depth", "57")

@@ -153,6 +153,11 @@ def check_shapes(tmp):
     plan = plan_of(out)
     expect([(p["name"], p["kind"]) for p in plan["phases"]] == [("1x3x12x20", "shape"), ("1x3x32x32", "shape")],
            "manifest", "has a phase for each shape", plan["phases"])
+    with open(os.path.join(out, "report.json")) as f:
+        first = json.load(f)
+    for pixels, d in zip((12 * 20, 32 * 32), (first, first["phases"][1]["document"])):
+        macs = sum(o["macs"] or 0 for o in d["operators"])  # 8 windows of 3 x 3 x 3 at every pixel
+        expect(macs == pixels * 8 * 27, d["phase"], f"is {pixels * 8 * 27} multiply-accumulates", macs)
     for arm in plan["arms"][:2]:
         close(arm["name"], outputs_of(out, arm), SAID["picture_12x20_ones"])
     with open(os.path.join(out, "report.json")) as f:
