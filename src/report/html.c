@@ -245,8 +245,71 @@ static void write_scripts(page *p)
     z(p, "</script>\n</body>\n</html>\n");
 }
 
+// ---- what encloses blocks ----
+
+typedef struct nesting {
+    bool section, fold, drawer;
+    size_t tab;
+} nesting;
+
+// Links to the tabs. The script shows one of them; without it they stand one below the other.
+static void write_tabs(page *p)
+{
+    const etp_report *r = p->report;
+    z(p, "<ul class=\"tabs\">");
+    for (size_t i = 0, tab = 0; i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
+        if (b->kind != ETP_BLOCK_SECTION || b->tab <= tab || b->medium == ETP_OFF_PAGE) {
+            continue;
+        }
+        tab = b->tab;
+        z(p, "<li><a href=\"#");
+        section_id(p, i);
+        z(p, "\"><b>");
+        text(p, r->tabs.items[tab - 1].key);
+        z(p, "</b> <small>");
+        text(p, r->tabs.items[tab - 1].value);
+        z(p, "</small></a></li>");
+    }
+    z(p, "</ul>\n");
+}
+
+// Ends what B is no part of, and begins what it is the first of.
+static void enclose(page *p, nesting *n, const etp_block *b)
+{
+    bool turns = b->tab != n->tab, section = b->kind == ETP_BLOCK_SECTION && b->level == 1;
+    bool breaks = turns || b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_DRAWER;
+    if (n->fold && (breaks || b->kind == ETP_BLOCK_FOLD)) {
+        z(p, "</details>\n");
+        n->fold = false;
+    }
+    if (n->drawer && breaks) {
+        z(p, "</section>\n");
+        n->drawer = false;
+    }
+    if (n->section && (turns || section)) {
+        z(p, "</section>\n");
+        n->section = false;
+    }
+    if (turns) {
+        z(p, n->tab ? "</div>\n" : "");
+        if (b->tab == 1) {
+            write_tabs(p);
+        }
+        z(p, b->tab ? "<div class=\"tab\">\n" : "");
+        n->tab = b->tab;
+    }
+    if (section) {
+        z(p, "<section>\n");
+        n->section = true;
+    }
+    n->drawer = n->drawer || b->kind == ETP_BLOCK_DRAWER;
+    n->fold = n->fold || b->kind == ETP_BLOCK_FOLD;
+}
+
 bool etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink)
 {
+    static const etp_block k_end = {.kind = ETP_BLOCK_SECTION}; // of no level, so that none begins
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
     page p = {.sink = sink, .arena = &arena, .report = r, .heading = r->title};
@@ -255,33 +318,19 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
     write_navigation(&p, style);
     z(&p, "<main>\n");
     etp_html_summary(sink, r, &p.links);
-    bool in_section = false, in_fold = false, in_drawer = false;
+    nesting n = {0};
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
         if (!etp_block_shown(b, style, ETP_ON_PAGE)) {
             continue;
         }
-        bool breaks = b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_DRAWER;
-        if (in_fold && (breaks || b->kind == ETP_BLOCK_FOLD)) {
-            z(&p, "</details>\n");
-            in_fold = false;
-        }
-        if (in_drawer && breaks) {
-            z(&p, "</section>\n");
-        }
-        in_drawer = b->kind == ETP_BLOCK_DRAWER || (in_drawer && !breaks);
-        if (b->kind == ETP_BLOCK_SECTION && b->level == 1) {
-            z(&p, in_section ? "</section>\n<section>\n" : "<section>\n");
-            in_section = true;
-        }
-        in_fold = in_fold || b->kind == ETP_BLOCK_FOLD;
+        enclose(&p, &n, b);
         p.ordinal = i;
         p.links.scope = b->scope;
         write_block(&p, b);
     }
-    z(&p, in_fold ? "</details>\n" : "");
-    z(&p, in_drawer ? "</section>\n" : "");
-    z(&p, in_section ? "</section>\n</main>\n" : "</main>\n");
+    enclose(&p, &n, &k_end);
+    z(&p, n.section ? "</section>\n</main>\n" : "</main>\n");
     if (r->footer.len) {
         z(&p, "<footer><p>");
         text(&p, r->footer);

@@ -76,6 +76,11 @@ static void write_ends(etp_sink *sink, const etp_card *card)
             etp_sink_printf(sink, " <small>%s … %s</small>", etp_view_number(&bare, lo, buf),
                             etp_view_number(&bare, hi, other));
         }
+        if (card->ends[i].note.len) {
+            z(sink, " <small class=\"end\">");
+            etp_sink_xml(sink, card->ends[i].note);
+            z(sink, "</small>");
+        }
         z(sink, "</dd></div>\n");
     }
     z(sink, "</dl>\n");
@@ -138,8 +143,9 @@ static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view
     z(sink, "</p>\n");
 }
 
-static void write_action(etp_sink *sink, const etp_action_card *a, const etp_html_links *links)
+static void write_action(etp_sink *sink, const etp_action_card *a, const etp_html_links *all)
 {
+    const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};
     char buf[ETP_VIEW_CHARS];
     double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
     etp_view v = etp_view_for(a->kind, most, NULL, 0);
@@ -168,7 +174,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
         etp_html_id(sink, a->id);
         z(sink, "\">");
     }
-    etp_sink_xml(sink, a->id);
+    etp_sink_xml(sink, a->shown);
     z(sink, link ? "</a> " : "</b> ");
     etp_html_text(sink, a->text, links);
     z(sink, "</p>\n");

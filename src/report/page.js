@@ -358,6 +358,40 @@
     renew();
   })();
 
+  // Tabs: one of them is shown, that of the address or the first, and of the sections above only its own.
+  (function () {
+    var tabs = Array.prototype.slice.call(document.querySelectorAll('.tab'));
+    function within(a) {
+      var target = a.hash.length > 1 && document.getElementById(decodeURIComponent(a.hash.slice(1)));
+      return target && target.closest('.tab');
+    }
+    function show(tab) {
+      tabs.forEach(function (t) { t.hidden = t !== tab; });
+      document.querySelectorAll('.tabs a').forEach(function (a) {
+        if (within(a) === tab) a.setAttribute('aria-current', 'true');
+        else a.removeAttribute('aria-current');
+      });
+      document.querySelectorAll('nav li').forEach(function (li) {
+        var its = within(li.firstChild);
+        if (its) li.hidden = its !== tab && li.firstChild.hash !== '#' + its.querySelector('h2').id;
+      });
+    }
+    function follow() {
+      var tab = within(location);
+      if (!tab || !tab.hidden) return;
+      show(tab);
+      document.getElementById(decodeURIComponent(location.hash.slice(1))).scrollIntoView();
+    }
+    if (tabs.length < 2) return;
+    document.addEventListener('click', function (event) {
+      var a = event.target.closest && event.target.closest('a[href^="#"]'), tab = a && within(a);
+      if (tab) show(tab); // before the browser looks for the place
+    });
+    addEventListener('hashchange', follow);
+    show(tabs[0]);
+    follow();
+  })();
+
   // Drawers: sections of the page that come to the side when a link to them is followed. The address
   // says which one is open, so that going back closes it.
   var drawers = document.querySelectorAll('.drawer'), open = null, came = null;

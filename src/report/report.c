@@ -132,6 +132,7 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
         card.ends[i].value = h->ends[i].value;
         card.ends[i].lo = h->ends[i].lo;
         card.ends[i].hi = h->ends[i].hi;
+        card.ends[i].note = clean_z(r, h->ends[i].note);
     }
     r->failed = !ETP_PUSH(r->arena, &r->cards, card) || r->failed;
 }
@@ -141,7 +142,9 @@ void etp_report_action(etp_report *r, const etp_action *a)
     if (!r) {
         return;
     }
-    etp_action_card card = {.id = clean_z(r, a->id),
+    etp_action_card card = {.id = etp_report_link(r, a->id),
+                            .shown = clean_z(r, a->id),
+                            .scope = r->scope,
                             .text = clean_z(r, a->text),
                             .advice = clean_z(r, a->advice),
                             .command = clean_z(r, a->command),
@@ -178,6 +181,7 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
         .kind = kind,
         .detail = r->detail_level > 0,
         .medium = r->medium,
+        .tab = r->tab,
         .id = {"", 0},
         .scope = r->scope,
         .text = {"", 0},
@@ -239,6 +243,17 @@ void etp_report_section(etp_report *r, int level, const char *id, const char *ti
         b->level = level;
         b->id = clean_id;
         b->text = text;
+    }
+}
+
+void etp_report_tab(etp_report *r, const char *name, const char *words)
+{
+    if (r && name) {
+        etp_key_value tab = {.key = clean_z(r, name), .value = clean_z(r, words)};
+        r->failed = !ETP_PUSH(r->arena, &r->tabs, tab) || r->failed;
+    }
+    if (r) {
+        r->tab = name ? r->tabs.n : 0;
     }
 }
 

@@ -65,6 +65,7 @@ typedef struct etp_headline {
     struct etp_headline_end {
         const char *name;
         double value, lo, hi; // NAN = not known
+        const char *note;     // a few words beside the value, "2,556 tok/s"; may be NULL
     } ends[2];
     etp_kind ends_kind;
 } etp_headline;
@@ -112,6 +113,12 @@ void etp_report_section_is_detail(etp_report *r);
 // write several times.
 void etp_report_begin_part(etp_report *r, const char *id, const char *title);
 void etp_report_end_part(etp_report *r);
+
+// What follows, until the next call, is a tab of the HTML page that begins with a section of level
+// 1: its name, and a few words beside it (may be NULL). NULL: of no tab. The tabs of a report
+// follow each other; without the page's script and on paper they stand one below the other, other
+// formats know none.
+void etp_report_tab(etp_report *r, const char *name, const char *words);
 
 void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...) ETP_PRINTF(3, 4);

@@ -158,6 +158,7 @@ typedef struct etp_block {
     int level;   // sections
     bool detail; // this block is inside a detail section, or is one
     etp_medium medium;
+    size_t tab;    // counted from 1; 0: none
     etp_str id;    // sections, drawers
     etp_str scope; // whose drawers the ids in it are; of a drawer also the begin of its own id
     etp_str text;
@@ -178,13 +179,15 @@ typedef struct etp_card { // a headline
     struct {
         etp_str name;
         double value, lo, hi;
+        etp_str note;
     } ends[2];
     bool has_ends;
     etp_kind ends_kind;
 } etp_card;
 
 typedef struct etp_action_card {
-    etp_str id, text, advice, command;
+    etp_str id, shown, text, advice, command; // shown: the id without its scope
+    etp_str scope;                            // of the ids in its words
     double whole, gain, lo, hi;
     etp_kind kind;
 } etp_action_card;
@@ -209,6 +212,11 @@ struct etp_report {
         etp_block *items;
         size_t n, cap;
     } blocks;
+    struct {
+        etp_key_value *items; // name, and what stands beside it
+        size_t n, cap;
+    } tabs;
+    size_t tab;                 // of what is added now, 0: none
     int detail_level;           // level of the open detail section, 0 = none
     etp_medium medium;          // of what is added now
     etp_str part;               // id of the open part, "" none

@@ -28,24 +28,40 @@ static void split_recipe(const char *recipe, etp_arena *arena, const char **comm
     *advice = *end == ';' ? end + 2 : NULL;
 }
 
-static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
+static void action(const etp_ab *ab, const etp_ab_fix *f, etp_report *r, etp_arena *arena)
 {
     const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
-    for (size_t i = 0; i < ab->fixes.n; i++) {
-        const etp_ab_fix *f = &ab->fixes.items[i];
-        etp_action a = {
-            .id = f->id,
-            .text = f->text,
-            .whole =
-                etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns),
-            .gain = etp_known_ns(f->expected_ns),
-            .lo = etp_known_ns(f->lo_ns),
-            .hi = etp_known_ns(f->hi_ns),
-            .kind = ETP_KIND_NS,
-        };
-        split_recipe(f->recipe, arena, &a.command, &a.advice);
-        etp_report_action(r, &a);
+    const char *of = ab->phase ? ab->phase->name : NULL;
+    etp_action a = {
+        .id = f->id,
+        .text = of ? etp_arena_printf(arena, "%s: %s", of, f->text) : f->text,
+        .whole = etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns),
+        .gain = etp_known_ns(f->expected_ns),
+        .lo = etp_known_ns(f->lo_ns),
+        .hi = etp_known_ns(f->hi_ns),
+        .kind = ETP_KIND_NS,
+    };
+    split_recipe(f->recipe, arena, &a.command, &a.advice);
+    etp_report_action(r, &a);
+}
+
+// Of each phase the first, then of each the second: their gains are of different times.
+static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    size_t n = ab->n_phases > 1 ? ab->n_phases : 1, left = n;
+    for (size_t i = 0; left > 0; i++) {
+        left = 0;
+        for (size_t p = 0; p < n; p++) {
+            const etp_ab *one = p ? ab->phases[p].ab : ab;
+            if (i >= one->fixes.n) {
+                continue;
+            }
+            etp_report_scope(r, p ? etp_ab_phase_scope(p, arena) : NULL, NULL);
+            action(one, &one->fixes.items[i], r, arena);
+            left++;
+        }
     }
+    etp_report_scope(r, NULL, NULL);
 }
 
 // ---- operators ----

@@ -113,17 +113,49 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     first_token_table(ab, r);
 }
 
+// "1.83× · 3,922 → 7,192 tok/s · 16.32 ms → 8.90 ms" of the first comparison, NULL without one.
+static const char *tab_words(const etp_ab *ab, etp_arena *arena)
+{
+    if (ab->n_comparisons == 0) {
+        return NULL;
+    }
+    const etp_ab_comparison *c = &ab->comparisons[0];
+    int64_t from = ab->arms[c->baseline].median_ns, to = ab->arms[c->candidate].median_ns;
+    if (c->withheld || ab->emulated || !isfinite(c->estimate) || from == ETP_NS_UNKNOWN ||
+        to == ETP_NS_UNKNOWN) {
+        return NULL;
+    }
+    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
+    const char *rates = etp_ab_rates_text(ab, c, arena);
+    return etp_arena_printf(arena, "%.2f×%s%s · %s → %s", c->estimate, rates ? " · " : "",
+                            rates ? rates : "", etp_format_ns((double)from, a),
+                            etp_format_ns((double)to, b));
+}
+
+void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    if (ab->n_phases > 1) {
+        etp_report_tab(r, ab->phases[0].name, tab_words(ab->phases[0].ab, arena));
+        etp_report_medium(r, ETP_ON_PAGE);
+        etp_report_section(r, 1, "phase-1", ab->phases[0].name);
+        etp_report_medium(r, ETP_EVERYWHERE);
+    }
+}
+
 void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 1; i < ab->n_phases; i++) {
         const etp_ab *one = ab->phases[i].ab;
-        char id[32];
-        snprintf(id, sizeof id, "phase-%zu", i + 1);
-        etp_report_begin_part(r, id, ab->phases[i].name);
+        const char *id = etp_ab_phase_scope(i, arena);
+        etp_report_tab(r, ab->phases[i].name, tab_words(one, arena));
+        etp_report_begin_part(r, id ? id : "", ab->phases[i].name);
         etp_ab_answer_lines(one, r, arena);
         etp_ab_reason_sections(one, r, arena);
         etp_ab_blocks_section(one, r);
+        etp_ab_states_section(&(etp_ab_views){&(struct etp_ab_view){.ab = one}, 1}, one, r, arena);
+        etp_ab_counters_section(one, r, arena);
         etp_ab_evidence_section(one, r);
         etp_report_end_part(r);
     }
+    etp_report_tab(r, NULL, NULL);
 }

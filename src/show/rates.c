@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of phases as tokens a second.
+// Small words about phases: their times as tokens a second, whose drawers they are.
 #include <math.h>
 
 #include "show/report.h"
+
+const char *etp_ab_phase_scope(size_t phase, etp_arena *arena)
+{
+    return etp_arena_printf(arena, "phase-%zu", phase + 1);
+}
 
 // Digits in groups below a million, as people read rates.
 const char *etp_rate_text(double rate, etp_arena *arena)

@@ -86,7 +86,8 @@ static const char *headline_label(const struct etp_ab_view *view, const etp_ab_c
 }
 
 // Two bars, of untraced times alone: a recording's are shown, not judged.
-static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_headline *h)
+static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_headline *h,
+                          etp_arena *arena)
 {
     const uint32_t arms[2] = {c->baseline, c->candidate};
     for (int i = 0; i < 2; i++) {
@@ -99,6 +100,11 @@ static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_head
         h->ends[i].value = (double)a->median_ns;
         h->ends[i].lo = a->lo_ns;
         h->ends[i].hi = a->hi_ns;
+        double rate = etp_ab_token_rate(ab, arms[i]);
+        if (isfinite(rate)) {
+            const char *text = etp_rate_text(rate, arena);
+            h->ends[i].note = text ? etp_arena_printf(arena, "%s tok/s", text) : NULL;
+        }
     }
     h->ends_kind = ETP_KIND_NS;
 }
@@ -138,7 +144,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         if (!isfinite(c->lo)) {
             h.interval = NULL;
         }
-        headline_ends(ab, c, &h);
+        headline_ends(ab, c, &h, arena);
         etp_report_headline(r, &h);
     }
     if (ab->n_comparisons == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {

@@ -50,7 +50,11 @@ void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
 void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena);
-const char *etp_rate_text(double rate, etp_arena *arena); // "2,556"
+// On the page each phase is a tab. The first one is the answer's own, so it is no part: its tab is
+// opened before its sections.
+void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r, etp_arena *arena);
+const char *etp_ab_phase_scope(size_t phase, etp_arena *arena); // "phase-2" of the second
+const char *etp_rate_text(double rate, etp_arena *arena);       // "2,556"
 const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
 // Sections of either, in insights.c.

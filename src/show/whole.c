@@ -10,7 +10,7 @@ static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
     for (size_t i = 0; views && i < n; i++) {
         views[i] = i ? (struct etp_ab_view){.ab = ab->phases[i].ab,
                                             .run = ab->phases[i].name,
-                                            .scope = etp_arena_printf(arena, "phase-%zu", i + 1)}
+                                            .scope = etp_ab_phase_scope(i, arena)}
                      : (struct etp_ab_view){.ab = ab, .run = n > 1 ? ab->phases[0].name : NULL};
     }
     etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
@@ -35,6 +35,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     if (ab->n_phases > 0) {
         etp_ab_phase_section(ab, r, arena);
     }
+    etp_ab_phase_first_tab(ab, r, arena);
     etp_report_medium(r, ETP_OFF_PAGE);
     etp_report_section(r, 1, "answer", ab->n_phases > 1 ? ab->phase->name : "Answer");
     etp_ab_answer_lines(ab, r, arena);
@@ -45,9 +46,14 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_ab_blocks_section(ab, r);
     etp_ab_states_section(&one, ab, r, arena);
     etp_ab_counters_section(ab, r, arena);
-    etp_ab_environment_section(ab, r, arena);
+    if (ab->n_phases < 2) { // else of all phases, behind them
+        etp_ab_environment_section(ab, r, arena);
+    }
     etp_ab_evidence_section(ab, r);
-    etp_ab_phase_parts(ab, r, arena);
+    if (ab->n_phases > 1) {
+        etp_ab_phase_parts(ab, r, arena);
+        etp_ab_environment_section(ab, r, arena);
+    }
     etp_ab_reproduce_section(ab, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
     drawers(ab, r, arena);
