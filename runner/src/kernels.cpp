@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -347,17 +348,28 @@ Failure lacks(const std::string &path, const Missing &missing)
                 "a runner (--runner)"};
 }
 
+// A library finds what it was linked with before what is here already, as in the program that it
+// was made for: PyTorch's sgemm_ rather than that of the SDK's kernels, which is another one.
+#ifdef RTLD_DEEPBIND
+constexpr int k_own_first = RTLD_DEEPBIND;
+#else
+constexpr int k_own_first = 0;
+#endif
+
 } // namespace
 
-std::optional<Failure> kernels_load(const std::string &path)
+std::optional<Failure> kernels_load(const std::string &path, size_t threads)
 {
     if (path.empty()) {
         return std::nullopt;
     }
+    // OpenMP reads it when it is loaded, and would take all processors, also where one is asked
+    // for.
+    setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
     const size_t before = executorch::runtime::get_registered_kernels().size();
     crash_doing("loading --kernels-lib"); // two kernels of one operator end the process
     // Stays: what it registers points into it.
-    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | k_own_first) == nullptr) {
         const char *why = dlerror();
         return Failure{"load", std::string("--kernels-lib: ") + (why != nullptr ? why : "unknown")};
     }

@@ -14,8 +14,9 @@ namespace etprof
 {
 
 // Loads the library at PATH (empty: none), which registers kernels with this process's ExecuTorch,
-// as libraries linked with the SDK's libexecutorch do. Before kernels_register.
-std::optional<Failure> kernels_load(const std::string &path);
+// as libraries linked with the SDK's libexecutorch do; its OpenMP may have THREADS. Before
+// kernels_register.
+std::optional<Failure> kernels_load(const std::string &path, size_t threads);
 
 // Registers those that nothing has registered before. Once, after runtime_init.
 void kernels_register();

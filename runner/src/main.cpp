@@ -309,7 +309,7 @@ int main(int argc, char **argv)
         return fail(lines, *failure);
     }
     executorch::runtime::runtime_init();
-    if (auto failure = etprof::kernels_load(options.kernels_lib)) {
+    if (auto failure = etprof::kernels_load(options.kernels_lib, options.threads)) {
         return fail(lines, *failure);
     }
     etprof::kernels_register();
