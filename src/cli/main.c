@@ -10,14 +10,12 @@
 #include <etprof/version.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 #include "base/sink.h"
 #include "cli/command.h"
 #include "cli/newest.h"
 #include "cli/say.h"
 #include "os/os.h"
-
-static const char k_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                              "-_./,:=+@%";
 
 static const char *environment(const char *name)
 {
@@ -101,15 +99,7 @@ static const char *quoted_line(etp_arena *arena, int argc, char **argv)
     etp_strbuf_appendz(&buf, "etprof");
     for (int i = 1; i < argc; i++) {
         etp_strbuf_appendz(&buf, " ");
-        if (argv[i][0] && argv[i][strspn(argv[i], k_plain)] == '\0') {
-            etp_strbuf_appendz(&buf, argv[i]);
-            continue;
-        }
-        etp_strbuf_appendz(&buf, "'");
-        for (const char *p = argv[i]; *p; p++) {
-            etp_strbuf_append(&buf, *p == '\'' ? ETP_STR("'\\''") : (etp_str){p, 1});
-        }
-        etp_strbuf_appendz(&buf, "'");
+        etp_shell_word(&buf, argv[i]);
     }
     return buf.failed ? NULL : buf.ptr;
 }

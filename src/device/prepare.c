@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/sha256.h"
+#include "base/shell.h"
 #include "device/remote.h"
 
 #define JOURNAL_LIMIT ((size_t)64 << 10)
@@ -245,16 +246,16 @@ static void put(etp_strbuf *s, const char *key, const char *value)
         return;
     }
     etp_strbuf_printf(s, "settings put global %s ", key);
-    etp_remote_quote(s, value);
+    etp_shell_quote(s, value);
     etp_strbuf_appendz(s, " || x=1\n");
 }
 
 static void expect(etp_strbuf *s, const char *key, const char *value)
 {
     etp_strbuf_printf(s, "v=$(settings get global %s); [ \"$v\" = ", key);
-    etp_remote_quote(s, value ? value : "null");
+    etp_shell_quote(s, value ? value : "null");
     etp_strbuf_printf(s, " ] || { printf '%%s is %%s, not %%s\\n' %s \"$v\" ", key);
-    etp_remote_quote(s, value ? value : "unset");
+    etp_shell_quote(s, value ? value : "unset");
     etp_strbuf_printf(s, " >&2; x=%d; }\n", NOT_TAKEN);
 }
 

@@ -8,6 +8,7 @@
 #include <etprof/version.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 
 static etp_remote *remote_of(const etp_device *d)
 {
@@ -41,7 +42,7 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
         size_t name = strcspn(env[i], "=");
         etp_strbuf_appendz(s, "export ");
         etp_strbuf_append(s, (etp_str){env[i], name + 1});
-        etp_remote_quote(s, env[i] + name + 1);
+        etp_shell_quote(s, env[i] + name + 1);
         etp_strbuf_appendz(s, "\n");
     }
     etp_strbuf_appendz(s, "exec ");
@@ -50,11 +51,11 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
         bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
         const char *slash = bare ? strrchr(word, '/') : NULL;
         etp_strbuf_appendz(s, bare ? "." : "");
-        etp_remote_quote(s, bare ? slash : word);
+        etp_shell_quote(s, bare ? slash : word);
         etp_strbuf_appendz(s, " ");
     }
     for (size_t i = 0; args[i]; i++) {
-        etp_remote_quote(s, args[i]);
+        etp_shell_quote(s, args[i]);
         etp_strbuf_appendz(s, " ");
     }
     etp_strbuf_appendz(s, "<&3 3<&-\n) &\n");
@@ -128,10 +129,10 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
              (unsigned long long)etp_os_random_u64());
     etp_strbuf_appendz(&script, k_kill_marked);
     etp_strbuf_printf(&script, "k=" MARK "%u-\nw=", r->nonce, (unsigned)l->number);
-    etp_remote_quote(&script, r->work);
+    etp_shell_quote(&script, r->work);
     etp_strbuf_printf(&script, "\nf=\"$w/pid.%u\"\nm='%s'\n{ mkdir -p \"$w\" && cd ",
                       (unsigned)l->number, l->marker);
-    etp_remote_quote(&script, r->bundle);
+    etp_shell_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
     append_command(d, l, args, env, &script);
     etp_strbuf_appendz(&script, k_after_start);
@@ -160,9 +161,9 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
     etp_strbuf script;
     etp_strbuf_init(&script, &arena);
     etp_strbuf_appendz(&script, "w=");
-    etp_remote_quote(&script, r->work);
+    etp_shell_quote(&script, r->work);
     etp_strbuf_appendz(&script, "\nb=");
-    etp_remote_quote(&script, r->bundle ? r->bundle : "");
+    etp_shell_quote(&script, r->bundle ? r->bundle : "");
     const char *which = one ? etp_arena_printf(&arena, "%u", (unsigned)one->number) : "*";
     etp_strbuf_printf(&script,
                       "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
@@ -215,7 +216,7 @@ static etp_str remote_affinity(etp_device *d, const etp_process *p, etp_arena *a
 {
     etp_remote *r = remote_of(d);
     const etp_remote_launch *l = launch_of(r, p);
-    const char *w = etp_remote_quoted(arena, r->work);
+    const char *w = etp_shell_quoted(arena, r->work);
     etp_remote_call call = {
         .script =
             w && l ? etp_arena_printf(
@@ -242,8 +243,8 @@ static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *are
 {
     const etp_remote *r = remote_of(d);
     const char *path = etp_arena_printf(arena, "%s/%s", r->work, name);
-    const char *q = path ? etp_remote_quoted(arena, path) : NULL;
-    const char *w = etp_remote_quoted(arena, r->work);
+    const char *q = path ? etp_shell_quoted(arena, path) : NULL;
+    const char *w = etp_shell_quoted(arena, r->work);
     etp_remote_call call = {
         .script = q && w ? etp_arena_printf(arena, "mkdir -p %s && rm -rf %s", w, q) : NULL};
     ETP_NEED(call.script, err, name);

@@ -52,10 +52,6 @@ struct etp_remote {
 
 // ---- scripts (remote_call.c) ----
 
-// TEXT as one word of sh, whatever is in it.
-void etp_remote_quote(etp_strbuf *buf, const char *text);
-ETP_NODISCARD const char *etp_remote_quoted(etp_arena *arena, const char *text); // NULL: no memory
-
 typedef struct etp_remote_call {
     const char *script;
     etp_bytes input;         // written to its standard input

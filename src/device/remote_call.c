@@ -6,34 +6,18 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 
 #define OUTPUT_LIMIT ((size_t)1 << 20)
 #define WRITE_PIECE ((size_t)1 << 18)
 #define SLICE_NS ((uint64_t)200000000)
-
-void etp_remote_quote(etp_strbuf *buf, const char *text)
-{
-    etp_strbuf_appendz(buf, "'");
-    for (const char *p = text; *p; p++) {
-        etp_strbuf_append(buf, *p == '\'' ? ETP_STR("'\\''") : (etp_str){p, 1});
-    }
-    etp_strbuf_appendz(buf, "'");
-}
-
-const char *etp_remote_quoted(etp_arena *arena, const char *text)
-{
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    etp_remote_quote(&buf, text);
-    return buf.failed ? NULL : buf.ptr;
-}
 
 const char *const *etp_remote_argv(const etp_remote *r, const char *script, etp_arena *arena)
 {
     const char **argv = ETP_NEW_ARRAY(arena, const char *, r->n_prefix + 2);
     const char *word = script;
     if (r->wrap) { // the login shell, whichever it is, sees: exec sh -c '…'
-        const char *quoted = etp_remote_quoted(arena, script);
+        const char *quoted = etp_shell_quoted(arena, script);
         word = quoted ? etp_arena_printf(arena, "exec sh -c %s", quoted) : NULL;
     }
     if (!argv || !word) {

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sha256.h"
+#include "base/shell.h"
 
 #define HASH_NS ((uint64_t)120 * 1000000000u) // a slow card reads a big model
 
@@ -31,7 +32,7 @@ static void hash_bytes(etp_bytes b, char *hex)
 static etp_status has_file(etp_device *d, const char *remote, const char *hex, etp_arena *arena,
                            bool *out, etp_error *err)
 {
-    const char *q = etp_remote_quoted(arena, remote);
+    const char *q = etp_shell_quoted(arena, remote);
     etp_remote_call call = {
         .script =
             q ? etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex)
@@ -48,7 +49,7 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
                        bool executable, etp_arena *arena, etp_error *err)
 {
     const etp_remote *r = d->data;
-    const char *q = etp_remote_quoted(arena, remote);
+    const char *q = etp_shell_quoted(arena, remote);
     char human[ETP_NUMBER_CHARS];
     etp_remote_call call = {.input = bytes, .timeout_ns = HASH_NS};
     call.script =
@@ -135,7 +136,7 @@ typedef struct listing {
 static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
 {
     const etp_remote *r = d->data;
-    const char *q = etp_remote_quoted(&d->arena, r->bundle);
+    const char *q = etp_shell_quoted(&d->arena, r->bundle);
     etp_remote_call call = {
         .script = q ? etp_arena_printf(&d->arena,
                                        "%scd %s 2>/dev/null || exit 0\n"
@@ -220,7 +221,7 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
 static etp_status bundle_is_there(etp_device *d, bool *out, etp_error *err)
 {
     const etp_remote *r = d->data;
-    const char *q = etp_remote_quoted(&d->arena, r->bundle);
+    const char *q = etp_shell_quoted(&d->arena, r->bundle);
     etp_remote_call look = {.script = q ? etp_arena_printf(&d->arena, "[ -d %s ]", q) : NULL};
     ETP_NEED(look.script, err, "the bundle");
     ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
@@ -273,7 +274,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
                         etp_arena *arena, etp_error *err)
 {
     const etp_remote *r = d->data;
-    const char *q = etp_remote_quoted(arena, remote);
+    const char *q = etp_shell_quoted(arena, remote);
     const char *part = etp_arena_printf(arena, "%s.part", local);
     etp_remote_call call = {.script = q ? etp_arena_printf(arena, "cat %s", q) : NULL,
                             .output_path = part};
@@ -304,7 +305,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
 {
     const etp_remote *r = d->data;
     etp_arena arena = {0};
-    const char *q = etp_remote_quoted(&arena, remote);
+    const char *q = etp_shell_quoted(&arena, remote);
     etp_remote_call call = {
         .script =
             q ? etp_arena_printf(

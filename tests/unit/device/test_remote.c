@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/shell.h"
 #include "device/remote.h"
 
 static void words_survive_a_shell(void **state)
@@ -36,7 +37,7 @@ static void words_survive_a_shell(void **state)
     };
     etp_arena arena = {0};
     for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
-        const char *q = etp_remote_quoted(&arena, k_words[i]);
+        const char *q = etp_shell_quoted(&arena, k_words[i]);
         assert_non_null(q);
         const char *const argv[] = {"/bin/sh", "-c",
                                     etp_arena_printf(&arena, "printf '[%%s]' %s", q), NULL};
