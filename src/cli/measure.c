@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "cli/newest.h"
 #include "cli/say.h"
 #include "judge/open.h"
@@ -178,11 +179,13 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
                                     const etp_session_outcome *o)
 {
     const etp_session_result *r = &o->result;
+    const char *go_on =
+        o->dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", o->dir) : NULL;
     clear_progress(t);
     if (st == ETP_OK && r->signal) {
         etp_say("interrupted after %u whole blocks; everything measured is in %s\n"
-                "'etprof ab --resume %s' goes on\n",
-                r->blocks, o->dir, o->dir);
+                "'%s' goes on\n",
+                r->blocks, o->dir, go_on ? go_on : "etprof ab --resume");
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (st == ETP_OK && !cli->quiet) {
         etp_say("measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
@@ -190,8 +193,8 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
     if (st == ETP_IO && o->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
-        etp_say("%u whole blocks are in %s; when there is room, 'etprof ab --resume %s' goes on\n",
-                r->blocks, o->dir, o->dir);
+        etp_say("%u whole blocks are in %s; when there is room, '%s' goes on\n", r->blocks, o->dir,
+                go_on ? go_on : "etprof ab --resume");
     }
     if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too
         etp_cli_outcome(cli, 6);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/shell.h"
 #include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/say.h"
@@ -123,17 +124,21 @@ void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
 }
 
 // Where the rest is; after the answer.
-static void say_more(const etp_cli *cli, const char *dir, bool is_sweep)
+static void say_more(etp_cli *cli, const char *dir, bool is_sweep)
 {
     if (cli->format != ETP_CLI_TEXT || cli->output || cli->quiet) {
         return;
     }
+    const char *report = etp_shell_command(&cli->arena, "etprof report %s", dir),
+               *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
+    if (!report || !full) {
+        return; // a hint, when there is no memory left
+    }
     fflush(stdout);
     if (is_sweep) {
-        etp_say("\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
+        etp_say("\nmore       %s/report.html · %s/sweep.svg · %s\n", dir, dir, report);
     } else {
-        etp_say("\nmore       %s/report.html · etprof report %s · etprof analyze %s --full\n", dir,
-                dir, dir);
+        etp_say("\nmore       %s/report.html · %s · %s\n", dir, report, full);
     }
 }
 

@@ -2,6 +2,7 @@
 // What would settle an unknown answer: how many more blocks, and the command that measures them.
 #include <math.h>
 
+#include "base/shell.h"
 #include "compare/ab.h"
 
 #define MORE_MOST 100u // what more would take is not foretold from few blocks
@@ -30,16 +31,20 @@ static uint32_t of_verdict(const etp_ab_comparison *c)
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena)
 {
     const char *state = ab->state ? ab->state : "";
-    return !ab->dir || ab->bare || ab->emulated ? NULL
-           : strcmp(state, "finished") != 0
-               ? etp_arena_printf(arena, "etprof ab --resume %s", ab->dir)
-               : etp_arena_printf(arena, "etprof ab --extend %s --blocks %u", ab->dir, more);
+    if (!ab->dir || ab->bare || ab->emulated) {
+        return NULL;
+    }
+    if (strcmp(state, "finished") != 0) {
+        return etp_shell_command(arena, "etprof ab --resume %s", ab->dir);
+    }
+    const char *again = etp_shell_command(arena, "etprof ab --extend %s", ab->dir);
+    return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
 }
 
 const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
     if (c->withheld == ETP_WITHHELD_NOISE_FLOOR && ab->dir && !ab->bare) {
-        return etp_arena_printf(arena, "etprof rerun %s", ab->dir); // on a quieter machine
+        return etp_shell_command(arena, "etprof rerun %s", ab->dir); // on a quieter machine
     }
     if (c->withheld || c->verdict != ETP_VERDICT_UNKNOWN || ab->emulated) {
         return NULL;
@@ -49,6 +54,8 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
     }
     const char *a = ab->n_models > 0 ? ab->models[0].path : NULL,
                *b = ab->n_models > 1 ? ab->models[1].path : NULL;
-    return etp_arena_printf(arena, "etprof ab %s%s%s --blocks %d", a ? a : "MODEL.pte",
-                            b ? " " : "", b ? b : "", ETP_MIN_BLOCKS);
+    const char *models = b ? etp_shell_command(arena, "%s %s", a, b)
+                           : etp_shell_command(arena, "%s", a ? a : "MODEL.pte");
+    return models ? etp_arena_printf(arena, "etprof ab %s --blocks %d", models, ETP_MIN_BLOCKS)
+                  : NULL;
 }

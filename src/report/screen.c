@@ -328,14 +328,15 @@ static void write_grid(etp_text *o, const etp_screen *s)
     }
 }
 
-// Bytes of the first word as a shell sees it: blanks inside quotes do not end it.
+// Bytes of the first word as a shell sees it: blanks inside quotes do not end it, and outside of
+// them a backslash takes a quote its meaning.
 static size_t shell_word(etp_str s)
 {
     char quote = '\0';
     size_t n = 0;
     for (; n < s.len && (quote || s.ptr[n] != ' '); n++) {
         char c = s.ptr[n];
-        bool mark = c == '\'' || c == '"';
+        bool mark = (c == '\'' || c == '"') && !(n > 0 && !quote && s.ptr[n - 1] == '\\');
         quote = quote ? (c == quote ? '\0' : quote) : mark ? c : '\0';
     }
     return n;

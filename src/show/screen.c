@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 #include "document/document.h"
 #include "show/report.h"
 
@@ -534,16 +535,16 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         return;
     }
     if (ab->emulated) {
-        etp_screen_more(s, "Proof", etp_arena_printf(arena, "etprof analyze %s --proof", ab->dir),
+        etp_screen_more(s, "Proof", etp_shell_command(arena, "etprof analyze %s --proof", ab->dir),
                         true);
     }
     etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir), false);
     const char *id = ab->fixes.n      ? ab->fixes.items[0].id
                      : ab->findings.n ? ab->findings.items[0].id
                                       : NULL;
-    etp_screen_more(s, "More", etp_arena_printf(arena, "etprof analyze %s --full", ab->dir), true);
+    etp_screen_more(s, "More", etp_shell_command(arena, "etprof analyze %s --full", ab->dir), true);
     if (id) {
-        etp_screen_more(s, "", etp_arena_printf(arena, "etprof explain %s %s", id, ab->dir), true);
+        etp_screen_more(s, "", etp_shell_command(arena, "etprof explain %s %s", id, ab->dir), true);
     }
 }
 

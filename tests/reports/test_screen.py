@@ -46,8 +46,8 @@ def look(name, *words):
         expect(code in (0, 3) and text, name, width, f"exit {code}", talk)
         shown[width] = text
         for line in text.splitlines():
-            words_of_it = line.removesuffix(" \\").split()
-            expect(len(line) <= width or len(words_of_it) == 1 or re.match(r"^\s*\S+\s+\S{30,}$", line), name,
+            alone = re.fullmatch(r"\s*('.*'|\S+)( \\)?", line)  # one word of a shell, which cannot be broken
+            expect(len(line) <= width or alone or re.match(r"^\s*\S+\s+\S{30,}$", line), name,
                    f"a line of {len(line)} columns at {width}", line)
             expect(line == line.rstrip(), name, width, "blanks at the end of a line", repr(line))
         at = [text.find(f"\n{t}") for t in TITLES]
@@ -135,12 +135,17 @@ with tempfile.TemporaryDirectory() as tmp:
     for line in ("N1 ", "thermal ", "op"):
         expect(f"\n{line}" in listed, "explain FOLDER", f"does not list {line}", listed)
 
-    slow = "slow_below_a_folder_whose_name_fills_a_line_by_itself"
+    slow = "slow in a folder whose name fills a line and isn't one word"
     text = measure(tmp, slow, "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
     listed = run("explain", tmp / slow)[0]
     expect("\nF1 " in listed, "explain FOLDER", "does not list F1", listed)
-    look("slower", "analyze", tmp / slow)
+    shown = commands(look("slower", "analyze", tmp / slow))
+    about = [c for c in shown if any("folder" in word for word in c)]
+    expect(about and all(c[-1] == str(tmp / slow) or c[-2] == str(tmp / slow) for c in about), "slower",
+           "a command does not name the folder", shown)
+    for c in about:
+        expect(run(*c[1:])[2] in (0, 3), "slower", "a command that is not taken", c)
     text = measure(tmp, "same", "base neon 1000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is as fast as Armv8.0 NEON" in text, "same", text)
     measured = measure(tmp, "few", fast, "--levels", "neon,base", "--blocks", "3")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/shell.h"
 #include "judge/fixes/fixes.h"
 
 #define OPERATOR_NS 1000.0 // what a delegated operator takes for itself, however little it does
@@ -576,6 +577,12 @@ static uint32_t cpus_of(const etp_ab *ab)
     return 0;
 }
 
+static const char *threads_command(etp_fixer *f, uint32_t cpus)
+{
+    const char *ab = etp_shell_command(&f->s->arena, "etprof ab %s", etp_fix_model(f));
+    return ab ? etp_arena_printf(&f->s->arena, "%s --threads 1,%u measures it", ab, cpus) : NULL;
+}
+
 static etp_status threads(etp_fixer *f, etp_error *err)
 {
     const etp_ab *ab = f->ab;
@@ -609,8 +616,7 @@ static etp_status threads(etp_fixer *f, etp_error *err)
                         etp_arena_printf(&f->s->arena,
                                          "%zu delegated operators run on one of %u CPUs", at.ops.n,
                                          cpus),
-                        etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it",
-                                         etp_fix_model(f), cpus),
+                        threads_command(f, cpus),
                         "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
                         "matrix products, less one parallel region each (measured "
                         "roof), unknown without roofs; floor: a loss of one parallel region for "

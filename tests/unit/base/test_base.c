@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sha256.h"
+#include "base/shell.h"
 
 static void bytes_sub_refuses_wrapping_ranges(void **state)
 {
@@ -309,9 +310,33 @@ static void parts_of_paths(void **unused)
     }
 }
 
+static void commands_can_be_copied(void **unused)
+{
+    (void)unused;
+    etp_arena arena = {0};
+    static const struct {
+        const char *word, *shown;
+    } k_cases[] = {
+        {"out_m/runs/linux", "etprof report out_m/runs/linux"},
+        {"my run",           "etprof report 'my run'"        },
+        {"it's",             "etprof report 'it'\\''s'"      },
+        {"~/a",              "etprof report '~/a'"           },
+        {"$(x)",             "etprof report '$(x)'"          },
+        {"",                 "etprof report ''"              },
+        {"100%s",            "etprof report 100%s"           },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        assert_string_equal(etp_shell_command(&arena, "etprof report %s", k_cases[i].word),
+                            k_cases[i].shown);
+    }
+    assert_string_equal(etp_shell_command(&arena, "%s %s --x", "a", "b c"), "a 'b c' --x");
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commands_can_be_copied),
         cmocka_unit_test(parts_of_paths),
         cmocka_unit_test(blanks_are_trimmed),
         cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
