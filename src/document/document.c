@@ -30,44 +30,12 @@ void etp_ns_item(etp_json *j, int64_t ns)
     }
 }
 
-void etp_estimate_members(etp_json *j, double estimate, double lo, double hi)
-{
-    etp_json_kv_ratio(j, "estimate", estimate);
-    etp_json_kv_ratio(j, "lo", lo);
-    etp_json_kv_ratio(j, "hi", hi);
-}
-
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals)
 {
     char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
     return etp_arena_printf(arena, "%s %% to %s %%",
                             etp_format_change(100 * (control->lo - 1), decimals, lo),
                             etp_format_change(100 * (control->hi - 1), decimals, hi));
-}
-
-void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks)
-{
-    etp_json_key(j, "control");
-    if (blocks == 0) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, control->estimate, control->lo, control->hi);
-    etp_json_kv_u64(j, "blocks", blocks);
-    etp_json_end(j);
-}
-
-void etp_speedup_member(etp_json *j, const char *key, const etp_speedup_facts *s)
-{
-    etp_json_key(j, key);
-    etp_json_begin_object_inline(j);
-    etp_estimate_members(j, s->estimate, s->lo, s->hi);
-    etp_json_kv_ratio(j, "confidence", s->confidence);
-    etp_json_kv_u64(j, "blocks", s->blocks);
-    etp_json_kv_z(j, "method", s->method);
-    etp_json_kv_ratio(j, "widening", s->widening);
-    etp_json_end(j);
 }
 
 const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)

@@ -50,13 +50,10 @@ extern const etp_words k_etp_verdict_words;
         FIELD("lo", RATIO, control.lo, "low end of its 95 % interval"),    \
         FIELD("hi", RATIO, control.hi, "high end"),                        \
         FIELD("blocks", UINT, control_blocks, "with a control launch")
-void etp_estimate_members(etp_json *j, double estimate, double lo, double hi);
 
 // Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of
 // memory.
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals);
-// The object "control" (null when there is none): a ratio, its ends, and the BLOCKS it is from.
-void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks);
 
 // VERDICT for a reader: "unknown" says why. LO is the interval's lower end, NAN without one. NULL
 // on out of memory.
@@ -65,15 +62,5 @@ const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, 
 // The same for a cell of a table, which has the blocks and the interval beside it: "unknown: 2 of
 // 6".
 const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks);
-
-typedef struct etp_speedup_facts {
-    double estimate, lo, hi, confidence;
-    uint64_t blocks;
-    const char *method;
-    double widening; // of the interval, for looking at it during the session; 1: none
-} etp_speedup_facts;
-
-// The object "speedup" of a comparison, under KEY.
-void etp_speedup_member(etp_json *j, const char *key, const etp_speedup_facts *s);
 
 #endif

@@ -91,7 +91,8 @@ static void write_one(etp_json *j, const etp_field *f, const void *value, const 
         etp_json_z(j, f->words->text(at->root, unsigned_at(value, 4)));
         return;
     case ETP_FIELD_OBJECT:
-        write_object(j, f->shape, &(etp_place){at->root, value, at->index, at});
+        write_object(j, f->shape,
+                     &(etp_place){f->is_root ? value : at->root, value, at->index, at});
         return;
     }
 }
@@ -172,7 +173,8 @@ static void write_member(etp_json *j, const etp_field *f, const etp_place *at)
         return;
     }
     if (is_known && !f->key && f->kind == ETP_FIELD_OBJECT && f->many == ETP_ONE) {
-        write_members(j, f->shape, &(etp_place){at->root, value, at->index, at->outer});
+        write_members(j, f->shape,
+                      &(etp_place){f->is_root ? value : at->root, value, at->index, at->outer});
         return;
     }
     if (f->key) {

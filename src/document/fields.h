@@ -52,6 +52,7 @@ typedef enum etp_field_range { // of numbers
     ETP_SIGNED,
     ETP_FROM_1,
     ETP_0_TO_1,
+    ETP_ABOVE_0_TO_1,
     ETP_WITHIN_1 // −1 to 1
 } etp_field_range;
 
@@ -108,6 +109,7 @@ typedef struct etp_field {
     uint32_t cap;                          // of an array in the struct
     uint64_t most;  // that is read: a number, the length of a list; 0: what fits the type
     unsigned least; // the fewest entries that a list may have
+    bool is_root;   // of an object: what is in it takes the object itself for the document's
     const etp_shape *shape;
     const etp_words *words;
     const etp_axis *axis;

@@ -297,7 +297,8 @@ static SHAPE_ON_ONE_LINE(k_resident, k_resident_rows);
 #define OF etp_ab_comparison
 static const etp_field k_speedup_rows[] = {
     ESTIMATE("baseline ÷ candidate; null when withheld or unknown"),
-    MADE("confidence", RATIO, confidence, "of the interval", .flags = ETP_SET),
+    MADE("confidence", RATIO, confidence, "of the interval", .range = ETP_ABOVE_0_TO_1,
+         .flags = ETP_SET),
     FIELD("blocks", UINT, blocks, "it rests on"),
     FIELD("method", WORD, method, "how it was computed", .words = &k_etp_method_words),
     FIELD("widening", RATIO, widening, "of the interval, for looking at it during the session",
@@ -704,13 +705,17 @@ static const etp_field k_findings_rows[] = {
 SHAPE(k_etp_ab_findings, k_findings_rows);
 #undef OF
 #define OF etp_ab_phase
-static const etp_field k_phase_rows[] = {
+static const etp_field k_named_phase_rows[] = {
     FIELD("name", TEXT, name, "prefill 64, decode @256", .flags = ETP_SET),
     FIELD("kind", TEXT, kind, "prefill, decode", .flags = ETP_SET),
     FIELD("tokens", UINT, tokens, "of an iteration, which is one call; 0: no text"),
     FIELD("depth", UINT, depth, "tokens in the cache before"),
     FIELD("prompt", UINT, prompt, "tokens of the prompt that it is a chunk of; 0: none"),
     FIELD("calls", UINT, calls, "of a repetition"),
+};
+SHAPE(k_etp_ab_phase, k_named_phase_rows);
+static const etp_field k_phase_rows[] = {
+    GROUP(NULL, &k_etp_ab_phase, ""),
     WRITTEN("arms", write_rates, ETP_RATES_SCHEMA, "their times, and tokens a second"),
     WRITTEN("document", write_phase, "{\"type\": [\"object\", \"null\"]}",
             "its etprof.ab/1; null of the first, which this document is about"),

@@ -17,6 +17,8 @@ extern const etp_shape k_etp_ab_findings; // "findings", "ruled_out", "not_ruled
 extern const etp_shape k_etp_ab_agreement, k_etp_ab_comparison, k_etp_ab_states;
 // Of etp_ab_operator: "roof", left out without roofs.
 extern const etp_shape k_etp_ab_operator_roofs;
+// Of etp_ab_phase: what it is, without its answer.
+extern const etp_shape k_etp_ab_phase;
 // Why a figure is withheld, how a ratio was computed, how bad a finding is.
 extern const etp_words k_etp_withheld_words, k_etp_method_words, k_etp_severity_words;
 

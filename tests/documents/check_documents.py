@@ -13,7 +13,7 @@ TYPES = {"text": "string", "str": "string", "bool": "boolean", "maybe": "boolean
          "rounded": "integer", "word": "string"}
 UNKNOWN = ("text", "maybe", "ns", "ratio", "number", "rounded")  # kinds that have a value for it
 LIMITS = {"from 0": {"minimum": 0}, "signed": {}, "from 1": {"minimum": 1}, "0 to 1": {"minimum": 0, "maximum": 1},
-          "within 1": {"minimum": -1, "maximum": 1}}
+          "above 0 to 1": {"exclusiveMinimum": 0, "maximum": 1}, "within 1": {"minimum": -1, "maximum": 1}}
 SHOWN = {"object": "object", "written": "…", "uint": "integer", "rounded": "integer", "word": "text", "str": "text",
          "maybe": "boolean", "not": "boolean", "bool": "boolean", "ns": "integer", "int": "integer", "ratio": "number"}
 

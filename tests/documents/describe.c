@@ -30,12 +30,14 @@
 #include "study/rerun.h"
 #include "study/stats/plan.h"
 #include "study/stats/stats.h"
+#include "study/sweep/sweep.h"
 
 static const char *const k_kinds[] = {"text",   "str",     "str",  "bool",  "not",
                                       "maybe",  "uint",    "int",  "ns",    "ratio",
                                       "number", "rounded", "word", "object"};
 static const char *const k_many[] = {"one", "counted", "per", "at"};
-static const char *const k_ranges[] = {"from 0", "signed", "from 1", "0 to 1", "within 1"};
+static const char *const k_ranges[] = {"from 0", "signed",       "from 1",
+                                       "0 to 1", "above 0 to 1", "within 1"};
 
 static void require(bool ok, const etp_field *f, const char *what)
 {
@@ -133,6 +135,7 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     X(skills)          \
     X(smoke)           \
     X(stats)           \
+    X(sweep)           \
     X(validate)        \
     X(verify)          \
     X(whatif)

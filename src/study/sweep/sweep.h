@@ -6,7 +6,7 @@
 
 #include <etprof/program.h>
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "judge/open.h"
 #include "report/report.h"
 #include "show/report.h"
@@ -109,7 +109,8 @@ etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b
 // At least one cell was measured: there is a chart.
 bool etp_sweep_has_times(const etp_sweep *s);
 
-void etp_sweep_json(const void *sweep, etp_json *j); // etprof.sweep/1
+extern const etp_document k_etp_sweep_document; // of etp_sweep
+void etp_sweep_json(const void *sweep, etp_json *j);
 // The answers of the pairs as a report shows them, phase by phase; no items without memory.
 etp_ab_views etp_sweep_views(const etp_sweep *s, etp_arena *arena); // pairs.c
 // Cards of the fastest cell of each model, of several phases the fastest cell of each phase; called
