@@ -44,6 +44,11 @@ static bool is_unknown(const etp_field *f, const void *value)
 static void write_members(etp_json *j, const etp_shape *shape, const etp_place *at);
 static void write_object(etp_json *j, const etp_shape *shape, const etp_place *at);
 
+static const void *root_of(const etp_field *f, const void *object, const etp_place *at)
+{
+    return f->root ? f->root(object, at) : at->root;
+}
+
 static void write_one(etp_json *j, const etp_field *f, const void *value, const etp_place *at)
 {
     if (is_unknown(f, value)) {
@@ -91,8 +96,7 @@ static void write_one(etp_json *j, const etp_field *f, const void *value, const 
         etp_json_z(j, f->words->text(at->root, unsigned_at(value, 4)));
         return;
     case ETP_FIELD_OBJECT:
-        write_object(j, f->shape,
-                     &(etp_place){f->is_root ? value : at->root, value, at->index, at});
+        write_object(j, f->shape, &(etp_place){root_of(f, value, at), value, at->index, at});
         return;
     }
 }
@@ -174,7 +178,7 @@ static void write_member(etp_json *j, const etp_field *f, const etp_place *at)
     }
     if (is_known && !f->key && f->kind == ETP_FIELD_OBJECT && f->many == ETP_ONE) {
         write_members(j, f->shape,
-                      &(etp_place){f->is_root ? value : at->root, value, at->index, at->outer});
+                      &(etp_place){root_of(f, value, at), value, at->index, at->outer});
         return;
     }
     if (f->key) {
@@ -205,6 +209,12 @@ static void write_object(etp_json *j, const etp_shape *shape, const etp_place *a
     begin(j, false, shape->one_line);
     write_members(j, shape, at);
     etp_json_end(j);
+}
+
+const void *etp_itself(const void *object, const etp_place *at)
+{
+    (void)at;
+    return object;
 }
 
 const void *etp_made_text(etp_made *made, const char *format, ...)

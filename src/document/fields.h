@@ -109,8 +109,9 @@ typedef struct etp_field {
     uint32_t cap;                          // of an array in the struct
     uint64_t most;  // that is read: a number, the length of a list; 0: what fits the type
     unsigned least; // the fewest entries that a list may have
-    bool is_root;   // of an object: what is in it takes the object itself for the document's
     const etp_shape *shape;
+    // Of an object: what is in it takes this for the document's struct.
+    const void *(*root)(const void *object, const etp_place *at);
     const etp_words *words;
     const etp_axis *axis;
     // Whether VALUE is known, whatever it says itself; of a list, whether this element is listed.
@@ -141,6 +142,8 @@ void etp_object_member(etp_json *j, const char *key, const etp_shape *shape, con
 // there.
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
                         const void *root);
+// A root that is the object itself.
+const void *etp_itself(const void *object, const etp_place *at);
 // Fills MADE with a text, cut to the room there is; for a row of STR.
 const void *etp_made_text(etp_made *made, const char *format, ...) ETP_PRINTF(2, 3);
 // All that SHAPE says, into OBJECT, which is zeroed. fields_read.c

@@ -4,8 +4,10 @@
 #include "judge/claim.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
+#include "document/rows.h"
 
 #define MAX_WORDS 40
 #define FORMS                                                                                \
@@ -463,22 +465,36 @@ const char *etp_claim_state_name(etp_claim_state state)
     return k_names[state];
 }
 
+static const char *unit_text(int is_ratio)
+{
+    return is_ratio ? "ratio" : "ns";
+}
+WORDS(k_unit, unit_text, int, 2)
+WORDS(k_state, etp_claim_state_name, etp_claim_state, ETP_CLAIM_NOT_IN_DATA + 1)
+FIND(claim_unit, etp_claim, etp_claim,
+     it->unit ? MAKE(maybe, strcmp(it->unit, "ratio") == 0) : NULL)
+
+#define OF etp_claim
+#define FIGURE(key, what) FIELD(#key, NUMBER, key, what, .range = ETP_SIGNED)
+static const etp_field k_claim_rows[] = {
+    FIELD("claim", TEXT, sentence, "as given", .flags = ETP_SET),
+    FIELD("state", WORD, state, "what the answer says to it", .words = &k_state),
+    FIELD("about", TEXT, source, "id or name of what it is about"),
+    MADE("unit", WORD, claim_unit, "of the figures", .words = &k_unit),
+    FIGURE(said, "by the sentence"),
+    FIGURE(found, "in the answer"),
+    FIGURE(lo, "low end of its interval"),
+    FIGURE(hi, "high end"),
+    FIELD("why", TEXT, why, "one sentence", .flags = ETP_SET),
+};
+static SHAPE(k_claim, k_claim_rows);
+#undef OF
+
+const etp_document k_etp_claim_document = {"etprof.claim/1", "what verify-claim prints", &k_claim};
+
 void etp_claim_json(const void *claim, etp_json *j)
 {
-    const etp_claim *c = claim;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.claim/1");
-    etp_json_kv_z(j, "claim", c->sentence);
-    etp_json_kv_z(j, "state", etp_claim_state_name(c->state));
-    etp_json_kv_z(j, "about", c->source);
-    etp_json_kv_z(j, "unit", c->unit);
-    etp_json_kv_double(j, "said", c->said);
-    etp_json_kv_double(j, "found", c->found);
-    etp_json_kv_double(j, "lo", c->lo);
-    etp_json_kv_double(j, "hi", c->hi);
-    etp_json_kv_z(j, "why", c->why);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_claim_document, claim, claim);
 }
 
 const etp_report *etp_claim_report(const etp_claim *c, etp_arena *arena)

@@ -4,8 +4,8 @@
 #ifndef ETP_JUDGE_CLAIM_H
 #define ETP_JUDGE_CLAIM_H
 
-#include "base/json.h"
 #include "compare/ab.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 #define ETP_CLAIM_LIMIT 300 // bytes of a sentence
@@ -29,7 +29,8 @@ typedef struct etp_claim {
 ETP_NODISCARD etp_status etp_claim_check(const etp_ab *ab, const char *sentence, etp_arena *arena,
                                          etp_claim *out, etp_error *err);
 const char *etp_claim_state_name(etp_claim_state state); // "confirmed"
-void etp_claim_json(const void *claim, etp_json *j);     // etprof.claim/1
+extern const etp_document k_etp_claim_document;          // of etp_claim
+void etp_claim_json(const void *claim, etp_json *j);
 const etp_report *etp_claim_report(const etp_claim *claim, etp_arena *arena);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "document/rows.h"
 #include "show/json.h"
 
 // ---- names ----
@@ -328,32 +329,43 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     return r;
 }
 
+FIND(version, etp_combined, etp_combined, MAKE(text, ETP_VERSION))
+static void write_answer(etp_json *j, const etp_place *at)
+{
+    const etp_ab *ab = ((const struct etp_ab_view *)at->object)->ab;
+    etp_document_write(j, &k_etp_ab_document, ab, ab);
+}
+
+#define OF struct etp_ab_view
+static const etp_field k_run_rows[] = {
+    FIELD("run", TEXT, run, "what tells it from the others", .flags = ETP_SET),
+    WRITTEN("answer", write_answer,
+            "{\"type\": \"object\", \"required\": [\"schema\", \"device\", \"grade\", \"arms\", "
+            "\"comparisons\", \"categories\", \"operators\", \"hot_operators\", \"delegation\", "
+            "\"next_fixes\"], \"properties\": {\"schema\": {\"type\": \"string\", \"const\": "
+            "\"etprof.ab/1\"}}}",
+            "its etprof.ab/1"),
+};
+static SHAPE(k_run, k_run_rows);
+#undef OF
+#define OF etp_combined
+static const etp_field k_tool_rows[] = {
+    MADE("version", TEXT, version, "that wrote the document", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_tool, k_tool_rows);
+static const etp_field k_combined_rows[] = {
+    GROUP("tool", &k_tool, "versions of etprof"),
+    FIELD("title", TEXT, title, "of the report", .flags = ETP_SET),
+    VECTOR("notes", TEXT, notes, "what keeps the runs from being like for like", .flags = ETP_SET),
+    LIST("runs", OBJECT, runs.items, runs.n, "as given", .shape = &k_run, .least = 2),
+};
+static SHAPE(k_combined, k_combined_rows);
+#undef OF
+
+const etp_document k_etp_combined_document = {"etprof.combined/1",
+                                              "what report prints of several folders", &k_combined};
+
 void etp_combined_json(const void *combined, etp_json *j)
 {
-    const etp_combined *c = combined;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.combined/1");
-    etp_json_key(j, "tool");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "version", ETP_VERSION);
-    etp_json_end(j);
-    etp_json_kv_z(j, "title", c->title);
-    etp_json_key(j, "notes");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < c->notes.n; i++) {
-        etp_json_z(j, c->notes.items[i]);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "runs");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < c->runs.n; i++) {
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "run", c->runs.items[i].run);
-        etp_json_key(j, "answer");
-        etp_document_write(j, &k_etp_ab_document, c->runs.items[i].ab, c->runs.items[i].ab);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_combined_document, combined, combined);
 }

@@ -4,7 +4,7 @@
 #ifndef ETP_KIT_COMBINED_H
 #define ETP_KIT_COMBINED_H
 
-#include "base/json.h"
+#include "document/fields.h"
 #include "show/report.h"
 
 typedef struct etp_combined {
@@ -25,6 +25,7 @@ ETP_NODISCARD etp_status etp_combined_build(const etp_ab *const *answers, size_t
                                             const char *title, etp_arena *arena, etp_combined *out,
                                             etp_error *err);
 const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena);
-void etp_combined_json(const void *combined, etp_json *j); // etprof.combined/1
+extern const etp_document k_etp_combined_document; // of etp_combined
+void etp_combined_json(const void *combined, etp_json *j);
 
 #endif

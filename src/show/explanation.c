@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "document/rows.h"
 #include "show/json.h"
 
 static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
@@ -102,44 +103,83 @@ static bool cited(const etp_explanation *c, const etp_ledger_row *row)
     return false;
 }
 
+// The rows of all ledgers are one list: the INDEX-th, and its ledger.
+static const etp_ledger_row *row_at(const etp_ab *ab, size_t index, const etp_ab_ledger **out)
+{
+    const etp_ab_ledger *l = ab->ledgers;
+    for (; index >= l->ledger.n; l++) {
+        index -= l->ledger.n;
+    }
+    *out = l;
+    return &l->ledger.items[index];
+}
+
+static size_t count_rows(const etp_place *at)
+{
+    const etp_ab *ab = ((const etp_explanation *)at->object)->ab;
+    size_t n = 0;
+    for (size_t k = 0; k < ab->n_comparisons; k++) {
+        n += ab->ledgers[k].ledger.n;
+    }
+    return n;
+}
+
+static const void *cited_row(const etp_place *at, etp_made *made)
+{
+    const etp_explanation *c = at->object;
+    const etp_ab_ledger *ledger;
+    const etp_ledger_row *row = row_at(c->ab, at->index, &ledger);
+    (void)made;
+    return cited(c, row) ? row : NULL;
+}
+
+static const void *row_candidate(const etp_place *at, etp_made *made)
+{
+    const etp_ab *ab = ((const etp_explanation *)at->root)->ab;
+    const etp_ab_ledger *ledger;
+    (void)made;
+    (void)row_at(ab, at->index, &ledger);
+    return &ab->arms[ledger->candidate].name;
+}
+static const etp_axis k_rows = {count_rows, NULL};
+static const void *ab_of(const void *op, const etp_place *at)
+{
+    (void)op;
+    return ((const etp_explanation *)at->object)->ab;
+}
+
+#define OF etp_ledger_row
+static const etp_field k_row_rows[] = {
+    MADE("candidate", TEXT, row_candidate, "of the comparison", .flags = ETP_SET),
+    FIELD("id", TEXT, id, "that of the operator, where it is one"),
+    FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
+    FIELD("baseline_ns", INT, baseline_ns, "in the baseline", .range = ETP_SIGNED),
+    FIELD("candidate_ns", INT, candidate_ns, "in the candidate", .range = ETP_SIGNED),
+    FIELD("delta_ns", INT, delta_ns, "candidate − baseline", .range = ETP_SIGNED),
+};
+static SHAPE_ON_ONE_LINE(k_row, k_row_rows);
+#undef OF
+#define OF etp_explanation
+static const etp_field k_explanation_rows[] = {
+    FIELD("id", TEXT, id, "of the finding, fix, cause or operator", .flags = ETP_SET),
+    FIELD("text", TEXT, text, "its sentence"),
+    FIELD("formula", TEXT, formula, "how its figures come about"),
+    FIELD("recipe", TEXT, recipe, "of a fix: what to do"),
+    LIST("evidence", TEXT, evidence, n_evidence, "ids of rows, operators, arms, comparisons",
+         .flags = ETP_ONE_LINE),
+    MADE_PER("rows", OBJECT, cited_row, &k_rows, "of the ledgers, that the evidence names",
+             .shape = &k_row, .flags = ETP_SKIP),
+    POINTER(NULL, op, &k_etp_ab_operator_roofs, "", .root = ab_of, .flags = ETP_ABSENT),
+};
+static SHAPE(k_explanation, k_explanation_rows);
+#undef OF
+
+const etp_document k_etp_explain_document = {"etprof.explain/1", "what explain prints",
+                                             &k_explanation};
+
 void etp_explanation_json(const void *explanation, etp_json *j)
 {
-    const etp_explanation *c = explanation;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.explain/1");
-    etp_json_kv_z(j, "id", c->id);
-    etp_json_kv_z(j, "text", c->text);
-    etp_json_kv_z(j, "formula", c->formula);
-    etp_json_kv_z(j, "recipe", c->recipe);
-    etp_json_key(j, "evidence");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < c->n_evidence; i++) {
-        etp_json_z(j, c->evidence[i]);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "rows");
-    etp_json_begin_array(j);
-    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
-        const etp_ledger *l = &c->ab->ledgers[k].ledger;
-        for (size_t i = 0; i < l->n; i++) {
-            if (cited(c, &l->items[i])) {
-                etp_json_begin_object_inline(j);
-                etp_json_kv_z(j, "candidate", c->ab->arms[c->ab->ledgers[k].candidate].name);
-                etp_json_kv_z(j, "id", l->items[i].id);
-                etp_json_kv_z(j, "label", l->items[i].label);
-                etp_json_kv_i64(j, "baseline_ns", l->items[i].baseline_ns);
-                etp_json_kv_i64(j, "candidate_ns", l->items[i].candidate_ns);
-                etp_json_kv_i64(j, "delta_ns", l->items[i].delta_ns);
-                etp_json_end(j);
-            }
-        }
-    }
-    etp_json_end(j);
-    if (c->op) {
-        etp_members_write(j, &k_etp_ab_operator_roofs, c->op, c->ab);
-    }
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_explain_document, explanation, explanation);
 }
 
 // The figures behind the verdict, per arm.

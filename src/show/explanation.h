@@ -3,8 +3,8 @@
 #ifndef ETP_SHOW_EXPLANATION_H
 #define ETP_SHOW_EXPLANATION_H
 
-#include "base/json.h"
 #include "compare/ab.h"
+#include "document/fields.h"
 #include "report/report.h"
 
 typedef struct etp_explanation { // a finding, a fix, something ruled out, or an operator
@@ -20,7 +20,8 @@ ETP_NODISCARD etp_status etp_explanation_find(const etp_ab *ab, const char *id,
                                               etp_explanation *out, etp_error *err);
 // What there is to explain: ids with their sentences.
 const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena);
-void etp_explanation_json(const void *claim, etp_json *j);
+extern const etp_document k_etp_explain_document; // of etp_explanation
+void etp_explanation_json(const void *explanation, etp_json *j);
 const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena);
 
 #endif

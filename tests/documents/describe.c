@@ -12,13 +12,16 @@
 #include "inspect/tensors.h"
 #include "integrity/validate/validate.h"
 #include "integrity/verify.h"
+#include "judge/claim.h"
 #include "judge/fixes/whatif.h"
+#include "kit/combined.h"
 #include "machine/devices.h"
 #include "machine/doctor.h"
 #include "machine/levels.h"
 #include "machine/smoke.h"
 #include "measure/script.h"
 #include "playbooks/skills.h"
+#include "show/explanation.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
 #include "store/internal.h"
@@ -110,9 +113,12 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     X(ab)              \
     X(baselines)       \
     X(builds)          \
+    X(claim)           \
+    X(combined)        \
     X(derived)         \
     X(devices)         \
     X(doctor)          \
+    X(explain)         \
     X(gate)            \
     X(history)         \
     X(inspect)         \

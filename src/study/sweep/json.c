@@ -218,7 +218,7 @@ static const etp_field k_speedup_rows[] = {
     EFFECT("speedup", effect, "of the cell against the same one at the reference level"),
     MADE("withheld", WORD, speedup_withheld, "why no figure is given",
          .words = &k_etp_withheld_words),
-    MADE(NULL, OBJECT, pair_of, "", .shape = &k_pair, .is_root = true, .flags = ETP_ABSENT),
+    MADE(NULL, OBJECT, pair_of, "", .shape = &k_pair, .root = etp_itself, .flags = ETP_ABSENT),
 };
 static SHAPE(k_speedup, k_speedup_rows);
 #undef OF
@@ -320,7 +320,7 @@ static const etp_field k_phase_rows[] = {
 static SHAPE(k_phase, k_phase_rows);
 static const etp_field k_phases_rows[] = {
     MADE_PER("phases", OBJECT, phase_at, &k_phases, "of the session; absent without",
-             .shape = &k_phase, .is_root = true, .least = 1),
+             .shape = &k_phase, .root = etp_itself, .least = 1),
 };
 static SHAPE(k_phases_shape, k_phases_rows);
 
@@ -337,7 +337,7 @@ static const char *grade_name(int grade)
 }
 WORDS(k_grade, grade_name, int, 4)
 
-#define OF_AB(key, shape, what) POINTER(key, ab, &shape, what, .is_root = true, .flags = ETP_SET)
+#define OF_AB(key, shape, what) POINTER(key, ab, &shape, what, .root = etp_itself, .flags = ETP_SET)
 static const etp_field k_control_rows[] = {ETP_CONTROL_ROWS};
 static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_sweep_rows[] = {
