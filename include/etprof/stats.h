@@ -267,10 +267,10 @@ typedef struct etp_plan {
 } etp_plan;
 // TARGET_REL: wanted half-width of the ratio's interval, e.g. 0.01.
 ETP_API etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel);
-// Blocks after which a session of FAMILY comparisons tells one of them from 1 by a ratio of
-// 1 + EFFECT_REL with probability POWER, whatever the others show (the first step of
-// Benjamini–Hochberg, 0.05 ÷ FAMILY); UINT32_MAX: out of reach. SD_LN is of one block's log ratio.
-ETP_API uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, size_t family);
+// Blocks after which a ratio of 1 + EFFECT_REL is told from 1 with p ≤ ALPHA and probability POWER;
+// UINT32_MAX: out of reach. Of a family of n comparisons: whatever the others show, with their
+// level ÷ n (the first step of Benjamini–Hochberg). SD_LN is of one block's log ratio.
+ETP_API uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alpha);
 // Blocks that a session which stops at the target is expected to take, SD_LN being of one block's
 // log ratio; UINT32_MAX: out of reach.
 ETP_API uint32_t etp_plan_sequential(double sd_ln, double target_rel);

@@ -53,7 +53,7 @@ static void judge(etp_builds_effect *e, double q, double margin)
     if (p->blocks < ETP_MIN_BLOCKS) {
         return;
     }
-    bool sure = q <= ETP_BUILDS_Q && p->sign_flip_p <= 1 - ETP_CONFIDENCE;
+    bool sure = q <= ETP_BUILDS_MODELS_Q && p->sign_flip_p <= 1 - ETP_CONFIDENCE;
     if (sure && (p->lo > 1 || p->hi < 1)) {
         e->verdict = p->lo > 1 ? ETP_VERDICT_FASTER : ETP_VERDICT_SLOWER;
     } else if (e->within <= margin) {
@@ -129,7 +129,7 @@ etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_error *err)
     etp_benjamini_yekutieli(p, n, order, p + n);
     for (size_t i = 0; i < n; i++) {
         etp_builds_test *t = &tests[i];
-        bool sure = p[n + i] <= ETP_BUILDS_Q; // false for NAN
+        bool sure = p[n + i] <= ETP_BUILDS_OPERATORS_Q; // false for NAN
         t->q = p[n + i];
         t->verdict = sure && t->lo > 1   ? ETP_VERDICT_FASTER
                      : sure && t->hi < 1 ? ETP_VERDICT_SLOWER

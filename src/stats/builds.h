@@ -6,7 +6,12 @@
 
 #include <etprof/stats.h>
 
-#define ETP_BUILDS_Q 0.05 // share of wrong ones among those called different
+// Share of wrong ones among those called different, at most. Of models it is below the 5 % that are
+// promised: where all builds are equal and their launches normal, Benjamini and Hochberg's
+// procedure is wrong in exactly the share that is asked for, and what is not quite normal needs
+// room.
+#define ETP_BUILDS_MODELS_Q 0.045
+#define ETP_BUILDS_OPERATORS_Q 0.05 // Benjamini and Yekutieli's stays far below by itself
 
 typedef struct etp_builds_effect {
     etp_paired paired;   // baseline ÷ candidate; its verdict is that of one comparison alone
@@ -40,7 +45,7 @@ ETP_NODISCARD etp_status etp_builds_analyze(const etp_builds_grid *grid, etp_are
 typedef struct etp_builds_test { // of one operator
     double p, lo, hi;            // of no difference; the ratio's interval. NAN: unknown
     double q;                    // Benjamini–Yekutieli over all operators of all models
-    etp_verdict verdict; // faster, slower: q ≤ 0.05 and the interval leaves out 1; else unknown
+    etp_verdict verdict; // faster, slower: q small and the interval leaves out 1; else unknown
 } etp_builds_test;
 
 ETP_NODISCARD etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_error *err);

@@ -94,9 +94,8 @@ double etp_sd_factor(double p, double df)
 
 // (t₁₋α/₂ + t_power)·σ/√k ≤ ln(1 + effect), as the smallest effect found (etp_plan_mde), solved for
 // k.
-uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, size_t family)
+uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alpha)
 {
-    double alpha = (1 - ETP_CONFIDENCE) / (double)(family > 0 ? family : 1);
     for (uint32_t k = ETP_MIN_BLOCKS; k <= BLOCKS_MAX; k += k < 1000 ? 1 : k / 500) {
         double t = etp_t_quantile(1 - alpha / 2, k - 1.0) + etp_t_quantile(power, k - 1.0);
         if (t * sd_ln / sqrt(k) <= log1p(effect_rel)) {

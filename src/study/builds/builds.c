@@ -125,7 +125,8 @@ static int64_t to_find(const etp_paired *p, double margin, size_t family)
 {
     uint32_t n = p->blocks < ETP_MIN_BLOCKS || !(p->sd_ln > 0)
                      ? UINT32_MAX
-                     : etp_plan_find(p->sd_ln, margin, ETP_BUILDS_POWER, family);
+                     : etp_plan_find(p->sd_ln, margin, ETP_BUILDS_POWER,
+                                     ETP_BUILDS_MODELS_Q / (double)family);
     return n == UINT32_MAX ? ETP_NS_UNKNOWN : (int64_t)n;
 }
 

@@ -267,9 +267,9 @@ static void model_table(const etp_builds *b, etp_report *r, etp_arena *arena)
     etp_report_text(
         r,
         "Untraced inferences in paired launches, A ÷ B with its 95 %% interval; above 1, B is "
-        "faster. Faster or slower: q ≤ 0.05 (Benjamini–Hochberg over the models%s), sign-flip "
+        "faster. Faster or slower: q ≤ %g (Benjamini–Hochberg over the models%s), sign-flip "
         "p ≤ 0.05, the interval leaves out 1. ±: no farther from 1 does the interval reach.%s",
-        b->n_models > 1 ? " and their mean" : "",
+        ETP_BUILDS_MODELS_Q, b->n_models > 1 ? " and their mean" : "",
         b->ab->emulated ? " These are times of an emulator." : "");
 }
 
