@@ -3,7 +3,8 @@
 // answer as an Arrow C stream.
 //
 //   etp_question ── etp_reply_open ──► etp_reply ── etp_reply_text ──► JSON document, report, CSV
-//                                                └─ etp_reply_table ─► Arrow C stream
+//                                                ├─ etp_reply_table ─► Arrow C stream
+//                                                └─ etp_reply_columns ─► Inspector's data frame
 //
 // Structs that the caller allocates begin with `struct_size`; see <etprof/analysis.h>. Members of a
 // question mean what the options of the verb mean; those of another verb are left zero.
@@ -57,6 +58,24 @@ ETP_API void etp_reply_close(etp_reply *reply); // NULL is fine
 ETP_API ETP_NODISCARD etp_status etp_reply_text(const etp_reply *reply,
                                                 const etp_analysis_output *how, etp_buffer *out,
                                                 etp_error *err);
+
+// ---- Inspector's data frame ----
+
+typedef struct etp_inspector_columns {
+    size_t struct_size;
+    size_t n_rows, n_times;   // of all rows together
+    const double *statistics; // p10, p50, p90, avg, min, max in ms: n_rows of each; NaN: no times
+    const uint64_t *first;    // n_rows + 1: where the times of a row begin
+    const double *raw_ms;     // n_times
+    const uint64_t *start;    // n_times, in ticks
+    const char *others;       // the other columns as a JSON object: {name: [n_rows cells], …};
+    size_t others_len;        // left out when each cell is [], {}, null or false
+    etp_buffer memory;        // in which all this lies: the caller disposes of it
+} etp_inspector_columns;
+
+// Errors: ETP_USAGE: REPLY is not of kind INSPECTOR; those of debug data that cannot be shown.
+ETP_API ETP_NODISCARD etp_status etp_reply_columns(const etp_reply *reply,
+                                                   etp_inspector_columns *out, etp_error *err);
 
 // ---- tables ----
 

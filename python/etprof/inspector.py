@@ -3,14 +3,63 @@
 by changing one import. `etprof.ops` has what it loses."""
 from __future__ import annotations
 
+import ctypes as c
+import functools
+import itertools
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from etprof import errors
+from etprof import library as lib
 from etprof.replies import INSPECTOR, Reply, ask
 from etprof.runs import Path
 
-_UNITS = (" (ms)", "")
+_UNIT = " (ms)"
+_STATISTICS = ("p10", "p50", "p90", "avg", "min", "max")
+_AFTER = ("op_types", "delegate_debug_identifier", "stack_traces", "module_hierarchy", "is_delegated_op",
+          "delegate_backend_name", "debug_data")
+# Cells of a column that the library leaves out because it says nothing in any row.
+_EMPTY: dict[str, type] = {"op_types": list, "stack_traces": dict, "module_hierarchy": dict, "debug_data": list,
+                           "is_delegated_op": bool, "delegate_debug_identifier": type(None),
+                           "delegate_backend_name": type(None)}
+
+
+class _Columns(NamedTuple):
+    n: int
+    statistics: bytes # six columns of doubles, NaN where there are no times
+    complete: bool    # every row has times
+    cells: dict[str, list[Any]]
+
+
+@functools.lru_cache(maxsize=2)
+def _labels(include_units: bool) -> Any:
+    """The frame's columns, and where in it the statistics and the booleans are, and the rest that is not text."""
+    import numpy
+    import pandas
+
+    unit = _UNIT if include_units else ""
+    names = ["event_block_name", "event_name", "raw", *(s + unit for s in _STATISTICS), *_AFTER, "start_time"]
+    return pandas.Index(names), [numpy.array([i]) for i in range(len(names))], numpy.arange(3, 9)
+
+
+@functools.lru_cache(maxsize=1)
+def _makers() -> Any:
+    """How pandas makes a frame of whole blocks, None before pandas 3; and the type that it gives to text."""
+    import pandas
+
+    try:
+        from pandas.api.internals import create_dataframe_from_blocks as make
+    except ImportError:
+        return None, None
+    return make, pandas.Series(["text"]).dtype
+
+
+def _kind(name: str, cells: list[Any]) -> Any:
+    """The type of a column's cells as pandas has it for the official frame: object for what is mixed."""
+    if name not in ("event_block_name", "event_name", "delegate_debug_identifier", "delegate_backend_name"):
+        return bool if name == "is_delegated_op" else object
+    kinds = set(map(type, cells))
+    return kinds.pop() if kinds in ({str}, {int}) else object
 
 
 class Inspector:
@@ -26,18 +75,79 @@ class Inspector:
             raise errors.UsageError(f"Inspector of etprof has no {name}: times are nanoseconds, shown as ms")
         self._reply = Reply(ask(INSPECTOR, [etdump_path], record=etrecord, buffer=debug_buffer_path))
 
+    def _columns(self) -> _Columns:
+        """What the library has, in one call."""
+        found = lib.InspectorColumns()
+        lib.call("etp_reply_columns", self._reply._handle, c.byref(found))
+        try:
+            n, times = found.n_rows, found.n_times
+            words: dict[str, list[Any]] = json.loads(c.string_at(found.others, found.others_len))
+            first = (c.c_uint64 * (n + 1)).from_address(found.first)[:]
+            ms = (c.c_double * times).from_address(found.raw_ms)[:]
+            ticks = (c.c_uint64 * times).from_address(found.start)[:]
+            statistics = c.string_at(found.statistics, 48 * n)
+        finally:
+            lib.library().etp_buffer_dispose(c.byref(found.memory))
+        ends = list(zip(first, itertools.islice(first, 1, None)))
+        complete = all(a < b for a, b in ends)
+        cells: dict[str, list[Any]] = {"event_block_name": words["event_block_name"],
+                                       "event_name": words["event_name"],
+                                       "raw": [ms[a:b] if a < b else None for a, b in ends]}
+        for name in _AFTER:
+            cells[name] = words[name] if name in words else [_EMPTY[name]() for _ in range(n)]
+        cells["start_time"] = [ticks[a:b] if a < b else None for a, b in ends]
+        return _Columns(n, statistics, complete, cells)
+
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the data frame, missing values None."""
-        return json.loads(self._reply.report("json")) # type: ignore[no-any-return]
+        found = self._columns()
+        numbers = [None if v != v else v for v in memoryview(found.statistics).cast("d")] if found.n else []
+        names = list(found.cells)
+        columns = list(found.cells.values())
+        columns[3:3] = [numbers[i * found.n:(i + 1) * found.n] for i in range(len(_STATISTICS))]
+        names[3:3] = [s + _UNIT for s in _STATISTICS]
+        return [dict(zip(names, cells)) for cells in zip(*columns)]
 
     def to_dataframe(self, include_units: bool = True, include_delegate_debug_data: bool = False) -> Any:
         """What the official one gives (a pandas.DataFrame). A logged tensor is a dict: dtype, shape, sum, data."""
+        import numpy
         import pandas
 
         if include_delegate_debug_data:
             raise errors.UsageError("delegate_debug_metadata needs a parser in Python: use the official Inspector")
-        frame = pandas.DataFrame(self.rows())
-        return frame if include_units else frame.rename(columns=lambda name: name.replace(*_UNITS))
+        found = self._columns()
+        labels, places, numbers = _labels(include_units)
+        n = found.n
+        statistics = numpy.frombuffer(found.statistics).reshape(len(_STATISTICS), n)
+        if found.complete:
+            statistics = statistics.copy() # a frame can be written to
+        else: # as the official one has it: objects, None for what is not there
+            statistics = numpy.where(numpy.isnan(statistics), None, statistics.astype(object)) # type: ignore[arg-type]
+        make, text = _makers()
+        blocks: list[tuple[Any, Any]] = [(statistics, numbers)]
+        others: list[list[Any]] = []
+        where: list[int] = []
+        for i, (name, cells) in enumerate(found.cells.items()):
+            place = i if i < 3 else i + len(_STATISTICS)
+            kind = _kind(name, cells)
+            if kind is object:
+                others.append(cells)
+                where.append(place)
+            elif kind is str and make and text != object:
+                blocks.append((pandas.array(cells, dtype=text), places[place]))
+            else:
+                blocks.append((numpy.array([cells], dtype=kind), places[place]))
+        rest = numpy.empty((len(others), n), dtype=object)
+        for i, cells in enumerate(others):
+            rest[i][:] = cells
+        blocks.append((rest, numpy.array(where)))
+        if make:
+            return make(blocks, pandas.RangeIndex(n), labels)
+        columns = {place: block[i] if block.ndim == 2 else block
+                   for block, at in blocks for i, place in enumerate(at)}
+        frame = pandas.DataFrame({i: columns[i] for i in range(len(labels))})
+        frame.columns = labels
+        return frame
 
     def print_data_tabular(self, include_units: bool = True, include_delegate_debug_data: bool = False) -> None:
         """Prints the data frame; in a notebook to_dataframe() shows it."""

@@ -124,6 +124,12 @@ class MeasurementSummary(Sized):
                 ("launches_lost", c.c_uint32), ("wall_ns", c.c_uint64)]
 
 
+class InspectorColumns(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("n_rows", c.c_size_t), ("n_times", c.c_size_t),
+                ("statistics", c.c_void_p), ("first", c.c_void_p), ("raw_ms", c.c_void_p), ("start", c.c_void_p),
+                ("others", c.c_void_p), ("others_len", c.c_size_t), ("memory", Buffer)]
+
+
 _HANDLE, _INDEX = c.c_void_p, c.c_uint32
 # What each function takes before its etp_error; all return an etp_status. Handles that are made are void **.
 _FUNCTIONS: dict[str, list[Any]] = {
@@ -140,6 +146,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_analysis_table_name": [_HANDLE, c.c_size_t, c.POINTER(Buffer)],
     "etp_reply_open": [c.POINTER(Question), c.POINTER(_HANDLE)],
     "etp_reply_text": [_HANDLE, c.POINTER(Output), c.POINTER(Buffer)],
+    "etp_reply_columns": [_HANDLE, c.POINTER(InspectorColumns)],
     "etp_reply_table": [_HANDLE, c.c_char_p, c.c_void_p],
     "etp_reply_table_name": [_HANDLE, c.c_size_t, c.POINTER(Buffer)],
     "etp_tables_stream": [c.c_int, c.POINTER(c.c_char_p), c.c_size_t, c.c_void_p],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspector's table as pandas writes it to TSV, and as rows of JSON.
+// Inspector's table as pandas writes it to TSV, as rows of JSON, and as columns.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -353,28 +353,6 @@ static void put_module_stack(etp_json *j, etp_str stack)
     etp_json_end(j);
 }
 
-static void put_nodes(etp_json *j, const etp_inspector_row *row)
-{
-    etp_json_key(j, "stack_traces");
-    etp_json_begin_object(j);
-    for (size_t i = 0; i < row->n_nodes; i++) {
-        etp_json_key_str(j, row->nodes[i].name);
-        if (row->nodes[i].stack_trace.ptr) {
-            etp_json_str(j, row->nodes[i].stack_trace);
-        } else {
-            etp_json_null(j);
-        }
-    }
-    etp_json_end(j);
-    etp_json_key(j, "module_hierarchy");
-    etp_json_begin_object(j);
-    for (size_t i = 0; i < row->n_nodes; i++) {
-        etp_json_key_str(j, row->nodes[i].name);
-        put_module_stack(j, row->nodes[i].module_stack);
-    }
-    etp_json_end(j);
-}
-
 static void put_statistics(etp_json *j, const etp_inspector_row *row)
 {
     const struct {
@@ -403,39 +381,176 @@ static void put_statistics(etp_json *j, const etp_inspector_row *row)
     }
 }
 
-static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
-                               etp_error *err)
+// ---- cells of the columns that are no times ----
+
+static etp_status put_block_name(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                                 etp_error *err)
 {
-    etp_json_begin_object_inline(j);
-    etp_json_kv_str(j, "event_block_name", row->block_name);
-    etp_json_kv_str(j, "event_name", row->event_name);
-    put_statistics(j, row);
-    etp_json_key(j, "op_types");
+    (void)buffer, (void)err;
+    etp_json_str(j, row->block_name);
+    return ETP_OK;
+}
+
+static etp_status put_event_name(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                                 etp_error *err)
+{
+    (void)buffer, (void)err;
+    etp_json_str(j, row->event_name);
+    return ETP_OK;
+}
+
+static bool has_op_types(const etp_inspector_row *row)
+{
+    return row->op_types_text.ptr || row->n_op_types > 0;
+}
+
+static etp_status put_types(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                            etp_error *err)
+{
+    (void)buffer, (void)err;
     if (row->op_types_text.ptr) {
         etp_json_str(j, row->op_types_text);
-    } else {
-        etp_json_begin_array(j);
-        for (size_t i = 0; i < row->n_op_types; i++) {
-            etp_json_str(j, row->op_types[i]);
-        }
-        etp_json_end(j);
+        return ETP_OK;
     }
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < row->n_op_types; i++) {
+        etp_json_str(j, row->op_types[i]);
+    }
+    etp_json_end(j);
+    return ETP_OK;
+}
+
+static bool is_delegated(const etp_inspector_row *row)
+{
+    return row->delegated;
+}
+
+static etp_status put_id(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                         etp_error *err)
+{
+    (void)buffer, (void)err;
     if (!row->delegated) {
-        etp_json_kv_null(j, "delegate_debug_identifier");
+        etp_json_null(j);
     } else if (row->id_is_int) {
-        etp_json_kv_i64(j, "delegate_debug_identifier", row->delegate_id);
+        etp_json_i64(j, row->delegate_id);
     } else {
-        etp_json_kv_str(j, "delegate_debug_identifier", row->delegate_id_str);
+        etp_json_str(j, row->delegate_id_str);
     }
-    put_nodes(j, row);
-    etp_json_kv_bool(j, "is_delegated_op", row->delegated);
-    etp_json_kv_str_if(j, "delegate_backend_name", row->backend_name, row->backend_name.ptr);
-    etp_json_key(j, "debug_data");
+    return ETP_OK;
+}
+
+static bool has_nodes(const etp_inspector_row *row)
+{
+    return row->n_nodes > 0;
+}
+
+static etp_status put_traces(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                             etp_error *err)
+{
+    (void)buffer, (void)err;
+    etp_json_begin_object(j);
+    for (size_t i = 0; i < row->n_nodes; i++) {
+        const etp_str trace = row->nodes[i].stack_trace;
+        etp_json_key_str(j, row->nodes[i].name);
+        if (trace.ptr) {
+            etp_json_str(j, trace);
+        } else {
+            etp_json_null(j);
+        }
+    }
+    etp_json_end(j);
+    return ETP_OK;
+}
+
+static etp_status put_modules(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                              etp_error *err)
+{
+    (void)buffer, (void)err;
+    etp_json_begin_object(j);
+    for (size_t i = 0; i < row->n_nodes; i++) {
+        etp_json_key_str(j, row->nodes[i].name);
+        put_module_stack(j, row->nodes[i].module_stack);
+    }
+    etp_json_end(j);
+    return ETP_OK;
+}
+
+static etp_status put_delegated(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                                etp_error *err)
+{
+    (void)buffer, (void)err;
+    etp_json_bool(j, row->delegated);
+    return ETP_OK;
+}
+
+static bool has_backend(const etp_inspector_row *row)
+{
+    return row->backend_name.ptr;
+}
+
+static etp_status put_backend(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                              etp_error *err)
+{
+    (void)buffer, (void)err;
+    if (row->backend_name.ptr) {
+        etp_json_str(j, row->backend_name);
+    } else {
+        etp_json_null(j);
+    }
+    return ETP_OK;
+}
+
+static bool has_debug(const etp_inspector_row *row)
+{
+    return row->n_debug > 0;
+}
+
+static etp_status put_debug(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                            etp_error *err)
+{
     etp_json_begin_array(j);
     for (size_t i = 0; i < row->n_debug; i++) {
         ETP_TRY(put_value(j, &row->debug[i], buffer, err));
     }
     etp_json_end(j);
+    return ETP_OK;
+}
+
+typedef struct column {
+    const char *name;
+    etp_status (*put)(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                      etp_error *err);
+    bool (*says)(const etp_inspector_row *row); // is the cell more than [], {} or null?
+} column;
+
+#define N_NAMES 2 // columns before those of times
+
+static const column k_columns[] = {
+    {"event_block_name",          put_block_name, NULL        },
+    {"event_name",                put_event_name, NULL        },
+    {"op_types",                  put_types,      has_op_types},
+    {"delegate_debug_identifier", put_id,         is_delegated},
+    {"stack_traces",              put_traces,     has_nodes   },
+    {"module_hierarchy",          put_modules,    has_nodes   },
+    {"is_delegated_op",           put_delegated,  is_delegated},
+    {"delegate_backend_name",     put_backend,    has_backend },
+    {"debug_data",                put_debug,      has_debug   },
+};
+#define N_COLUMNS (sizeof k_columns / sizeof *k_columns)
+
+// ---- rows ----
+
+static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                               etp_error *err)
+{
+    etp_json_begin_object_inline(j);
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        if (i == N_NAMES) {
+            put_statistics(j, row);
+        }
+        etp_json_key(j, k_columns[i].name);
+        ETP_TRY(k_columns[i].put(j, row, buffer, err));
+    }
     etp_json_key(j, "start_time");
     if (row->n == 0) {
         etp_json_null(j);
@@ -458,6 +573,73 @@ etp_status etp_inspector_json(const etp_inspector_table *table, const etp_bytes 
     etp_json_begin_array(&j);
     for (size_t i = 0; i < table->n_rows; i++) {
         ETP_TRY(put_json_row(&j, &table->rows[i], buffer, err));
+    }
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return ETP_OK;
+}
+
+// ---- columns ----
+
+static bool column_says(const etp_inspector_table *table, const column *c)
+{
+    for (size_t i = 0; c->says && i < table->n_rows; i++) {
+        if (c->says(&table->rows[i])) {
+            return true;
+        }
+    }
+    return !c->says;
+}
+
+static void put_bytes(etp_sink *sink, const void *ptr, size_t size)
+{
+    etp_sink_write(sink, (etp_str){ptr, size});
+}
+
+static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
+{
+    const size_t columns[] = {offsetof(etp_inspector_row, p10), offsetof(etp_inspector_row, p50),
+                              offsetof(etp_inspector_row, p90), offsetof(etp_inspector_row, avg),
+                              offsetof(etp_inspector_row, min), offsetof(etp_inspector_row, max)};
+    const double none = NAN;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        for (size_t i = 0; i < table->n_rows; i++) {
+            const etp_inspector_row *row = &table->rows[i];
+            put_bytes(sink, row->n ? (const char *)row + columns[c] : (const char *)&none,
+                      sizeof none);
+        }
+    }
+    uint64_t first = 0;
+    put_bytes(sink, &first, sizeof first);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        first += table->rows[i].n;
+        put_bytes(sink, &first, sizeof first);
+    }
+    for (size_t i = 0; i < table->n_rows; i++) {
+        put_bytes(sink, table->rows[i].raw_ms, table->rows[i].n * sizeof(double));
+    }
+    for (size_t i = 0; i < table->n_rows; i++) {
+        put_bytes(sink, table->rows[i].start, table->rows[i].n * sizeof(uint64_t));
+    }
+}
+
+etp_status etp_inspector_columns_write(const etp_inspector_table *table, const etp_bytes *buffer,
+                                       etp_sink *sink, etp_error *err)
+{
+    put_numbers(table, sink);
+    etp_json j;
+    etp_json_init(&j, sink, false);
+    etp_json_begin_object(&j);
+    for (size_t c = 0; c < N_COLUMNS; c++) {
+        if (!column_says(table, &k_columns[c])) {
+            continue;
+        }
+        etp_json_key(&j, k_columns[c].name);
+        etp_json_begin_array(&j);
+        for (size_t i = 0; i < table->n_rows; i++) {
+            ETP_TRY(k_columns[c].put(&j, &table->rows[i], buffer, err));
+        }
+        etp_json_end(&j);
     }
     etp_json_end(&j);
     etp_json_end_document(&j);

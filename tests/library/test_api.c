@@ -143,6 +143,38 @@ static void a_recording_against_itself(void **state)
     etp_analysis_close(a);
 }
 
+// Of Inspector's reply; ExecuTorch's own: mixed_xnnpack_fp32.etdump.tsv.
+static void check_columns(const etp_reply *r)
+{
+    etp_inspector_columns c = {.struct_size = 0};
+    assert_int_equal(etp_reply_columns(r, &c, NULL), ETP_USAGE);
+    c.struct_size = sizeof c;
+    assert_int_equal(etp_reply_columns(NULL, &c, NULL), ETP_USAGE);
+    assert_int_equal(etp_reply_columns(r, NULL, NULL), ETP_USAGE);
+    assert_int_equal(etp_reply_columns(r, &c, NULL), ETP_OK);
+    assert_int_equal(c.n_rows, 7); // one of them the TSV does not show
+    assert_int_equal(c.n_times, 21);
+    for (uint64_t i = 0; i <= c.n_rows; i++) {
+        assert_int_equal(c.first[i], 3 * i);
+    }
+    size_t row = 0;
+    while (row < c.n_rows && c.start[3 * row] != 6284408351u) {
+        row++;
+    }
+    assert_true(row < c.n_rows);
+    const double cumsum[] = {0.000076, 0.0001, 0.0004288, 0.000227, 0.00007, 0.000511};
+    for (size_t i = 0; i < 6; i++) {
+        const double off = c.statistics[c.n_rows * i + row] - cumsum[i];
+        assert_true(off < 1e-12 && off > -1e-12);
+    }
+    assert_true(c.raw_ms[3 * row + 1] > 0.0000999 && c.raw_ms[3 * row + 1] < 0.0001001);
+    assert_true(c.start[3 * row + 2] == 6284434680u);
+    assert_non_null(strstr(c.others, "\"event_name\":"));
+    assert_null(strstr(c.others, "debug_data")); // which says nothing
+    assert_int_equal(strlen(c.others), c.others_len);
+    etp_buffer_dispose(&c.memory);
+}
+
 static void a_reply_is_a_document_and_a_table(void **state)
 {
     (void)state;
@@ -165,6 +197,8 @@ static void a_reply_is_a_document_and_a_table(void **state)
     struct ArrowArrayStream stream;
     assert_int_equal(etp_reply_table(r, "no such table", &stream, &err), ETP_USAGE);
     assert_int_equal(etp_reply_table(r, NULL, &stream, &err), ETP_OK);
+    etp_inspector_columns columns = {.struct_size = sizeof columns};
+    assert_int_equal(etp_reply_columns(r, &columns, &err), ETP_USAGE); // of another kind
     etp_reply_close(r); // what follows holds on to nothing of it
     struct ArrowSchema schema;
     struct ArrowArray rows, end;
@@ -191,6 +225,7 @@ static void a_reply_is_a_document_and_a_table(void **state)
     assert_int_equal(etp_reply_text(r, NULL, &text, &err), ETP_OK);
     assert_non_null(strstr(text.ptr, "DELEGATE_CALL"));
     assert_int_equal(etp_reply_table(r, NULL, &stream, &err), ETP_USAGE);
+    check_columns(r);
     etp_reply_close(r);
     etp_buffer_dispose(&text);
     dump = DATA("no such file");

@@ -4,6 +4,7 @@ face. Parts that want pandas, pyarrow, Polars or a runner say so when these are 
 usage: test_package.py SOURCE_DIR LIBETPROF"""
 import ctypes
 import dataclasses
+import gzip
 import importlib.util
 import json
 import math
@@ -18,6 +19,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 SOURCE, LIBRARY = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/tools")]
@@ -84,7 +86,8 @@ class Importing(unittest.TestCase):
                  lib.FindingResult: "etp_finding_result", lib.MeasurementOptions: "etp_measurement_options",
                  lib.MeasurementProgress: "etp_measurement_progress",
                  lib.MeasurementCallbacks: "etp_measurement_callbacks",
-                 lib.MeasurementSummary: "etp_measurement_summary"}
+                 lib.MeasurementSummary: "etp_measurement_summary",
+                 lib.InspectorColumns: "etp_inspector_columns"}
         lines = []
         for struct, name in names.items():
             lines.append(f'printf("%zu\\n", sizeof({name}));')
@@ -343,6 +346,59 @@ class Inspector(unittest.TestCase):
         self.assertEqual(row["avg (ms)"], 0.000227)
         self.assertIn("avg", etprof.Inspector(etdump_path=DUMP).to_dataframe(include_units=False).columns)
 
+    def test_rows_and_types_are_the_official_ones(self):
+        """Against the table of ExecuTorch 1.5.1's Inspector, and the types of its frame's columns under pandas 3:
+        objects where a cell may be None, text where none is; times are floats, whole numbers too."""
+        if not has("pandas"):
+            self.skipTest("no pandas")
+        import pandas
+
+        text = pandas.Series(["x"]).dtype
+        for table in sorted(DATA.glob("*.etdump*.tsv")):
+            record = DATA / "mixed_xnnpack_fp32.etrecord" if ".etrecord." in table.name else None
+            inspector = etprof.Inspector(etdump_path=DATA / (table.name.partition(".etdump")[0] + ".etdump"),
+                                         etrecord=record)
+            frame = inspector.to_dataframe()
+            shown = frame[~frame.event_name.str.contains("OPERATOR_CALL")].reset_index(drop=True)
+            official = pandas.read_csv(table, sep="\t", keep_default_na=False, na_values=[""])
+            for name in ("event_block_name", "event_name", "is_delegated_op",
+                         *(f"{s} (ms)" for s in ("p10", "p50", "p90", "avg", "min", "max"))):
+                self.assertEqual(list(shown[name]), list(official[name]), f"{table.name}: {name}")
+            self.assertEqual([str(v) for v in shown.start_time], list(official.start_time), table.name)
+            kinds = {name: str(frame[name].dtype) for name in frame}
+            self.assertEqual({n for n, k in kinds.items() if k == "float64"},
+                             {f"{s} (ms)" for s in ("p10", "p50", "p90", "avg", "min", "max")})
+            self.assertEqual({n for n, k in kinds.items() if k == "bool"}, {"is_delegated_op"})
+            self.assertEqual((frame["event_name"].dtype, frame["event_block_name"].dtype), (text, text))
+            check_frame(self, frame, inspector.rows(), table.name)
+
+    def test_a_frame_can_be_written_to(self):
+        if not has("pandas"):
+            self.skipTest("no pandas")
+        frame = etprof.Inspector(etdump_path=DUMP).to_dataframe()
+        frame.loc[0, "avg (ms)"] = 7.5
+        frame.loc[0, "event_name"] = "other"
+        frame["twice"] = frame["avg (ms)"] * 2
+        frame.at[0, "raw"].append(1.0)
+        again = etprof.Inspector(etdump_path=DUMP).to_dataframe()
+        self.assertEqual(frame.iloc[0]["twice"], 15)
+        self.assertEqual((again.iloc[0]["avg (ms)"], len(again.iloc[0]["raw"])), (0, 3))
+        self.assertEqual(len(frame.sort_values("avg (ms)").groupby("event_name")["twice"].sum()), 6)
+        self.assertTrue(all(a is not b for a, b in zip(again["op_types"], again["op_types"][1:])))
+
+    def test_an_older_pandas_makes_the_same(self):
+        """Without the function of pandas 3 that takes blocks as they are."""
+        if not has("pandas"):
+            self.skipTest("no pandas")
+        from etprof import inspector as module
+
+        whole = etprof.Inspector(etdump_path=DUMP).to_dataframe()
+        with mock.patch.object(module, "_makers", lambda: (None, None)):
+            older = etprof.Inspector(etdump_path=DUMP).to_dataframe()
+        self.assertEqual(list(older.columns), list(whole.columns))
+        for name in whole:
+            self.assertEqual([plain(v) for v in older[name]], [plain(v) for v in whole[name]], name)
+
     def test_the_corpus(self):
         corpus = os.environ.get("ETPROF_CORPUS") or str(SOURCE / "../shared/corpus")
         if not pathlib.Path(corpus).is_dir() or not has("pandas"):
@@ -351,10 +407,21 @@ class Inspector(unittest.TestCase):
         self.assertGreater(seen, 100)
 
 
+def check_frame(test, frame, rows, name):
+    found = [{k: plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
+    test.assertEqual(list(frame.columns), list(rows[0]), name)
+    test.assertEqual(found, rows, name)
+    for column in frame:
+        cells = list(frame[column])
+        if any(v is None for v in (row[column] for row in rows)):
+            test.assertEqual(frame[column].dtype, object, f"{name}: {column}")
+            test.assertEqual([v is None for v in cells], [row[column] is None for row in rows], f"{name}: {column}")
+    test.assertTrue(all(type(v) is float for raw in frame["raw"] for v in raw or []), name)
+    test.assertTrue(all(type(v) is int for start in frame["start_time"] for v in start or []), name)
+
+
 def check_corpus(test, corpus):
     """Every data frame against what the official Inspector said. How many there were."""
-    import gzip
-
     seen, spent = 0, 0.0
     for expected in sorted((corpus / "inspector").glob("*.json*")):
         name = expected.name.partition(".json")[0]
@@ -371,9 +438,7 @@ def check_corpus(test, corpus):
         frame = etprof.Inspector(etdump_path=corpus / "dumps" / name, etrecord=record,
                                  debug_buffer_path=buffer if buffer.exists() else None).to_dataframe()
         spent += time.perf_counter() - began
-        found = [{k: plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
-        test.assertEqual(list(frame.columns), list(rows[0]), expected.name)
-        test.assertEqual(found, rows, expected.name)
+        check_frame(test, frame, rows, expected.name)
         seen += 1
     print(f"{seen} data frames in {spent:.2f} s", flush=True)
     return seen
