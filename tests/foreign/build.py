@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the test runners against the ExecuTorch SDK of scripts/sdk: build.py TRIPLE FOLDER [VARIANT...]
+"""Builds the test runners against the ExecuTorch SDK of scripts/sdk: build.py [--executorch VERSION] TRIPLE FOLDER [VARIANT...]
 
 Prints nothing; the runners are FOLDER/<variant>. 77 and a reason when there is no SDK or compiler.
 """
@@ -24,6 +24,7 @@ VARIANTS = {
     "cheat": ["-DCHEAT"],
     "other": ["-DOTHER_BUILD=1", "-O0", "-frecord-gcc-switches"],
     "portable": ["-DPORTABLE"],
+    "slower": ["-DSLOWER=20"],
 }
 LEFT_OUT = {"portable": ["_backend_xnnpack"]} # libraries that a variant is not linked to
 PARTS = ["", "_kernels_optimized", "_kernels_quantized", "_backend_xnnpack", "_threadpool", "_etdump"]
@@ -33,9 +34,9 @@ class Missing(Exception):
     pass
 
 
-def sdk(triple):
-    done = subprocess.run([os.path.join(ROOT, "scripts", "sdk"), triple], capture_output=True,
-                          text=True)
+def sdk(triple, version=None):
+    done = subprocess.run([os.path.join(ROOT, "scripts", "sdk"), triple, *([version] if version else [])],
+                          capture_output=True, text=True)
     if done.returncode != 0:
         raise Missing("no ExecuTorch SDK for %s: %s" % (triple, (done.stderr.strip() or "?").splitlines()[-1]))
     return done.stdout.strip().splitlines()[-1]
@@ -80,8 +81,8 @@ def make(words, target, sources, key_words):
         f.write(key)
 
 
-def build(triple, folder, variants):
-    package, cxx = sdk(triple), compiler(triple)
+def build(triple, folder, variants, version=None):
+    package, cxx = sdk(triple, version), compiler(triple)
     os.makedirs(folder, exist_ok=True)
     include = os.path.join(package, "include")
     base = [cxx, "-std=c++17", "-O2", "-Wno-deprecated-declarations"]
@@ -105,6 +106,9 @@ def build(triple, folder, variants):
 
 if __name__ == "__main__":
     try:
-        build(sys.argv[1], sys.argv[2], sys.argv[3:] or list(VARIANTS))
+        given = sys.argv[1:]
+        chosen = given[1] if given[0] == "--executorch" else None
+        given = given[2:] if chosen else given
+        build(given[0], given[1], given[2:] or list(VARIANTS), chosen)
     except Missing as reason:
         skip(reason)

@@ -7,8 +7,10 @@
 //   WITHOUT_LOG      as a Release build: no log at all
 //   PORTABLE         the same, linked without the XNNPACK backend (build.py)
 //   CHEAT            uses the CPU's best kernels whatever it is told about features
+//   SLOWER=n         every execution takes n percent longer
 // STOCK_FAULT in the environment makes it misbehave: crash, garbage, threads, executions, longlog,
 // latin1, hang, nodump, emptydump.
+#include <chrono>
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
@@ -120,6 +122,21 @@ extern "C" bool cpuinfo_initialize(void)
 }
 #endif
 
+// What this build adds to an execution that took NS.
+static uint64_t slowed(uint64_t ns)
+{
+#ifdef SLOWER
+    const auto start = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds wanted(ns * SLOWER / 100);
+    std::chrono::nanoseconds spent{0};
+    while (spent < wanted) {
+        spent = std::chrono::steady_clock::now() - start;
+    }
+    ns += static_cast<uint64_t>(spent.count());
+#endif
+    return ns;
+}
+
 static void misbehave()
 {
     if (fault("garbage")) {
@@ -173,6 +190,7 @@ int main(int argc, char **argv)
     n = fault("executions") ? 1 : n;
     for (unsigned i = 0; i < n; i++) {
         check(engine_execute(&ns));
+        ns = slowed(ns);
         total += ns;
         if (fault("crash") && i == n / 2) {
             std::raise(SIGSEGV);
