@@ -133,7 +133,7 @@ class Inspector:
             if kind is object:
                 others.append(cells)
                 where.append(place)
-            elif kind is str and make and text != object:
+            elif kind is str and make and not isinstance(text, numpy.dtype):
                 blocks.append((pandas.array(cells, dtype=text), places[place]))
             else:
                 blocks.append((numpy.array([cells], dtype=kind), places[place]))

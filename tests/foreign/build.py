@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the test runners against the ExecuTorch SDK of scripts/sdk: build.py [--executorch VERSION] TRIPLE FOLDER [VARIANT...]
+"""Builds the test runners against the ExecuTorch SDK of scripts/sdk:
+build.py [--executorch VERSION] TRIPLE FOLDER [VARIANT...]
 
 Prints nothing; the runners are FOLDER/<variant>. 77 and a reason when there is no SDK or compiler.
 """
