@@ -94,6 +94,33 @@ static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *w
     return fit ? (double)fit->best / 1e9 : 0;
 }
 
+static bool is_read(const etp_roof *r, uint32_t threads)
+{
+    return r->threads == threads && strcmp(r->what, "read") == 0 &&
+           strcmp(r->unit, "byte/s") == 0 && r->best > 0 && r->bytes > 0;
+}
+
+double etp_roof_read_ns(const etp_roof_table *roofs, uint32_t threads, uint64_t bytes)
+{
+    const etp_roof *under = NULL, *above = NULL; // the nearest measured sets
+    for (size_t i = 0; i < roofs->n; i++) {
+        const etp_roof *r = &roofs->items[i];
+        if (!is_read(r, threads)) {
+            continue;
+        }
+        under = r->bytes <= bytes && (!under || r->bytes > under->bytes) ? r : under;
+        above = r->bytes > bytes && (!above || r->bytes < above->bytes) ? r : above;
+    }
+    if (!under || !above) {
+        const etp_roof *only = under ? under : above;
+        return only ? (double)bytes / ((double)only->best / 1e9) : 0;
+    }
+    double way = log((double)bytes / (double)under->bytes) /
+                 log((double)above->bytes / (double)under->bytes);
+    double from = 1e9 / (double)under->best, to = 1e9 / (double)above->best; // of a byte
+    return (double)bytes * (from + way * (to - from));
+}
+
 static double larger(double a, double b)
 {
     return a > b ? a : b;

@@ -64,6 +64,10 @@ typedef struct etp_roof_place {
     const char *isa;    // of the arithmetic's roof, NULL without multiply-accumulates
 } etp_roof_place;
 
+// Nanoseconds that reading BYTES once takes, nothing else: what lies between two measured working
+// sets is between their times, by the logarithm of the size. 0: not measured with so many threads.
+double etp_roof_read_ns(const struct etp_roof_table *roofs, uint32_t threads, uint64_t bytes);
+
 void etp_roof_place_of(const struct etp_roof_table *roofs, const etp_roof_work *work,
                        etp_roof_place *out);
 

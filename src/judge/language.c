@@ -163,21 +163,15 @@ static bool decodes(const etp_ab_session *s, const etp_method *m)
                   : takes_one_token(m);
 }
 
-// Least time of reading B at the arm's level and threads, and the time that a token takes, ns.
+// Least time of reading B with the arm's threads, and the time that a token takes, ns.
 static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *least, double *takes)
 {
     const etp_ab_arm *arm = &ab->arms[at];
     int64_t ns = arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns;
-    etp_roof_place p;
-    etp_roof_work work = {.ns = (double)ns,
-                          .in_bytes = plus(b->weights, b->cache),
-                          .calls = 1,
-                          .level = arm->level,
-                          .threads = arm->threads ? arm->threads : 1};
-    etp_roof_place_of(ab->roofs, &work, &p);
-    *least = p.memory_ns;
+    *least =
+        etp_roof_read_ns(ab->roofs, arm->threads ? arm->threads : 1, plus(b->weights, b->cache));
     *takes = (double)ns;
-    return ns > 0 && p.memory_ns > 0;
+    return ns > 0 && *least > 0;
 }
 
 etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
