@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one way etprof allocates: everything derived from a document lives in its arena and is
-// freed with it. Allocation failure gives NULL; callers report ETP_NOMEM.
+// freed with it. Out of memory gives NULL, and the arena remembers it: from then on it hands out
+// nothing. So who makes texts and pushes to lists asks nothing; who hands over the document asks
+// once, with etp_arena_check. What is written into at once (an array, a struct) is asked for.
 //
 // Thread rule: one thread at a time per arena.
 #ifndef ETPROF_ARENA_H
@@ -26,6 +28,7 @@ typedef struct etp_arena { // a zeroed arena is a valid empty one on the C libra
     const etp_allocator *alloc;
     size_t next_block; // size of the next block; grows
     size_t total;      // bytes handed out
+    bool failed;       // out of memory once: what was made is incomplete, nothing more is made
 } etp_arena;
 
 ETP_API void etp_arena_init(etp_arena *arena, const etp_allocator *alloc);
@@ -41,6 +44,10 @@ ETP_API void *etp_arena_alloc_raw(etp_arena *arena, size_t n, size_t elem_size);
 ETP_API char *etp_arena_strdup(etp_arena *arena, etp_str s);
 ETP_API char *etp_arena_printf(etp_arena *arena, const char *fmt, ...) ETP_PRINTF(2, 3);
 
+// ETP_NOMEM where the arena has failed: what was made in it is incomplete. WHAT names it.
+ETP_API ETP_NODISCARD etp_status etp_arena_check(const etp_arena *arena, etp_error *err,
+                                                 const char *what);
+
 #define ETP_NEW(arena, type) ((type *)etp_arena_alloc((arena), sizeof(type)))
 #define ETP_NEW_ARRAY(arena, type, n) ((type *)etp_arena_alloc_array((arena), (n), sizeof(type)))
 
@@ -55,6 +62,16 @@ ETP_API bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, s
       etp_arena_grow((arena), &(v)->items, &(v)->cap, (v)->n + 1, sizeof *(v)->items)) \
          ? ((v)->items[(v)->n++] = (item), true)                                       \
          : false)
+
+// The same as a statement, where nobody looks at the last element afterwards: what could not be
+// pushed is noticed with the document.
+#define ETP_ADD(arena, v, item)                                                                \
+    do {                                                                                       \
+        if ((v)->n < (v)->cap ||                                                               \
+            etp_arena_grow((arena), &(v)->items, &(v)->cap, (v)->n + 1, sizeof *(v)->items)) { \
+            (v)->items[(v)->n++] = (item);                                                     \
+        }                                                                                      \
+    } while (0)
 
 // Checked size arithmetic: false when the result would wrap.
 static inline bool etp_mul_size(size_t a, size_t b, size_t *out)
@@ -78,7 +95,8 @@ static inline bool etp_add_size(size_t a, size_t b, size_t *out)
 ETP_API etp_status etp_fail_nomem(etp_error *err, const char *what);
 
 // Goes on where there was memory: a pointer that is not NULL, a push that was true. Else the
-// function ends with ETP_NOMEM. Not where something has to be released first.
+// function ends with ETP_NOMEM. For what is used at once (an array that is filled, a path that is
+// opened), and not where something has to be released first.
 #define ETP_NEED(given, err, what)                \
     do {                                          \
         if (!(given)) {                           \

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 
 #define ALIGN sizeof(max_align_t)
+#ifndef FIRST_BLOCK // a test builds with 1 and 1: each object has a block of its own
 #define FIRST_BLOCK ((size_t)4096)
 #define MAX_BLOCK ((size_t)1 << 20)
+#endif
 
 struct etp_arena_block {
     etp_arena_block *next;
@@ -53,8 +55,22 @@ void etp_arena_dispose(etp_arena *arena)
     *arena = (etp_arena){.alloc = arena->alloc};
 }
 
+// From now on the arena hands out nothing: who finishes the document learns of it
+// (etp_arena_check), however small what was asked for afterwards is.
+static void *refuse(etp_arena *arena)
+{
+    arena->failed = true;
+    if (arena->head) {
+        arena->head->used = arena->head->size; // so that handing out needs no question of its own
+    }
+    return NULL;
+}
+
 static etp_arena_block *add_block(etp_arena *arena, size_t size)
 {
+    if (arena->failed) {
+        return NULL;
+    }
     size_t next = arena->next_block ? arena->next_block : FIRST_BLOCK;
     size_t data = size > next ? size : next;
     size_t bytes = 0;
@@ -83,14 +99,14 @@ static etp_arena_block *add_block(etp_arena *arena, size_t size)
 static void *bump(etp_arena *arena, size_t size)
 {
     if (size > SIZE_MAX - ALIGN) {
-        return NULL;
+        return refuse(arena);
     }
     size_t rounded = size == 0 ? ALIGN : (size + ALIGN - 1) / ALIGN * ALIGN;
     etp_arena_block *b = arena->head;
     if (!b || rounded > b->size - b->used) {
         b = add_block(arena, rounded);
         if (!b) {
-            return NULL;
+            return refuse(arena);
         }
     }
     void *p = (char *)b->data + b->used;
@@ -111,18 +127,18 @@ void *etp_arena_alloc(etp_arena *arena, size_t size)
 void *etp_arena_alloc_array(etp_arena *arena, size_t n, size_t elem_size)
 {
     size_t size = 0;
-    return etp_mul_size(n, elem_size, &size) ? etp_arena_alloc(arena, size) : NULL;
+    return etp_mul_size(n, elem_size, &size) ? etp_arena_alloc(arena, size) : refuse(arena);
 }
 
 void *etp_arena_alloc_raw(etp_arena *arena, size_t n, size_t elem_size)
 {
     size_t size = 0;
-    return etp_mul_size(n, elem_size, &size) ? bump(arena, size) : NULL;
+    return etp_mul_size(n, elem_size, &size) ? bump(arena, size) : refuse(arena);
 }
 
 char *etp_arena_strdup(etp_arena *arena, etp_str s)
 {
-    char *p = s.len < SIZE_MAX ? bump(arena, s.len + 1) : NULL;
+    char *p = s.len < SIZE_MAX ? bump(arena, s.len + 1) : refuse(arena);
     if (p) {
         if (s.len) {
             memcpy(p, s.ptr, s.len);
@@ -134,11 +150,14 @@ char *etp_arena_strdup(etp_arena *arena, etp_str s)
 
 char *etp_arena_printf(etp_arena *arena, const char *fmt, ...)
 {
+    if (arena->failed) {
+        return NULL; // what is to be shown may be a text that could not be had
+    }
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    char *p = n < 0 ? NULL : bump(arena, (size_t)n + 1);
+    char *p = n < 0 ? refuse(arena) : bump(arena, (size_t)n + 1);
     if (p) {
         va_start(ap, fmt);
         vsnprintf(p, (size_t)n + 1, fmt, ap);
@@ -153,6 +172,7 @@ bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t ne
     size_t new_cap = *cap < 8 ? 8 : *cap;
     while (new_cap < need) {
         if (new_cap > SIZE_MAX / 2) {
+            refuse(arena);
             return false;
         }
         new_cap *= 2;
@@ -172,6 +192,11 @@ bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t ne
     memcpy(ptr_to_array, &fresh, sizeof fresh);
     *cap = new_cap;
     return true;
+}
+
+etp_status etp_arena_check(const etp_arena *arena, etp_error *err, const char *what)
+{
+    return arena->failed ? etp_fail_nomem(err, what) : ETP_OK;
 }
 
 etp_status etp_fail_nomem(etp_error *err, const char *what)

@@ -43,6 +43,10 @@ void etp_strbuf_appendz(etp_strbuf *buf, const char *z)
 ETP_PRINTF(2, 0)
 static void strbuf_vprintf(etp_strbuf *buf, const char *fmt, va_list ap)
 {
+    if (buf->failed || buf->arena->failed) {
+        buf->failed = true;
+        return;
+    }
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);

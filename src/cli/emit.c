@@ -66,7 +66,7 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
                 ? etp_report_write_github(answer->report,
                                           cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)
                 : etp_answer_write(answer, format_of(cli), &style, &sink, err));
-    ETP_NEED(!buf.failed, err, "output");
+    ETP_TRY(etp_arena_check(&cli->arena, err, "output"));
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 

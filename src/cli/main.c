@@ -188,6 +188,9 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
     if (st == ETP_OK) {
         st = cmd->run(cli, opts, n_operands, argv, &err);
     }
+    if (cli->arena.failed) { // whatever it made of that
+        st = etp_fail_nomem(&err, cmd->name);
+    }
     if (st != ETP_OK) {
         print_error(cmd->name, &err);
         int code = etp_status_exit_code(st); // 128: of a signal that has a number

@@ -39,16 +39,19 @@ static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, e
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", options->record);
 }
 
-static void read_sources(etp_ab_session *s, etp_ab_program *p, const char *path)
+static etp_status read_sources(etp_ab_session *s, etp_ab_program *p, const char *path,
+                               etp_error *err)
 {
     etp_file file;
-    if (!etp_os_is_file(path) || etp_file_open(path, PROGRAM_LIMIT, &file, NULL) != ETP_OK) {
-        return;
+    etp_status st = etp_os_is_file(path) ? etp_file_open(path, PROGRAM_LIMIT, &file, err) : ETP_NO;
+    if (st != ETP_OK) {
+        return st == ETP_NOMEM ? st : ETP_OK;
     }
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
     // Texts are copied into the arena; lines unknown is no reason to give up the rest.
     p->has_record = etp_run_read_sources(text, &s->arena, &p->record, NULL) == ETP_OK;
     etp_file_close(&file);
+    return ETP_OK;
 }
 
 // What an arm called again and again. Without phases, etprof's runner gives inputs as large as they
@@ -83,12 +86,15 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
     if (!etp_os_is_file(graph)) {
         return ETP_OK;
     }
-    if (open_program(out, graph, told ? &call : NULL, &why) != ETP_OK) {
+    etp_status st = open_program(out, graph, told ? &call : NULL, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, graph);
+    }
+    if (st != ETP_OK) {
         return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                            etp_arena_printf(&s->arena, "program not used: %s", why.msg), err);
     }
-    read_sources(s, out, lines);
-    return ETP_OK;
+    return read_sources(s, out, lines, err);
 }
 
 static etp_status open_all_kept(etp_ab_session *s, etp_error *err)

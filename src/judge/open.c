@@ -183,7 +183,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
         st = etp_ab_explain(s, err);
     }
     if (st == ETP_OK) {
-        ETP_TRY(etp_ab_engage(s, err));
+        st = etp_ab_engage(s, err);
+    }
+    if (st == ETP_OK) {
         st = etp_ab_place_roofs(s, options->roofs, err);
     }
     if (st == ETP_OK) {
@@ -197,6 +199,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     }
     if (st == ETP_OK) {
         st = open_phases(s, options, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_arena_check(&s->arena, err, "answer");
     }
     if (st != ETP_OK) {
         etp_ab_close(s);

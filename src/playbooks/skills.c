@@ -110,10 +110,11 @@ static etp_str next_word(etp_str *rest, bool *quoted)
 static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool gate, etp_error *err)
 {
     const char **argv = ETP_NEW_ARRAY(f->arena, const char *, MOST_WORDS + 1);
+    ETP_NEED(argv, err, "a command");
     etp_strbuf shown;
     etp_strbuf_init(&shown, f->arena);
     size_t n = 0;
-    for (etp_str rest = line; argv && etp_str_trim(rest, " ").len > 0;) {
+    for (etp_str rest = line; etp_str_trim(rest, " ").len > 0;) {
         bool quoted = false;
         etp_str word = next_word(&rest, &quoted);
         etp_strbuf buf;
@@ -123,20 +124,18 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
                             MOST_WORDS);
         }
         ETP_TRY(fill(f, word, 0, &buf, err));
-        argv[n] = buf.failed ? NULL : etp_arena_strdup(f->arena, etp_strbuf_str(&buf));
-        ETP_NEED(argv[n], err, "a command");
+        argv[n] = etp_arena_strdup(f->arena, etp_strbuf_str(&buf));
         etp_strbuf_printf(&shown, quoted ? "%s\"%s\"" : "%s%s", n ? " " : "", argv[n]);
         n++;
     }
     etp_skill_command c = {.gate = gate, .line = f->line, .argv = argv, .shown = shown.ptr};
-    if (!shown.failed && strstr(shown.ptr, ETP_SKILL_RUN)) {
+    if (etp_str_find(etp_strbuf_str(&shown), ETP_STR(ETP_SKILL_RUN)) < shown.len) {
         etp_strbuf pte;
         etp_strbuf_init(&pte, f->arena);
         ETP_TRY(fill(f, ETP_STR("{pte}"), 0, &pte, err));
-        c.run_of = pte.failed ? NULL : etp_arena_strdup(f->arena, etp_strbuf_str(&pte));
-        ETP_NEED(c.run_of, err, "a command");
+        c.run_of = etp_arena_strdup(f->arena, etp_strbuf_str(&pte));
     }
-    ETP_NEED(argv && !shown.failed && ETP_PUSH(f->arena, &skill->commands, c), err, "a command");
+    ETP_ADD(f->arena, &skill->commands, c);
     return ETP_OK;
 }
 

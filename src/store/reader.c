@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a run folder.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,17 +10,26 @@
 
 bool etp_run_is(const char *dir)
 {
-    etp_arena arena = {0};
-    etp_str text;
-    const char *path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%s", dir, ETP_RUN_MANIFEST);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        return false;
+    }
     // A manifest that is a link or a FIFO makes it a run folder that nobody opens, not a folder of
     // something else.
-    bool odd = path && etp_os_is_other(path);
-    bool ours = path && !odd && etp_os_is_file(path) &&
-                etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, &arena, &text, NULL) == ETP_OK &&
-                etp_str_find(text, ETP_STR("\"etprof.run/")) < text.len;
-    etp_arena_dispose(&arena);
-    return ours || odd;
+    if (etp_os_is_other(path)) {
+        return true;
+    }
+    etp_file file;
+    etp_status st =
+        etp_os_is_file(path) ? etp_file_open(path, ETP_RUN_MANIFEST_LIMIT, &file, NULL) : ETP_NO;
+    if (st != ETP_OK) {
+        return st == ETP_NOMEM; // who opens it then says what is wrong
+    }
+    etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
+    bool ours = etp_str_find(text, ETP_STR("\"etprof.run/")) < text.len;
+    etp_file_close(&file);
+    return ours;
 }
 
 typedef etp_status (*part_reader)(etp_str text, etp_arena *arena, etp_run *run, etp_error *err);

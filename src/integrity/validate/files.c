@@ -233,6 +233,7 @@ static void check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes)
         return;
     }
     if (etp_trace_open(bytes, NULL, &trace, &why) != ETP_OK) {
+        v->nomem = v->nomem || why.status == ETP_NOMEM;
         etp_valid_note(v, f->name, "dump.readable", false, "an ETDump that parses",
                        "the file is cut off, damaged or no ETDump: copy it again from where it was "
                        "written, or "
@@ -255,6 +256,7 @@ static void check_model(etp_validator *v, const etp_valid_file *f, etp_bytes byt
     etp_inspect view = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
     bool ok = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why) == ETP_OK;
+    v->nomem = v->nomem || why.status == ETP_NOMEM;
     etp_valid_note(v, f->name, ok ? "model" : "model.readable", ok, "a model file that parses",
                    "the file is cut off, damaged or of another kind: export or copy it again", "%s",
                    ok ? "parses" : why.msg);

@@ -140,19 +140,17 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     if (f.total <= 0) {
         return ETP_OK;
     }
-    ETP_NEED(read_boundary(&f), err, "fixes");
-    f.best_rate = best_rate(&f);
     f.covered = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
-    ETP_NEED(f.covered, err, "fixes");
-    ETP_TRY(etp_fixes_of_layout(&f, err));
-    ETP_TRY(etp_fixes_of_work(&f, err));
-    ETP_TRY(etp_fixes_of_moves(&f, err));
+    ETP_NEED(read_boundary(&f) && f.covered, err, "fixes");
+    f.best_rate = best_rate(&f);
+    etp_fixes_of_layout(&f);
+    etp_fixes_of_work(&f);
+    etp_fixes_of_moves(&f);
     if (ab->fixes.n) {
         qsort(ab->fixes.items, ab->fixes.n, sizeof *ab->fixes.items, best_first);
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
         ab->fixes.items[i].id = etp_arena_printf(&s->arena, "N%zu", i + 1);
-        ETP_NEED(ab->fixes.items[i].id, err, "fixes");
     }
     return ETP_OK;
 }

@@ -34,10 +34,10 @@ typedef struct etp_fix_found {
     double concerns;         // time of what it is about beside that of OPS
 } etp_fix_found;
 
-typedef struct etp_fix_text {
+typedef struct etp_fix_text { // texts may be NULL, out of memory: the arena remembers it
     etp_fix_kind kind;
-    const char *text;   // with "%zu" and "%s" already filled in; NULL: out of memory
-    const char *recipe; // NULL: out of memory
+    const char *text; // with "%zu" and "%s" already filled in
+    const char *recipe;
     const char *formula;
     const char *change; // of factors.h, NULL: no command does it
 } etp_fix_text;
@@ -49,7 +49,7 @@ typedef struct etp_fix_time { // of a set of operators in the arm, ns per infere
     double likely_more, most_more;
 } etp_fix_time;
 
-bool etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op); // false: out of memory
+void etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op);
 etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at);
 // All times here are the usual ones of etp_profile_row, not means: a fix does not gain the time
 // that the system gave to somebody else.
@@ -58,7 +58,7 @@ int64_t etp_fix_op_ns(const etp_fixer *f, uint32_t op);                // 0 unkn
 const etp_profile_row *etp_fix_row(const etp_fixer *f, uint32_t op);
 const char *etp_fix_model(const etp_fixer *f); // what to type for the arm's model
 // The command that exports the arm's model again, as far as its file name tells how that was done,
-// with OPTIONS; DTYPE: in the same precision. NULL: out of memory.
+// with OPTIONS; DTYPE: in the same precision.
 const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options);
 // Work that is not done any more: all of its time, give or take the spread over the blocks and what
 // whole microseconds hide; and the formula in words.
@@ -67,7 +67,7 @@ extern const char etp_fix_k_goes_away[];
 #define ETP_FIX_BOOKED_ELSEWHERE                                                                    \
     "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate " \
     "call's set-up per kernel that joins two partitions"
-// "1 <one> 20.00 µs", "3 <many> 60.00 µs": how many operators and their time. NULL: out of memory.
+// "1 <one> 20.00 µs", "3 <many> 60.00 µs": how many operators and their time.
 const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one,
                          const char *many);
 // What is known of OP through the program: NULL when nothing is.
@@ -81,11 +81,10 @@ uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node
 // Operator of the arm that makes the data OP works on, ETP_NO_INDEX when unknown.
 uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op);
 // Shows the fix when it is worth it, and claims its operators.
-ETP_NODISCARD etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w,
-                                      etp_error *err);
+void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w);
 // The same for a fix about one ledger row that is a sum.
-ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
-                                          const etp_fix_text *w, etp_error *err);
+void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
+                      const etp_fix_text *w);
 // Attention is still torch's own, with its safe softmax outside the delegate: the exporter writes
 // its permutes, and a recipe that looks for the model's finds none.
 bool etp_fix_has_safe_softmax(const etp_fixer *f);
@@ -102,9 +101,9 @@ double etp_fix_int8_ratio(const etp_fixer *f); // int8 ÷ float32 operations at 
 double etp_fix_product_ns(const etp_fixer *f); // one product of float32 at the arm's level
 double etp_fix_region_ns(const etp_fixer *f, uint32_t threads); // one parallel region
 
-ETP_NODISCARD etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err);
+void etp_fixes_of_layout(etp_fixer *f);
 // What no fix of its own covered; after the others.
-ETP_NODISCARD etp_status etp_fixes_of_moves(etp_fixer *f, etp_error *err);
-ETP_NODISCARD etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err);
+void etp_fixes_of_moves(etp_fixer *f);
+void etp_fixes_of_work(etp_fixer *f);
 
 #endif

@@ -14,14 +14,14 @@
 
 // ---- operators of the arm ----
 
-bool etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op)
+void etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op)
 {
     for (size_t i = 0; i < at->ops.n; i++) {
         if (at->ops.items[i] == op) {
-            return true;
+            return;
         }
     }
-    return ETP_PUSH(&f->s->arena, &at->ops, op);
+    ETP_ADD(&f->s->arena, &at->ops, op);
 }
 
 // Mean over the dumps of what an execution usually spends in ROW; DUMP SIZE_MAX: over all of them.
@@ -397,16 +397,14 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_text *w,
                             etp_fix_factor_floor(factor));
 }
 
-static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
-                       const etp_fix_text *w, etp_error *err)
+static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
+                 const etp_fix_text *w)
 {
     const etp_fix_factor *factor = etp_fix_factor_of(w->change);
-    const char *formula = formula_of(f, w, factor);
-    ETP_NEED(ids && w->text && w->recipe && formula, err, "fixes");
     etp_ab_fix fix = {.kind = w->kind,
                       .text = w->text,
                       .recipe = w->recipe,
-                      .formula = formula,
+                      .formula = formula_of(f, w, factor),
                       .cases = factor ? factor->cases : 0,
                       .evidence = ids,
                       .n_evidence = n};
@@ -417,7 +415,7 @@ static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, 
     fix.concerns_ns = llround(concerns); // traced, as yet
     etp_fix_found told = corrected(at, factor);
     to_headline(f, &fix, at, &told);
-    return ETP_PUSH(&f->s->arena, &f->ab->fixes, fix) ? ETP_OK : etp_fail_nomem(err, "fixes");
+    ETP_ADD(&f->s->arena, &f->ab->fixes, fix);
 }
 
 // A model is not exported again for what likely is below half a per cent: nobody could tell it from
@@ -430,26 +428,27 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_tex
     return at->hi >= least && !hardly;
 }
 
-etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w,
-                        etp_error *err)
+void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
 {
     if (at->ops.n == 0 || !worth(f, at, w)) {
-        return ETP_OK;
+        return;
     }
     const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, at->ops.n);
-    for (size_t i = 0; ids && i < at->ops.n; i++) {
+    if (!ids) {
+        return;
+    }
+    for (size_t i = 0; i < at->ops.n; i++) {
         ids[i] = f->ab->operators[at->ops.items[i]].id;
         f->covered[at->ops.items[i]] = true;
     }
-    return show(f, at, ids, at->ops.n, w, err);
+    show(f, at, ids, at->ops.n, w);
 }
 
-etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
-                            const etp_fix_text *w, etp_error *err)
+void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row, const etp_fix_text *w)
 {
-    const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, 1);
-    if (ids) {
-        ids[0] = row;
+    const char **ids = ETP_NEW(&f->s->arena, const char *);
+    if (ids && worth(f, at, w)) {
+        *ids = row;
+        show(f, at, ids, 1, w);
     }
-    return worth(f, at, w) ? show(f, at, ids, 1, w, err) : ETP_OK;
 }

@@ -8,11 +8,6 @@
 #include "base/number.h"
 #include "judge/fixes/fixes.h"
 
-static etp_status no_memory(etp_error *err)
-{
-    return etp_fail_nomem(err, "fixes");
-}
-
 static bool family_is(const etp_fixer *f, uint32_t op, const char *family)
 {
     const etp_profile_row *row = etp_fix_row(f, op);
@@ -113,7 +108,10 @@ static bool from_weights(etp_fixer *f, const etp_partition *p, const etp_method 
     for (uint32_t i = 0; ok && i < maker->n_inputs; i++) {
         ok = from_weights(f, p, m, call, maker->inputs[i], with, depth - 1);
     }
-    return ok && (owner == ETP_NO_INDEX || etp_fix_add_op(f, with, owner));
+    if (ok && owner != ETP_NO_INDEX) {
+        etp_fix_add_op(f, with, owner);
+    }
+    return ok;
 }
 
 // OP's smaller operand is a weight with one value per channel, or one for all, perhaps reshaped or
@@ -139,7 +137,7 @@ static bool by_weight(etp_fixer *f, uint32_t op, etp_fix_found *with)
 
 // A clamp right behind OP, which XNNPACK made of OP's own limits or of a node: it is merged into
 // the convolution once nothing is between them.
-static bool add_clamp(etp_fixer *f, uint32_t op, etp_fix_found *at)
+static void add_clamp(etp_fixer *f, uint32_t op, etp_fix_found *at)
 {
     uint32_t next = op + 1;
     while (next < f->ab->n_operators && !etp_fix_row(f, next)) {
@@ -147,33 +145,35 @@ static bool add_clamp(etp_fixer *f, uint32_t op, etp_fix_found *at)
     }
     bool clamp =
         next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op;
-    return !clamp || etp_fix_add_op(f, at, next);
+    if (clamp) {
+        etp_fix_add_op(f, at, next);
+    }
 }
 
 // OP adds a weight to a convolution's result times a weight: everything that goes with it is added.
-static bool add_affine(etp_fixer *f, uint32_t op, etp_fix_found *at)
+static void add_affine(etp_fixer *f, uint32_t op, etp_fix_found *at)
 {
     etp_fix_found own = {0};
     uint32_t scale = source_of(f, op);
     if (scale == ETP_NO_INDEX || !family_is(f, scale, "Multiply") || !by_weight(f, scale, &own) ||
         !by_weight(f, op, &own)) {
-        return true;
+        return;
     }
     uint32_t conv = source_of(f, scale);
     if (conv == ETP_NO_INDEX ||
         (category_of(f, conv) != ETP_CATEGORY_CONVOLUTION &&
          !family_is(f, conv, "Fully Connected"))) { // XNNPACK's 1×1 convolution
-        return true;
+        return;
     }
-    bool ok =
-        etp_fix_add_op(f, &own, scale) && etp_fix_add_op(f, &own, op) && add_clamp(f, op, &own);
-    for (size_t i = 0; ok && i < own.ops.n; i++) {
-        ok = etp_fix_add_op(f, at, own.ops.items[i]);
+    etp_fix_add_op(f, &own, scale);
+    etp_fix_add_op(f, &own, op);
+    add_clamp(f, op, &own);
+    for (size_t i = 0; i < own.ops.n; i++) {
+        etp_fix_add_op(f, at, own.ops.items[i]);
     }
-    return ok;
 }
 
-static etp_status batch_norm(etp_fixer *f, etp_error *err)
+static void batch_norm(etp_fixer *f)
 {
     etp_fix_found at = {0};
     size_t kernels = 0;
@@ -185,13 +185,15 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
             kernel = from == ETP_NO_INDEX || category_of(f, from) == ETP_CATEGORY_CONVOLUTION;
             kernels += kernel;
         }
-        bool ok = kernel ? etp_fix_add_op(f, &at, i) : true;
-        if (!ok || (family_is(f, i, "Add") && !add_affine(f, i, &at))) {
-            return no_memory(err);
+        if (kernel) {
+            etp_fix_add_op(f, &at, i);
+        }
+        if (family_is(f, i, "Add")) {
+            add_affine(f, i, &at);
         }
     }
     etp_fix_goes_away(f, &at);
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){
             ETP_FIX_BATCH_NORM,
@@ -200,8 +202,7 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
                     : etp_fix_told(
                           f, &at, "operator of a batch norm not folded into its convolution takes",
                           "operators of batch norms not folded into their convolutions take"),
-            etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away, "fold-conv-bn"},
-        err);
+            etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away, "fold-conv-bn"});
 }
 
 // ---- permutes ----
@@ -284,7 +285,7 @@ static bool then_by(const etp_fixer *f, uint32_t op, uint32_t order[MAX_RANK], u
 
 // Adds a chain: all of it when the permutes undo each other, else all but one. XNNPACK can merge
 // what lies between into its producer then, so it belongs to the ceiling.
-static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *at)
+static void add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *at)
 {
     uint32_t order[MAX_RANK], rank = 0;
     for (uint32_t i = 0; i < MAX_RANK; i++) {
@@ -298,15 +299,11 @@ static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *a
         undone = undone && then_by(f, chain->permutes[i], order, &rank);
         least = fmin(least, ns);
         most = fmax(most, ns);
-        if (!etp_fix_add_op(f, &own, chain->permutes[i]) ||
-            !etp_fix_add_op(f, at, chain->permutes[i])) {
-            return false;
-        }
+        etp_fix_add_op(f, &own, chain->permutes[i]);
+        etp_fix_add_op(f, at, chain->permutes[i]);
     }
     for (size_t i = 0; i < chain->n_between; i++) {
-        if (!etp_fix_add_op(f, &between, chain->between[i])) {
-            return false;
-        }
+        etp_fix_add_op(f, &between, chain->between[i]);
     }
     for (uint32_t i = 0; i < rank; i++) {
         undone = undone && order[i] == i;
@@ -315,7 +312,6 @@ static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *a
     at->lo += undone ? t.lo : fmax(0, t.lo - most);
     at->expected += t.likely_more + (undone ? t.mean : t.mean - t.mean / (double)chain->n);
     at->hi += t.hi + t.most_more - (undone ? 0 : least) + b.hi + b.most_more;
-    return true;
 }
 
 static const char k_chain[] =
@@ -324,12 +320,12 @@ static const char k_chain[] =
     "operators "
     "between, which XNNPACK may merge into their producer then; + " ETP_FIX_BOOKED_ELSEWHERE;
 
-static etp_status permutes(etp_fixer *f, etp_error *err)
+static void permutes(etp_fixer *f)
 {
     etp_fix_found at = {0}, mixed = {0};
     bool *inside = ETP_NEW_ARRAY(&f->s->arena, bool, f->ab->n_operators + 1);
     if (!inside) {
-        return no_memory(err);
+        return;
     }
     for (uint32_t i = (uint32_t)f->ab->n_operators; i-- > 0;) { // from the end: whole chains first
         permute_chain chain = {.n = 0};
@@ -343,11 +339,11 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
             inside[chain.permutes[k]] = true;
             inserted = inserted || is_inserted(f, chain.permutes[k]);
         }
-        if (chain.n >= 2 && !add_chain(f, &chain, inserted ? &mixed : &at)) {
-            return no_memory(err);
+        if (chain.n >= 2) {
+            add_chain(f, &chain, inserted ? &mixed : &at);
         }
     }
-    ETP_TRY(etp_fix_show(
+    etp_fix_show(
         f, &mixed,
         &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
                         etp_fix_told(f, &mixed,
@@ -356,23 +352,20 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
                         "the exporter reorders what a convolution takes or makes, the model "
                         "permutes it again: leave "
                         "the model's permute out and work on channels last there",
-                        k_chain, NULL},
-        err));
+                        k_chain, NULL});
     if (etp_fix_has_safe_softmax(f)) {
-        return ETP_OK;
+        return;
     }
-    return etp_fix_show(
-        f, &at,
-        &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
-                        etp_fix_told(f, &at, "permute of data permuted just before takes",
-                                     "permutes of data permuted just before take"),
-                        etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
-                        "fold-transposes"},
-        err);
+    etp_fix_show(f, &at,
+                 &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
+                                 etp_fix_told(f, &at, "permute of data permuted just before takes",
+                                              "permutes of data permuted just before take"),
+                                 etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
+                                 "fold-transposes"});
 }
 
 // Neighbours that only move data: several copies of the same elements where one may do.
-static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
+static void copies_in_a_row(etp_fixer *f)
 {
     etp_fix_found at = {0};
     double first = 0;
@@ -385,18 +378,14 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
             continue;
         }
         size_t before = at.ops.n;
-        if (!etp_fix_add_op(f, &at, from)) {
-            return no_memory(err);
-        }
+        etp_fix_add_op(f, &at, from);
         first += at.ops.n > before ? (double)etp_fix_op_ns(f, from) : 0;
-        if (!etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
-        }
+        etp_fix_add_op(f, &at, i);
     }
     etp_fix_time t = etp_fix_time_of(f, &at);
     at.expected = t.mean - first;
     at.hi = t.hi + t.most_more;
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){
             ETP_FIX_RESHAPE_CHAIN,
@@ -404,8 +393,7 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
                          "operators move the same data several times in a row and take"),
             "merge neighbouring view, permute and reshape calls of the model into one",
             "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0",
-            NULL},
-        err);
+            NULL});
 }
 
 // ---- the model's border ----
@@ -516,13 +504,13 @@ static double copies_added(const etp_fixer *f, uint32_t op)
     return bytes > 0 ? bytes / f->best_rate : 0;
 }
 
-static etp_status border(etp_fixer *f, etp_error *err)
+static void border(etp_fixer *f)
 {
     etp_fix_found at = {0};
     bool images = false, inputs = false;
     double added = 0;
     if (images_outside(f)) {
-        return ETP_OK;
+        return;
     }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         bool in = !f->covered[i] && reorders_input(f, i);
@@ -530,17 +518,17 @@ static etp_status border(etp_fixer *f, etp_error *err)
         added += in ? copies_added(f, i) : 0;
         images = images || (mine && images_leave(f, i));
         inputs = inputs || in;
-        if (mine && !etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
+        if (mine) {
+            etp_fix_add_op(f, &at, i);
         }
     }
     if (!inputs) {
-        return ETP_OK;
+        return;
     }
     etp_fix_goes_away(f, &at);
     at.expected = isfinite(added) ? at.expected - added : (double)NAN;
     at.lo = images ? 0 : at.lo;
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){
             ETP_FIX_BORDER_LAYOUT,
@@ -553,32 +541,30 @@ static etp_status border(etp_fixer *f, etp_error *err)
                      "truncation; floor 0: images leave the delegate, and who takes them channels "
                      "last may copy them back, which can cost more"
                    : etp_fix_k_goes_away,
-            "channels-last"},
-        err);
+            "channels-last"});
 }
 
-static etp_status broadcast(etp_fixer *f, etp_error *err)
+static void broadcast(etp_fixer *f)
 {
     etp_fix_found at = {0};
     if (etp_fix_has_safe_softmax(f)) {
-        return ETP_OK; // torch's own attention wrote them
+        return; // torch's own attention wrote them
     }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_profile_row *row = etp_fix_row(f, i);
         if (is_portable(row) && etp_str_eqz(row->parsed.family, "expand_copy") &&
-            etp_fix_op_ns(f, i) > 0 && !etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
+            etp_fix_op_ns(f, i) > 0) {
+            etp_fix_add_op(f, &at, i);
         }
     }
     etp_fix_goes_away(f, &at);
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){
             ETP_FIX_BROADCAST,
             etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes",
                          "copies for broadcasts that batched products do not need take"),
-            etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away, "fold-expand"},
-        err);
+            etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away, "fold-expand"});
 }
 
 // ---- islands of another type ----
@@ -659,7 +645,7 @@ static double longer_kernel(const etp_fixer *f, uint32_t pad, uint32_t conv)
 
 // Dequantised, one operator, quantised again. Pads are folded into the convolution behind them,
 // also the model's first operator; other operators stay, at best in a quarter of their time.
-static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
+static void islands(etp_fixer *f, bool pads)
 {
     etp_fix_found all = {0}, edges = {0};
     double inner = 0, longer = 0;
@@ -680,11 +666,12 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
         }
         inner += (double)etp_fix_op_ns(f, mid);
         longer += pads ? longer_kernel(f, mid, conv) : 0;
-        bool ok = etp_fix_add_op(f, &all, mid) &&
-                  (!closed || (etp_fix_add_op(f, &all, in) && etp_fix_add_op(f, &all, i) &&
-                               etp_fix_add_op(f, &edges, in) && etp_fix_add_op(f, &edges, i)));
-        if (!ok) {
-            return no_memory(err);
+        etp_fix_add_op(f, &all, mid);
+        if (closed) {
+            etp_fix_add_op(f, &all, in);
+            etp_fix_add_op(f, &all, i);
+            etp_fix_add_op(f, &edges, in);
+            etp_fix_add_op(f, &edges, i);
         }
     }
     etp_fix_goes_away(f, &all);
@@ -696,7 +683,7 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
         all.expected = t.mean + t.likely_more;
         all.hi = t.hi + t.most_more + inner * 3 / 4;
     }
-    return etp_fix_show(
+    etp_fix_show(
         f, &all,
         &(etp_fix_text){
             ETP_FIX_ISLANDS,
@@ -714,15 +701,14 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
                    "to 1 µs per operator"
                  : "expected: Σ time of the converts; ceiling: and three quarters of what lies "
                    "between, which moves a quarter of the bytes; floor: 0",
-            pads ? "align-padding" : NULL},
-        err);
+            pads ? "align-padding" : NULL});
 }
 
 // ---- what is left ----
 
 // Layout work and converts without a fix of their own: at most all of it, likely what is above the
 // time that a copy of the same bytes takes.
-static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
+static void moved(etp_fixer *f, bool convert)
 {
     etp_fix_found at = {.expected = NAN};
     etp_category category = convert ? ETP_CATEGORY_QUANTIZE : ETP_CATEGORY_DATA_MOVEMENT;
@@ -738,14 +724,12 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
             known++;
             expected += fmax(0, ns - copied);
         }
-        if (!etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
-        }
+        etp_fix_add_op(f, &at, i);
     }
     etp_fix_time t = etp_fix_time_of(f, &at);
     at.hi = t.hi + t.most_more;
     at.expected = known ? expected : (double)NAN;
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){
             convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
@@ -759,23 +743,22 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
             "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured "
             "roof, else at the best rate of this arm), "
             "unknown without byte counts; floor: 0",
-            NULL},
-        err);
+            NULL});
 }
 
-etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err)
+void etp_fixes_of_layout(etp_fixer *f)
 {
-    ETP_TRY(batch_norm(f, err));
-    ETP_TRY(permutes(f, err));
-    ETP_TRY(border(f, err));
-    ETP_TRY(broadcast(f, err));
-    ETP_TRY(islands(f, true, err));
-    return islands(f, false, err);
+    batch_norm(f);
+    permutes(f);
+    border(f);
+    broadcast(f);
+    islands(f, true);
+    islands(f, false);
 }
 
-etp_status etp_fixes_of_moves(etp_fixer *f, etp_error *err)
+void etp_fixes_of_moves(etp_fixer *f)
 {
-    ETP_TRY(copies_in_a_row(f, err));
-    ETP_TRY(moved(f, false, err));
-    return moved(f, true, err);
+    copies_in_a_row(f);
+    moved(f, false);
+    moved(f, true);
 }

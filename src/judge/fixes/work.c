@@ -11,11 +11,6 @@
 
 #define OPERATOR_NS 1000.0 // what a delegated operator takes for itself, however little it does
 
-static etp_status no_memory(etp_error *err)
-{
-    return etp_fail_nomem(err, "fixes");
-}
-
 static bool is_kind(const etp_fixer *f, uint32_t op, etp_row_kind kind)
 {
     const etp_profile_row *row = etp_fix_row(f, op);
@@ -153,8 +148,8 @@ static double turned_for(const etp_fixer *f, uint32_t mean)
     return ns;
 }
 
-static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
-                             const char *change, const char *text, etp_error *err)
+static void show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
+                       const char *change, const char *text)
 {
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
@@ -166,7 +161,7 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
             &f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
             text);
     }
-    return etp_fix_show(
+    etp_fix_show(
         f, at,
         &(etp_fix_text){
             ETP_FIX_DELEGATE, text, recipe,
@@ -174,32 +169,29 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
             "partitions + the transpose in front of a mean; expected: Σ (time − passes of the "
             "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
             "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0",
-            change},
-        err);
+            change});
 }
 
-static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
+static void nothing_delegated(etp_fixer *f)
 {
     etp_fix_found at = {0};
     double inside = 0;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         if (is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i]) {
             inside += likely_inside(f, i, NULL);
-            if (!etp_fix_add_op(f, &at, i)) {
-                return no_memory(err);
-            }
+            etp_fix_add_op(f, &at, i);
         }
     }
-    return show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
-                      etp_fix_told(f, &at, "kernel of a program without any delegate takes",
-                                   "kernels of a program without any delegate take"),
-                      err);
+    show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
+               etp_fix_told(f, &at, "kernel of a program without any delegate takes",
+                            "kernels of a program without any delegate take"));
 }
 
-static etp_status undelegated(etp_fixer *f, etp_error *err)
+static void undelegated(etp_fixer *f)
 {
     if (f->inside == 0) {
-        return nothing_delegated(f, err);
+        nothing_delegated(f);
+        return;
     }
     bool safe = etp_fix_has_safe_softmax(f);
     for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
@@ -213,8 +205,8 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
                 etp_kit_category_of(f->ab->operators[i].category) == ETP_KIT_CATEGORY_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
                             : is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i] && !moves;
-            if (mine && !etp_fix_add_op(f, &at, i)) {
-                return no_memory(err);
+            if (mine) {
+                etp_fix_add_op(f, &at, i);
             }
             inside += mine ? likely_inside(f, i, own) : 0;
             at.hi += mine && own && strcmp(own->family, "mean") == 0 ? turned_for(f, i) : 0;
@@ -226,22 +218,21 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
                                : etp_fix_told(f, &at, "kernel outside the delegate takes",
                                               "kernels outside the delegate take");
-        ETP_TRY(show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text, err));
+        show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text);
     }
-    return ETP_OK;
 }
 
-static etp_status partitions(etp_fixer *f, etp_error *err)
+static void partitions(etp_fixer *f)
 {
     if (f->calls < 2 || f->boundary <= 0) {
-        return ETP_OK;
+        return;
     }
     double fewer = (double)(f->calls - 1);
     etp_fix_found at = {.expected = fewer * f->join_likely,
                         .hi = etp_fix_join_most(f, fewer),
                         .concerns = f->boundary};
     char t[ETP_NUMBER_CHARS];
-    return etp_fix_show_sum(
+    etp_fix_show_sum(
         f, &at, "boundary",
         &(etp_fix_text){
             ETP_FIX_PARTITIONS,
@@ -252,8 +243,7 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
             "expected: (calls − 1) × what the "
             "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; "
             "floor: 0",
-            NULL},
-        err);
+            NULL});
 }
 
 // ---- compute ----
@@ -281,7 +271,7 @@ static int64_t channels_of(const etp_fixer *f, uint32_t op)
 }
 
 // Kernels work on whole tiles of channels: one channel above a tile costs as much as a tile.
-static etp_status odd_sizes(etp_fixer *f, etp_error *err)
+static void odd_sizes(etp_fixer *f)
 {
     const int64_t tile = tile_of(f), wide = 32;
     double left_out = 0;
@@ -295,12 +285,10 @@ static etp_status odd_sizes(etp_fixer *f, etp_error *err)
         at.expected += ns * (1 - (double)kept / (double)((n + tile - 1) / tile * tile));
         at.hi += ns * (1 - (double)kept / (double)((n + wide - 1) / wide * wide));
         left_out = fmax(left_out, 1 - (double)kept / (double)n);
-        if (!etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
-        }
+        etp_fix_add_op(f, &at, i);
     }
     at.hi += left_out * (double)f->total; // what else works on these channels
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){
             ETP_FIX_ODD_SIZES,
@@ -318,8 +306,7 @@ static etp_status odd_sizes(etp_fixer *f, etp_error *err)
             "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); "
             "ceiling: the same with tiles of 32, + the share of the "
             "channels above the last whole tile of everything; floor: 0",
-            NULL},
-        err);
+            NULL});
 }
 
 static bool is_float32(const etp_profile_row *row)
@@ -352,10 +339,10 @@ static bool is_quantised_program(const etp_fixer *f)
     return any;
 }
 
-static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool done, etp_error *err)
+static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
 {
     if (done) {
-        return etp_fix_show(
+        etp_fix_show(
             f, at,
             &(etp_fix_text){
                 ETP_FIX_PRECISION,
@@ -368,10 +355,10 @@ static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool don
                 "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place "
                 "of 2r without roofs), and three quarters of the other delegated operators; "
                 "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0",
-                NULL},
-            err);
+                NULL});
+        return;
     }
-    return etp_fix_show(
+    etp_fix_show(
         f, at,
         &(etp_fix_text){
             ETP_FIX_PRECISION,
@@ -391,8 +378,7 @@ static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool don
             "pads that stay in float between converts; unknown without roofs; ceiling: twice that "
             "r (8 without roofs), and three quarters of the other delegated operators, which move "
             "a quarter of the bytes",
-            "int8"},
-        err);
+            "int8"});
 }
 
 // Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width,
@@ -533,7 +519,7 @@ static double pads_left_by_int8(const etp_fixer *f)
     return bytes > 0 && isfinite(rate) ? bytes / rate : 0;
 }
 
-static etp_status precision(etp_fixer *f, etp_error *err)
+static void precision(etp_fixer *f)
 {
     double ratio = etp_fix_int8_ratio(f), multiplied = 0, rest = 0;
     etp_fix_found at = {0};
@@ -547,22 +533,21 @@ static etp_status precision(etp_fixer *f, etp_error *err)
         multiplied += mine ? (double)etp_fix_op_ns(f, i) : 0;
         rest += mine ? 0 : (double)etp_fix_op_ns(f, i);
         at.expected += gain_of_int8(f, i, ratio); // NAN stays
-        if (mine && !etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
+        if (mine) {
+            etp_fix_add_op(f, &at, i);
         }
     }
     bool done = is_quantised_program(f);
     if (multiplied < 0.2 * (double)f->total || (!done && at.expected <= 0)) {
-        return ETP_OK; // what multiplies is not what takes the time, or quantised it would take
-                       // more
+        return; // what multiplies is not what takes the time, or quantised it would take
+                // more
     }
     double most =
         isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
     at.expected = done ? multiplied * (1 - 1 / ratio) : at.expected;
     at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
-    return show_precision(
-        f, &at, done,
-        err); // the general view of the arm: other fixes of these operators stay as they are
+    // the general view of the arm: other fixes of these operators stay as they are
+    show_precision(f, &at, done);
 }
 
 static uint32_t cpus_of(const etp_ab *ab)
@@ -583,7 +568,7 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
     return ab ? etp_arena_printf(&f->s->arena, "%s --threads 1,%u measures it", ab, cpus) : NULL;
 }
 
-static etp_status threads(etp_fixer *f, etp_error *err)
+static void threads(etp_fixer *f)
 {
     const etp_ab *ab = f->ab;
     const etp_ab_arm *own = &ab->arms[f->arm];
@@ -593,7 +578,7 @@ static etp_status threads(etp_fixer *f, etp_error *err)
         measured = measured || (ab->arms[a].threads > 1 && ab->arms[a].model == own->model);
     }
     if (own->threads != 1 || cpus < 2 || measured) {
-        return ETP_OK;
+        return;
     }
     double region = etp_fix_region_ns(f, cpus), share = 1 - 1 / (double)cpus;
     etp_fix_found at = {0};
@@ -604,32 +589,28 @@ static etp_status threads(etp_fixer *f, etp_error *err)
         double gain = (double)etp_fix_op_ns(f, i) * share;
         at.hi += gain;
         at.expected += multiplies(f, i) ? fmax(0, gain - region) : 0;
-        if (!etp_fix_add_op(f, &at, i)) {
-            return no_memory(err);
-        }
+        etp_fix_add_op(f, &at, i);
     }
     at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
     at.expected = isfinite(region) ? at.expected : (double)NAN;
-    return etp_fix_show(
-        f, &at,
-        &(etp_fix_text){ETP_FIX_THREADS,
-                        etp_arena_printf(&f->s->arena,
-                                         "%zu delegated operators run on one of %u CPUs", at.ops.n,
-                                         cpus),
-                        threads_command(f, cpus),
-                        "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
-                        "matrix products, less one parallel region each (measured "
-                        "roof), unknown without roofs; floor: a loss of one parallel region for "
-                        "each operator, 0 without roofs",
-                        NULL},
-        err);
+    etp_fix_show(f, &at,
+                 &(etp_fix_text){
+                     ETP_FIX_THREADS,
+                     etp_arena_printf(&f->s->arena, "%zu delegated operators run on one of %u CPUs",
+                                      at.ops.n, cpus),
+                     threads_command(f, cpus),
+                     "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
+                     "matrix products, less one parallel region each (measured "
+                     "roof), unknown without roofs; floor: a loss of one parallel region for "
+                     "each operator, 0 without roofs",
+                     NULL});
 }
 
 // ---- roofs and losses ----
 
 // What keeps convolutions and matrix products below their roof, as far as the best of them shows
 // that it can be reached here.
-static etp_status roof_gap(etp_fixer *f, etp_error *err)
+static void roof_gap(etp_fixer *f)
 {
     etp_fix_found at = {0};
     double best = 0;
@@ -646,12 +627,10 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
             }
             at.expected += fmax(0, ns - roof / best);
             at.hi += ns - roof;
-            if (!etp_fix_add_op(f, &at, i)) {
-                return no_memory(err);
-            }
+            etp_fix_add_op(f, &at, i);
         }
     }
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_ROOF_GAP,
                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
@@ -660,15 +639,14 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
                         "channels at a time, or report it with the shape",
                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
                         "roof that an operator of this kind reaches here); floor: 0",
-                        NULL},
-        err);
+                        NULL});
 }
 
 // Operators that lost with the feature on, beyond their noise: sending only them back.
-static etp_status slower(etp_fixer *f, etp_error *err)
+static void slower(etp_fixer *f)
 {
     if (f->ab->n_comparisons == 0) {
-        return ETP_OK;
+        return;
     }
     etp_fix_found at = {0};
     etp_strbuf whatif;
@@ -685,9 +663,7 @@ static etp_status slower(etp_fixer *f, etp_error *err)
         at.hi += (double)row->hi_ns;
         rows = rows && f->ab->operators[row->pair].engaged.reason == ETP_REASON_ROW_KERNEL;
         etp_strbuf_printf(&whatif, " 'back %s'", row->id);
-        if (!etp_fix_add_op(f, &at, row->pair)) {
-            return no_memory(err);
-        }
+        etp_fix_add_op(f, &at, row->pair);
     }
     const char *recipe =
         etp_arena_printf(&f->s->arena,
@@ -695,7 +671,7 @@ static etp_status slower(etp_fixer *f, etp_error *err)
                          "run that part of the model at the other level",
                          rows ? etp_fix_export(f, true, "--apply keep-gemv") : "",
                          rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
-    return etp_fix_show(
+    etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,
                         etp_fix_told(f, &at, "operator got slower with the change; it takes",
@@ -703,17 +679,16 @@ static etp_status slower(etp_fixer *f, etp_error *err)
                         recipe,
                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
-                        NULL},
-        err);
+                        NULL});
 }
 
-etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err)
+void etp_fixes_of_work(etp_fixer *f)
 {
-    ETP_TRY(undelegated(f, err));
-    ETP_TRY(partitions(f, err));
-    ETP_TRY(odd_sizes(f, err));
-    ETP_TRY(precision(f, err));
-    ETP_TRY(threads(f, err));
-    ETP_TRY(roof_gap(f, err));
-    return slower(f, err);
+    undelegated(f);
+    partitions(f);
+    odd_sizes(f);
+    precision(f);
+    threads(f);
+    roof_gap(f);
+    slower(f);
 }

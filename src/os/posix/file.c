@@ -245,42 +245,47 @@ static bool is_no_file(const etp_place *p)
            !S_ISDIR(st.st_mode);
 }
 
-// The name that P's next content has until it is whole; NULL on out of memory.
-static const char *temporary(const etp_place *p, etp_arena *arena)
+typedef struct temporary { // the name that next content has until it is whole
+    char name[PATH_MAX];   // on the stack: it can be removed where there is no memory
+} temporary;
+
+static etp_status name_temporary(const etp_place *p, temporary *out, etp_error *err)
 {
-    return etp_arena_printf(arena, "%s" ETP_TEMPORARY "%ld", p->name, (long)getpid());
+    int n =
+        snprintf(out->name, sizeof out->name, "%s" ETP_TEMPORARY "%ld", p->name, (long)getpid());
+    errno = ENAMETOOLONG;
+    return n > 0 && (size_t)n < sizeof out->name
+               ? ETP_OK
+               : etp_fail_errno(err, ETP_IO, "cannot create %s", p->shown);
 }
 
 // Makes the next content of P under its temporary name.
 static etp_status stage(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
 {
-    etp_arena arena = {0};
-    const char *temp = temporary(p, &arena);
-    etp_status status = temp ? write_fd(open_new(p->folder, temp), p, fill, ctx, sync, err)
-                             : etp_fail_nomem(err, p->shown);
-    if (status != ETP_OK && temp) {
-        unlinkat(p->folder, temp, 0);
+    temporary temp;
+    ETP_TRY(name_temporary(p, &temp, err));
+    etp_status status = write_fd(open_new(p->folder, temp.name), p, fill, ctx, sync, err);
+    if (status != ETP_OK) {
+        unlinkat(p->folder, temp.name, 0);
     }
-    etp_arena_dispose(&arena);
     return status;
 }
 
 // Gives it its name, or removes it.
 static etp_status unstage(const etp_place *p, bool keep, bool sync, etp_error *err)
 {
-    etp_arena arena = {0};
-    const char *temp = temporary(p, &arena);
-    etp_status status = temp ? ETP_OK : etp_fail_nomem(err, p->shown);
-    if (temp && keep && renameat(p->folder, temp, p->folder, p->name) != 0) {
+    temporary temp;
+    ETP_TRY(name_temporary(p, &temp, err));
+    etp_status status = ETP_OK;
+    if (keep && renameat(p->folder, temp.name, p->folder, p->name) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", p->shown);
         keep = false;
     }
-    if (temp && !keep) {
-        unlinkat(p->folder, temp, 0);
-    } else if (temp && sync) {
+    if (!keep) {
+        unlinkat(p->folder, temp.name, 0);
+    } else if (sync) {
         sync_parent(p);
     }
-    etp_arena_dispose(&arena);
     return status;
 }
 

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,8 +28,7 @@ void etp_place_close(etp_place *p)
     if (p->folder >= 0) {
         close(p->folder);
     }
-    etp_arena_dispose(&p->arena);
-    *p = (etp_place){.folder = -1};
+    p->folder = -1;
 }
 
 // Goes one folder down.
@@ -77,16 +78,18 @@ static etp_status walk(etp_place *p, char *relative, bool make, etp_error *err)
 etp_status etp_place_below(const char *root, const char *relative, bool make, etp_place *out,
                            etp_error *err)
 {
-    *out = (etp_place){.folder = -1};
-    char *copy = etp_arena_strdup(&out->arena, etp_str_from(relative));
-    out->shown = etp_arena_printf(&out->arena, "%s/%s", root, relative);
+    out->folder = -1;
+    out->shown = out->whole;
+    int n = snprintf(out->whole, sizeof out->whole, "%s/%s", root, relative);
     etp_status status = ETP_OK;
-    if (!copy || !out->shown) {
-        status = etp_fail_nomem(err, root);
+    if (n < 0 || (size_t)n >= sizeof out->whole) { // then RELATIVE fits as well
+        errno = ENAMETOOLONG;
+        status = etp_fail_errno(err, ETP_IO, "%s", root);
     } else if ((out->folder = etp_place_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY)) < 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot open folder %s", root);
     } else {
-        status = walk(out, copy, make, err);
+        memcpy(out->relative, relative, strlen(relative) + 1);
+        status = walk(out, out->relative, make, err);
     }
     if (status != ETP_OK) {
         etp_place_close(out);

@@ -3,13 +3,17 @@
 #ifndef ETP_OS_POSIX_PLACE_H
 #define ETP_OS_POSIX_PLACE_H
 
+#include <limits.h>
+
 #include "os/system.h"
 
 typedef struct etp_place {
     int folder;        // open, or AT_FDCWD: NAME is a path that is used as it is
     const char *name;  // in FOLDER
     const char *shown; // the whole path, for messages
-    etp_arena arena;   // of etp_place_below
+    // Of etp_place_below, which NAME and SHOWN point into: what is below a folder can be removed
+    // where there is no memory.
+    char relative[PATH_MAX], whole[PATH_MAX];
 } etp_place;
 
 // A path as it is; needs no close.

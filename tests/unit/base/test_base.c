@@ -84,6 +84,47 @@ static void arena_reports_shortage_and_frees_all(void **state)
     }
 }
 
+// One refusal, then memory enough: what was made before is whole, and nothing is made afterwards.
+static void arena_remembers_shortage(void **state)
+{
+    (void)state;
+    int left = 1;
+    etp_allocator alloc = {shortage, &left};
+    etp_arena arena;
+    etp_arena_init(&arena, &alloc);
+    char *text = etp_arena_printf(&arena, "%d", 42);
+    assert_int_equal(etp_arena_check(&arena, NULL, "text"), ETP_OK);
+    assert_null(etp_arena_alloc(&arena, 100000));
+    left = 100;
+    assert_null(etp_arena_alloc(&arena, 1)); // there is room left in the first block
+    assert_null(etp_arena_alloc_raw(&arena, 1, 1));
+    assert_null(etp_arena_strdup(&arena, ETP_STR("x")));
+    assert_null(etp_arena_printf(&arena, "x"));
+    struct {
+        int *items;
+        size_t n, cap;
+    } v = {0};
+    ETP_ADD(&arena, &v, 1);
+    assert_false(ETP_PUSH(&arena, &v, 1));
+    assert_int_equal(v.n, 0);
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &arena);
+    etp_strbuf_printf(&buf, "%s", "x");
+    assert_true(buf.failed);
+    assert_string_equal(etp_strbuf_str(&buf).ptr, "");
+    assert_int_equal(left, 100); // nobody was asked
+    etp_error err;
+    assert_int_equal(etp_arena_check(&arena, &err, "the list"), ETP_NOMEM);
+    assert_string_equal(err.msg, "out of memory (the list)");
+    assert_string_equal(text, "42");
+    etp_arena_dispose(&arena);
+    assert_int_equal(etp_arena_check(&arena, NULL, "text"), ETP_OK);
+    assert_non_null(etp_arena_alloc(&arena, 1));
+    etp_arena_dispose(&arena);
+    assert_null(etp_arena_alloc_array(&arena, SIZE_MAX / 2, 4)); // a size that wraps is the same
+    assert_int_equal(etp_arena_check(&arena, NULL, "text"), ETP_NOMEM);
+}
+
 static void numbers_parse_strictly(void **state)
 {
     (void)state;
@@ -342,6 +383,7 @@ int main(void)
         cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
         cmocka_unit_test(errors_gather_context),
         cmocka_unit_test(arena_reports_shortage_and_frees_all),
+        cmocka_unit_test(arena_remembers_shortage),
         cmocka_unit_test(numbers_parse_strictly),
         cmocka_unit_test(json_escapes_and_nests),
         cmocka_unit_test(json_writes_the_unknown_as_null),

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_memory.py SHORT_ETPROF SOURCE_DIR [--all] [VERB...]: out of memory, wherever it happens, is the error.
+
+SHORT_ETPROF is the program with an arena whose every object is a call of realloc that can be made to fail
+(shortage.c). Each verb runs once with enough memory, then with its Nth allocation failing, alone and with all after
+it. Each time it ends with status 5 and says that memory ran out, prints nothing else, and what it leaves are whole
+files: those of before, or those of a run with enough memory. Or it gives the very answer of before, where what could
+not be had was not needed. Under the sanitizers this is also the test that nothing leaks then. --all tries every N
+instead of some, spread over the whole run."""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import run_folders  # noqa: E402
+from checks import expect, finish  # noqa: E402
+
+PROGRAM, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+WORDS = sys.argv[3:]
+ALL = "--all" in WORDS
+ONLY = [w for w in WORDS if w != "--all"]
+DATA = TREE / "tests/data"
+POINTS = 24  # of one command; with --all every one
+DUMP, PROGRAM_FILE = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32.pte"
+RECORD = DATA / "mixed_xnnpack_fp32.etrecord"
+KIT = [DATA / f"kit_{side}_exec_all_runs_timeline.csv" for side in ("off", "on")]
+
+COMMANDS = [
+    ["analyze", DUMP], ["analyze", DUMP, "--format", "json"], ["analyze", DUMP, "--format", "csv"],
+    ["analyze", "RUN"], ["analyze", "RUN", "--format", "json"], ["analyze", "RUN", "--format", "md", "--full"],
+    ["compare", *KIT, "--full"], ["compare", DUMP, DUMP, "--pte", PROGRAM_FILE, "--name1", "a", "--name2", "b",
+                                  "--format", "json"],
+    ["ops", DUMP], ["ops", DUMP, "--pte", PROGRAM_FILE, "--etrecord", RECORD, "--format", "json"],
+    ["ops", DUMP, "--format", "inspector"],
+    ["inspect", PROGRAM_FILE, "--tree"], ["inspect", PROGRAM_FILE, "--format", "json"],
+    ["inspect", RECORD], ["inspect", DATA / "linear_external.ptd"], ["inspect", DATA / "linear_xnnpack_fp32.bpte"],
+    ["inspect", DUMP], ["inspect", PROGRAM_FILE, "--etdump", DUMP],
+    ["explain", "N1", DUMP], ["whatif", DUMP, "drop *"],
+    ["gate", DUMP, "share GEMM >= 10 %"], ["history", DATA / "history.csv"],
+    ["stats", DATA / "samples.csv"], ["stats", DATA / "samples_unpaired.csv", "--format", "json"],
+    ["plan", DATA / "samples.csv"],
+    ["validate", DUMP], ["validate", "RUN", "--format", "json"], ["validate", "RUN", "--full"],
+    ["verify", "RUN"], ["report", "RUN", "--format", "md"], ["kernels", DATA / "kit/on_xnntrace.log"],
+    ["convert", DUMP, "--to", "chrome", "-o", "made"], ["convert", DUMP, "--to", "perfetto", "-o", "made"],
+    ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
+    ["convert", DUMP, "--to", "flame", "-o", "made"], ["convert", DUMP, "--to", "inspector", "-o", "made"],
+    ["convert", DUMP, "--pte", PROGRAM_FILE, "--to", "model-explorer", "-o", "made"],
+    ["levels"], ["skills"],
+]
+
+
+def run(scratch, command, fail_at=None, once=False):
+    """(exit status, stdout, stderr, files in the working directory, allocations)."""
+    work = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    here = work / "here"
+    here.mkdir()
+    arguments = [str(a) for a in command]
+    if "RUN" in arguments:
+        shutil.copytree(scratch / "run", work / "run")
+        arguments = ["../run" if a == "RUN" else a for a in arguments]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(work), "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                   "ETPROF_STORE": "off", "ETPROF_TEST_COUNT": str(work / "count"), "SOURCE_DATE_EPOCH": "0"}
+    environment.update({"ETPROF_TEST_FAIL_AT": str(fail_at)} if fail_at else {})
+    environment.update({"ETPROF_TEST_FAIL_ONCE": "1"} if once else {})
+    done = subprocess.run([PROGRAM, *arguments], cwd=here, env=environment, capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=300)
+    files = {str(p.relative_to(work)): p.read_bytes() for folder in (here, work / "run") if folder.exists()
+             for p in sorted(folder.rglob("*")) if p.is_file()}
+    count = int((work / "count").read_text()) if (work / "count").exists() else 0
+    shutil.rmtree(work)
+    return done.returncode, done.stdout, done.stderr, files, count
+
+
+def points(total):
+    """The allocations that fail: the first ones, the last ones, and some between, at no even distance."""
+    if ALL or total <= POINTS:
+        return list(range(1, total + 1))
+    some = {1, 2, 3, total - 1, total} | {1 + (i * i * 7919 + i * 104729) % total for i in range(POINTS - 5)}
+    return sorted(some)
+
+
+def check(scratch, command, whole, before, at, once):
+    got = run(scratch, command, at, once)
+    what = f"{' '.join(map(str, command))}: allocation {at}{' alone' if once else ''} of {whole[4]} fails"
+    if got[:4] == whole[:4]:
+        return
+    expect(got[0] == 5 and b"out of memory" in got[2], what, f"status {got[0]}",
+           "other output" if got[1] != whole[1] else "", got[2][-1500:].decode(errors="replace"))
+    expect(got[1] == b"", what, "something was printed", got[1][:200])
+    odd = [name for name in got[3] if got[3][name] not in (before.get(name), whole[3].get(name))]
+    expect(not odd and set(before) <= set(got[3]), what, "left behind", odd)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="etp-memory-") as scratch:
+        scratch = pathlib.Path(scratch)
+        run_folders.make(scratch / "run", 2)
+        before_run = {str(pathlib.Path("run") / p.relative_to(scratch / "run")): p.read_bytes()
+                      for p in sorted((scratch / "run").rglob("*")) if p.is_file()}
+        tried = allocations = 0
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for command in COMMANDS:
+                if ONLY and command[0] not in ONLY:
+                    continue
+                whole = run(scratch, command)
+                expect(whole[0] in (0, 1, 3), *command, "does not run with enough memory", whole[0], whole[2])
+                expect(whole[4] > 0, *command, "its allocations are not seen")
+                before = before_run if "RUN" in command else {}
+                tries = [(at, once) for at in points(whole[4]) for once in (True, False)]
+                list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
+                tried += len(tries)
+                allocations += whole[4]
+        finish(f"{len(COMMANDS)} commands of {allocations} allocations: {tried} failures end as they should")
+
+
+main()
