@@ -521,8 +521,13 @@ static etp_status read_library(const etp_session_plan_options *o, etp_arena *are
                         "--kernels-lib is loaded by etprof's own runner: leave out --runner, or "
                         "build the kernels into yours");
     }
-    return absolute_file(o->settings.kernels_lib, "library of kernels", arena,
-                         &out->settings.kernels_lib, err);
+    char hex[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes;
+    ETP_TRY(absolute_file(o->settings.kernels_lib, "library of kernels", arena,
+                          &out->settings.kernels_lib, err));
+    ETP_TRY(etp_run_hash_file(out->settings.kernels_lib, hex, &bytes, err));
+    out->kernels_lib_sha256 = etp_arena_strdup(arena, etp_str_from(hex));
+    return out->kernels_lib_sha256 ? ETP_OK : etp_fail_nomem(err, "the library");
 }
 
 etp_status etp_session_plan_make(const etp_session_plan_options *options, const etp_device *device,

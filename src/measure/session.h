@@ -92,8 +92,9 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     etp_run_build builds[2]; // arms come in pairs, the baseline's build first
     uint32_t n_builds;       // 0: builds are not compared
     uint32_t blocks, control_blocks;
-    bool blocks_exact;     // asked for: lost blocks are not made up for
-    etp_settings settings; // seed drawn, blocks and inputs chosen, paths absolute
+    bool blocks_exact;              // asked for: lost blocks are not made up for
+    etp_settings settings;          // seed drawn, blocks and inputs chosen, paths absolute
+    const char *kernels_lib_sha256; // hex, NULL without a library
     uint64_t timeout_ns;
     etp_device_cpu cpu;
     etp_inputs *inputs; // of each model

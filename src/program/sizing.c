@@ -4,8 +4,6 @@
 
 #include "program/internal.h"
 
-#define NUMBER_LIMIT ((int64_t)1 << 40) // beyond it a size is nonsense, and sums stay in range
-
 // ---- beginning ----
 
 // Straight lines only: a branch or a loop would need the data.
@@ -143,6 +141,15 @@ bool etp_dims_within(const etp_dims *a, const etp_dims *most)
     return fits;
 }
 
+bool etp_size_times(int64_t *acc, int64_t factor)
+{
+    if (factor < 0 || (factor > 0 && *acc > ETP_NUMBER_LIMIT / factor)) {
+        return false;
+    }
+    *acc *= factor;
+    return true;
+}
+
 bool etp_dims_broadcast(etp_dims *acc, const etp_dims *with)
 {
     etp_dims out = {.n = acc->n > with->n ? acc->n : with->n};
@@ -210,7 +217,8 @@ etp_number etp_number_of(const etp_sizing *z, uint32_t value, etp_size_time at)
     if (z->computed[value] || v->kind == ETP_EVALUE_TENSOR) {
         return z->numbers[value][at];
     }
-    bool known = v->kind == ETP_EVALUE_INT && v->u.i < NUMBER_LIMIT && v->u.i > -NUMBER_LIMIT;
+    bool known =
+        v->kind == ETP_EVALUE_INT && v->u.i < ETP_NUMBER_LIMIT && v->u.i > -ETP_NUMBER_LIMIT;
     return known ? (etp_number){.kind = ETP_NUMBER_KNOWN, .v = v->u.i}
                  : (etp_number){.kind = ETP_NUMBER_UNKNOWN};
 }
@@ -236,7 +244,7 @@ uint64_t etp_twice_number(const etp_sizing *z, uint32_t value)
 {
     etp_number n = etp_number_of(z, value, ETP_SIZE_NOW);
     bool place = n.kind == ETP_NUMBER_DATA && n.input == 1 && n.v >= 0 &&
-                 z->call->twice_place < (uint64_t)NUMBER_LIMIT;
+                 z->call->twice_place < (uint64_t)ETP_NUMBER_LIMIT;
     if (place) {
         return z->call->twice_place + 2 * (uint64_t)(n.element + n.v);
     }

@@ -69,6 +69,11 @@ ETP_NODISCARD etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instr
                                               const etp_instruction *call, etp_partition *partition,
                                               etp_error *err);
 
+#define ETP_NUMBER_LIMIT ((int64_t)1 << 40) // beyond it a size is nonsense, and sums stay in range
+
+// *ACC times FACTOR, neither negative; false beyond what a file can mean. sizing.c
+bool etp_size_times(int64_t *acc, int64_t factor);
+
 // The sizes of the first two dims broadcast over each other. sizing.c
 bool etp_dims_broadcast(etp_dims *acc, const etp_dims *with);
 

@@ -129,14 +129,18 @@ static bool infer(const etp_dims *from, etp_dims *out)
     int64_t all = 1, known = 1;
     uint32_t open = ETP_MAX_RANK;
     for (uint32_t i = 0; i < from->n; i++) {
-        all *= from->d[i];
+        if (!etp_size_times(&all, from->d[i])) {
+            return false;
+        }
     }
     for (uint32_t i = 0; i < out->n; i++) {
         if (out->d[i] < -1 || (out->d[i] == -1 && open < ETP_MAX_RANK)) {
             return false;
         }
         open = out->d[i] == -1 ? i : open;
-        known *= out->d[i] == -1 ? 1 : out->d[i];
+        if (!etp_size_times(&known, out->d[i] == -1 ? 1 : out->d[i])) {
+            return false;
+        }
     }
     if (open < ETP_MAX_RANK) {
         out->d[open] = known > 0 && all % known == 0 ? all / known : -1;
@@ -446,6 +450,9 @@ static bool convolution(const kernel *k, uint32_t o, etp_dims *out)
     for (uint32_t i = 0; i < axes_n; i++) {
         int64_t s = n[0] == axes_n ? stride[i] : -1, p = n[1] == axes_n ? pad[i] : -1;
         int64_t d = n[2] == axes_n ? dilation[i] : -1;
+        if (s > UINT16_MAX || p > UINT16_MAX || d > UINT16_MAX) {
+            return false;
+        }
         int64_t span = out->d[2 + i] + 2 * p - d * (w.d[2 + i] - 1) - 1;
         if (s < 1 || p < 0 || d < 1 || span < 0) {
             return false;
@@ -517,6 +524,7 @@ static etp_number sum(etp_number a, etp_number b, int64_t sign)
         return sum(b, a, sign);
     }
     a.v += known ? sign * b.v : 0;
+    known = known && a.v < ETP_NUMBER_LIMIT && a.v > -ETP_NUMBER_LIMIT;
     a.kind = known ? a.kind : ETP_NUMBER_UNKNOWN;
     return a;
 }

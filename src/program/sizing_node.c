@@ -46,7 +46,9 @@ static bool reshape(const etp_xnn_node *x, etp_dims *out)
     int64_t all = 1, known = 1;
     uint32_t open = ETP_MAX_RANK;
     for (uint32_t i = 0; i < out->n; i++) {
-        all *= out->d[i];
+        if (!etp_size_times(&all, out->d[i])) {
+            return false;
+        }
     }
     if (x->list.n > ETP_MAX_RANK) {
         return false;
@@ -58,7 +60,9 @@ static bool reshape(const etp_xnn_node *x, etp_dims *out)
             return false;
         }
         open = out->d[i] == 0 ? i : open; // inferred
-        known *= out->d[i] == 0 ? 1 : out->d[i];
+        if (!etp_size_times(&known, out->d[i] == 0 ? 1 : out->d[i])) {
+            return false;
+        }
     }
     if (open < ETP_MAX_RANK) {
         out->d[open] = known > 0 ? all / known : 0;

@@ -336,6 +336,8 @@ static const etp_field k_plan_rows[] = {
           .most = ETP_RUN_MAX_BLOCKS),
     FIELD("baseline", UINT, baseline, "index into arms", .most = ETP_RUN_MAX_ARMS),
     FIELD(NULL, OBJECT, settings, "", .shape = &k_etp_plan_settings),
+    FIELD("kernels_lib_sha256", STR, kernels_lib_sha256, "of the library kernels_lib",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
     FIELD("asked", OBJECT, settings, "0: each launch's pilot finds it",
           .shape = &k_etp_requested_settings, .flags = ETP_LATER),
     GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),

@@ -244,7 +244,8 @@ typedef struct etp_run {
     } models;
 
     // plan
-    etp_settings settings; // blocks: the goal; with a budget the most that could be
+    etp_settings settings;      // blocks: the goal; with a budget the most that could be
+    etp_str kernels_lib_sha256; // of settings.kernels_lib, hex; empty: none, or an older folder
     uint32_t control_blocks;
     uint32_t baseline; // index of the baseline arm; with phases, of the first
     struct {

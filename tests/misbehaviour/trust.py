@@ -100,6 +100,8 @@ def hostile(tmp):
         "another model": lambda m: m["models"][0].update(
             path=str(tmp / "secret"), sha256=hashlib.sha256(b"secret").hexdigest(), bytes=6),
         "another method": lambda m: m["plan"].update(method="--evil"),
+        "a script": lambda m: m["plan"].update(script=str(tmp / "secret")),
+        "a library of kernels": lambda m: m["plan"].update(kernels_lib=str(tmp / "secret")),
         "CPUs": lambda m: m["plan"].update(cpus="$(evil)"),
     }
     for what, change in edits.items():
@@ -133,6 +135,10 @@ def named_again(tmp):
             inputs=f"{tmp}/theirs/../../../../../../etc/hostname")),
         "a neighbour with a longer name": ("theirs2", lambda m: m["plan"].update(data=f"{tmp}/theirs2/x.ptd")),
         "a file of the working directory": ("secret", lambda m: m["plan"].update(data="secret")),
+        "/etc/hostname as a script": ("/etc/hostname", lambda m: m["plan"].update(script="/etc/hostname")),
+        "/etc/hostname as a library": ("/etc/hostname", lambda m: m["plan"].update(kernels_lib="/etc/hostname")),
+        "a library beside a script": ("/etc/hostname", lambda m: m["plan"].update(
+            script=f"{tmp}/theirs/samples.csv", kernels_lib="/etc/hostname")),
         "another model": ("hash", lambda m: m["models"][0].update(path=str(tmp / "other.pte"))),
     }
     (tmp / "secret").write_text("secret")
@@ -162,6 +168,39 @@ def named_again(tmp):
     edit(tmp / "theirs", lambda m: m["plan"].update(inputs=f"{tmp}/theirs/program/in.bin"))
     done = call(tmp, "rerun", "theirs", "--runner", FAKE, "--device", "local", "--quiet", **other)
     expect(done.returncode in (0, 1, 3), "inputs in the folder itself", done.returncode, done.stderr)
+
+
+def libraries(tmp):
+    """A library of kernels is code that the runner loads: going on takes the one that was measured, --trust or not."""
+    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    library = tmp / "kernels.so"
+    library.write_text("as it was")
+    own = {"ETPROF_RUNNER": FAKE}
+    done = call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--kernels-lib", library, **own)
+    expect(done.returncode == 0, "a session with a library", done.stderr)
+    kept = json.loads((tmp / "first" / "manifest.json").read_text())["plan"]
+    expect(kept.get("kernels_lib_sha256") == hashlib.sha256(b"as it was").hexdigest(), "its hash is kept", kept)
+    changed = "the library of --kernels-lib changed since this session began: start a new one"
+    for content, theirs, way, words in (
+            ("as it was", False, (), None), ("another", False, (), changed), (None, False, (), "kernels.so"),
+            ("as it was", True, (), "--trust"), ("as it was", True, ("--device", "local"), "--trust"),
+            ("as it was", True, ("--trust",), None), ("another", True, ("--trust",), changed)):
+        library.unlink(missing_ok=True)
+        if content is not None:
+            library.write_text(content)
+        run = tmp / "again"
+        shutil.rmtree(run, ignore_errors=True)
+        shutil.copytree(tmp / "first", run)
+        edit(run, interrupted)
+        before = (run / "manifest.json").read_bytes()
+        env = {**own, **({"XDG_STATE_HOME": str(tmp / "nobody")} if theirs else {})}
+        done = call(tmp, "ab", "--resume", "again", *way, "--quiet", **env)
+        if words is None:
+            expect(done.returncode == 0, content, theirs, way, "goes on", done.returncode, done.stderr)
+            continue
+        expect(done.returncode != 0 and words in done.stderr, content, theirs, way, "says", words, done.returncode,
+               done.stderr)
+        expect((run / "manifest.json").read_bytes() == before, content, theirs, way, "the folder was changed")
 
 
 def journals(tmp):
@@ -199,7 +238,7 @@ def journals(tmp):
     expect("evil" not in script, "script", script[-300:])
 
 
-for part in (ours_and_others, hostile, named_again, journals):
+for part in (ours_and_others, hostile, named_again, libraries, journals):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 finish()
