@@ -107,7 +107,8 @@ etp_str etp_kit_folder_text(const etp_kit_folder *f, const char *relative);
 // Does NAME have the side on or off? The last such word counts.
 etp_kit_side etp_kit_side_of(etp_str name);
 
-void etp_kit_folder_json(const void *folder, etp_json *j); // etprof.kit/1
+extern const etp_document k_etp_kit_document; // of etp_kit_folder
+void etp_kit_folder_json(const void *folder, etp_json *j);
 const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "document/rows.h"
 #include "show/report.h"
 
 static const char *side_name(etp_kit_side side)
@@ -19,106 +20,112 @@ static int reproduced(const etp_kit_unit *u)
                : u->reported_median_ms == u->kit_median_ms;
 }
 
-static void put_unit(const etp_kit_unit *u, etp_json *j)
-{
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "folder", u->dir);
-    etp_json_kv_z(j, "stem", u->stem);
-    etp_json_kv_z(j, "model", u->model);
-    etp_json_kv_z(j, "experiment", u->experiment);
-    etp_json_key(j, "threads");
-    u->threads ? etp_json_u64(j, u->threads) : etp_json_null(j);
-    etp_json_kv_z(j, "side", side_name(u->side));
-    etp_json_kv_z(j, "dump", u->dump);
-    etp_json_kv_z(j, "timeline", u->timeline);
-    etp_json_kv_z(j, "problem", u->problem);
-    etp_json_key(j, "kit");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_double(j, "median_ms", u->kit_median_ms);
-    etp_json_kv_u64(j, "runs", u->kit_runs);
-    etp_json_kv_double(j, "reported_median_ms", u->reported_median_ms);
-    int same = reproduced(u);
-    etp_json_key(j, "reproduced");
-    same < 0 ? etp_json_null(j) : etp_json_bool(j, same);
-    etp_json_end(j);
-    etp_json_kv_u64(j, "runs", u->n_runs);
-    etp_json_kv_double(j, "median_ns", u->median_ns);
-    etp_json_key(j, "five_ns");
-    etp_json_begin_object_inline(j);
-    for (int c = 0; u->profile && c < ETP_KIT_CATEGORY_COUNT; c++) {
-        etp_json_kv_i64(j, etp_kit_category_name((etp_kit_category)c), u->five_ns[c]);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-}
+// ---- document ----
 
-// Names per side, both sides' own order: most lines first.
-static void put_kernels(const etp_kit_folder *f, etp_json *j)
+static const char *verdict_of_one_launch(int none)
 {
-    etp_json_begin_object(j);
-    for (int i = 0; i < 2; i++) {
-        etp_json_key(j, i ? "off" : "on");
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "stem", f->logs[i].title);
-        etp_json_key(j, "registered");
-        etp_json_begin_array(j);
-        for (size_t k = 0; k < f->logs[i].kernels.n; k++) {
-            etp_json_str(j, f->logs[i].kernels.items[k].name);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
+    (void)none;
+    return "unknown";
 }
+WORDS(k_side, side_name, etp_kit_side, ETP_KIT_OFF + 1)
+WORDS(k_verdict, verdict_of_one_launch, int, 1)
+AXIS(k_five, etp_kit_folder, ETP_KIT_CATEGORY_COUNT, etp_kit_category_name((etp_kit_category)i))
+ITS_LENGTH(k_registered, etp_kernel_log, it->kernels.n)
+KNOWN(has_logs, etp_kit_folder, it->logged[0] != NULL)
+FIND(unit_reproduced, etp_kit_unit, etp_kit_folder, MAKE(maybe, reproduced(it)))
+FIND(unit_five, etp_kit_unit, etp_kit_folder, it->profile ? &it->five_ns[at->index] : NULL)
+FIND(registered, etp_kernel_log, etp_kit_folder, &it->kernels.items[at->index].name)
+FIND(pair_model, etp_kit_pair, etp_kit_folder, &doc->units.items[it->on].model)
+FIND(pair_threads, etp_kit_pair, etp_kit_folder, MAKE(number, doc->units.items[it->on].threads))
+FIND(pair_off, etp_kit_pair, etp_kit_folder, &doc->units.items[it->off].stem)
+FIND(pair_on, etp_kit_pair, etp_kit_folder, &doc->units.items[it->on].stem)
+FIND(pair_verdict, etp_kit_pair, etp_kit_folder, MAKE(maybe, 0))
+
+#define OF etp_kit_unit
+static const etp_field k_kit_rows[] = {
+    FIELD("median_ms", NUMBER, kit_median_ms, "by the kit's rule", .range = ETP_SIGNED),
+    FIELD("runs", UINT, kit_runs, "by the kit's rule"),
+    FIELD("reported_median_ms", NUMBER, reported_median_ms, "as its files say",
+          .range = ETP_SIGNED),
+    MADE("reproduced", MAYBE, unit_reproduced, "the same; null: its files give none"),
+};
+static SHAPE_ON_ONE_LINE(k_kit, k_kit_rows);
+static const etp_field k_unit_rows[] = {
+    FIELD("folder", TEXT, dir, "below the folder; empty: at the top", .flags = ETP_BLANK),
+    FIELD("stem", TEXT, stem, "what its files begin with", .flags = ETP_SET),
+    FIELD("model", TEXT, model, "null: unknown"),
+    FIELD("experiment", TEXT, experiment, "", .flags = ETP_SET),
+    FIELD("threads", UINT, threads, "null: unknown", .flags = ETP_ZERO),
+    FIELD("side", WORD, side, "by its name", .words = &k_side),
+    FIELD("dump", TEXT, dump, "the recording"),
+    FIELD("timeline", TEXT, timeline, "the table of executions"),
+    FIELD("problem", TEXT, problem, "why its figures are missing"),
+    GROUP("kit", &k_kit, "end to end, as the kit says"),
+    FIELD("runs", UINT, n_runs, "executions, from the recording, else from the table"),
+    FIELD("median_ns", NUMBER, median_ns, "of these", .range = ETP_SIGNED),
+    MADE_PER("five_ns", INT, unit_five, &k_five, "mean of an inference by the kit's category",
+             .range = ETP_SIGNED, .flags = ETP_SKIP | ETP_ONE_LINE),
+};
+static SHAPE(k_unit, k_unit_rows);
+#undef OF
+#define OF etp_kit_pair
+static const etp_field k_pair_rows[] = {
+    MADE("model", TEXT, pair_model, "of both"),
+    MADE("threads", UINT, pair_threads, "of both; 0: unknown", .flags = ETP_SET),
+    MADE("baseline", TEXT, pair_off, "stem of the one that is off", .flags = ETP_SET),
+    MADE("candidate", TEXT, pair_on, "of the one that is on", .flags = ETP_SET),
+    FIELD("traced_medians", RATIO, ratio, "off ÷ on, of one launch each", .range = ETP_SIGNED),
+    MADE("verdict", WORD, pair_verdict, "one launch each decides nothing", .words = &k_verdict,
+         .flags = ETP_SET),
+};
+static SHAPE(k_pair, k_pair_rows);
+#undef OF
+#define OF etp_kernel_log
+static const etp_field k_log_rows[] = {
+    FIELD("stem", TEXT, title, "of the experiment", .flags = ETP_SET),
+    MADE_PER("registered", STR, registered, &k_registered, "names, most lines first",
+             .flags = ETP_SKIP),
+};
+static SHAPE(k_log, k_log_rows);
+#undef OF
+#define OF etp_kit_difference
+#define SAID(key, what) FIELD(#key, TEXT, key, what, .flags = ETP_BLANK)
+static const etp_field k_difference_rows[] = {
+    SAID(defect, "its number in docs/from-the-kit.md"),
+    SAID(where, "file or experiment"),
+    SAID(kit, "what the kit concludes"),
+    SAID(etprof, "what etprof does"),
+    SAID(why, "in one sentence"),
+};
+static SHAPE(k_difference, k_difference_rows);
+#undef OF
+#define OF etp_kit_folder
+static const etp_field k_kernels_rows[] = {
+    FIELD("on", OBJECT, logs[0], "of the one that is on", .shape = &k_log),
+    FIELD("off", OBJECT, logs[1], "of the one that is off", .shape = &k_log),
+};
+static SHAPE(k_kernels, k_kernels_rows);
+static const etp_field k_folder_rows[] = {
+    VECTOR("experiments", OBJECT, units, "by model, experiment, threads, place", .shape = &k_unit,
+           .least = 1),
+    VECTOR("comparisons", OBJECT, pairs, "off against on of one model, thread count and place",
+           .shape = &k_pair),
+    GROUP("kernels", &k_kernels, "registered, where both sides logged them", .when = has_logs),
+    VECTOR("differences", OBJECT, differences, "where the kit's conclusions differ",
+           .shape = &k_difference),
+};
+static SHAPE(k_folder, k_folder_rows);
+#undef OF
+
+const etp_document k_etp_kit_document = {
+    "etprof.kit/1", "what analyze and report print of a folder that Arm's kit left", &k_folder};
 
 void etp_kit_folder_json(const void *folder, etp_json *j)
 {
-    const etp_kit_folder *f = folder;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.kit/1");
-    etp_json_key(j, "experiments");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < f->units.n; i++) {
-        put_unit(&f->units.items[i], j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "comparisons");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < f->pairs.n; i++) {
-        const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off],
-                           *on = &f->units.items[f->pairs.items[i].on];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "model", on->model);
-        etp_json_kv_u64(j, "threads", on->threads);
-        etp_json_kv_z(j, "baseline", off->stem);
-        etp_json_kv_z(j, "candidate", on->stem);
-        etp_json_kv_ratio(j, "traced_medians", f->pairs.items[i].ratio);
-        etp_json_kv_z(j, "verdict", "unknown");
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "kernels");
-    if (f->logged[0]) {
-        put_kernels(f, j);
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_key(j, "differences");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < f->differences.n; i++) {
-        const etp_kit_difference *d = &f->differences.items[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "defect", d->defect);
-        etp_json_kv_z(j, "where", d->where);
-        etp_json_kv_z(j, "kit", d->kit);
-        etp_json_kv_z(j, "etprof", d->etprof);
-        etp_json_kv_z(j, "why", d->why);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_kit_document, folder, folder);
 }
+
+// ---- report ----
 
 static void units_table(const etp_kit_folder *f, etp_report *r)
 {

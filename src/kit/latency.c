@@ -7,6 +7,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "document/rows.h"
 
 #define NAME_BYTES 100 // of each stem in <a>_vs_<b>…: file names end at 255
 
@@ -145,18 +146,6 @@ etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *c
 
 // ---- the comparison of two ----
 
-static void put_side(const etp_kit_latencies *x, size_t i, etp_json *j)
-{
-    const etp_kit_robust *r = &x->robust[i];
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "name", x->names[i]);
-    etp_json_kv_double(j, "median_ms", r->kept.median / 1e6);
-    etp_json_kv_double(j, "trimmed_mean_ms", r->trimmed_5 / 1e6);
-    etp_json_kv_ratio(j, "cv_percent", r->kept.cv_percent);
-    etp_json_kv_u64(j, "count", x->series[i].n);
-    etp_json_end(j);
-}
-
 static double ratio(double a, double b)
 {
     return a > 0 && b > 0 ? a / b : (double)NAN;
@@ -176,54 +165,75 @@ static const char *describe(const etp_kit_latencies *x, char *buf, size_t size)
     return buf;
 }
 
-static void put_comparison(const etp_kit_latencies *x, etp_json *j)
+#define LATENCIES(name, expression) FIND(name, etp_kit_latencies, etp_kit_latencies, expression)
+#define KEPT(i) it->robust[i].kept
+FIND(side_name, etp_kit_robust, etp_kit_latencies, &doc->names[it - doc->robust])
+FIND(side_median, etp_kit_robust, etp_kit_latencies, MAKE(real, it->kept.median / 1e6))
+FIND(side_trimmed, etp_kit_robust, etp_kit_latencies, MAKE(real, it->trimmed_5 / 1e6))
+LATENCIES(by_medians, MAKE(real, ratio(KEPT(0).median, KEPT(1).median)))
+LATENCIES(by_trimmed, MAKE(real, ratio(it->robust[0].trimmed_5, it->robust[1].trimmed_5)))
+LATENCIES(more_variable, isfinite(KEPT(0).cv_percent) && isfinite(KEPT(1).cv_percent) &&
+                                 KEPT(0).cv_percent != KEPT(1).cv_percent
+                             ? &it->names[KEPT(1).cv_percent > KEPT(0).cv_percent]
+                             : NULL)
+LATENCIES(cv_ratio, MAKE(real, ratio(fmax(KEPT(0).cv_percent, KEPT(1).cv_percent),
+                                     fmin(KEPT(0).cv_percent, KEPT(1).cv_percent))))
+KNOWN(are_two, etp_kit_latencies, it->n == 2)
+static const void *description(const etp_place *at, etp_made *made)
 {
-    char text[300];
-    const etp_kit_robust *a = &x->robust[0], *b = &x->robust[1];
-    double cv1 = a->kept.cv_percent, cv2 = b->kept.cv_percent;
-    etp_json_key(j, "config1");
-    put_side(x, 0, j);
-    etp_json_key(j, "config2");
-    put_side(x, 1, j);
-    etp_json_key(j, "speedup");
-    etp_json_begin_object(j);
-    etp_json_kv_ratio(j, "median_based", ratio(a->kept.median, b->kept.median));
-    etp_json_kv_ratio(j, "trimmed_mean_based", ratio(a->trimmed_5, b->trimmed_5));
-    etp_json_kv_z(j, "description", describe(x, text, sizeof text));
-    etp_json_end(j);
-    etp_json_key(j, "variability");
-    etp_json_begin_object(j);
-    etp_json_kv_ratio(j, "config1_cv", cv1);
-    etp_json_kv_ratio(j, "config2_cv", cv2);
-    etp_json_kv_z(j, "more_variable",
-                  isfinite(cv1) && isfinite(cv2) && cv1 != cv2 ? x->names[cv2 > cv1] : NULL);
-    etp_json_kv_ratio(j, "cv_ratio", ratio(fmax(cv1, cv2), fmin(cv1, cv2)));
-    etp_json_end(j);
+    (void)describe(at->object, made->own.chars, sizeof made->own.chars);
+    made->own.str = etp_str_from(made->own.chars);
+    return &made->own.str;
 }
 
-void etp_kit_latencies_json(const void *data, etp_json *j)
+#define OF etp_kit_robust
+static const etp_field k_side_rows[] = {
+    MADE("name", TEXT, side_name, "of people", .flags = ETP_SET),
+    MADE("median_ms", NUMBER, side_median, "without outliers", .flags = ETP_SET),
+    MADE("trimmed_mean_ms", NUMBER, side_trimmed, "without 5 % at either end", .flags = ETP_SET),
+    FIELD("cv_percent", RATIO, kept.cv_percent, "standard deviation ÷ mean, without outliers"),
+    FIELD("count", UINT, of.n, "of executions"),
+};
+static SHAPE(k_side, k_side_rows);
+#undef OF
+#define OF etp_kit_latencies
+static const etp_field k_speedup_rows[] = {
+    MADE("median_based", RATIO, by_medians, "config1 ÷ config2"),
+    MADE("trimmed_mean_based", RATIO, by_trimmed, "likewise"),
+    MADE("description", STR, description, "for people", .flags = ETP_SET),
+};
+static SHAPE(k_speedup, k_speedup_rows);
+static const etp_field k_variability_rows[] = {
+    FIELD("config1_cv", RATIO, robust[0].kept.cv_percent, "in percent"),
+    FIELD("config2_cv", RATIO, robust[1].kept.cv_percent, "in percent"),
+    MADE("more_variable", TEXT, more_variable, "name of one; null: neither"),
+    MADE("cv_ratio", RATIO, cv_ratio, "the larger ÷ the smaller"),
+};
+static SHAPE(k_variability, k_variability_rows);
+static const etp_field k_comparison_rows[] = {
+    FIELD("config1", OBJECT, robust[0], "the first", .shape = &k_side),
+    FIELD("config2", OBJECT, robust[1], "the second", .shape = &k_side),
+    GROUP("speedup", &k_speedup, "descriptions of two launches, no verdict"),
+    GROUP("variability", &k_variability, "of each"),
+};
+static SHAPE(k_comparison, k_comparison_rows);
+static const etp_field k_latency_rows[] = {
+    ARRAY("latencies", OBJECT, robust, n, "of each timeline", .shape = &k_etp_kit_robust,
+          .least = 1),
+    GROUP("comparison", &k_comparison, "of two", .when = are_two),
+};
+static SHAPE(k_latency, k_latency_rows);
+#undef OF
+
+const etp_document k_etp_latency_document = {"etprof.latency/1", "what stats prints of timelines",
+                                             &k_latency};
+const etp_document k_etp_robust_comparison_document = {
+    "robust_comparison.json", "…_robust_comparison.json: two latencies side by side",
+    &k_comparison};
+
+void etp_kit_latencies_json(const void *latencies, etp_json *j)
 {
-    const etp_kit_latencies *x = data;
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.latency/1");
-    etp_json_key(j, "latencies");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < x->n; i++) {
-        etp_json_begin_object(j);
-        etp_kit_robust_keys(&x->series[i], &x->robust[i], j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "comparison");
-    if (x->n == 2) {
-        etp_json_begin_object(j);
-        put_comparison(x, j);
-        etp_json_end(j);
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_end(j);
-    etp_json_end_document(j);
+    etp_document_write(j, &k_etp_latency_document, latencies, latencies);
 }
 
 const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena *arena)
@@ -282,13 +292,11 @@ static etp_status fill_file(void *ctx, etp_sink *sink, etp_error *err)
     const writing *w = ctx;
     etp_json j;
     etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
     if (w->i == 2) {
-        put_comparison(w->x, &j);
+        etp_object_write(&j, &k_comparison, w->x, w->x);
     } else {
-        etp_kit_robust_keys(&w->x->series[w->i], &w->x->robust[w->i], &j);
+        etp_object_write(&j, &k_etp_kit_robust, &w->x->robust[w->i], w->x);
     }
-    etp_json_end(&j);
     etp_json_end_document(&j);
     return ETP_OK;
 }

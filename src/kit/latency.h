@@ -35,7 +35,9 @@ ETP_NODISCARD etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines,
                                               const char *const *stems, const char *const *names,
                                               size_t n, etp_arena *arena, etp_kit_latencies *out,
                                               etp_error *err);
-void etp_kit_latencies_json(const void *latencies, etp_json *j); // etprof.latency/1
+// Of etp_kit_latencies: what is printed; the file about two.
+extern const etp_document k_etp_latency_document, k_etp_robust_comparison_document;
+void etp_kit_latencies_json(const void *latencies, etp_json *j);
 const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena *arena);
 // <stem>_robust_stats.json of each, and <stem>_vs_<stem>_robust_comparison.json of two, into DIR.
 ETP_NODISCARD etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir,

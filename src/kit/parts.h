@@ -4,9 +4,9 @@
 #ifndef ETP_KIT_PARTS_H
 #define ETP_KIT_PARTS_H
 
-#include "base/json.h"
 #include "compare/means.h"
 #include "compare/session.h"
+#include "document/fields.h"
 #include "kit/files.h"
 
 typedef struct etp_kit_arm {
@@ -91,6 +91,7 @@ typedef struct etp_kit_series {
     size_t n;
 } etp_kit_series;
 typedef struct etp_kit_robust {
+    etp_kit_series of;
     etp_kit_moments all, kept; // kept: within 1.5 interquartile ranges of the quartiles, lo … hi
     double lo, hi, trimmed_5, trimmed_10;
     double *sorted; // etp_quantile wants it writable
@@ -98,8 +99,9 @@ typedef struct etp_kit_robust {
 // ETP_UNKNOWN without a latency.
 ETP_NODISCARD etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch,
                                            etp_kit_robust *out, etp_error *err);
-// The keys of …_robust_stats.json, into an object that the caller began.
-void etp_kit_robust_keys(const etp_kit_series *x, const etp_kit_robust *r, etp_json *j);
+// The keys of …_robust_stats.json that the kit has, too, of etp_kit_robust; the whole file.
+extern const etp_shape k_etp_kit_robust;
+extern const etp_document k_etp_robust_stats_document;
 
 // The comparison that has ARM as its candidate, NULL for the baseline.
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm);

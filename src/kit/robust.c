@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "document/rows.h"
+
 etp_kit_moments etp_kit_describe(double *ns, size_t n)
 {
     etp_kit_moments m = {n, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -31,41 +33,6 @@ etp_kit_moments etp_kit_describe(double *ns, size_t n)
     return m;
 }
 
-static void put_ms(etp_json *j, const char *key, double ns)
-{
-    etp_json_kv_double(j, key, ns / 1e6);
-}
-
-// What the kit does not count as outlier: within 1.5 interquartile ranges of the quartiles.
-typedef struct fences {
-    double lo, hi;
-} fences;
-
-static void write_outliers(const etp_kit_series *x, fences f, etp_json *j)
-{
-    size_t n = 0;
-    etp_json_key(j, "outliers");
-    etp_json_begin_object(j);
-    etp_json_key(j, "values");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < x->n; i++) {
-        double v = (double)x->ns[i];
-        if (v < f.lo || v > f.hi) {
-            etp_json_double(j, v / 1e6);
-            n++;
-        }
-    }
-    etp_json_end(j);
-    etp_json_kv_u64(j, "count", n);
-    etp_json_kv_ratio(j, "percentage", 100 * ((double)n / (double)x->n));
-    etp_json_key(j, "bounds");
-    etp_json_begin_object_inline(j);
-    put_ms(j, "lower", f.lo);
-    put_ms(j, "upper", f.hi);
-    etp_json_end(j);
-    etp_json_end(j);
-}
-
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -81,61 +48,6 @@ static double trimmed_mean(const double *sorted, size_t n, double part)
         sum += sorted[i];
     }
     return sum / (double)(n - 2 * cut);
-}
-
-static void write_latencies(const etp_kit_series *x, etp_json *j)
-{
-    etp_json_key(j, "latencies_ms");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < x->n; i++) {
-        etp_json_double(j, (double)x->ns[i] / 1e6);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "run_indices");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < x->n; i++) {
-        etp_json_i64(j, x->run ? x->run[i] : (int64_t)i);
-    }
-    etp_json_end(j);
-}
-
-static void write_moments(const etp_kit_moments *m, bool with_range, etp_json *j)
-{
-    etp_json_kv_u64(j, "count", m->n);
-    put_ms(j, "mean_ms", m->mean);
-    put_ms(j, "median_ms", m->median);
-    put_ms(j, "std_dev_ms", m->sd);
-    etp_json_kv_ratio(j, "cv_percent", m->cv_percent);
-    if (with_range) {
-        put_ms(j, "min_ms", m->min);
-        put_ms(j, "max_ms", m->max);
-    }
-}
-
-// What the kit has no keys for: where the figures come from, and the untraced ones beside them.
-static void write_ours(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j)
-{
-    const etp_ab_arm *a = arm->arm;
-    etp_json_kv_z(j, "experiment", a->name);
-    etp_json_kv_z(j, "level", a->level_name);
-    etp_json_kv_u64_if(j, "threads", a->threads, a->threads);
-    etp_json_kv_z(j, "source", "Method::execute of the traced launches");
-    etp_json_key(j, "latencies_ns");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < arm->n_runs; i++) {
-        etp_json_u64(j, arm->latency_ns[i]);
-    }
-    etp_json_end(j);
-    etp_json_key(j, "untraced");
-    if (!kit->run || a->median_ns == ETP_NS_UNKNOWN) {
-        etp_json_null(j);
-        return;
-    }
-    etp_json_begin_object_inline(j);
-    etp_json_kv_i64(j, "median_ns", a->median_ns);
-    etp_json_kv_u64(j, "launches", a->launches);
-    etp_json_kv_u64(j, "iterations", a->samples);
-    etp_json_end(j);
 }
 
 etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch, etp_kit_robust *out,
@@ -154,6 +66,7 @@ etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch, etp_ki
     }
     qsort(sorted, n, sizeof *sorted, ascending);
     memcpy(work, sorted, n * sizeof *work);
+    out->of = *x;
     out->all = etp_kit_describe(work, n);
     out->sorted = sorted;
     double q1 = etp_quantile(sorted, n, 0.25), q3 = etp_quantile(sorted, n, 0.75);
@@ -170,43 +83,146 @@ etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch, etp_ki
     return ETP_OK;
 }
 
-void etp_kit_robust_keys(const etp_kit_series *x, const etp_kit_robust *r, etp_json *j)
+// ---- documents ----
+
+typedef struct robust_file {
+    etp_kit_robust robust;
+    const etp_kit *kit;
+    const etp_kit_arm *arm;
+} robust_file;
+
+#define MS(name, type, member) FIND(name, type, void, MAKE(real, it->member / 1e6))
+#define PERCENTILE(name, part) \
+    FIND(name, etp_kit_robust, void, MAKE(real, etp_quantile(it->sorted, it->of.n, part) / 1e6))
+MS(mean_ms, etp_kit_moments, mean)
+MS(median_ms, etp_kit_moments, median)
+MS(std_dev_ms, etp_kit_moments, sd)
+MS(min_ms, etp_kit_moments, min)
+MS(max_ms, etp_kit_moments, max)
+MS(lower_ms, etp_kit_robust, lo)
+MS(upper_ms, etp_kit_robust, hi)
+MS(trimmed_5_ms, etp_kit_robust, trimmed_5)
+MS(trimmed_10_ms, etp_kit_robust, trimmed_10)
+PERCENTILE(p50, 0.5)
+PERCENTILE(p75, 0.75)
+PERCENTILE(p90, 0.9)
+PERCENTILE(p95, 0.95)
+PERCENTILE(p99, 0.99)
+ITS_LENGTH(k_runs, etp_kit_robust, it->of.n)
+FIND(latency_ms, etp_kit_robust, void, MAKE(real, (double)it->of.ns[at->index] / 1e6))
+FIND(run_index, etp_kit_robust, void,
+     MAKE(integer, it->of.run ? it->of.run[at->index] : (int64_t)at->index))
+FIND(outliers, etp_kit_robust, void, MAKE(number, it->of.n - it->kept.n))
+FIND(outlier_percentage, etp_kit_robust, void,
+     MAKE(real, 100 * ((double)(it->of.n - it->kept.n) / (double)it->of.n)))
+static const void *outlier_ms(const etp_place *at, etp_made *made)
 {
-    write_moments(&r->all, true, j);
-    etp_json_key(j, "percentiles");
-    etp_json_begin_object_inline(j);
-    static const unsigned k_percents[] = {50, 75, 90, 95, 99};
-    for (size_t i = 0; i < sizeof k_percents / sizeof *k_percents; i++) {
-        char key[8];
-        snprintf(key, sizeof key, "p%u", k_percents[i]);
-        put_ms(j, key, etp_quantile(r->sorted, x->n, k_percents[i] / 100.0));
-    }
-    etp_json_end(j);
-    write_outliers(x, (fences){r->lo, r->hi}, j);
-    put_ms(j, "trimmed_mean_5_ms", r->trimmed_5);
-    put_ms(j, "trimmed_mean_10_ms", r->trimmed_10);
-    etp_json_key(j, "robust_stats");
-    etp_json_begin_object(j);
-    write_moments(&r->kept, false, j);
-    etp_json_end(j);
-    write_latencies(x, j);
-    etp_json_kv_z(j, "name", x->name);
+    const etp_kit_robust *r = at->object;
+    double ns = (double)r->of.ns[at->index];
+    return ns < r->lo || ns > r->hi ? MAKE(real, ns / 1e6) : NULL;
 }
+FIND(source, etp_kit_arm, void, MAKE(text, "Method::execute of the traced launches"))
+FIND(untraced, robust_file, void,
+     it->kit->run && it->arm->arm->median_ns != ETP_NS_UNKNOWN ? it->arm->arm : NULL)
+
+#define OF etp_kit_moments
+#define MOMENTS(least, known)                                                    \
+    FIELD("count", UINT, n, "of executions", .range = least),                    \
+        MADE("mean_ms", NUMBER, mean_ms, "", .flags = known),                    \
+        MADE("median_ms", NUMBER, median_ms, "", .flags = known),                \
+        MADE("std_dev_ms", NUMBER, std_dev_ms, "null: one value has no spread"), \
+        FIELD("cv_percent", RATIO, cv_percent, "standard deviation ÷ mean")
+static const etp_field k_all_rows[] = {
+    MOMENTS(ETP_FROM_1, ETP_SET),
+    MADE("min_ms", NUMBER, min_ms, "", .flags = ETP_SET),
+    MADE("max_ms", NUMBER, max_ms, "", .flags = ETP_SET),
+};
+static SHAPE(k_all, k_all_rows);
+static const etp_field k_kept_rows[] = {MOMENTS(ETP_FROM_0, 0)};
+static SHAPE(k_kept, k_kept_rows);
+#undef OF
+#define OF etp_kit_robust
+static const etp_field k_percentile_rows[] = {
+    MADE("p50", NUMBER, p50, "", .flags = ETP_SET), MADE("p75", NUMBER, p75, "", .flags = ETP_SET),
+    MADE("p90", NUMBER, p90, "", .flags = ETP_SET), MADE("p95", NUMBER, p95, "", .flags = ETP_SET),
+    MADE("p99", NUMBER, p99, "", .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_percentiles, k_percentile_rows);
+static const etp_field k_bound_rows[] = {
+    MADE("lower", NUMBER, lower_ms, "1.5 interquartile ranges below the first quartile",
+         .range = ETP_SIGNED, .flags = ETP_SET),
+    MADE("upper", NUMBER, upper_ms, "above the third", .range = ETP_SIGNED, .flags = ETP_SET),
+};
+static SHAPE_ON_ONE_LINE(k_bounds, k_bound_rows);
+static const etp_field k_outlier_rows[] = {
+    MADE_PER("values", NUMBER, outlier_ms, &k_runs, "in ms", .flags = ETP_SKIP | ETP_ONE_LINE),
+    MADE("count", UINT, outliers, "of them", .flags = ETP_SET),
+    MADE("percentage", RATIO, outlier_percentage, "of the executions", .flags = ETP_SET),
+    GROUP("bounds", &k_bounds, "in ms; what lies outside"),
+};
+static SHAPE(k_outliers, k_outlier_rows);
+static const etp_field k_robust_rows[] = {
+    FIELD(NULL, OBJECT, all, "", .shape = &k_all),
+    GROUP("percentiles", &k_percentiles, "in ms"),
+    GROUP("outliers", &k_outliers, "by the kit's rule"),
+    MADE("trimmed_mean_5_ms", NUMBER, trimmed_5_ms, "without 5 % at either end", .flags = ETP_SET),
+    MADE("trimmed_mean_10_ms", NUMBER, trimmed_10_ms, "without 10 %", .flags = ETP_SET),
+    FIELD("robust_stats", OBJECT, kept, "without outliers", .shape = &k_kept),
+    MADE_PER("latencies_ms", NUMBER, latency_ms, &k_runs, "by run", .least = 1,
+             .flags = ETP_SKIP | ETP_ONE_LINE),
+    MADE_PER("run_indices", INT, run_index, &k_runs, "of these", .range = ETP_SIGNED,
+             .flags = ETP_SKIP | ETP_ONE_LINE),
+    FIELD("name", TEXT, of.name, "of the timeline", .flags = ETP_SET),
+};
+SHAPE(k_etp_kit_robust, k_robust_rows);
+#undef OF
+// What the kit has no keys for: where the figures come from, and the untraced ones beside them.
+#define OF etp_ab_arm
+static const etp_field k_experiment_rows[] = {
+    FIELD("experiment", TEXT, name, "", .flags = ETP_SET),
+    FIELD("level", TEXT, level_name, "CPU-feature level; null: unknown"),
+    FIELD("threads", UINT, threads, "of the runner", .flags = ETP_ZERO),
+};
+static SHAPE(k_experiment, k_experiment_rows);
+static const etp_field k_untraced_rows[] = {
+    FIELD("median_ns", NS, median_ns, "untraced inference", .flags = ETP_SET),
+    FIELD("launches", UINT, launches, "it rests on"),
+    FIELD("iterations", UINT, samples, "of these"),
+};
+static SHAPE_ON_ONE_LINE(k_untraced, k_untraced_rows);
+#undef OF
+#define OF etp_kit_arm
+static const etp_field k_arm_rows[] = {
+    POINTER(NULL, arm, &k_experiment, ""),
+    MADE("source", TEXT, source, "of the figures", .flags = ETP_SET),
+    LIST("latencies_ns", UINT, latency_ns, n_runs, "exact", .flags = ETP_ONE_LINE),
+};
+static SHAPE(k_arm, k_arm_rows);
+#undef OF
+#define OF robust_file
+static const etp_field k_file_rows[] = {
+    FIELD(NULL, OBJECT, robust, "", .shape = &k_etp_kit_robust),
+    POINTER(NULL, arm, &k_arm, "", .flags = ETP_LATER),
+    MADE("untraced", OBJECT, untraced, "untraced launches of a session", .shape = &k_untraced,
+         .flags = ETP_LATER),
+};
+static SHAPE(k_file, k_file_rows);
+#undef OF
+
+const etp_document k_etp_robust_stats_document = {
+    "robust_stats.json", "…_robust_stats.json: statistics of Method::execute", &k_file};
 
 etp_status etp_kit_robust_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                 etp_arena *scratch, etp_error *err)
 {
     const char *stem = etp_arena_printf(scratch, "%s_exec_all_runs_timeline", arm->stem);
     ETP_NEED(stem, err, "robust statistics");
-    etp_kit_series x = {.name = stem, .ns = arm->latency_ns, .n = arm->n_runs};
-    etp_kit_robust r;
-    ETP_TRY(etp_kit_robust_of(&x, scratch, &r, err));
+    const etp_kit_series x = {.name = stem, .ns = arm->latency_ns, .n = arm->n_runs};
+    robust_file file = {.kit = kit, .arm = arm};
+    ETP_TRY(etp_kit_robust_of(&x, scratch, &file.robust, err));
     etp_json j;
     etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
-    etp_kit_robust_keys(&x, &r, &j);
-    write_ours(kit, arm, &j);
-    etp_json_end(&j);
+    etp_object_write(&j, &k_file, &file, &file);
     etp_json_end_document(&j);
     return ETP_OK;
 }

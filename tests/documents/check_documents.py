@@ -79,11 +79,18 @@ def of_object(members):
 
 
 def schema_of(document):
+    """That of a file of the kit's names no schema in it."""
     inner = of_object(document["members"])
+    own = document["name"].startswith("etprof.")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": f"{document['title']} ({document['name']})", "type": "object",
-            "required": ["schema", *inner["required"]],
-            "properties": {"schema": {"type": "string", "const": document["name"]}, **inner["properties"]}}
+            "title": f"{document['title']} ({document['name']})" if own else document["title"], "type": "object",
+            "required": ["schema"] * own + inner["required"],
+            "properties": ({"schema": {"type": "string", "const": document["name"]}} if own else {}) |
+                          inner["properties"]}
+
+
+def schema_file(name):
+    return name.split(".")[1].split("/")[0] if name.startswith("etprof.") else name.removesuffix(".json")
 
 
 def lines_of(members, before=""):
@@ -113,9 +120,9 @@ def main():
     if twice:
         sys.exit(f"described twice: {', '.join(sorted(twice))}")
     page = source / "docs/documents.md"
-    files = {source / f"model_profiling/schemas/{d['name'].split('.')[1].split('/')[0]}.schema.json":
+    files = {source / f"model_profiling/schemas/{schema_file(d['name'])}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"
-             for d in documents if d["name"].startswith("etprof.")}
+             for d in documents if not d["name"].endswith(".jsonl")}
     files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents)
     wrong = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in wrong:

@@ -15,6 +15,8 @@
 #include "judge/claim.h"
 #include "judge/fixes/whatif.h"
 #include "kit/combined.h"
+#include "kit/folder.h"
+#include "kit/latency.h"
 #include "machine/devices.h"
 #include "machine/doctor.h"
 #include "machine/levels.h"
@@ -109,41 +111,45 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
 }
 
 // One a line, in alphabetical order: what is added beside each other merges.
-#define DOCUMENTS(X)   \
-    X(ab)              \
-    X(baselines)       \
-    X(builds)          \
-    X(claim)           \
-    X(combined)        \
-    X(derived)         \
-    X(devices)         \
-    X(doctor)          \
-    X(explain)         \
-    X(gate)            \
-    X(history)         \
-    X(inspect)         \
-    X(inspect_diff)    \
-    X(inspect_tensors) \
-    X(kernel_binary)   \
-    X(kernel_log)      \
-    X(kernels)         \
-    X(launch)          \
-    X(levels)          \
-    X(ops)             \
-    X(page)            \
-    X(plan)            \
-    X(rerun)           \
-    X(restored)        \
-    X(roofs)           \
-    X(run)             \
-    X(script)          \
-    X(sessions)        \
-    X(skills)          \
-    X(smoke)           \
-    X(stats)           \
-    X(sweep)           \
-    X(validate)        \
-    X(verify)          \
+#define DOCUMENTS(X)     \
+    X(ab)                \
+    X(baselines)         \
+    X(builds)            \
+    X(claim)             \
+    X(combined)          \
+    X(derived)           \
+    X(devices)           \
+    X(doctor)            \
+    X(explain)           \
+    X(gate)              \
+    X(history)           \
+    X(inspect)           \
+    X(inspect_diff)      \
+    X(inspect_tensors)   \
+    X(kernel_binary)     \
+    X(kernel_log)        \
+    X(kernels)           \
+    X(kit)               \
+    X(latency)           \
+    X(launch)            \
+    X(levels)            \
+    X(ops)               \
+    X(page)              \
+    X(plan)              \
+    X(rerun)             \
+    X(restored)          \
+    X(robust_comparison) \
+    X(robust_stats)      \
+    X(roofs)             \
+    X(run)               \
+    X(script)            \
+    X(sessions)          \
+    X(skills)            \
+    X(smoke)             \
+    X(stats)             \
+    X(sweep)             \
+    X(validate)          \
+    X(verify)            \
     X(whatif)
 
 int main(void)
