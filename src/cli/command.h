@@ -121,9 +121,10 @@ const char *etp_option_given(const etp_opt *table, const void *opts, const char 
 const char *etp_suggest(const char *word, const char *const *candidates);
 
 void etp_help_overview(FILE *out, bool all);
-void etp_help_command(FILE *out, const etp_command *cmd);
-void etp_help_brief(FILE *out, const etp_command *cmd);     // at most 15 lines
-void etp_manual_command(FILE *out, const etp_command *cmd); // roff, man(7)
+// WIDTH: of the terminal; 0: lines are as long as they come.
+void etp_help_command(FILE *out, const etp_command *cmd, size_t width);
+void etp_help_brief(FILE *out, const etp_command *cmd, size_t width); // at most 15 lines
+void etp_manual_command(FILE *out, const etp_command *cmd);           // roff, man(7)
 void etp_manual_program(FILE *out);
 bool etp_completion(FILE *out, const char *shell); // false: no such shell
 const char *etp_cli_format_name(etp_cli_format format);

@@ -53,20 +53,83 @@ void etp_help_overview(FILE *out, bool all)
           out);
 }
 
-static void option_line(FILE *out, const etp_opt *o)
+enum { HELP_AT = 31, USAGE_AT = 7 };
+
+static size_t columns_of(const char *text, size_t n)
 {
-    char left[64];
+    size_t columns = 0;
+    for (size_t i = 0; i < n; i++) {
+        columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+    }
+    return columns;
+}
+
+// TEXT from column AT on, the next lines from INDENT; WIDTH 0: as long as it is. Lines of one
+// paragraph are joined where they have to be broken. Gives the number of lines; OUT NULL counts.
+static int put_wrapped(FILE *out, const char *text, size_t at, size_t indent, size_t width)
+{
+    int lines = 1;
+    for (bool first = true; *text; first = false) {
+        bool joined = width && text[0] == '\n' && text[1] && text[1] != '\n' && text[1] != ' ';
+        size_t gap = strspn(text, joined ? "\n" : " "), n = strcspn(text + gap, " \n");
+        if (!joined && *text == '\n') {
+            lines++;
+            at = indent;
+            text++;
+            if (out) {
+                fprintf(out, "\n%*s", *text && *text != '\n' ? (int)indent : 0, "");
+            }
+            continue;
+        }
+        gap = joined ? 1 : gap;
+        size_t columns = columns_of(text + gap, n);
+        bool breaks = width && !first && at > indent && at + gap + columns > width;
+        lines += breaks;
+        at = breaks ? indent + columns : at + gap + columns;
+        if (out) {
+            fprintf(out, "%s%*s%.*s", breaks ? "\n" : "", (int)(breaks ? indent : gap), "", (int)n,
+                    text + gap);
+        }
+        text += gap + n;
+    }
+    return lines;
+}
+
+// Gives the number of lines; OUT NULL counts.
+static int option_line(FILE *out, const etp_opt *o, size_t width)
+{
+    char left[64], text[400];
     char short_form[8] = "    ";
     if (o->short_name) {
         snprintf(short_form, sizeof short_form, "-%c, ", o->short_name);
     }
     snprintf(left, sizeof left, "%s--%s%s%s", short_form, o->name, o->arg ? " " : "",
              o->arg ? o->arg : "");
-    fprintf(out, "  %-28s %s", left, o->help);
-    for (int i = 0; o->values && o->values[i]; i++) {
-        fprintf(out, "%s%s", i ? ", " : ": ", o->values[i]);
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", o->help);
+    for (int i = 0; o->values && o->values[i] && n < sizeof text; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : ": ", o->values[i]);
     }
+    size_t at = 3 + (strlen(left) > 28 ? strlen(left) : 28);
+    if (out) {
+        fprintf(out, "  %-28s ", left);
+    }
+    int lines = put_wrapped(out, text, at, HELP_AT, width);
+    if (out) {
+        fputc('\n', out);
+    }
+    return lines;
+}
+
+// "etprof ab: what it is for" and its usage; gives the number of lines.
+static int put_head(FILE *out, const etp_command *cmd, size_t width)
+{
+    fprintf(out, "etprof %s: ", cmd->name);
+    int lines = put_wrapped(out, cmd->summary, strlen("etprof : ") + strlen(cmd->name), 2, width);
+    fprintf(out, "\n\nusage: etprof %s%s", cmd->name, cmd->usage[0] ? " " : "");
+    lines += put_wrapped(out, cmd->usage, strlen("usage: etprof  ") + strlen(cmd->name),
+                         USAGE_AT + 2, width);
     fputc('\n', out);
+    return lines + 1;
 }
 
 static const struct {
@@ -92,7 +155,7 @@ static const char *group_of(const etp_command *cmd, const etp_opt *o, const char
     return now;
 }
 
-static void option_lines(FILE *out, const etp_command *cmd)
+static void option_lines(FILE *out, const etp_command *cmd, size_t width)
 {
     const char *const none = "options";
     const char *group = none, *shown = NULL;
@@ -103,19 +166,20 @@ static void option_lines(FILE *out, const etp_command *cmd)
             fprintf(out, "\n%s\n", group);
         }
         shown = group;
-        option_line(out, o);
+        option_line(out, o, width);
     }
     if (!shown) {
         fprintf(out, "\n%s\n", none);
     }
 }
 
-void etp_help_command(FILE *out, const etp_command *cmd)
+void etp_help_command(FILE *out, const etp_command *cmd, size_t width)
 {
-    fprintf(out, "etprof %s: %s\n\nusage: etprof %s%s%s\n", cmd->name, cmd->summary, cmd->name,
-            cmd->usage[0] ? " " : "", cmd->usage);
+    put_head(out, cmd, width);
     if (cmd->description) {
-        fprintf(out, "\n%s\n", cmd->description);
+        fputc('\n', out);
+        put_wrapped(out, cmd->description, 0, 0, width);
+        fputc('\n', out);
     }
     if (cmd->raw_args) {
         if (cmd->examples) {
@@ -123,17 +187,25 @@ void etp_help_command(FILE *out, const etp_command *cmd)
         }
         return;
     }
-    option_lines(out, cmd);
+    option_lines(out, cmd, width);
     if (cmd->formats) {
-        fputs("  -f, --format FORMAT          ", out);
-        bool first = true;
-        for (int f = 0; f < ETP_CLI_FORMATS; f++) {
+        char formats[200] = "";
+        size_t n = 0;
+        for (int f = 0; f < ETP_CLI_FORMATS && n < sizeof formats; f++) {
             if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                fprintf(out, "%s%s", first ? "" : ", ", etp_cli_format_name((etp_cli_format)f));
-                first = false;
+                n += (size_t)snprintf(formats + n, sizeof formats - n, "%s%s", n ? ", " : "",
+                                      etp_cli_format_name((etp_cli_format)f));
             }
         }
-        fputs("\n  -o, --output FILE            write there instead of to standard output\n", out);
+        option_line(
+            out, &(etp_opt){.name = "format", .short_name = 'f', .arg = "FORMAT", .help = formats},
+            width);
+        option_line(out,
+                    &(etp_opt){.name = "output",
+                               .short_name = 'o',
+                               .arg = "FILE",
+                               .help = "write there instead of to standard output"},
+                    width);
     }
     fputs("      --color WHEN             auto, always, never\n"
           "  -q, --quiet                  no progress, no hints\n"
@@ -145,20 +217,28 @@ void etp_help_command(FILE *out, const etp_command *cmd)
 }
 
 // What the first glance needs: usage, an example, the first options; the rest is a --help away.
-void etp_help_brief(FILE *out, const etp_command *cmd)
+void etp_help_brief(FILE *out, const etp_command *cmd, size_t width)
 {
-    enum { SHOWN = 7 };
-    fprintf(out, "etprof %s: %s\n\nusage: etprof %s%s%s\n", cmd->name, cmd->summary, cmd->name,
-            cmd->usage[0] ? " " : "", cmd->usage);
+    enum { SHOWN = 7, LINES = 15, AROUND = 4 }; // around options: an example, blanks, the last line
+    int used = put_head(out, cmd, width) + AROUND;
     if (cmd->examples) {
         fprintf(out, "e.g.   %.*s\n", (int)strcspn(cmd->examples + 2, "\n"), cmd->examples + 2);
     }
     fputc('\n', out);
     int n = 0;
-    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name && n < SHOWN;
-         o = etp_option_shown(o + 1)) {
-        option_line(out, o);
+    if (cmd->raw_args && cmd->description) {
+        put_wrapped(out, cmd->description, 0, 0, width);
+        fputc('\n', out);
         n++;
+    }
+    for (const etp_opt *o = cmd->opts ? etp_option_shown(cmd->opts) : NULL;
+         o && o->name && n < SHOWN; o = etp_option_shown(o + 1)) {
+        int lines = option_line(NULL, o, width);
+        if (used + lines <= LINES) {
+            used += lines;
+            option_line(out, o, width);
+            n++;
+        }
     }
     fprintf(out, "%s'etprof %s --help' has everything\n", n ? "\n" : "", cmd->name);
 }

@@ -28,7 +28,8 @@ static bool is_word(const char *value, const char *word)
     return value && strcmp(value, word) == 0;
 }
 
-static unsigned terminal_width(void)
+// Columns of the terminal, or what COLUMNS says; 0: neither is known.
+static unsigned known_width(void)
 {
     struct winsize size;
     uint64_t columns = 0;
@@ -39,7 +40,7 @@ static unsigned terminal_width(void)
     if (env && etp_parse_u64(etp_str_from(env), &columns) && columns >= 40 && columns <= 400) {
         return (unsigned)columns;
     }
-    return 80;
+    return 0;
 }
 
 static void print_error(const char *verb, const etp_error *err)
@@ -135,7 +136,7 @@ static int help(int argc, char **argv)
     if (manual) {
         etp_manual_command(stdout, cmd);
     } else {
-        etp_help_command(stdout, cmd);
+        etp_help_command(stdout, cmd, known_width());
     }
     return 0;
 }
@@ -157,6 +158,10 @@ static etp_status newest_runs(etp_cli *cli, int n, char **operands, etp_error *e
 static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **argv)
 {
     etp_error err = {.offset = ETP_NO_OFFSET};
+    if (cmd->raw_args && argc == 2 && strcmp(argv[1], "-h") == 0) {
+        etp_help_brief(stdout, cmd, known_width());
+        return 0;
+    }
     if (cmd->raw_args) {
         etp_status raw = cmd->run(cli, NULL, argc - 1, argv + 1, &err);
         print_error(cmd->name, &err);
@@ -175,9 +180,9 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
     etp_status st = etp_options_parse(cli, cmd, argc, argv, opts, &n_operands, &wants_help, &err);
     if (st == ETP_OK && wants_help != ETP_HELP_NONE) {
         if (wants_help == ETP_HELP_BRIEF) {
-            etp_help_brief(stdout, cmd);
+            etp_help_brief(stdout, cmd, known_width());
         } else {
-            etp_help_command(stdout, cmd);
+            etp_help_command(stdout, cmd, known_width());
         }
         return 0;
     }
@@ -203,7 +208,7 @@ int main(int argc, char **argv)
 {
     etp_os_begin();
     etp_cli cli = {
-        .width = terminal_width(),
+        .width = known_width() ? known_width() : 80,
         .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),
         .progress = isatty(STDERR_FILENO),
         .progress_lines = is_word(environment("ETPROF_PROGRESS"), "lines"),

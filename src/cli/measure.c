@@ -30,13 +30,14 @@ static void clear_progress(terminal *t)
 
 // "VNNI 1.72× [1.70, 1.75]": what the blocks so far say; nothing of one block's chance as if it
 // were known.
-static void ratio_words(const etp_session_progress *p, char *out, size_t size)
+static void ratio_words(const etp_session_progress *p, bool named, char *out, size_t size)
 {
+    const char *name = named && p->candidate ? p->candidate : "", *gap = *name ? " " : "";
     out[0] = '\0';
     if (p->candidate && isfinite(p->lo) && p->hi < 100) {
-        snprintf(out, size, "  %.60s %.2f× [%.2f, %.2f]", p->candidate, p->ratio, p->lo, p->hi);
+        snprintf(out, size, "  %.60s%s%.2f× [%.2f, %.2f]", name, gap, p->ratio, p->lo, p->hi);
     } else if (p->candidate && isfinite(p->ratio)) {
-        snprintf(out, size, "  %.60s %.2f×, no interval yet", p->candidate, p->ratio);
+        snprintf(out, size, "  %.60s%s%.2f×, no interval yet", name, gap, p->ratio);
     }
 }
 
@@ -70,7 +71,7 @@ static void plain_line(terminal *t, const etp_session_progress *p)
     }
     char ratio[160], left[48];
     t->block = done;
-    ratio_words(p, ratio, sizeof ratio);
+    ratio_words(p, true, ratio, sizeof ratio);
     left_words(p, left, sizeof left);
     etp_say("block      %u/%u%s%s\n", done, p->blocks, ratio, left);
 }
@@ -83,7 +84,9 @@ static void on_progress(void *ctx, const etp_session_progress *p)
         plain_line(t, p);
         return;
     }
-    ratio_words(p, ratio, sizeof ratio);
+    // What has no room is cut at the end, where the time left stands: then rather without the name.
+    size_t others = 44 + (p->candidate ? strlen(p->candidate) : 0);
+    ratio_words(p, others + 20 < t->columns, ratio, sizeof ratio);
     left_words(p, left, sizeof left);
     bar_words(p, bar, sizeof bar);
     if (p->blocks && p->block) {

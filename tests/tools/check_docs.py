@@ -2,6 +2,7 @@
 """check_docs.py ETPROF SOURCE_DIR: the README is short, the index has every page, every page opens with its question,
 links lead somewhere, the session in the README looks like the
 screen that the tool shows today, and -h of each verb is short."""
+import os
 import pathlib
 import re
 import subprocess
@@ -42,9 +43,23 @@ def brief_help():
                                                         check=True).stdout, re.M)
     expect(len(verbs) >= 29, "help", "verbs are missing", verbs)
     for verb in verbs:
-        if verb not in ("export", "models"):  # Python parses their options
-            text = subprocess.run([ETPROF, verb, "-h"], capture_output=True, text=True, check=True).stdout
-            expect(len(text.splitlines()) <= 15 and f"'etprof {verb} --help'" in text, verb, "-h", text)
+        for width in ("60", "80", "200", ""):
+            env = {"PATH": os.environ["PATH"]} | ({"COLUMNS": width} if width else {})
+            text = subprocess.run([ETPROF, verb, "-h"], capture_output=True, text=True, check=True, env=env).stdout
+            lines = text.splitlines()
+            expect(len(lines) <= (20 if width == "60" else 15) and f"'etprof {verb} --help'" in text, verb, "-h", width,
+                   f"{len(lines)} lines", text)
+            long = [x for x in lines if len(x) > int(width or 500) and " " in x.strip() and not x.startswith("e.g.")]
+            expect(not long or verb in ("export", "models") and width == "", verb, "-h", width, "too long", long)
+        if verb in ("export", "models"):  # Python parses their options
+            continue
+        for width in (60, 80):
+            text, wide = (subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True,
+                                         env={"PATH": os.environ["PATH"], "COLUMNS": str(w)}).stdout
+                          for w in (width, 400))
+            long = [x for x in text.split("examples")[0].splitlines() if len(x) > width and " " in x.strip()]
+            expect(not long, verb, "--help", width, "too long", long)
+            expect(text.split() == wide.split(), verb, "--help", width, "other words than in a wide terminal")
 
 
 def main():
