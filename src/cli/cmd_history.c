@@ -184,7 +184,7 @@ const etp_command etp_cmd_history = {
     .description =
         "Tells where latency of an arm or speedup over the baseline changed from session "
         "to session\n"
-        "(E-divisive, p ≤ 0.001, three runs on either side) and what else changed there: "
+        "(E-divisive, p at most 0.001, three runs on either side) and what else changed there: "
         "program,\n"
         "runner, ExecuTorch, etprof, CPU.\n"
         "\n"

@@ -94,7 +94,7 @@ const etp_command etp_cmd_rerun = {
     .usage = "FOLDER",
     .description = "Measures once more with the plan, seed and device of FOLDER, into a new folder "
                    "beside it, and\n"
-                   "compares every speedup. Reproduced: the 95 % interval of second ÷ first lies "
+                   "compares every speedup. Reproduced: the 95 % interval of second / first lies "
                    "within the margin\n"
                    "(exit code 0); not: outside it (1); else unknown (3).",
     .examples = "  etprof rerun out_model\n"

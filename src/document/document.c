@@ -30,9 +30,17 @@ void etp_ns_item(etp_json *j, int64_t ns)
     }
 }
 
+bool etp_control_is_wild(const etp_interval *control)
+{
+    return control->lo < 0.5 || control->hi > 2;
+}
+
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals)
 {
     char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+    if (etp_control_is_wild(control)) {
+        return "not known within a factor of two";
+    }
     return etp_arena_printf(arena, "%s %% to %s %%",
                             etp_format_change(100 * (control->lo - 1), decimals, lo),
                             etp_format_change(100 * (control->hi - 1), decimals, hi));

@@ -287,6 +287,7 @@ static void write_figures(etp_text *o, const grid *g, const etp_str *figures, co
 static void write_row(etp_text *o, const grid *g, const grid_row *r)
 {
     const char *sgr = k_etp_sgr_severity[r->severity];
+    size_t bar = g->room < BAR_MOST ? g->room : BAR_MOST;
     etp_str note = etp_width(r->note) <= g->room ? r->note : r->short_note;
     etp_sink_repeat(o->sink, ' ', INDENT);
     etp_text_sgr(o, r->total ? "1" : "");
@@ -296,10 +297,11 @@ static void write_row(etp_text *o, const grid *g, const grid_row *r)
     if (note.len && etp_width(note) <= g->room) {
         etp_text_putz(o, "  ");
         in_colour(o, r->total ? "2" : k_etp_sgr_severity[ETP_INFO], note);
-    } else if (r->bar > 0 && g->most > 0 && g->room >= BAR_LEAST) {
+    } else if (r->bar > 0 && g->most > 0 && g->room >= BAR_LEAST &&
+               etp_text_bar_shows(o, r->bar / g->most, bar)) {
         etp_text_putz(o, "  ");
         etp_text_sgr(o, sgr);
-        etp_text_bar(o, r->bar / g->most, g->room < BAR_MOST ? g->room : BAR_MOST, false);
+        etp_text_bar(o, r->bar / g->most, bar, false);
         etp_text_plain(o, sgr);
     }
     etp_sink_char(o->sink, '\n');
@@ -316,9 +318,11 @@ static void write_grid(etp_text *o, const etp_screen *s)
     bool beside = g.room >= BAR_LEAST || g.label > title || !unit;
     g = beside ? g : layout(s, o->width, 0);
     etp_sink_char(o->sink, '\n');
-    in_colour(o, "1", s->grid_title);
+    etp_text_sgr(o, "1");
+    etp_text_put(o, s->grid_title);
     etp_text_putz(o, !beside ? "\n  " : unit ? ", " : "");
     etp_text_cell(o, s->grid_unit, g.label - (beside ? title - unit : INDENT), false);
+    etp_text_plain(o, "1");
     etp_text_sgr(o, "2");
     write_figures(o, &g, s->columns, "");
     etp_text_plain(o, "2");

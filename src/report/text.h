@@ -29,6 +29,7 @@ void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent);
 void etp_text_table(etp_text *o, const etp_table *t);
 void etp_text_chart(etp_text *o, const etp_chart *c);
 // A horizontal bar of SHARE (0…1) of WIDTH columns, padded to WIDTH when PAD.
+bool etp_text_bar_shows(const etp_text *o, double share, size_t width); // false: it is empty
 void etp_text_bar(etp_text *o, double share, size_t width, bool pad);
 
 #endif

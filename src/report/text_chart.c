@@ -34,6 +34,11 @@ static size_t cells_of(double share, size_t width)
     return cells <= 0 ? 0 : cells >= (double)width ? width : (size_t)cells;
 }
 
+bool etp_text_bar_shows(const etp_text *o, double share, size_t width)
+{
+    return cells_of(share, o->unicode ? width * 8 : width) > 0;
+}
+
 void etp_text_bar(etp_text *o, double share, size_t width, bool pad)
 {
     static const char *const k_eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

@@ -317,6 +317,7 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
     etp_report *r = etp_report_create(arena, ab->title);
     etp_report_section(r, 1, "claims", "What can be explained");
     etp_keys *keys = etp_report_keys(r, NULL);
+    static const char *const k_states[ETP_CAUSE_STATES] = {"not known", "ruled out", "suspect"};
     for (size_t i = 0; i < ab->fixes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, ab->fixes.items[i].id, "%s", ab->fixes.items[i].text);
     }
@@ -324,8 +325,8 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, ab->findings.items[i].id, "%s", ab->findings.items[i].text);
     }
     for (size_t i = 0; i < ab->n_causes; i++) {
-        etp_keys_add(keys, ETP_PLAIN, etp_cause_id(ab->causes[i].cause), "%s, %s",
-                     etp_cause_state_name(ab->causes[i].state), ab->causes[i].text);
+        etp_keys_add(keys, ETP_PLAIN, etp_cause_id(ab->causes[i].cause), "%s: %s",
+                     k_states[ab->causes[i].state], ab->causes[i].text);
     }
     enum { SLOWEST = 5 };
     for (size_t i = 0; i < ab->n_operators && i < SLOWEST; i++) {

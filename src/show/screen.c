@@ -99,9 +99,11 @@ static const char *of_phase(const etp_ab *ab, const char *title, etp_arena *aren
                             : title;
 }
 
-static const char *command_dir(const etp_ab *ab)
+// The run folder as a word of a command; "DIR" without one.
+static const char *command_dir(const etp_ab *ab, etp_arena *arena)
 {
-    return ab->dir && !ab->bare ? ab->dir : "DIR";
+    const char *dir = ab->dir && !ab->bare ? etp_shell_command(arena, "%s", ab->dir) : NULL;
+    return dir ? dir : "DIR";
 }
 
 // The answer itself, or one of its phases.
@@ -365,8 +367,9 @@ static const char *command_of(const etp_ab *ab, const char *recipe, etp_arena *a
     }
     const char *dir = strstr(recipe, " DIR");
     if (dir && (size_t)(dir - recipe) < n) {
-        return etp_arena_printf(arena, "%.*s %s%.*s", (int)(dir - recipe), recipe, command_dir(ab),
-                                (int)(n - (size_t)(dir - recipe) - 4), dir + 4);
+        return etp_arena_printf(arena, "%.*s %s%.*s", (int)(dir - recipe), recipe,
+                                command_dir(ab, arena), (int)(n - (size_t)(dir - recipe) - 4),
+                                dir + 4);
     }
     return etp_arena_printf(arena, "%.*s", (int)n, recipe);
 }
@@ -405,6 +408,23 @@ static const char *unproven(const etp_ab_engagement *e)
                                           : "names do not tell";
 }
 
+static bool shared_level(const etp_ab *ab, uint32_t arm)
+{
+    bool shared = false;
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        shared = shared || (i != arm && ab->arms[i].level == ab->arms[arm].level);
+    }
+    return shared;
+}
+
+// "VNNI"; what tells the arm from others where several have its level.
+static const char *arm_word(const etp_ab *ab, uint32_t arm)
+{
+    const etp_ab_arm *a = &ab->arms[arm];
+    return a->level == ETP_LEVEL_NONE || shared_level(ab, arm) ? a->measured
+                                                               : etp_level_get(a->level)->word;
+}
+
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const etp_ab_engagement *e = &ab->engagement;
@@ -412,7 +432,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         size_t k = (i + 1) % ab->n_arms;
         const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
         uint32_t at = (uint32_t)(a - ab->arms);
-        const char *name = a->level != ETP_LEVEL_NONE ? etp_level_get(a->level)->word : a->measured;
+        const char *name = arm_word(ab, at);
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
@@ -420,7 +440,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, unproven(&ab->engagement)));
-        } else if (at == ab->baseline && ab->n_arms > 1) {
+        } else if (at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {
             mark(s, ETP_GOOD,
@@ -467,9 +487,11 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const char *text = k_words[c->cause][c->state];
         if (c->cause == ETP_CAUSE_DRIFT && control) {
             char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-            text = etp_arena_printf(arena, "A/A %s to %s %%",
-                                    etp_format_change(100 * (control->lo - 1), 1, lo),
-                                    etp_format_change(100 * (control->hi - 1), 1, hi));
+            bool wild = etp_control_is_wild(control);
+            text = wild ? "A/A not known within 2×"
+                        : etp_arena_printf(arena, "A/A %s to %s %%",
+                                           etp_format_change(100 * (control->lo - 1), 1, lo),
+                                           etp_format_change(100 * (control->hi - 1), 1, hi));
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double worst = 0;

@@ -59,6 +59,7 @@ def brief_help():
                           for w in (width, 400))
             long = [x for x in text.split("examples")[0].splitlines() if len(x) > width and " " in x.strip()]
             expect(not long, verb, "--help", width, "too long", long)
+            expect(text.isascii(), verb, "--help", "not ASCII, and it does not know the locale")
             expect(text.split() == wide.split(), verb, "--help", width, "other words than in a wide terminal")
 
 

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/path.h"
+#include "base/shell.h"
 #include "judge/fixes/factors.h"
 
 #define CACHE_BYTES ((uint64_t)1 << 20) // more than a core usually has for itself
@@ -74,11 +75,17 @@ const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op)
     return facts ? &facts->op : NULL;
 }
 
-const char *etp_fix_model(const etp_fixer *f)
+static const char *model_path(const etp_fixer *f)
 {
     uint32_t model = f->ab->arms[f->arm].model;
-    const char *path = model < f->ab->n_models ? f->ab->models[model].path : NULL;
-    return path ? etp_path_name(path) : "MODEL.pte";
+    return model < f->ab->n_models ? f->ab->models[model].path : NULL;
+}
+
+const char *etp_fix_model(const etp_fixer *f)
+{
+    const char *path = model_path(f);
+    const char *word = path ? etp_shell_command(&f->s->arena, "%s", path) : NULL;
+    return word ? word : "MODEL.pte";
 }
 
 // What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.
@@ -105,7 +112,7 @@ static const char *exported(const etp_fixer *f, bool dtype)
     static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {
                                                                              "fp16", "int8-dynamic",
                                                                              "int8", "int4"};
-    const char *name = etp_fix_model(f), *at = NULL;
+    const char *path = model_path(f), *name = path ? etp_path_name(path) : "", *at = NULL;
     for (size_t i = 0; i < 2; i++) {
         for (const char *found = name; (found = strstr(found, k_backends[i])) != NULL;) {
             found += strlen(k_backends[i]) - 1;         // its last "_" may start the next one

@@ -95,6 +95,9 @@ static etp_severity judgement(const etp_history_series *s, const etp_history_cha
 static const char *figure(const etp_history_series *s, double v, etp_arena *arena)
 {
     char text[ETP_NUMBER_CHARS] = "–";
+    if (isfinite(v) && etp_str_ends(s->name, ETP_STR("_speedup"))) {
+        return etp_arena_printf(arena, "%.2f×", v);
+    }
     if (isfinite(v)) {
         (void)(is_time(s) ? etp_format_ns(v, text) : etp_format_ratio(v, text));
     }

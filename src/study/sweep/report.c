@@ -97,7 +97,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 
 static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
-    etp_report_fact(r, "grade", "%s: %s", s->ab->grade, s->ab->grade_reason);
+    etp_report_fact(r, "design", "%s: %s", s->ab->grade, s->ab->grade_reason);
     const char *control = s->control_blocks > 1 ? etp_control_text(arena, &s->control, 2) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s", control);
@@ -744,7 +744,7 @@ static void reproducibility(const etp_sweep *s, etp_report *r)
     }
     etp_report_text(
         r,
-        "etprof %s, grade %s. Everything here can be derived again from the raw files of the run "
+        "etprof %s, design %s. Everything here can be derived again from the raw files of the run "
         "folder: etprof verify. Other pairs than these: etprof compare FOLDER:ARM FOLDER:ARM.",
         s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->grade);
 }
