@@ -302,6 +302,24 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
     etp_report_scope(r, NULL, NULL);
 }
 
+// Each run as its own page has it.
+static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
+{
+    enum { MOST_ARMS = 4 }; // whose launches are drawn
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_report_parts(r, "each", "Run by run");
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const struct etp_ab_view *v = &c->runs.items[i];
+        etp_report_begin_part(r, v->scope, v->run);
+        etp_ab_page_findings(v->ab, v->ab->bare ? NULL : "etprof whatif DIR", r, arena);
+        if (v->ab->n_arms <= MOST_ARMS) {
+            etp_ab_blocks_section(v->ab, r);
+        }
+        etp_report_end_part(r);
+    }
+    etp_report_medium(r, ETP_EVERYWHERE);
+}
+
 const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, c->title);
@@ -313,16 +331,19 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     }
     etp_report_subtitle(r, "%zu runs: %s", c->runs.n,
                         names.failed ? "" : etp_strbuf_str(&names).ptr);
+    etp_ab_page_actions(&c->runs, r, arena);
     what_ran(c, r, arena);
     latency(c, r);
     etp_report_section(r, 1, "categories", "Where the time goes");
     etp_ab_breakdown_chart(&c->runs, r);
     etp_ab_category_table(&c->runs, r);
+    etp_report_medium(r, ETP_OFF_PAGE); // on the page of each run
     shifts(c, r);
     etp_ab_hot_section(&c->runs, r, arena);
     etp_ab_split_section(&c->runs, r, arena);
     etp_ab_kernel_section(&c->runs, r, arena);
     etp_ab_fix_section(&c->runs, r);
+    parts(c, r, arena);
     proofs(c, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
     etp_ab_drawers(&c->runs, r, arena);

@@ -198,30 +198,23 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 
 static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 {
-    size_t silent = 0;
     for (size_t i = 0; i < f->pairs.n; i++) {
         const etp_kit_pair *p = &f->pairs.items[i];
-        silent += !p->session;
         if (p->session) {
             char id[32];
             snprintf(id, sizeof id, "pair-%zu", i + 1);
             etp_report_begin_part(r, id, p->label);
             etp_report_section_is_detail(r);
-            etp_ab_answer_lines(etp_ab_answer(p->session), r, arena);
-            etp_ab_reason_sections(etp_ab_answer(p->session), r, arena);
+            etp_ab_as_part(etp_ab_answer(p->session), r, arena);
             etp_report_end_part(r);
         }
-    }
-    if (silent) {
-        etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one",
-                        silent, silent == 1 ? "pair is" : "pairs are");
     }
 }
 
 // Of every pair that is explained.
-static void drawers(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
+static etp_ab_views views_of(const etp_kit_folder *f, etp_arena *arena)
 {
-    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, f->pairs.n);
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, f->pairs.n + 1);
     size_t n = 0;
     for (size_t i = 0; views && i < f->pairs.n; i++) {
         const etp_kit_pair *p = &f->pairs.items[i];
@@ -231,14 +224,81 @@ static void drawers(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
                                               .scope = etp_arena_printf(arena, "pair-%zu", i + 1)};
         }
     }
-    if (n) {
-        etp_report_medium(r, ETP_ON_PAGE);
-        etp_ab_drawers(&(etp_ab_views){views, n}, r, arena);
-        etp_report_medium(r, ETP_EVERYWHERE);
+    return (etp_ab_views){views, n};
+}
+
+// A card for each pair, before and after as bars. One launch each has no interval.
+static void cards(const etp_kit_folder *f, etp_report *r)
+{
+    enum { MOST = 6 }; // the table has all
+    for (size_t i = 0; i < f->pairs.n && i < MOST; i++) {
+        const etp_kit_pair *p = &f->pairs.items[i];
+        const etp_kit_unit *off = &f->units.items[p->off], *on = &f->units.items[p->on];
+        const double none = (double)NAN;
+        const etp_headline h = {
+            .label = p->label ? p->label : on->experiment,
+            .verdict = "unknown: one launch each",
+            .severity = ETP_WARN,
+            .value = p->ratio,
+            .lo = none,
+            .hi = none,
+            .kind = ETP_KIND_RATIO,
+            .reference = 1,
+            .ends = {{off->experiment, off->median_ns, none, none},
+                     {on->experiment, on->median_ns, none, none}},
+            .ends_kind = ETP_KIND_NS,
+        };
+        etp_report_headline(r, &h);
     }
 }
 
-const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena)
+static const char *several(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void contents(const etp_kit_folder *f, etp_report *r)
+{
+    size_t models = 0;
+    for (size_t i = 0; i < f->units.n; i++) {
+        size_t k = 0;
+        const char *name = f->units.items[i].model;
+        while (k < i &&
+               (!name || !f->units.items[k].model || strcmp(name, f->units.items[k].model) != 0)) {
+            k++;
+        }
+        models += name && k == i;
+    }
+    etp_report_fact(r, "experiments", "%zu of %zu model%s", f->units.n, models, several(models));
+    etp_report_fact(r, "pairs", "%zu of off and on", f->pairs.n);
+    etp_report_fact(r, "where the kit's conclusions differ", "%zu time%s", f->differences.n,
+                    several(f->differences.n));
+}
+
+// On the page a row for each kind of difference; what they are in each experiment is folded away.
+static void differences_by_defect(const etp_kit_folder *f, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "defect", .title = "defect"},
+        {.key = "times", .title = "times", .kind = ETP_KIND_INT},
+        {.key = "kit", .title = "the kit"},
+        {.key = "etprof", .title = "etprof"},
+        {.key = "why", .title = "why"},
+    };
+    etp_table *t =
+        etp_report_table(r, "differences", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0, n; i < f->differences.n; i += n) { // by number of the defect
+        const etp_kit_difference *d = &f->differences.items[i];
+        for (n = 1; i + n < f->differences.n &&
+                    strcmp(f->differences.items[i + n].defect, d->defect) == 0;) {
+            n++;
+        }
+        ETP_ROW(t, etp_cell_z(d->defect), etp_cell_u64(n), etp_cell_z(d->kit),
+                etp_cell_z(d->etprof), etp_cell_z(d->why));
+    }
+}
+
+static void pairs_table(const etp_kit_folder *f, etp_report *r)
 {
     static const etp_column k_pairs[] = {
         {.key = "model", .title = "model"},
@@ -248,35 +308,86 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
         {.key = "traced_medians", .title = "off ÷ on", .kind = ETP_KIND_RATIO},
         {.key = "verdict", .title = "verdict"},
     };
-    etp_report *r = etp_report_create(arena, "a folder of Arm's kit");
-    etp_report_section(r, 1, "experiments", "End to end, traced");
-    units_table(f, r);
-    picture(f, r, arena);
     etp_report_section(r, 1, "comparisons", "SME2 off against on");
-    if (f->pairs.n) {
-        etp_table *t =
-            etp_report_table(r, "comparisons", NULL, k_pairs, sizeof k_pairs / sizeof *k_pairs);
-        for (size_t i = 0; i < f->pairs.n; i++) {
-            const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off],
-                               *on = &f->units.items[f->pairs.items[i].on];
-            ETP_ROW(t, etp_cell_z(on->model),
-                    on->threads ? etp_cell_u64(on->threads) : etp_cell_missing(),
-                    etp_cell_double(off->median_ns), etp_cell_double(on->median_ns),
-                    etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown: no interval"));
-        }
-        const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off],
-                           *on = &f->units.items[f->pairs.items[0].on];
-        etp_report_text(r,
-                        "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
-                        "time went: --full, or "
-                        "etprof compare %s/%s %s/%s",
-                        f->path, off->dump ? off->dump : off->timeline, f->path,
-                        on->dump ? on->dump : on->timeline);
-    } else {
+    if (f->pairs.n == 0) {
         etp_report_note(
             r, ETP_INFO,
             "no experiment that is off has a partner that is on, with the same model and threads");
+        return;
     }
+    etp_table *t =
+        etp_report_table(r, "comparisons", NULL, k_pairs, sizeof k_pairs / sizeof *k_pairs);
+    size_t silent = 0;
+    for (size_t i = 0; i < f->pairs.n; i++) {
+        const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off],
+                           *on = &f->units.items[f->pairs.items[i].on];
+        ETP_ROW(t, etp_cell_z(on->model),
+                on->threads ? etp_cell_u64(on->threads) : etp_cell_missing(),
+                etp_cell_double(off->median_ns), etp_cell_double(on->median_ns),
+                etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown: no interval"));
+        silent += !f->pairs.items[i].session;
+    }
+    const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off],
+                       *on = &f->units.items[f->pairs.items[0].on];
+    etp_report_text(r,
+                    "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
+                    "time went: --full, or "
+                    "etprof compare %s/%s %s/%s",
+                    f->path, off->dump ? off->dump : off->timeline, f->path,
+                    on->dump ? on->dump : on->timeline);
+    if (silent) {
+        etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one",
+                        silent, silent == 1 ? "pair is" : "pairs are");
+    }
+}
+
+static void difference_lines(const etp_kit_folder *f, etp_report *r)
+{
+    etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
+    for (size_t i = 0; i < f->differences.n; i++) {
+        const etp_kit_difference *d = &f->differences.items[i];
+        etp_keys_add(k, ETP_PLAIN, d->defect, "%s: the kit: %s; etprof: %s. %s", d->where, d->kit,
+                     d->etprof, d->why);
+    }
+}
+
+// In the page below the pairs: what decides comes first.
+static void differences(const etp_kit_folder *f, etp_medium medium, etp_report *r)
+{
+    etp_report_medium(r, medium);
+    etp_report_section(r, 1, "differences", "Where the kit's conclusions differ");
+    if (medium == ETP_OFF_PAGE) {
+        difference_lines(f, r);
+    } else if (f->differences.n == 0) {
+        etp_report_text(r, "They do not: no defect of the kit shows in these files.");
+    } else {
+        differences_by_defect(f, r);
+    }
+    etp_report_text(r, "Defects are numbered as in docs/from-the-kit.md.");
+    if (medium == ETP_ON_PAGE && f->differences.n) {
+        etp_report_fold(r, "Each of them, experiment by experiment");
+        difference_lines(f, r);
+    }
+    etp_report_medium(r, ETP_EVERYWHERE);
+}
+
+const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, "a folder of Arm's kit");
+    const etp_ab_views views = views_of(f, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    cards(f, r);
+    etp_ab_page_actions(&views, r, arena);
+    if (views.n == 0) {
+        etp_report_no_action(r, "No pair of off and on has its operators recorded, so nothing says "
+                                "where time can be saved.");
+    }
+    contents(f, r);
+    etp_report_medium(r, ETP_EVERYWHERE);
+    etp_report_section(r, 1, "experiments", "End to end, traced");
+    units_table(f, r);
+    picture(f, r, arena);
+    pairs_table(f, r);
     if (f->logged[0]) {
         const etp_kernel_logs both = {.logs = f->logs, .n = 2};
         etp_report_section(r, 1, "kernels", "Kernels registered, on and off");
@@ -284,15 +395,13 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
         etp_report_text(
             r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
     }
-    etp_report_section(r, 1, "differences", "Where the kit's conclusions differ");
-    etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
-    for (size_t i = 0; i < f->differences.n; i++) {
-        const etp_kit_difference *d = &f->differences.items[i];
-        etp_keys_add(k, ETP_PLAIN, d->defect, "%s: the kit: %s; etprof: %s. %s", d->where, d->kit,
-                     d->etprof, d->why);
-    }
-    etp_report_text(r, "Defects are numbered as in docs/from-the-kit.md.");
+    differences(f, ETP_OFF_PAGE, r);
+    etp_report_parts(r, "each", "Pair by pair");
     parts(f, r, arena);
-    drawers(f, r, arena);
+    differences(f, ETP_ON_PAGE, r);
+    if (views.n) {
+        etp_report_medium(r, ETP_ON_PAGE);
+        etp_ab_drawers(&views, r, arena);
+    }
     return r;
 }

@@ -73,22 +73,70 @@ static void section_id(page *p, size_t block)
     }
 }
 
+static bool is_section(const etp_block *b, const etp_report_style *style)
+{
+    return b->kind == ETP_BLOCK_SECTION && b->level == 1 && etp_block_shown(b, style, ETP_ON_PAGE);
+}
+
+// How many parts the list LIST has: those up to the next section that is none.
+static size_t count_parts(const etp_report *r, size_t list, const etp_report_style *style)
+{
+    size_t n = 0;
+    for (size_t i = list + 1; i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
+        if (is_section(b, style) && !b->part) {
+            break;
+        }
+        n += is_section(b, style);
+    }
+    return n;
+}
+
+static bool is_shown(const page *p, size_t block, const etp_report_style *style)
+{
+    const etp_block *b = &p->report->blocks.items[block];
+    return etp_block_shown(b, style, ETP_ON_PAGE) &&
+           !(b->parts && count_parts(p->report, block, style) < 2);
+}
+
+static void section_link(page *p, size_t block)
+{
+    z(p, "<li><a href=\"#");
+    section_id(p, block);
+    z(p, "\">");
+    text(p, p->report->blocks.items[block].text);
+    z(p, "</a></li>");
+}
+
 static void write_navigation(page *p, const etp_report_style *style)
 {
     const etp_report *r = p->report;
+    bool listed = false; // the parts that are looked at have a list of their own
     z(p, "<nav aria-label=\"Sections\"><ul>");
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
-        if (b->kind == ETP_BLOCK_SECTION && b->level == 1 &&
-            etp_block_shown(b, style, ETP_ON_PAGE)) {
-            z(p, "<li><a href=\"#");
-            section_id(p, i);
-            z(p, "\">");
-            text(p, b->text);
-            z(p, "</a></li>");
+        if (is_section(b, style) && is_shown(p, i, style)) {
+            listed = b->parts || (listed && b->part);
+            if (!listed || !b->part) {
+                section_link(p, i);
+            }
         }
     }
     z(p, "</ul></nav>\n");
+}
+
+// With the script a choice of what is shown, without it a table of contents.
+static void list_parts(page *p, size_t list, const etp_report_style *style)
+{
+    const etp_report *r = p->report;
+    z(p, "<ul class=\"answers\">");
+    for (size_t i = list + 1, n = count_parts(r, list, style); n > 0; i++) {
+        if (is_section(&r->blocks.items[i], style)) {
+            section_link(p, i);
+            n--;
+        }
+    }
+    z(p, "</ul>\n");
 }
 
 // ---- blocks ----
@@ -164,16 +212,39 @@ static void write_drawer(page *p, const etp_block *b)
     }
 }
 
-static void write_block(page *p, const etp_block *b)
+static void write_data(page *p, etp_str id, etp_str json)
+{
+    z(p, "<script type=\"application/json\" id=\"");
+    etp_html_id(p->sink, id);
+    z(p, "\">");
+    etp_script_json(p->sink, json);
+    z(p, "</script>\n");
+}
+
+static void write_section(page *p, const etp_block *b, const etp_report_style *style)
+{
+    p->heading = b->text;
+    etp_sink_printf(p->sink, "<h%d id=\"", b->level + 1);
+    section_id(p, p->ordinal);
+    z(p, "\">");
+    text(p, b->text);
+    etp_sink_printf(p->sink, "</h%d>\n", b->level + 1);
+    if (b->parts) {
+        list_parts(p, p->ordinal, style);
+    }
+}
+
+static void write_block(page *p, const etp_block *b, const etp_report_style *style)
 {
     switch (b->kind) {
     case ETP_BLOCK_SECTION:
-        p->heading = b->text;
-        etp_sink_printf(p->sink, "<h%d id=\"", b->level + 1);
-        section_id(p, p->ordinal);
-        z(p, "\">");
-        text(p, b->text);
-        etp_sink_printf(p->sink, "</h%d>\n", b->level + 1);
+        write_section(p, b, style);
+        break;
+    case ETP_BLOCK_ACTIONS:
+        etp_html_actions(p->sink, b->actions, b->id, 3, &p->links);
+        break;
+    case ETP_BLOCK_DATA:
+        write_data(p, b->id, b->text);
         break;
     case ETP_BLOCK_FOLD:
         z(p, "<details class=\"fold\">");
@@ -234,11 +305,7 @@ static void write_scripts(page *p)
     etp_report_write_data(r, p->sink);
     z(p, "</script>\n");
     if (r->json.len) {
-        z(p, "<script type=\"application/json\" id=\"");
-        etp_html_id(p->sink, r->json_id);
-        z(p, "\">");
-        etp_script_json(p->sink, r->json);
-        z(p, "</script>\n");
+        write_data(p, r->json_id, r->json);
     }
     z(p, "<script>\n");
     etp_sink_write(p->sink, k_etp_page_files[ETP_PAGE_JS].text);
@@ -300,7 +367,7 @@ static void enclose(page *p, nesting *n, const etp_block *b)
         n->tab = b->tab;
     }
     if (section) {
-        z(p, "<section>\n");
+        z(p, b->part ? "<section class=\"part\">\n" : "<section>\n");
         n->section = true;
     }
     n->drawer = n->drawer || b->kind == ETP_BLOCK_DRAWER;
@@ -321,13 +388,13 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
     nesting n = {0};
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
-        if (!etp_block_shown(b, style, ETP_ON_PAGE)) {
+        if (!is_shown(&p, i, style)) {
             continue;
         }
         enclose(&p, &n, b);
         p.ordinal = i;
         p.links.scope = b->scope;
-        write_block(&p, b);
+        write_block(&p, b, style);
     }
     enclose(&p, &n, &k_end);
     z(&p, n.section ? "</section>\n</main>\n" : "</main>\n");

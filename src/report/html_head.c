@@ -122,7 +122,7 @@ static void write_card(etp_sink *sink, const etp_card *card)
 
 // ---- what to do next ----
 
-enum { ACTIONS_SHOWN = 3 }; // the others are folded away
+enum { ACTIONS_SHOWN = 3, CARDS_SHOWN = 6 }; // the others are folded away
 
 static double share(double part, double whole)
 {
@@ -169,6 +169,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
     z(sink, "</p>\n");
     write_range(sink, a, &v);
     bool link = etp_html_links_have(links, a->id);
+    element(sink, "p", "of", a->of);
     z(sink, link ? "<p class=\"what\"><a class=\"id\" href=\"#" : "<p class=\"what\"><b>");
     if (link) {
         etp_html_id(sink, a->id);
@@ -191,44 +192,68 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
     z(sink, "</li>\n");
 }
 
-static void write_actions(etp_sink *sink, const etp_report *r, const etp_html_links *links)
+void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int level,
+                      const etp_html_links *links)
 {
-    if (r->actions.n == 0) {
+    if (a->n == 0 && a->none.len == 0) {
         return;
     }
-    z(sink,
-      "<section class=\"actions\" aria-labelledby=\"next\"><h2 id=\"next\">What to do next</h2>"
-      "<ol>\n");
-    for (size_t i = 0; i < r->actions.n; i++) {
+    z(sink, "<section class=\"actions\" aria-labelledby=\"");
+    etp_html_id(sink, id);
+    etp_sink_printf(sink, "\"><h%d id=\"", level);
+    etp_html_id(sink, id);
+    etp_sink_printf(sink, "\">What to do next</h%d>", level);
+    if (a->n == 0) {
+        element(sink, "p", "none", a->none);
+        z(sink, "</section>\n");
+        return;
+    }
+    z(sink, "<ol>\n");
+    for (size_t i = 0; i < a->n; i++) {
         if (i == ACTIONS_SHOWN) {
             etp_sink_printf(sink,
                             "</ol>\n<details class=\"fold\"><summary>%zu more</summary><ol>\n",
-                            r->actions.n - ACTIONS_SHOWN);
+                            a->n - ACTIONS_SHOWN);
         }
-        write_action(sink, &r->actions.items[i], links);
+        write_action(sink, &a->items[i], links);
     }
-    z(sink, r->actions.n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
+    z(sink, a->n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
+}
+
+static void write_cards(etp_sink *sink, const etp_cards *cards)
+{
+    for (size_t i = 0; i < cards->n; i++) {
+        if (i == CARDS_SHOWN) {
+            etp_sink_printf(sink, "</div>\n<details class=\"fold\"><summary>%zu more</summary>",
+                            cards->n - CARDS_SHOWN);
+        }
+        z(sink, i == 0 || i == CARDS_SHOWN ? "<div class=\"cards\">\n" : "");
+        write_card(sink, &cards->items[i]);
+    }
+    z(sink, cards->n ? "</div>\n" : "");
+    z(sink, cards->n > CARDS_SHOWN ? "</details>\n" : "");
+}
+
+static void write_facts(etp_sink *sink, const etp_facts *facts)
+{
+    for (size_t i = 0; i < facts->n; i++) {
+        z(sink, "<div><dt>");
+        etp_sink_xml(sink, facts->items[i].key);
+        z(sink, "</dt><dd>");
+        etp_sink_xml(sink, facts->items[i].value);
+        z(sink, "</dd></div>\n");
+    }
 }
 
 void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links)
 {
-    if (r->cards.n) {
-        z(sink, "<div class=\"cards\">\n");
-        for (size_t i = 0; i < r->cards.n; i++) {
-            write_card(sink, &r->cards.items[i]);
-        }
-        z(sink, "</div>\n");
-    }
-    write_actions(sink, r, links);
-    if (r->facts.n) {
+    write_cards(sink, &r->cards);
+    write_cards(sink, &r->page_cards);
+    etp_html_actions(sink, &r->actions, etp_str_from("next"), 2, links);
+    if (r->facts.n + r->page_facts.n) {
         z(sink, "<dl class=\"facts\">\n");
-        for (size_t i = 0; i < r->facts.n; i++) {
-            z(sink, "<div><dt>");
-            etp_sink_xml(sink, r->facts.items[i].key);
-            z(sink, "</dt><dd>");
-            etp_sink_xml(sink, r->facts.items[i].value);
-            z(sink, "</dd></div>\n");
-        }
+        write_facts(sink, &r->facts);
+        write_facts(sink, &r->page_facts);
         z(sink, "</dl>\n");
     }
 }

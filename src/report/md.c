@@ -400,6 +400,8 @@ static void write_block(writer *w, const etp_block *b)
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
     case ETP_BLOCK_PLANE:
+    case ETP_BLOCK_ACTIONS:
+    case ETP_BLOCK_DATA:
         break;
     }
 }

@@ -34,6 +34,60 @@
   };
   document.querySelector('nav').appendChild(toggle);
 
+  // Parts: one of several answers is shown at a time, by its tab, or, where they are many, by a
+  // choice. An address within a part shows it.
+  document.querySelectorAll('ul.answers').forEach(function (list) {
+    var links = Array.prototype.slice.call(list.querySelectorAll('a')), many = links.length > 5, select = many && make('select', '', 'Answer shown');
+    var parts = links.map(function (a) { return document.getElementById(a.hash.slice(1)).parentNode; });
+    function show(at) {
+      parts.forEach(function (part, i) {
+        part.hidden = i !== at;
+        if (many) return;
+        links[i].setAttribute('aria-selected', i === at);
+        links[i].setAttribute('tabindex', i === at ? 0 : -1);
+      });
+      if (many) select.value = at;
+      parts[at].querySelectorAll('.graph').forEach(function (g) { if (g.fit) g.fit(); });
+    }
+    function go(at) {
+      show(at);
+      history.replaceState(null, '', links[at].hash);
+    }
+    function come() {
+      var target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      var at = parts.findIndex(function (part) { return part.contains(target); });
+      if (at < 0 || !parts[at].hidden) return;
+      show(at);
+      target.scrollIntoView();
+    }
+    if (many) {
+      links.forEach(function (a, i) { select.appendChild(make('option', a.textContent)).value = i; });
+      select.onchange = function () { go(Number(select.value)); };
+      list.parentNode.insertBefore(select, list).className = 'answers';
+      list.hidden = true;
+    } else {
+      list.setAttribute('role', 'tablist');
+      list.setAttribute('aria-label', list.previousElementSibling.textContent);
+      links.forEach(function (a, i) {
+        a.parentNode.setAttribute('role', 'presentation');
+        a.setAttribute('role', 'tab');
+        parts[i].setAttribute('role', 'tabpanel');
+        parts[i].setAttribute('aria-label', a.textContent);
+        a.onclick = function (event) { event.preventDefault(); go(i); };
+        a.onkeydown = function (event) {
+          var to = {ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: links.length - 1}[event.key];
+          if (!links[to]) return;
+          event.preventDefault();
+          go(to);
+          links[to].focus();
+        };
+      });
+    }
+    show(0);
+    come();
+    addEventListener('hashchange', come);
+  });
+
   function value(row, column, numeric) {
     var cell = row.cells[column];
     if (!numeric) return cell.textContent.toLowerCase();
@@ -228,8 +282,11 @@
     };
     views.appendChild(search);
     views.appendChild(count);
-    zoom(0);
-    box.scrollTop = 0;
+    figure.fit = function () {
+      zoom(0);
+      box.scrollTop = 0;
+    };
+    if (box.clientWidth) figure.fit(); // else when it is shown
   });
 
   // What if: the arithmetic of `etprof whatif`. An operator keeps its time, has none, that of the
@@ -284,9 +341,9 @@
     return drawer ? drawer.querySelector('h3').textContent : id;
   }
 
-  (function () {
-    var source = document.getElementById('whatif-data'), heading = document.getElementById('whatif');
-    if (!source || !heading) return;
+  document.querySelectorAll('script[id$="whatif-data"]').forEach(function (source) {
+    var scope = source.id.slice(0, -'whatif-data'.length), heading = document.getElementById(scope + 'whatif');
+    if (!heading) return;
     var data = JSON.parse(source.textContent), changes = {}, fixes = {}, place = make('div');
     var sum = make('p'), note = make('p'), command = make('code'), copy = make('div'), lists = make('div');
     place.className = 'whatif';
@@ -309,13 +366,13 @@
       });
       note.textContent = twice ? 'Some of these are about the same operators: their gains do not add up.' : '';
       note.hidden = !twice;
-      command.textContent = 'etprof whatif DIR ' + parts.join(' ');
-      copy.hidden = !parts.length;
+      command.textContent = data.command + ' ' + parts.join(' ');
+      copy.hidden = !parts.length || !data.command;
       window.etprofWhatif = r; // for who automates the page
     }
     function row(list, text, link, control) {
       var item = list.appendChild(make('li')), label = item.appendChild(make('label')), a = make('a', link);
-      a.href = '#' + link;
+      a.href = '#' + scope + link;
       label.appendChild(control);
       label.appendChild(make('span', ' ' + text + ' '));
       item.appendChild(a);
@@ -329,7 +386,7 @@
         box.type = 'checkbox';
         box.value = f.id;
         box.onchange = function () { fixes[f.id] = box.checked; renew(); };
-        row(first, title(f.id).slice(f.id.length + 1), f.id, box);
+        row(first, title(scope + f.id).slice(f.id.length + 1), f.id, box);
       });
     }
     var second = lists.appendChild(make('ul')), find = make('input', '', 'Find an operator to change'), items = [];
@@ -338,12 +395,12 @@
     find.type = 'search';
     find.placeholder = 'Find an operator to change';
     data.operators.forEach(function (op) {
-      var select = make('select', '', title(op.id));
+      var select = make('select', '', title(scope + op.id));
       [['as it is', 0], ['without it', DROP], data.baseline && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
         .filter(Boolean).forEach(function (o) { select.appendChild(make('option', o[0])).value = o[1]; });
       select.onchange = function () { changes[op.id] = Number(select.value); renew(); };
       select.name = op.id;
-      var text = title(op.id).slice(op.id.length + 1) + ' ' + time(op.ns[0] / data.inference[0]);
+      var text = title(scope + op.id).slice(op.id.length + 1) + ' ' + time(op.ns[0] / data.inference[0]);
       items.push({item: row(second, text, op.id, select), text: (op.id + ' ' + text).toLowerCase()});
     });
     find.oninput = function () {
@@ -354,9 +411,9 @@
     copy.appendChild(command);
     if (navigator.clipboard) copier(copy.appendChild(make('button', 'Copy')), function () { return command.textContent; });
     [sum, note, copy, find, lists].forEach(function (e) { place.appendChild(e); });
-    heading.parentNode.appendChild(place);
+    heading.parentNode.insertBefore(place, source.parentNode === heading.parentNode ? source : null);
     renew();
-  })();
+  });
 
   // Tabs: one of them is shown, that of the address or the first, and of the sections above only its own.
   (function () {
@@ -367,6 +424,7 @@
     }
     function show(tab) {
       tabs.forEach(function (t) { t.hidden = t !== tab; });
+      tab.querySelectorAll('.graph').forEach(function (g) { if (g.fit) g.fit(); });
       document.querySelectorAll('.tabs a').forEach(function (a) {
         if (within(a) === tab) a.setAttribute('aria-current', 'true');
         else a.removeAttribute('aria-current');

@@ -62,6 +62,21 @@ static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list a
     return out;
 }
 
+static etp_str id_within(etp_report *r, etp_str outer, const char *id)
+{
+    if (outer.len == 0) {
+        return clean_z(r, id);
+    }
+    const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(outer), id);
+    r->failed = r->failed || !text;
+    return clean_z(r, text ? text : id);
+}
+
+static etp_str part_id(etp_report *r, const char *id)
+{
+    return id_within(r, r->part, id);
+}
+
 // ---- report ----
 
 etp_report *etp_report_create(etp_arena *arena, const char *title)
@@ -73,7 +88,7 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     r->arena = arena;
     r->title = clean_z(r, title);
     r->subtitle = r->footer = r->json_id = r->json = r->part = (etp_str){"", 0};
-    r->scope = r->scope_title = (etp_str){"", 0};
+    r->scope = r->scope_title = r->actions.none = (etp_str){"", 0};
     return r;
 }
 
@@ -104,7 +119,12 @@ void etp_report_footer(etp_report *r, const char *fmt, ...)
 
 void etp_report_attach_json(etp_report *r, const char *id, etp_str json)
 {
-    if (r) {
+    etp_block *b = r && r->part.len ? etp_report_add_block(r, ETP_BLOCK_DATA) : NULL;
+    if (b) {
+        b->medium = ETP_ON_PAGE;
+        b->id = part_id(r, id);
+        b->text = json;
+    } else if (r) {
         r->json_id = clean_z(r, id);
         r->json = json;
     }
@@ -134,17 +154,43 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
         card.ends[i].hi = h->ends[i].hi;
         card.ends[i].note = clean_z(r, h->ends[i].note);
     }
-    r->failed = !ETP_PUSH(r->arena, &r->cards, card) || r->failed;
+    etp_cards *list = r->medium == ETP_ON_PAGE ? &r->page_cards : &r->cards;
+    r->failed = !ETP_PUSH(r->arena, list, card) || r->failed;
+}
+
+// Of the page's first screen, or of the part that is open.
+static etp_actions *actions_here(etp_report *r)
+{
+    if (r->part.len == 0) {
+        return &r->actions;
+    }
+    etp_block *last = r->blocks.n ? &r->blocks.items[r->blocks.n - 1] : NULL;
+    if (last && last->kind == ETP_BLOCK_ACTIONS) {
+        return last->actions;
+    }
+    etp_actions *list = ETP_NEW(r->arena, etp_actions);
+    etp_block *b = list ? etp_report_add_block(r, ETP_BLOCK_ACTIONS) : NULL;
+    r->failed = r->failed || !b;
+    if (!b) {
+        return NULL;
+    }
+    list->none = (etp_str){"", 0};
+    b->medium = ETP_ON_PAGE;
+    b->id = part_id(r, "next");
+    b->actions = list;
+    return list;
 }
 
 void etp_report_action(etp_report *r, const etp_action *a)
 {
-    if (!r) {
+    etp_actions *list = r ? actions_here(r) : NULL;
+    if (!list) {
         return;
     }
     etp_action_card card = {.id = etp_report_link(r, a->id),
                             .shown = clean_z(r, a->id),
                             .scope = r->scope,
+                            .of = clean_z(r, a->of),
                             .text = clean_z(r, a->text),
                             .advice = clean_z(r, a->advice),
                             .command = clean_z(r, a->command),
@@ -153,14 +199,27 @@ void etp_report_action(etp_report *r, const etp_action *a)
                             .lo = a->lo,
                             .hi = a->hi,
                             .kind = a->kind};
-    r->failed = !ETP_PUSH(r->arena, &r->actions, card) || r->failed;
+    r->failed = !ETP_PUSH(r->arena, list, card) || r->failed;
 }
 
-void etp_report_medium(etp_report *r, etp_medium medium)
+void etp_report_no_action(etp_report *r, const char *fmt, ...)
 {
+    etp_actions *list = r ? actions_here(r) : NULL;
+    if (list) {
+        va_list ap;
+        va_start(ap, fmt);
+        list->none = format(r, fmt, ap);
+        va_end(ap);
+    }
+}
+
+etp_medium etp_report_medium(etp_report *r, etp_medium medium)
+{
+    etp_medium before = r ? r->medium : ETP_EVERYWHERE;
     if (r) {
         r->medium = medium;
     }
+    return before;
 }
 
 void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
@@ -172,7 +231,8 @@ void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
     va_start(ap, fmt);
     etp_key_value fact = {.key = clean_z(r, label), .value = format(r, fmt, ap)};
     va_end(ap);
-    r->failed = !ETP_PUSH(r->arena, &r->facts, fact) || r->failed;
+    etp_facts *list = r->medium == ETP_ON_PAGE ? &r->page_facts : &r->facts;
+    r->failed = !ETP_PUSH(r->arena, list, fact) || r->failed;
 }
 
 static etp_block *add_block(etp_report *r, etp_block_kind kind)
@@ -197,21 +257,6 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
 etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind)
 {
     return add_block(r, kind);
-}
-
-static etp_str id_within(etp_report *r, etp_str outer, const char *id)
-{
-    if (outer.len == 0) {
-        return clean_z(r, id);
-    }
-    const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(outer), id);
-    r->failed = r->failed || !text;
-    return clean_z(r, text ? text : id);
-}
-
-static etp_str part_id(etp_report *r, const char *id)
-{
-    return id_within(r, r->part, id);
 }
 
 etp_str etp_report_link(etp_report *r, const char *id)
@@ -288,8 +333,27 @@ void etp_report_begin_part(etp_report *r, const char *id, const char *title)
     if (r) {
         etp_report_end_part(r);
         etp_report_section(r, 1, id, title);
+        if (r->blocks.n) {
+            r->blocks.items[r->blocks.n - 1].part = true;
+        }
         r->part = clean_z(r, id);
         etp_report_scope(r, id, title);
+    }
+}
+
+bool etp_report_in_part(const etp_report *r)
+{
+    return r && r->part.len > 0;
+}
+
+void etp_report_parts(etp_report *r, const char *id, const char *title)
+{
+    if (r) {
+        etp_report_section(r, 1, id, title);
+        if (r->blocks.n) {
+            r->blocks.items[r->blocks.n - 1].parts = true;
+            r->blocks.items[r->blocks.n - 1].medium = ETP_ON_PAGE;
+        }
     }
 }
 

@@ -47,8 +47,8 @@ etp_report *etp_report_create(etp_arena *arena, const char *title);
 void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // One short line at the very end: tool and version, how to reproduce.
 void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
-// Numbers for the HTML page's own script, already JSON, in a block of the id ID. Borrows JSON until
-// the report is no longer used.
+// Numbers for the HTML page's own script, already JSON, in a block of the id ID; of a part its own.
+// Borrows JSON until the report is no longer used.
 void etp_report_attach_json(etp_report *r, const char *id, etp_str json);
 
 // The big number of the first screen. Several comparisons give several cards.
@@ -69,14 +69,16 @@ typedef struct etp_headline {
     } ends[2];
     etp_kind ends_kind;
 } etp_headline;
+// Cards and facts are for all formats or for the HTML page alone.
 void etp_report_headline(etp_report *r, const etp_headline *h);
 // Small label/value pairs below the headlines: "noise floor" "0.8 %".
 void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...) ETP_PRINTF(3, 4);
 
-// Something to do, as a card of the HTML page's first screen and nowhere else: the other formats
-// have it where their author puts it.
+// Something to do, as a card of the HTML page's first screen, within a part at its place, and
+// nowhere else: the other formats have it where their author puts it.
 typedef struct etp_action {
     const char *id;      // "N1"; links to the drawer of this id when there is one
+    const char *of;      // whose it is among several answers; may be NULL
     const char *text;    // what is wrong
     const char *advice;  // what to do, in words; may be NULL
     const char *command; // to copy; may be NULL
@@ -85,11 +87,13 @@ typedef struct etp_action {
     etp_kind kind;
 } etp_action;
 void etp_report_action(etp_report *r, const etp_action *a);
+// Why there is none, where the cards would stand.
+void etp_report_no_action(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 
 // What follows, until the next call, is for all formats, for the HTML page alone, or for all but
-// it.
+// it. Gives what was so before.
 typedef enum etp_medium { ETP_EVERYWHERE, ETP_ON_PAGE, ETP_OFF_PAGE } etp_medium;
-void etp_report_medium(etp_report *r, etp_medium medium);
+etp_medium etp_report_medium(etp_report *r, etp_medium medium);
 // What follows, until the next section or fold, is folded away under TITLE in HTML: for who asks.
 void etp_report_fold(etp_report *r, const char *title);
 
@@ -113,6 +117,10 @@ void etp_report_section_is_detail(etp_report *r);
 // write several times.
 void etp_report_begin_part(etp_report *r, const char *id, const char *title);
 void etp_report_end_part(etp_report *r);
+bool etp_report_in_part(const etp_report *r);
+// The parts that follow are answers of one kind. HTML lists them under TITLE and, with its script,
+// shows one at a time; where fewer than two follow there is no list. Of the HTML page alone.
+void etp_report_parts(etp_report *r, const char *id, const char *title);
 
 // What follows, until the next call, is a tab of the HTML page that begins with a section of level
 // 1: its name, and a few words beside it (may be NULL). NULL: of no tab. The tabs of a report

@@ -186,6 +186,8 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     case ETP_BLOCK_GRAPH:
     case ETP_BLOCK_SPANS:
     case ETP_BLOCK_PLANE:
+    case ETP_BLOCK_ACTIONS:
+    case ETP_BLOCK_DATA:
         break;
     }
 }

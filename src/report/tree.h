@@ -7,12 +7,14 @@
 
 typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
-    ETP_BLOCK_FOLD,   // HTML only
-    ETP_BLOCK_DRAWER, // HTML only
-    ETP_BLOCK_GRAPH,  // HTML only
-    ETP_BLOCK_SPANS,  // HTML only
-    ETP_BLOCK_PLANE,  // HTML only
-    ETP_BLOCK_TEXT,   // a paragraph; a note when severity is not ETP_PLAIN
+    ETP_BLOCK_FOLD,    // HTML only
+    ETP_BLOCK_DRAWER,  // HTML only
+    ETP_BLOCK_GRAPH,   // HTML only
+    ETP_BLOCK_SPANS,   // HTML only
+    ETP_BLOCK_PLANE,   // HTML only
+    ETP_BLOCK_ACTIONS, // HTML only: of a part
+    ETP_BLOCK_DATA,    // HTML only: JSON of a part, for the script
+    ETP_BLOCK_TEXT,    // a paragraph; a note when severity is not ETP_PLAIN
     ETP_BLOCK_CODE,
     ETP_BLOCK_KEYS,
     ETP_BLOCK_TABLE,
@@ -152,10 +154,25 @@ struct etp_spans {
     } spans;
 };
 
+typedef struct etp_action_card {
+    etp_str id, shown, scope; // shown: the id without its scope, which is that of the words
+    etp_str of, text, advice, command;
+    double whole, gain, lo, hi;
+    etp_kind kind;
+} etp_action_card;
+
+typedef struct etp_actions {
+    etp_action_card *items;
+    size_t n, cap;
+    etp_str none; // why there is none, empty: nothing is said
+} etp_actions;
+
 typedef struct etp_block {
     etp_block_kind kind;
     etp_severity severity;
     int level;   // sections
+    bool part;   // a section that begins a part
+    bool parts;  // a section that lists the parts behind it
     bool detail; // this block is inside a detail section, or is one
     etp_medium medium;
     size_t tab;    // counted from 1; 0: none
@@ -169,6 +186,7 @@ typedef struct etp_block {
     etp_graph *graph;
     etp_spans *spans;
     etp_plane *plane;
+    etp_actions *actions;
 } etp_block;
 
 typedef struct etp_card { // a headline
@@ -185,29 +203,23 @@ typedef struct etp_card { // a headline
     etp_kind ends_kind;
 } etp_card;
 
-typedef struct etp_action_card {
-    etp_str id, shown, text, advice, command; // shown: the id without its scope
-    etp_str scope;                            // of the ids in its words
-    double whole, gain, lo, hi;
-    etp_kind kind;
-} etp_action_card;
+typedef struct etp_cards {
+    etp_card *items;
+    size_t n, cap;
+} etp_cards;
+
+typedef struct etp_facts {
+    etp_key_value *items;
+    size_t n, cap;
+} etp_facts;
 
 struct etp_report {
     etp_arena *arena;
     bool failed; // out of memory once
     etp_str title, subtitle, footer, json_id, json;
-    struct {
-        etp_card *items;
-        size_t n, cap;
-    } cards;
-    struct {
-        etp_key_value *items;
-        size_t n, cap;
-    } facts;
-    struct {
-        etp_action_card *items;
-        size_t n, cap;
-    } actions;
+    etp_cards cards, page_cards; // of all formats, of HTML alone
+    etp_facts facts, page_facts;
+    etp_actions actions;
     struct {
         etp_block *items;
         size_t n, cap;

@@ -195,10 +195,10 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     etp_report_section(r, 1, "environment", "Environment");
     etp_report_section_is_detail(r);
     settings(ab, r, arena);
-    etp_report_medium(r, ETP_ON_PAGE);
+    etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
     course(ab, "temperature", "Temperature over the session", "°C", 1, temperature, r);
     course(ab, "clock", "Clock over the session", "MHz", 1000, clock_khz, r);
-    etp_report_medium(r, ETP_EVERYWHERE);
+    etp_report_medium(r, medium);
     etp_table *t = etp_report_table(r, "environment", NULL, columns, n + 1);
     for (size_t b = 0; b < ab->n_conditions; b++) {
         etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->conditions[b].block)};

@@ -2,6 +2,7 @@
 // What the HTML page shows of an answer and the other formats do not: what decides comes first, and
 // each operator, finding and fix has a drawer of its own.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "show/graph.h"
@@ -28,14 +29,21 @@ static void split_recipe(const char *recipe, etp_arena *arena, const char **comm
     *advice = *end == ';' ? end + 2 : NULL;
 }
 
-static void action(const etp_ab *ab, const etp_ab_fix *f, etp_report *r, etp_arena *arena)
+static double whole_ns(const etp_ab *ab)
 {
     const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
-    const char *of = ab->phase ? ab->phase->name : NULL;
+    return etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns);
+}
+
+static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_report *r,
+                   etp_arena *arena)
+{
+    const char *phase = ab->phase && !of ? ab->phase->name : NULL;
     etp_action a = {
         .id = f->id,
-        .text = of ? etp_arena_printf(arena, "%s: %s", of, f->text) : f->text,
-        .whole = etp_known_ns(arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns),
+        .of = of,
+        .text = phase ? etp_arena_printf(arena, "%s: %s", phase, f->text) : f->text,
+        .whole = whole_ns(ab),
         .gain = etp_known_ns(f->expected_ns),
         .lo = etp_known_ns(f->lo_ns),
         .hi = etp_known_ns(f->hi_ns),
@@ -45,21 +53,124 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, etp_report *r, etp_are
     etp_report_action(r, &a);
 }
 
+// Why there is nothing to do: a page without cards says it in their place.
+static const char *no_fix(const etp_ab *ab)
+{
+    return ab->n_operators == 0
+               ? "No operator was recorded, so nothing says what could be done about one."
+               : "None of the fixes etprof knows fits the operators that were recorded.";
+}
+
+static void own_actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        action(ab, &ab->fixes.items[i], NULL, r, arena);
+    }
+    if (ab->fixes.n == 0) {
+        etp_report_no_action(r, "%s", no_fix(ab));
+    }
+}
+
 // Of each phase the first, then of each the second: their gains are of different times.
 static void actions(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    size_t n = ab->n_phases > 1 ? ab->n_phases : 1, left = n;
+    size_t left = ab->n_phases, said = 0;
     for (size_t i = 0; left > 0; i++) {
         left = 0;
-        for (size_t p = 0; p < n; p++) {
+        for (size_t p = 0; p < ab->n_phases; p++) {
             const etp_ab *one = p ? ab->phases[p].ab : ab;
             if (i >= one->fixes.n) {
                 continue;
             }
             etp_report_scope(r, p ? etp_ab_phase_scope(p, arena) : NULL, NULL);
-            action(one, &one->fixes.items[i], r, arena);
+            action(one, &one->fixes.items[i], NULL, r, arena);
             left++;
+            said++;
         }
+    }
+    etp_report_scope(r, NULL, NULL);
+    if (said == 0) {
+        etp_report_no_action(r, "%s", no_fix(ab));
+    }
+}
+
+// ---- of several answers ----
+
+typedef struct choice {
+    const struct etp_ab_view *view;
+    const etp_ab_fix *fix;
+    double share;  // of an inference
+    size_t others; // answers that want the same
+} choice;
+
+static int by_share(const void *pa, const void *pb)
+{
+    const choice *a = pa, *b = pb;
+    if (a->share != b->share) {
+        return a->share < b->share ? 1 : -1;
+    }
+    return a->view != b->view ? (a->view > b->view) - (a->view < b->view)
+                              : (a->fix > b->fix) - (a->fix < b->fix);
+}
+
+static double share_of(const etp_ab *ab, const etp_ab_fix *f)
+{
+    double most = etp_known_ns(f->expected_ns), whole = whole_ns(ab);
+    most = isfinite(most) ? most : etp_known_ns(f->hi_ns);
+    return isfinite(most) && whole > 0 ? most / whole : 0;
+}
+
+// What several answers want is said once, of the one where it is worth most.
+static size_t without_twins(choice *all, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && (all[k].fix->kind != all[i].fix->kind ||
+                            strcmp(all[k].fix->recipe, all[i].fix->recipe) != 0)) {
+            k++;
+        }
+        if (k < kept) {
+            all[k].others += all[k].view != all[i].view;
+        } else {
+            all[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
+void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    enum { MOST = 12 };
+    size_t n = 0, operators = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        n += v->items[i].ab->fixes.n;
+        operators += v->items[i].ab->n_operators;
+    }
+    choice *all = ETP_NEW_ARRAY(arena, choice, n + 1);
+    if (n == 0 || !all) {
+        if (v->n) {
+            etp_report_no_action(r, "%s", no_fix(&(etp_ab){.n_operators = operators}));
+        }
+        return;
+    }
+    n = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        const etp_ab *ab = v->items[i].ab;
+        for (size_t f = 0; f < ab->fixes.n; f++) {
+            const etp_ab_fix *fix = &ab->fixes.items[f];
+            all[n++] = (choice){&v->items[i], fix, share_of(ab, fix), 0};
+        }
+    }
+    qsort(all, n, sizeof *all, by_share);
+    n = without_twins(all, n);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const struct etp_ab_view *view = all[i].view;
+        const char *of = all[i].others ? etp_arena_printf(arena, "%s, and %zu more want it",
+                                                          view->run, all[i].others)
+                                       : view->run;
+        etp_report_scope(r, view->scope, NULL);
+        action(view->ab, all[i].fix, of, r, arena);
     }
     etp_report_scope(r, NULL, NULL);
 }
@@ -205,11 +316,15 @@ static void steps(const etp_ab *ab, etp_report *r)
 
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    actions(ab, r, arena);
+    if (ab->n_phases > 1 && !etp_report_in_part(r)) {
+        actions(ab, r, arena);
+    } else {
+        own_actions(ab, r, arena);
+    }
     etp_ab_category_section(ab, r);
 }
 
-void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     if (ab->n_operators && ab->n_arms + 8 <= PAGE_COLUMNS) {
@@ -217,7 +332,7 @@ void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena)
     } else {
         etp_ab_operator_section(ab, r);
     }
-    etp_ab_whatif_section(ab, r, arena);
+    etp_ab_whatif_section(ab, whatif, r, arena);
     etp_ab_spans_section(ab, r, arena);
     etp_ab_flow flow;
     if (etp_ab_flow_of(ab, &flow)) {

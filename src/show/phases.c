@@ -149,8 +149,7 @@ void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const char *id = etp_ab_phase_scope(i, arena);
         etp_report_tab(r, ab->phases[i].name, tab_words(one, arena));
         etp_report_begin_part(r, id ? id : "", ab->phases[i].name);
-        etp_ab_answer_lines(one, r, arena);
-        etp_ab_reason_sections(one, r, arena);
+        etp_ab_as_part(one, r, arena);
         etp_ab_blocks_section(one, r);
         etp_ab_states_section(&(etp_ab_views){&(struct etp_ab_view){.ab = one}, 1}, one, r, arena);
         etp_ab_counters_section(one, r, arena);

@@ -607,12 +607,12 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 }
 
 // What the HTML page has between what decides and the sections that every format has.
-void etp_ab_page_findings(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
     etp_ab_page_first(ab, r, arena);
     etp_report_section(r, 1, "answer", "What was found");
     finding_notes(ab, r);
     etp_report_fold(r, "How it came about, and what was checked");
     answer_keys(ab, r, arena);
-    etp_ab_page_more(ab, r, arena);
+    etp_ab_page_more(ab, whatif, r, arena);
 }

@@ -71,9 +71,16 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
 // could have made it.
 void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // What only the HTML page has, around its findings: what decides comes first. In page.c.
-void etp_ab_page_findings(const etp_ab *ab, etp_report *r, etp_arena *arena); // report.c
+// WHATIF: the command of its section "What if", NULL: none.
+void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r,
+                          etp_arena *arena); // report.c
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena);
-void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena);
+// An answer as a part among others: its lines and reasons, in HTML what its own page has. In
+// whole.c.
+void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena);
+// Several answers: what to do next in any of them, what concerns most of an inference first.
+void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_waterfall(const etp_ab *ab, size_t comparison, etp_report *r); // sections.c
 // The colour of a category in every picture and table, 1 … 12. In pictures.c.
 unsigned etp_ab_category_color(etp_category category);

@@ -441,9 +441,9 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
     etp_report_section_is_detail(r);
     etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
     etp_ab_latency_table(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
-    etp_report_medium(r, ETP_ON_PAGE);
+    etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
     spread_chart(ab, r);
-    etp_report_medium(r, ETP_EVERYWHERE);
+    etp_report_medium(r, medium);
     if (ab->n_blocks == 0 || ab->emulated) {
         return;
     }

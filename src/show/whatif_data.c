@@ -22,7 +22,7 @@ typedef struct page_operator {
 } page_operator;
 
 typedef struct page_data {
-    const char *arm, *baseline;
+    const char *arm, *baseline, *command;
     page_times inference, before;
     double factor; // NAN
     const etp_ab_fix *fixes;
@@ -134,6 +134,7 @@ static SHAPE_ON_ONE_LINE(k_operator, k_operator_rows);
 static const etp_field k_rows[] = {
     FIELD("arm", TEXT, arm, "whose inference is recomputed", .flags = ETP_SET),
     FIELD("baseline", TEXT, baseline, "what it is compared with; null: a single arm"),
+    FIELD("command", TEXT, command, "what prints the same, up to the changes; null: nothing does"),
     LIST("inference", INT, inference.items, inference.n,
          "executions and nanoseconds of `Method::execute`: over all recordings of the arm, then of "
          "each",
@@ -153,7 +154,7 @@ const etp_document k_etp_page_document = {
     "etprof.page/1", "What the script of report.html computes What if from, in the page itself",
     &k_page};
 
-void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r, etp_arena *arena)
 {
     uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
@@ -164,6 +165,7 @@ void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     bool pairs = arm == ab->baseline || (base && base->n_dumps == p->n_dumps);
     page_data data = {.arm = ab->arms[arm].measured,
+                      .command = command,
                       .baseline = compared ? ab->arms[ab->baseline].measured : NULL,
                       .factor = pairs ? interval_factor(p->n_dumps, arena) : (double)NAN,
                       .fixes = ab->fixes.items,

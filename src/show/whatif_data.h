@@ -7,6 +7,7 @@
 #include "show/report.h"
 
 extern const etp_document k_etp_page_document;
-void etp_ab_whatif_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
+// COMMAND: that computes the same from the changes behind it, NULL: none.
+void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r, etp_arena *arena);
 
 #endif

@@ -80,7 +80,8 @@ def told_apart(session, tmp, made):
               return [d.id, d.querySelector('h3').textContent, (d.querySelector('.subtitle') || {}).textContent,
                 to(d)]; }),
             rows: Array.from(document.querySelectorAll('tbody tr')).map(function (r) {
-              return [r.cells[0].textContent, to(r)]; })};""")
+              var part = r.closest('.part');
+              return [part && part.querySelector('h2').id, to(r)]; })};""")
         expect(not told["bare"] and not told["broken"], name, "ids without a link, links to nothing", told["bare"],
                told["broken"])
         answer = lambda one: one.rpartition("-")[0]  # noqa: E731
@@ -98,11 +99,132 @@ def told_apart(session, tmp, made):
         for op in one["answer"]["operators"][:5]:
             title = titles.get(f"run-{k}-{op['id']}", f"{op['id']} {op['label']}")  # the longest of each have one
             expect(title == f"{op['id']} {op['label']}", "several", k, title, op["label"])
-        for first, links in told["rows"]:
-            if first == one["run"]:
+        for part, links in told["rows"]:
+            if part == f"run-{k}":
                 linked += len(links)
-                expect(all(link.startswith(f"run-{k}-") for link in links), "several", first, links)
+                expect(all(link.startswith(f"run-{k}-") for link in links), "several", part, links)
     expect(linked > 10, "several: rows have links", linked)
+
+
+def one_at_a_time(session, made):
+    """Of several answers one is shown, by its tab or choice, with keys, too, and each has what a single answer's page
+    has. Without a script all of them are there, on paper as well."""
+    parts = {"sweep": "operators whatif icicle graph", "kit": "operators whatif icicle",
+             "several": "operators icicle"}
+    for name, sections in parts.items():
+        text = made[name].read_text()
+        listed = re.findall(r'href="#([^"]+)"', re.search(r'<ul class="answers">.*?</ul>', text, re.S).group(0))
+        begun = re.findall(r'<section class="part">\s*<h2 id="([^"]+)"', text)
+        expect(listed and listed == begun, name, "a list of the answers, for who has no script", listed, begun)
+        navigation = re.search(r"<nav.*?</nav>", text, re.S).group(0)
+        expect(not any(f'"#{one}"' in navigation for one in listed), name, "the sections' list stays short")
+        session.open(made[name])
+        shown = """var shown = Array.from(document.querySelectorAll('.part')).filter(function (p) {
+            return p.getClientRects().length; }).map(function (p) { return p.querySelector('h2').id; });"""
+        expect(session.run(shown + "return shown;") == listed[:1], name, "the first is shown")
+        for one in listed:  # following its address shows it
+            told = session.run(f"location.hash = ''; location.hash = '{one}'; return new Promise(function (done) {{"
+                               "setTimeout(function () {" + shown + "done([shown, Array.from(document.getElementById("
+                               f"'{one}').parentNode.querySelectorAll('h3')).map(function (h) {{ return h.id; }}), "
+                               "Array.from(document.querySelectorAll('.graph .box')).filter(function (b) { return "
+                               "b.clientWidth; }).map(function (b) { return b.querySelector('svg')"
+                               ".getBoundingClientRect().width / b.clientWidth; })]); }, 50); });")
+            expect(told[0] == [one], name, one, "is shown alone", told[0])
+            expect(all(0.02 < w <= 1.01 for w in told[2]), name, one, "its graph fits", told[2])
+            lacking = [s for s in sections.split() if f"{one}-{s}" not in told[1]]
+            own = name == "several" and lacking  # each has what its recordings give
+            expect(not lacking or own and one != "run-2", name, one, "has not", lacking, told[1])
+        session.call("Emulation.setEmulatedMedia", media="print")
+        expect(session.run(shown + "return shown;") == listed, name, "on paper all of them")
+        session.call("Emulation.setEmulatedMedia", media="")
+    tabs_by_keys(session, made["kit"])
+    chosen_by_keys(session, made)
+
+
+def tabs_by_keys(session, page):
+    session.open(page)
+    session.run("document.querySelector('[role=tab]').focus();")
+    session.press("ArrowRight")
+    tabs = [n for n in session.tree() if n["role"] == "tab"]
+    expect([bool(n.get("selected")) for n in tabs] == [False, True], "an arrow chooses the next answer", tabs)
+    panel = [n["name"] for n in session.tree() if n["role"] == "tabpanel"]
+    expect(panel == [tabs[1]["name"]], "a screen reader is told which", panel, tabs)
+    session.press("Tab")
+    expect(session.run("return document.activeElement.closest('.part').querySelector('h2').id") == "pair-2",
+           "the Tab key goes on into it")
+    told = session.run("""var part = document.getElementById('pair-2').parentNode, sum = part.querySelector('.sum');
+      var select = part.querySelector('.whatif select'), before = sum.textContent;
+      select.value = 1; select.onchange();
+      return [before, sum.textContent, select.name, part.querySelector('.whatif li a').getAttribute('href'),
+        document.querySelector('#pair-1').parentNode.querySelector('.sum').textContent];""")
+    expect(told[0] != told[1] and told[3].startswith("#pair-2-"), "What if of its own operators", told)
+    expect(told[4].split("→")[0] != told[0].split("→")[0], "and not of the other answer's", told)
+
+
+def chosen_by_keys(session, made):
+    """More answers than tabs have room for: a choice with a name."""
+    page = made["kit"].with_name("many.html")
+    text = made["kit"].read_text()
+    item = re.search(r'<li><a href="#pair-2">.*?</li>', text).group(0)
+    part = re.search(r'<section class="part">\s*<h2 id="pair-2">.*?</section>(?=\s*<section>)', text, re.S).group(0)
+    more = [(item.replace("pair-2", f"pair-{k}"), part.replace("pair-2", f"pair-{k}")) for k in range(2, 9)]
+    page.write_text(text.replace(item, "".join(m[0] for m in more)).replace(part, "\n".join(m[1] for m in more)))
+    session.open(page, 390)
+    told = session.run("""var select = document.querySelector('select.answers');
+      select.value = 6; select.onchange();
+      return [select.options.length, location.hash, Array.from(document.querySelectorAll('.part')).filter(function (p) {
+        return p.getClientRects().length; }).length, document.querySelector('ul.answers').getClientRects().length];""")
+    expect(told == [8, "#pair-7", 1, 0], "a choice of many", told)
+    nothing_clipped(session, "many answers", page)
+
+
+def kit_page(session, tmp, page):
+    """The first screen of a folder of the kit decides; what the kit got wrong is below, counted."""
+    folder = ROOT / "tests/data/kit/flat"
+    run = lambda *words: json.loads(subprocess.run([ETPROF, *words, "--format", "json"], cwd=tmp, timeout=600,  # noqa: E731
+                                                   capture_output=True, text=True, check=False).stdout)
+    said = run("analyze", folder)
+    session.open(page, 1280, 800)
+    told = session.run("""return {cards: Array.from(document.querySelectorAll('.card')).map(function (c) {
+          return [parseFloat(c.querySelector('.value b').textContent)].concat(Array.from(
+            c.querySelectorAll('.track i')).map(function (i) { return i.getBoundingClientRect().width; })); }),
+        action: document.querySelector('.actions li').getBoundingClientRect().top,
+        actions: Array.from(document.querySelectorAll('main > .actions a.id')).map(function (a) {
+          return a.getAttribute('href'); }),
+        below: document.getElementById('differences').getBoundingClientRect().top >
+          document.getElementById('each').getBoundingClientRect().top,
+        rows: Array.from(document.querySelectorAll('#differences ~ figure.table tbody tr')).map(function (r) {
+          return [r.cells[0].textContent, Number(r.cells[1].textContent)]; }),
+        folded: !document.querySelector('#differences ~ details').open};""")
+    pairs = said["comparisons"]
+    expect(len(told["cards"]) == len(pairs) > 1, "a card for each pair", told["cards"])
+    for (ratio, before, after), pair in zip(told["cards"], pairs):
+        expect(abs(ratio - pair["traced_medians"]) < 0.006 and abs(before / after / pair["traced_medians"] - 1) < 0.02,
+               "bars are as long as the times", ratio, before, after, pair)
+    wanted = {}
+    for k, threads in enumerate((1, 4), 1):
+        sides = [folder / f"toy_android_sme2_{side}_t{threads}_exec_all_runs_timeline.csv" for side in ("off", "on")]
+        answer = run("compare", *sides)
+        whole = answer["arms"][1]["traced_ns"]
+        for fix in answer["next_fixes"]:
+            gain = fix["gain_ns"].get("expected") or fix["gain_ns"]["hi"]
+            wanted[fix["recipe"]] = max(wanted.get(fix["recipe"], (0, "")), (gain / whole, f"#pair-{k}-{fix['id']}"))
+    best = [link for _, link in sorted(wanted.values(), reverse=True)]
+    expect(told["actions"] == best, "what to do next, once, most of an inference first", told["actions"], best)
+    expect(told["action"] < 800, "it is on the first screen", told["action"])
+    counts = {}
+    for one in said["differences"]:
+        counts[one["defect"]] = counts.get(one["defect"], 0) + 1
+    expect(told["below"] and told["folded"], "what the kit got wrong comes below, each line folded away", told)
+    expect(dict(told["rows"]) == counts and len(told["rows"]) == len(counts), "counted", told["rows"], counts)
+
+
+def sweep_page(session, page):
+    """The first things are the winner and the table."""
+    session.open(page)
+    told = session.run("""var at = function (q) { return document.querySelector(q).getBoundingClientRect().top; };
+      return [at('.card'), at('.table'), at('.note'), document.querySelector('.card .label').textContent];""")
+    expect(told[0] < told[1] < told[2], "winner, table, notes", told)
 
 
 def nothing_clipped(session, name, page):
@@ -205,6 +327,9 @@ def main():
             names_and_roles(session, kind, page)
             nothing_clipped(session, kind, page)
         told_apart(session, pathlib.Path(name), made)
+        one_at_a_time(session, made)
+        kit_page(session, pathlib.Path(name), made["kit"])
+        sweep_page(session, made["sweep"])
         by_keys(session, made["large"])
         paints = sorted(first_paint(session, made["large"]) for _ in range(5))
         print(f"first paint of the page of 194 operators: {paints[2]} ms, {paints[0]} to {paints[-1]}, five times")

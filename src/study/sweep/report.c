@@ -628,8 +628,6 @@ bool etp_sweep_has_times(const etp_sweep *s)
     return false;
 }
 
-// ---- whole ----
-
 // ---- each pair as `ab` shows it ----
 
 // A row for each cause that some pair cannot rule out, and how often it is ruled out.
@@ -729,8 +727,7 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
             etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s",
                          etp_withheld_name(withheld));
         }
-        etp_ab_answer_lines(p->ab, r, arena);
-        etp_ab_reason_sections(p->ab, r, arena);
+        etp_ab_as_part(p->ab, r, arena);
         etp_ab_counters_section(p->ab, r, arena);
         etp_report_end_part(r);
     }
@@ -766,14 +763,21 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
         headlines(etp_sweep_phase(s, i), r, arena);
     }
     facts(s, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    const etp_ab_views pairs = etp_sweep_views(s, arena);
+    etp_ab_page_actions(&pairs, r, arena);
+    etp_report_medium(r, ETP_OFF_PAGE);
     screen(s, r, arena);
-    cell_table(s, r, arena);
+    etp_report_medium(r, ETP_EVERYWHERE);
+    cell_table(s, r, arena); // on the page the figures come first
+    etp_report_medium(r, ETP_ON_PAGE);
+    screen(s, r, arena);
+    etp_report_medium(r, ETP_EVERYWHERE);
     pictures(s, r, arena);
     thread_map(s, r, arena);
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
     etp_ab_blocks_section(s->ab, r);
-    const etp_ab_views pairs = etp_sweep_views(s, arena);
     if (pairs.items) {
         etp_ab_states_section(&(etp_ab_views){pairs.items, s->n_pairs}, s->ab, r, arena);
     }
@@ -782,6 +786,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     for (size_t i = 1; i < etp_sweep_n_phases(s); i++) {
         phase_part(etp_sweep_phase(s, i), i + 1, r, arena);
     }
+    etp_report_parts(r, "each", "Pair by pair");
     for (size_t i = 0; i < etp_sweep_n_phases(s); i++) {
         parts(etp_sweep_phase(s, i), i, r, arena);
     }

@@ -308,7 +308,7 @@ static void add_hostile_head(etp_report *r, const char *z)
     };
     etp_report_headline(r, &h);
     for (int i = 0; i < 5; i++) {
-        etp_action a = {z, z, z, z, i ? 1 : 0, i ? 1e300 : NONE, NONE, 1, ETP_KIND_NS};
+        etp_action a = {z, z, z, z, z, i ? 1 : 0, i ? 1e300 : NONE, NONE, 1, ETP_KIND_NS};
         etp_report_action(r, &a);
     }
 }
