@@ -25,6 +25,9 @@ void etp_shell_word(etp_strbuf *buf, const char *text)
 {
     static const char k_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-_./,:=+@%";
+    if (!text) { // one that memory was lacking for: what BUF is of remembers it
+        return;
+    }
     if (text[0] && text[strspn(text, k_plain)] == '\0') {
         etp_strbuf_appendz(buf, text);
     } else {

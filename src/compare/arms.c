@@ -32,7 +32,6 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     for (size_t i = 0; i < run->facts.n; i++) {
         etp_ab_fact fact = {etp_arena_strdup(&s->arena, run->facts.items[i].key),
                             etp_arena_strdup(&s->arena, run->facts.items[i].value)};
-        ETP_NEED(fact.key && fact.value, err, "device");
         ab->device[ab->n_device++] = fact;
     }
     return ETP_OK;
@@ -79,7 +78,6 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
             .first_ns = ETP_NS_UNKNOWN,
             .peak_rss_bytes = ETP_NS_UNKNOWN,
         };
-        ETP_NEED(arm.name, err, "arms");
         arm.level = arm.level_name ? etp_level_find(ETP_ISA_NONE, arm.level_name) : ETP_LEVEL_NONE;
         s->ab.arms[s->ab.n_arms++] = arm;
     }
@@ -89,7 +87,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
         etp_ab_dump dump = {.path = dir ? etp_run_path(&s->arena, dir, d->path) : NULL,
                             .arm = d->arm,
                             .block = d->block};
-        ETP_NEED(dump.path && ETP_PUSH(&s->arena, &s->dumps, dump), err, "dumps");
+        ETP_ADD(&s->arena, &s->dumps, dump);
     }
     for (size_t i = 0; i < run->lost.n; i++) {
         const etp_run_lost *l = &run->lost.items[i];
@@ -102,7 +100,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
             .recovered = l->recovered,
         };
         s->ab.block_lost = s->ab.block_lost || !l->recovered;
-        ETP_NEED(lost.text && ETP_PUSH(&s->arena, &s->ab.lost, lost), err, "lost launches");
+        ETP_ADD(&s->arena, &s->ab.lost, lost);
     }
     return ETP_OK;
 }
@@ -114,9 +112,9 @@ etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err)
     etp_str at = s->run.generated_at; // "2026-03-01T14:52:03Z"
     if (at.len >= strlen("2026-03-01T14:52") && at.ptr[10] == 'T') {
         s->ab.measured_at = etp_arena_printf(&s->arena, "%.10s %.5s", at.ptr, at.ptr + 11);
-        ETP_NEED(s->ab.measured_at, err, "date");
     }
-    return take_arms(s, err);
+    ETP_TRY(take_arms(s, err));
+    return etp_arena_check(&s->arena, err, "the run"); // its texts are compared from here on
 }
 
 // The level that a dump's name ends in ("arm64_neon"), only to choose a baseline by.

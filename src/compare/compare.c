@@ -371,7 +371,6 @@ static etp_status build_operators(etp_ab_session *s, etp_error *err)
     ab->n_operators = g.ops.n;
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         ab->operators[i].id = etp_arena_printf(&s->arena, "op%u", i + 1);
-        ETP_NEED(ab->operators[i].id, err, "operators");
     }
     finish_operators(s);
     return order_by_time(s, err);

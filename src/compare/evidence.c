@@ -20,13 +20,12 @@ etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run, const 
         const etp_proof *p = &kernels.arms[i].proof;
         arm->kernels = kernels.arms[i].sampled ? &kernels.arms[i].kernels : NULL;
         for (size_t k = 0; k < p->lines.n; k++) {
-            ETP_TRY(etp_proof_add(&arm->proof, &s->arena, p->lines.items[k], err));
+            etp_proof_add(&arm->proof, &s->arena, p->lines.items[k]);
         }
         if (kernels.arms[i].problem) {
-            ETP_TRY(etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
-                                etp_arena_printf(&s->arena, "samples of %s not used: %s", arm->name,
-                                                 kernels.arms[i].problem),
-                                err));
+            etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
+                        etp_arena_printf(&s->arena, "samples of %s not used: %s", arm->name,
+                                         kernels.arms[i].problem));
         }
     }
     return ETP_OK;
@@ -111,28 +110,24 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
         const char *cost = etp_ab_hook_words(s, arm);
         const char *text =
             foreign ? foreign_mask(s, launch, calls)
-            : cost  ? etp_arena_printf(&s->arena,
+                    : etp_arena_printf(&s->arena,
                                        "cleared %.*s; an SDK library asked the hook at least %llu "
-                                        "times in every launch%s",
+                                       "times in every launch%s",
                                        ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared
                                                                             : ETP_STR("nothing")),
-                                       (unsigned long long)calls, cost)
-                    : NULL;
-        ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
-                                     (etp_proof_line){"mask", text, false, false}, err)
-                     : etp_fail_nomem(err, "proof"));
+                                       (unsigned long long)calls, cost);
+        etp_proof_add(&arm->proof, &s->arena, (etp_proof_line){"mask", text, false, false});
     }
     if (run->selftest.len) {
         const char *text = etp_arena_strdup(&s->arena, run->selftest);
-        ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
-                                     (etp_proof_line){"selftest", text, false, !run->selftest_ok},
-                                     err)
-                     : etp_fail_nomem(err, "proof"));
+        etp_proof_add(&arm->proof, &s->arena,
+                      (etp_proof_line){"selftest", text, false, !run->selftest_ok});
     }
-    return arm->profile
-               ? etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena),
-                                      &s->arena, &arm->proof, err)
-               : ETP_OK;
+    if (arm->profile) {
+        etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena), &s->arena,
+                             &arm->proof);
+    }
+    return ETP_OK;
 }
 
 // A headline that the evidence does not carry is taken back; the raw samples stay.

@@ -17,29 +17,30 @@ const char *etp_finding_id(etp_finding_kind kind)
     return k_findings[kind].id;
 }
 
-etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
-                            const char *const *evidence, size_t n, const char *text, etp_error *err)
+void etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
+                      const char *const *evidence, size_t n, const char *text)
 {
     const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n + 1);
-    const char *id = etp_arena_printf(&s->arena, "F%zu", s->ab.findings.n + 1);
-    ETP_NEED(refs && id && text, err, "findings");
+    if (!refs) {
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         refs[i] = evidence[i];
     }
-    etp_ab_finding f = {.id = id,
+    etp_ab_finding f = {.id = etp_arena_printf(&s->arena, "F%zu", s->ab.findings.n + 1),
                         .kind = kind,
                         .severity = severity,
                         .text = text,
                         .evidence = refs,
                         .n_evidence = n,
                         .formula = k_findings[kind].formula};
-    return ETP_PUSH(&s->arena, &s->ab.findings, f) ? ETP_OK : etp_fail_nomem(err, "findings");
+    ETP_ADD(&s->arena, &s->ab.findings, f);
 }
 
-etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
-                       const char *evidence, const char *text, etp_error *err)
+void etp_ab_find(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
+                 const char *evidence, const char *text)
 {
-    return etp_ab_find_rows(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);
+    etp_ab_find_rows(s, kind, severity, &evidence, evidence ? 1 : 0, text);
 }
 
 // ---- order ----

@@ -25,7 +25,7 @@ static bool moves_data(etp_category category)
     return category == ETP_CATEGORY_DATA_MOVEMENT || category == ETP_CATEGORY_QUANTIZE;
 }
 
-static etp_status take_median(etp_ab_session *s, uint32_t arm, etp_error *err)
+static void take_median(etp_ab_session *s, uint32_t arm)
 {
     struct {
         double *items;
@@ -37,14 +37,12 @@ static etp_status take_median(etp_ab_session *s, uint32_t arm, etp_error *err)
         for (size_t i = 0; mine && i < etp_trace_block_count(trace); i++) {
             const etp_trace_block *b = etp_trace_block_at(trace, i);
             for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-                ETP_NEED(ETP_PUSH(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r]),
-                         err, "medians");
+                ETP_ADD(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r]);
             }
         }
     }
     s->ab.arms[arm].traced_runs = v.n;
     s->ab.arms[arm].traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
-    return ETP_OK;
 }
 
 static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_row *row, int64_t ns)
@@ -71,7 +69,7 @@ etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err)
         etp_ab_arm *arm = &s->ab.arms[a];
         const etp_profile *p = arm->profile;
         etp_means mean;
-        ETP_TRY(take_median(s, a, err));
+        take_median(s, a);
         ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, &s->arena, &mean, err));
         arm->split = (etp_ab_split){.boundary_ns = mean.boundary_ns,
                                     .framework_ns = mean.framework_ns,
@@ -120,13 +118,13 @@ static int first_things_first(const void *pa, const void *pb)
     return (a->op > b->op) - (a->op < b->op);
 }
 
-etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err)
+void etp_ab_find_hot(etp_ab_session *s)
 {
     etp_ab *ab = &s->ab;
     ab->hot_arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     int64_t total = ab->n_arms ? ab->arms[ab->hot_arm].traced_ns : ETP_NS_UNKNOWN;
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
-        return ETP_OK;
+        return;
     }
     double whole = whole_speedup(ab);
     for (uint32_t i = 0; i < ab->n_operators; i++) {
@@ -138,15 +136,14 @@ etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err)
         }
         if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
             ab->hot.n = 0;
-            return ETP_OK;
+            return;
         }
         hot.kind = kind_of(ab, op, whole);
-        ETP_NEED(ETP_PUSH(&s->arena, &ab->hot, hot), err, "bottlenecks");
+        ETP_ADD(&s->arena, &ab->hot, hot);
     }
     if (ab->hot.n) {
         qsort(ab->hot.items, ab->hot.n, sizeof *ab->hot.items, first_things_first);
     }
-    return ETP_OK;
 }
 
 // ---- by name ----

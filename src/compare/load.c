@@ -220,9 +220,10 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     }
     etp_status st = etp_profile_build(traces, n, &s->arena, profile, err);
     if (st == ETP_UNKNOWN) {
-        return etp_ab_find(
+        etp_ab_find(
             s, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(&s->arena, "%s: no execution in its traces finished", a->name), err);
+            etp_arena_printf(&s->arena, "%s: no execution in its traces finished", a->name));
+        return ETP_OK;
     }
     if (st != ETP_OK) {
         return etp_fail_ctx(err, "%s", a->name);
@@ -251,8 +252,8 @@ etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
         bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
                       strlen(err->msg) > at;
         d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
-                            etp_arena_printf(&s->arena, "trace not used: %s", d->problem), err));
+        etp_ab_find(s, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
+                    etp_arena_printf(&s->arena, "trace not used: %s", d->problem));
     }
     for (uint32_t arm = 0; arm < s->ab.n_arms; arm++) {
         ETP_TRY(profile_arm(s, arm, err));

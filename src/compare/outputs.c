@@ -26,20 +26,19 @@ etp_output_precision etp_ab_precision_of(const etp_profile *p)
 }
 
 // That NaN stands where NaN stands is no agreement of results.
-static etp_status mention_nan(etp_ab_session *s, const char *whose, const char *against,
-                              const etp_outputs_comparison *c, etp_error *err)
+static void mention_nan(etp_ab_session *s, const char *whose, const char *against,
+                        const etp_outputs_comparison *c)
 {
     if (c->nan_both == 0) {
-        return ETP_OK;
+        return;
     }
-    return etp_ab_find(
+    etp_ab_find(
         s, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
         etp_arena_printf(
             &s->arena,
             "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
             whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
-            c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""),
-        err);
+            c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""));
 }
 
 static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN};
@@ -54,22 +53,20 @@ static void take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 }
 
 // Worse of what was known and C; the first reason becomes a finding.
-static etp_status take_comparison(etp_ab_session *s, const char *whose, const char *against,
-                                  const etp_outputs_comparison *c, etp_ab_correctness *out,
-                                  etp_error *err)
+static void take_comparison(etp_ab_session *s, const char *whose, const char *against,
+                            const etp_outputs_comparison *c, etp_ab_correctness *out)
 {
-    ETP_TRY(mention_nan(s, whose, against, c, err));
+    mention_nan(s, whose, against, c);
     if (c->ok && c->elements > 0 && c->nan_both == c->elements) {
-        return ETP_OK;
+        return;
     }
     etp_ab_correctness one = {c->ok, c->max_abs, c->max_rel, c->cosine, c->argmax};
     take_worse(out, &one);
     if (c->ok || !c->why) {
-        return ETP_OK;
+        return;
     }
-    return etp_ab_find(s, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
-                       etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why),
-                       err);
+    etp_ab_find(s, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
+                etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why));
 }
 
 // Folder NAME of the run; NULL without memory.
@@ -96,13 +93,18 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
-    if (etp_outputs_compare(x, y, precision, &s->arena, &c, &why) != ETP_OK) {
-        return etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s",
-                                            s->ab.arms[arm].name, against, why.msg),
-                           err);
+    etp_status st = etp_outputs_compare(x, y, precision, &s->arena, &c, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, "outputs");
     }
-    return take_comparison(s, s->ab.arms[arm].name, against, &c, out, err);
+    if (st != ETP_OK) {
+        etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
+                    etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s",
+                                     s->ab.arms[arm].name, against, why.msg));
+        return ETP_OK;
+    }
+    take_comparison(s, s->ab.arms[arm].name, against, &c, out);
+    return ETP_OK;
 }
 
 // Arms AGAINST and AT of the answer run the same program.
@@ -116,7 +118,6 @@ static etp_status compare_two(etp_ab_session *s, const etp_run *base, uint32_t b
         against == s->ab.baseline
             ? ""
             : etp_arena_printf(&s->arena, " against those of %s", arms[against].name);
-    ETP_NEED(words, err, "outputs");
     ETP_TRY(compare_dirs(s, at, outputs_dir(s, base, base_arm), outputs_dir(s, cand, cand_arm),
                          words, etp_ab_precision_of(arms[against].profile), &one, err));
     take_worse(&s->ab.correctness, &one);

@@ -108,7 +108,7 @@ ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp
 ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
                                                  uint32_t run_arm, uint32_t at, etp_error *err);
 // grade.c: how much the arms have in common.
-ETP_NODISCARD etp_status etp_ab_grade(etp_ab_session *s, etp_error *err);
+void etp_ab_grade(etp_ab_session *s);
 // evidence.c
 ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                                           uint32_t arm, etp_error *err);
@@ -120,16 +120,15 @@ ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run,
                                           uint32_t at, etp_error *err);
 const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
 // 4-bit weights in groups where the feature is SME.
-ETP_NODISCARD etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err);
+void etp_ab_groupwise_finding(etp_ab_session *s);
 // How far a call of a language model with one token is from what memory allows.
-ETP_NODISCARD etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err);
+void etp_ab_decode_finding(etp_ab_session *s);
 // What the program of a text decoder with a cache costs beside that; in language.c and decoder.c.
-ETP_NODISCARD etp_status etp_ab_program_findings(etp_ab_session *s, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m,
-                                                 uint64_t cache, etp_error *err);
+void etp_ab_program_findings(etp_ab_session *s);
+void etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t cache);
 // How many tokens of a prompt a call should take, when several numbers were measured.
-ETP_NODISCARD etp_status etp_ab_chunk_finding(etp_ab_session *s, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
+void etp_ab_chunk_finding(etp_ab_session *s);
+void etp_ab_hook_findings(etp_ab_session *s);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  bool control_differs);
@@ -139,7 +138,7 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reaso
 ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
+void etp_ab_find_hot(etp_ab_session *s);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
@@ -157,7 +156,7 @@ ETP_NODISCARD etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err);
 // ends.c: what is around Method::execute in traced launches.
 ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
 // judge/judge.c: grade and findings.
-ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
+void etp_ab_judge(etp_ab_session *s);
 
 // environment.c: what surrounded the blocks.
 ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run,
@@ -168,26 +167,22 @@ const char *etp_ab_drift_words(etp_ab_session *s,
                                const etp_ab_comparison *c); // NULL on out of memory
 // states.c: cold, warm, taking turns, traced.
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);
+void etp_ab_resident_finding(etp_ab_session *s, size_t at);
 
 // clock.c: cycles, clock and waiting.
 ETP_NODISCARD etp_status etp_ab_count(etp_ab_session *s, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err);
+void etp_ab_clock_findings(etp_ab_session *s, size_t at);
 
 // ruled_out.c: what else could have made the difference; suspects become findings.
-ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
+void etp_ab_weigh_causes(etp_ab_session *s);
 
-// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means
-// out of memory. Findings about a part of the time change places among themselves: the largest part
-// first.
+// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. Findings about a
+// part of the time change places among themselves: the largest part first.
 void etp_ab_rank_findings(etp_ab_session *s);
-ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind,
-                                     etp_finding_severity severity, const char *evidence,
-                                     const char *text, etp_error *err);
+void etp_ab_find(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
+                 const char *evidence, const char *text);
 // The same resting on N rows.
-ETP_NODISCARD etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind,
-                                          etp_finding_severity severity,
-                                          const char *const *evidence, size_t n, const char *text,
-                                          etp_error *err);
+void etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
+                      const char *const *evidence, size_t n, const char *text);
 
 #endif

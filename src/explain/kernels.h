@@ -79,8 +79,8 @@ uint64_t etp_kernels_strays(uint64_t n);
 // Judges arm INDEX by its samples. Instructions that need more than the level allows contradict it.
 // So does the want of what another arm of the same model, which the level allows too, shows plenty
 // of. What is the level's own supports it.
-ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
-                                           etp_arena *arena, etp_proof *proof, etp_error *err);
+void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,
+                       etp_proof *proof);
 
 // Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.

@@ -45,14 +45,14 @@ bool etp_op_must_use_sme(const etp_op_name *op)
     return (conv || fc) && has_dtype(op, "QS8") && has_dtype(op, "QC8W");
 }
 
-etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line, etp_error *err)
+void etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line)
 {
     if (line.contradicts) {
         proof->truth = ETP_CONTRADICTED;
     } else if (line.supports && proof->truth == ETP_UNPROVEN) {
         proof->truth = ETP_CONFIRMED;
     }
-    return ETP_PUSH(arena, &proof->lines, line) ? ETP_OK : etp_fail_nomem(err, "proof");
+    ETP_ADD(arena, &proof->lines, line);
 }
 
 typedef struct name_counts {
@@ -90,96 +90,93 @@ static name_counts count_names(const etp_profile *profile, const etp_name_book *
     return c;
 }
 
-static etp_status say(etp_proof *proof, etp_arena *arena, bool supports, bool contradicts,
-                      const char *text, etp_error *err)
+static void say(etp_proof *proof, etp_arena *arena, bool supports, bool contradicts,
+                const char *text)
 {
-    ETP_NEED(text, err, "proof");
-    return etp_proof_add(proof, arena, (etp_proof_line){"names", text, supports, contradicts}, err);
+    etp_proof_add(proof, arena, (etp_proof_line){"names", text, supports, contradicts});
 }
 
-static etp_status judge_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof,
-                                  etp_error *err)
+static void judge_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof)
 {
     if (c->sme) {
-        return say(proof, arena, true, false,
-                   etp_arena_printf(arena, "%u operators carry SME names, e.g. '%.*s'", c->sme,
-                                    ETP_STR_ARG(c->sme_example)),
-                   err);
+        say(proof, arena, true, false,
+            etp_arena_printf(arena, "%u operators carry SME names, e.g. '%.*s'", c->sme,
+                             ETP_STR_ARG(c->sme_example)));
+        return;
     }
     if (c->must_sme) {
-        return say(proof, arena, false, true,
-                   etp_arena_printf(arena,
-                                    "%u operators would have to run on SME and do not, e.g. "
-                                    "'%.*s'",
-                                    c->must_sme, ETP_STR_ARG(c->must_example)),
-                   err);
+        say(proof, arena, false, true,
+            etp_arena_printf(arena,
+                             "%u operators would have to run on SME and do not, e.g. "
+                             "'%.*s'",
+                             c->must_sme, ETP_STR_ARG(c->must_example)));
+        return;
     }
-    return say(proof, arena, false, false, "no operator of this model shows SME in its name", err);
+    say(proof, arena, false, false, "no operator of this model shows SME in its name");
 }
 
-static etp_status judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof,
-                                     etp_error *err)
+static void judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof)
 {
     if (c->sme) {
-        return say(proof, arena, false, true,
-                   etp_arena_printf(arena,
-                                    "%u operators carry SME names although SME is hidden, "
-                                    "e.g. '%.*s'",
-                                    c->sme, ETP_STR_ARG(c->sme_example)),
-                   err);
+        say(proof, arena, false, true,
+            etp_arena_printf(arena,
+                             "%u operators carry SME names although SME is hidden, "
+                             "e.g. '%.*s'",
+                             c->sme, ETP_STR_ARG(c->sme_example)));
+        return;
     }
     if (c->must_sme) {
-        return say(proof, arena, true, false,
-                   etp_arena_printf(arena,
-                                    "%u operators that SME would have renamed kept their "
-                                    "names, e.g. '%.*s'",
-                                    c->must_sme, ETP_STR_ARG(c->must_example)),
-                   err);
+        say(proof, arena, true, false,
+            etp_arena_printf(arena,
+                             "%u operators that SME would have renamed kept their "
+                             "names, e.g. '%.*s'",
+                             c->must_sme, ETP_STR_ARG(c->must_example)));
+        return;
     }
-    return say(proof, arena, false, false, "no operator of this model shows SME in its name", err);
+    say(proof, arena, false, false, "no operator of this model shows SME in its name");
 }
 
-static etp_status judge_x86(const name_counts *c, bool vnni_level, etp_arena *arena,
-                            etp_proof *proof, etp_error *err)
+static void judge_x86(const name_counts *c, bool vnni_level, etp_arena *arena, etp_proof *proof)
 {
     if (c->vnni) {
-        return say(proof, arena, vnni_level, !vnni_level,
-                   etp_arena_printf(arena, "%u operators carry VNNI names%s, e.g. '%.*s'", c->vnni,
-                                    vnni_level ? "" : " although VNNI is hidden",
-                                    ETP_STR_ARG(c->vnni_example)),
-                   err);
+        say(proof, arena, vnni_level, !vnni_level,
+            etp_arena_printf(arena, "%u operators carry VNNI names%s, e.g. '%.*s'", c->vnni,
+                             vnni_level ? "" : " although VNNI is hidden",
+                             ETP_STR_ARG(c->vnni_example)));
+        return;
     }
     if (c->not_vnni) {
-        return say(proof, arena, !vnni_level, vnni_level,
-                   etp_arena_printf(arena, "%u dynamically quantised operators %s, e.g. '%.*s'",
-                                    c->not_vnni,
-                                    vnni_level ? "would have to run on VNNI and do not"
-                                               : "that VNNI would have renamed kept their names",
-                                    ETP_STR_ARG(c->not_vnni_example)),
-                   err);
+        say(proof, arena, !vnni_level, vnni_level,
+            etp_arena_printf(arena, "%u dynamically quantised operators %s, e.g. '%.*s'",
+                             c->not_vnni,
+                             vnni_level ? "would have to run on VNNI and do not"
+                                        : "that VNNI would have renamed kept their names",
+                             ETP_STR_ARG(c->not_vnni_example)));
+        return;
     }
-    return say(proof, arena, false, false,
-               "names of this model's operators are the same at every level", err);
+    say(proof, arena, false, false, "names of this model's operators are the same at every level");
 }
 
-etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
-                                const etp_name_book *book, etp_arena *arena, etp_proof *proof,
-                                etp_error *err)
+void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
+                          etp_arena *arena, etp_proof *proof)
 {
     const etp_level_info *info = etp_level_get(level);
     if (!info) {
-        return say(proof, arena, false, false, "no level is claimed", err);
+        say(proof, arena, false, false, "no level is claimed");
+        return;
     }
     proof->by_table =
         !book || !book->off; // a name proves what the build has with the feature alone
     name_counts c = count_names(profile, book);
     if (info->family == ETP_ISA_X86_64) {
-        return judge_x86(&c, level == ETP_LEVEL_VNNI, arena, proof, err);
+        judge_x86(&c, level == ETP_LEVEL_VNNI, arena, proof);
+        return;
     }
     if (level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1) {
-        return judge_sme_level(&c, arena, proof, err);
+        judge_sme_level(&c, arena, proof);
+        return;
     }
-    return judge_no_sme_level(&c, arena, proof, err);
+    judge_no_sme_level(&c, arena, proof);
 }
 
 const char *etp_proof_names_note(const etp_proof *proof)

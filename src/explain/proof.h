@@ -37,13 +37,11 @@ bool etp_op_must_use_sme(const etp_op_name *op);
 
 // Judges PROFILE, the traces of an arm that claims LEVEL, by its operator names and appends a line.
 // BOOK may be NULL.
-ETP_NODISCARD etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
-                                              const etp_name_book *book, etp_arena *arena,
-                                              etp_proof *proof, etp_error *err);
+void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
+                          etp_arena *arena, etp_proof *proof);
 // What to say beside a proof by names that rests on the table alone, NULL when it does not.
 const char *etp_proof_names_note(const etp_proof *proof);
 // Appends evidence of another kind that has been judged elsewhere.
-ETP_NODISCARD etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line,
-                                       etp_error *err);
+void etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line);
 
 #endif

@@ -25,16 +25,14 @@ static const char *share_words(etp_ab_session *s, const etp_paired *p, const cha
                             at, lo, hi, takes ? "of" : "to", whole);
 }
 
-static etp_status clock_finding(etp_ab_session *s, const etp_ab_comparison *c,
-                                const etp_clock_split *x, etp_error *err)
+static void clock_finding(etp_ab_session *s, const etp_ab_comparison *c, const etp_clock_split *x)
 {
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
                            *a = &s->ab.counters.arms[c->candidate];
     if (!outside(&x->clock)) {
-        return ETP_OK;
+        return;
     }
     const char *share = share_words(s, &x->clock, "it");
-    ETP_NEED(share, err, "findings");
     // The cycles are the same, or point the other way: without the clock there would be no such
     // verdict.
     bool whole = x->speedup.verdict == x->clock.verdict && x->cycles.verdict != x->clock.verdict &&
@@ -43,47 +41,39 @@ static etp_status clock_finding(etp_ab_session *s, const etp_ab_comparison *c,
         whole ? etp_arena_printf(&s->arena, "the %s is a clock effect: ",
                                  x->clock.verdict == ETP_VERDICT_FASTER ? "speedup" : "slowdown")
               : "";
-    const char *text =
-        said ? etp_arena_printf(&s->arena,
-                                "%s against %s: %scycles say %.3g× [%.3g, %.3g], the clock %s "
-                                "(%.3g GHz against %.3g GHz)",
-                                s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said,
-                                x->cycles.estimate, x->cycles.lo, x->cycles.hi, share, a->clock_ghz,
-                                b->clock_ghz)
-             : NULL;
-    return etp_ab_find(s, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text,
-                       err);
+    const char *text = etp_arena_printf(
+        &s->arena,
+        "%s against %s: %scycles say %.3g× [%.3g, %.3g], the clock %s "
+        "(%.3g GHz against %.3g GHz)",
+        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said, x->cycles.estimate,
+        x->cycles.lo, x->cycles.hi, share, a->clock_ghz, b->clock_ghz);
+    etp_ab_find(s, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
 // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
 // finding.
-static etp_status waits_finding(etp_ab_session *s, const etp_ab_comparison *c,
-                                const etp_clock_split *x, etp_error *err)
+static void waits_finding(etp_ab_session *s, const etp_ab_comparison *c, const etp_clock_split *x)
 {
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
                            *a = &s->ab.counters.arms[c->candidate];
     if (!outside(&x->busy) || s->ab.arms[c->baseline].threads != s->ab.arms[c->candidate].threads) {
-        return ETP_OK;
+        return;
     }
     const char *share = share_words(s, &x->busy, "what cycles and clock give");
-    const char *text =
-        share ? etp_arena_printf(
-                    &s->arena,
-                    "%s against %s: waiting differs: %.3g CPUs at work against %.3g, which %s",
-                    s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, a->busy, b->busy,
-                    share)
-              : NULL;
-    return etp_ab_find(s, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text, err);
+    const char *text = etp_arena_printf(
+        &s->arena, "%s against %s: waiting differs: %.3g CPUs at work against %.3g, which %s",
+        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, a->busy, b->busy, share);
+    etp_ab_find(s, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
-etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err)
+void etp_ab_clock_findings(etp_ab_session *s, size_t at)
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
     if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
-        return ETP_OK;
+        return;
     }
-    ETP_TRY(clock_finding(s, c, &s->ab.counters.splits[at], err));
-    return waits_finding(s, c, &s->ab.counters.splits[at], err);
+    clock_finding(s, c, &s->ab.counters.splits[at]);
+    waits_finding(s, c, &s->ab.counters.splits[at]);
 }
 
 const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm)
@@ -96,23 +86,21 @@ const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm)
                             arm->hook.calls, arm->hook.call_ns, 100 * arm->hook.share);
 }
 
-etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err)
+void etp_ab_hook_findings(etp_ab_session *s)
 {
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_ab_arm *arm = &s->ab.arms[i];
         if (!(arm->hook.share > HOOK_WORTH_SAYING)) {
             continue;
         }
-        ETP_TRY(etp_ab_find(
+        etp_ab_find(
             s, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
             etp_arena_printf(
                 &s->arena,
                 "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
                 "the runner's hook adds %.3g ns to each",
-                100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns),
-            err));
+                100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns));
     }
-    return ETP_OK;
 }
 
 static void put_correlation(etp_strbuf *text, double rho, double sign, const char *what)
@@ -145,24 +133,23 @@ const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");
-    return text.failed ? NULL : text.ptr;
+    return text.ptr;
 }
 
-etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err)
+void etp_ab_resident_finding(etp_ab_session *s, size_t at)
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
     const etp_ab_resident *r = &c->resident;
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
-        return ETP_OK;
+        return;
     }
-    return etp_ab_find(s, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
-                       etp_arena_printf(&s->arena,
-                                        "%s against %s: taking turns they differ by %.3g× [%.3g, "
-                                        "%.3g], launched alone by %.3g×: a factor of %.3g "
-                                        "[%.3g, %.3g] comes from how they are run (caches between "
-                                        "inferences, clock, placement in memory)",
-                                        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
-                                        r->estimate, r->lo, r->hi, c->estimate, r->change,
-                                        r->change_lo, r->change_hi),
-                       err);
+    etp_ab_find(s, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
+                etp_arena_printf(&s->arena,
+                                 "%s against %s: taking turns they differ by %.3g× [%.3g, "
+                                 "%.3g], launched alone by %.3g×: a factor of %.3g "
+                                 "[%.3g, %.3g] comes from how they are run (caches between "
+                                 "inferences, clock, placement in memory)",
+                                 s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
+                                 r->estimate, r->lo, r->hi, c->estimate, r->change, r->change_lo,
+                                 r->change_hi));
 }

@@ -35,19 +35,17 @@ static bool writes(const etp_method *m, const etp_instruction *in, uint64_t byte
 }
 
 // Time of one kernel call in the arm, 0 unknown; its operator goes to OUT.
-static etp_status take(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out,
-                       etp_error *err)
+static void take(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out)
 {
     for (size_t i = 0; i < d->ab->n_operators; i++) {
         const etp_ab_operator *op = &d->ab->operators[i];
         bool mine = !op->delegated && op->chain == (int32_t)in->chain &&
                     op->instruction == (int32_t)in->index;
-        if (mine && !ETP_PUSH(&d->s->arena, out, op->id)) {
-            return etp_fail_nomem(err, "findings");
+        if (mine) {
+            ETP_ADD(&d->s->arena, out, op->id);
         }
         *ns += mine && op->ns[d->arm] > 0 ? op->ns[d->arm] : 0;
     }
-    return ETP_OK;
 }
 
 // " and take 23 % of an inference"; empty where times say nothing.
@@ -62,7 +60,7 @@ static const char *share_words(const decoder *d, int64_t ns, const char *before)
 
 // ---- attention ----
 
-static etp_status attention(const decoder *d, uint64_t cache, etp_error *err)
+static void attention(const decoder *d, uint64_t cache)
 {
     ids found = {0};
     int64_t ns = 0;
@@ -71,15 +69,15 @@ static etp_status attention(const decoder *d, uint64_t cache, etp_error *err)
         const etp_instruction *in = &d->m->instructions[i];
         if (in->kind == ETP_INSTR_KERNEL && writes(d->m, in, cache)) {
             kernels++;
-            ETP_TRY(take(d, in, &ns, &found, err));
+            take(d, in, &ns, &found);
         }
     }
     const char *share = share_words(d, ns, ", which take");
-    if (kernels == 0 || !share) {
-        return share ? ETP_OK : etp_fail_nomem(err, "findings");
+    if (kernels == 0) {
+        return;
     }
     char size[ETP_NUMBER_CHARS];
-    return etp_ab_find_rows(
+    etp_ab_find_rows(
         d->s, ETP_FINDING_ATTENTION, ETP_SEVERITY_INFO, found.items, found.n,
         etp_arena_printf(
             &d->s->arena,
@@ -89,8 +87,7 @@ static etp_status attention(const decoder *d, uint64_t cache, etp_error *err)
             "operators write the new tokens and read those seen (export with --attention fused, "
             "use_sdpa_with_kv_cache)",
             kernels, etp_format_bytes(cache, size), share, d->m->n_of_kind[ETP_INSTR_KERNEL],
-            d->m->n_of_kind[ETP_INSTR_DELEGATE]),
-        err);
+            d->m->n_of_kind[ETP_INSTR_DELEGATE]));
 }
 
 // ---- the last matrix and the embedding ----
@@ -135,7 +132,7 @@ static bool embeds(const etp_instruction *in)
     return in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
 }
 
-static etp_status ends(const decoder *d, etp_error *err)
+static void ends(const decoder *d)
 {
     ids found = {0};
     int64_t last_ns = 0, first_ns = 0;
@@ -148,10 +145,12 @@ static etp_status ends(const decoder *d, etp_error *err)
         first = !first && embeds(in) ? in : first;
     }
     if (!last) {
-        return ETP_OK; // an embedding is a kernel in every export, and cheap
+        return; // an embedding is a kernel in every export, and cheap
     }
-    ETP_TRY(take(d, last, &last_ns, &found, err));
-    ETP_TRY(first ? take(d, first, &first_ns, &found, err) : ETP_OK);
+    take(d, last, &last_ns, &found);
+    if (first) {
+        take(d, first, &first_ns, &found);
+    }
     uint64_t all = all_weights(d->m);
     const char *weights = "", *embedding = "";
     char size[ETP_NUMBER_CHARS];
@@ -162,36 +161,34 @@ static etp_status ends(const decoder *d, etp_error *err)
     }
     const char *share = share_words(d, last_ns, ", takes"),
                *other = share_words(d, first_ns, ", with");
-    if (first && other) {
+    if (first) {
         embedding = etp_arena_printf(&d->s->arena, "; the embedding (%.*s) is outside too%s",
                                      ETP_STR_ARG(first->op), other);
     }
-    bool made = weights && embedding && share && other;
-    return etp_ab_find_rows(
+    etp_ab_find_rows(
         d->s, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
-        made ? etp_arena_printf(&d->s->arena,
-                                "the last matrix is outside the delegate: %.*s%s%s%s; let the "
-                                "partitioner take it, or quantise it with the others",
-                                ETP_STR_ARG(last->op), weights, share, embedding)
-             : NULL,
-        err);
+        etp_arena_printf(&d->s->arena,
+                         "the last matrix is outside the delegate: %.*s%s%s%s; let the "
+                         "partitioner take it, or quantise it with the others",
+                         ETP_STR_ARG(last->op), weights, share, embedding));
 }
 
-etp_status etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t cache,
-                                   etp_error *err)
+void etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t cache)
 {
     const decoder d = {s, &s->ab, m, s->ab.engagement.arm};
     bool fused = false;
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         fused = fused || etp_str_starts(m->instructions[i].op, ETP_STR("llama::"));
     }
-    ETP_TRY(fused ? ETP_OK : attention(&d, cache, err));
-    return ends(&d, err);
+    if (!fused) {
+        attention(&d, cache);
+    }
+    ends(&d);
 }
 
 // ---- chunks of a prompt ----
 
-etp_status etp_ab_chunk_finding(etp_ab_session *s, etp_error *err)
+void etp_ab_chunk_finding(etp_ab_session *s)
 {
     const etp_ab_phase *least = NULL, *most = NULL;
     uint32_t arm = s->ab.engagement.arm;
@@ -203,17 +200,16 @@ etp_status etp_ab_chunk_finding(etp_ab_session *s, etp_error *err)
         most = whole && (!most || p->tokens > most->tokens) ? p : most;
     }
     if (!least || most == least || most->tokens == least->tokens) {
-        return ETP_OK;
+        return;
     }
     double few = etp_ab_token_rate(least->ab, arm), many = etp_ab_token_rate(most->ab, arm);
     bool gains = many > few;
     double ratio = gains ? many / few : few / many;
-    return etp_ab_find(
+    etp_ab_find(
         s, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
         etp_arena_printf(&s->arena,
                          "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "
                          "%s calls are %.2f× as fast a token (medians, not compared in pairs)",
                          (unsigned long long)least->tokens, few, (unsigned long long)most->tokens,
-                         many, s->ab.arms[arm].measured, gains ? "long" : "short", ratio),
-        err);
+                         many, s->ab.arms[arm].measured, gains ? "long" : "short", ratio));
 }

@@ -179,7 +179,7 @@ static void note_facts(etp_ab *ab, const common *c)
     }
 }
 
-etp_status etp_ab_grade(etp_ab_session *s, etp_error *err)
+void etp_ab_grade(etp_ab_session *s)
 {
     etp_ab *ab = &s->ab;
     bool sides = s->two_sides && s->sides[0].dir && s->sides[1].dir;
@@ -207,5 +207,4 @@ etp_status etp_ab_grade(etp_ab_session *s, etp_error *err)
         }
     }
     note_facts(ab, &c);
-    return ab->grade_reason ? ETP_OK : etp_fail_nomem(err, "grade");
 }

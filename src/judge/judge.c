@@ -11,28 +11,27 @@ static bool silent(const etp_ab *ab, size_t comparison)
     return ab->emulated || ab->comparisons[comparison].withheld;
 }
 
-static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
+static void shift_finding(etp_ab_session *s, size_t at)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_shift *shift = &ab->shifts[at];
     if (!shift->moved || silent(ab, at)) {
-        return ETP_OK;
+        return;
     }
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
     const char *evidence[] = {before, after};
-    return etp_ab_find_rows(
+    etp_ab_find_rows(
         s, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
                          before, 100 * shift->before_share, after, 100 * shift->after_share,
-                         100 * shift->after_was),
-        err);
+                         100 * shift->after_was));
 }
 
 // What got slower comes first, the worst loss first, with the inference that is left when only
 // this operator goes back: the same addition as etprof whatif 'back ID'.
-static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
+static void slower_findings(etp_ab_session *s, size_t at)
 {
     enum { SHOWN = 3 };
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
@@ -56,23 +55,18 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
         const char *try_it =
             s->two_sides ? ""
                          : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'", row->id);
-        const char *text =
-            !try_it
-                ? NULL
-                : etp_arena_printf(
-                      &s->arena,
-                      "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
-                      row->label, etp_format_ns((double)row->delta_ns, d),
-                      etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
-                      etp_format_ns((double)cand->traced_ns, now),
-                      etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
-        ETP_TRY(etp_ab_find_rows(s, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text, err));
+        const char *text = etp_arena_printf(
+            &s->arena, "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
+            row->label, etp_format_ns((double)row->delta_ns, d),
+            etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
+            etp_format_ns((double)cand->traced_ns, now),
+            etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
+        etp_ab_find_rows(s, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text);
     }
-    return ETP_OK;
 }
 
 // Layout work and converts together are a large part of what runs now.
-static etp_status layout_finding(etp_ab_session *s, etp_error *err)
+static void layout_finding(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
@@ -84,27 +78,25 @@ static etp_status layout_finding(etp_ab_session *s, etp_error *err)
         share += moves && isfinite(c->share[arm]) ? c->share[arm] : 0;
     }
     if (share < 0.3 || ab->emulated) {
-        return ETP_OK;
+        return;
     }
     static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
-    return etp_ab_find_rows(
-        s, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, k_evidence, 2,
-        etp_arena_printf(&s->arena,
-                         "%s is dominated by layout: moving and converting data takes "
-                         "%.0f %% of an inference",
-                         ab->arms[arm].name, 100 * share),
-        err);
+    etp_ab_find_rows(s, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, k_evidence, 2,
+                     etp_arena_printf(&s->arena,
+                                      "%s is dominated by layout: moving and converting data takes "
+                                      "%.0f %% of an inference",
+                                      ab->arms[arm].name, 100 * share));
 }
 
 // The largest group of operators that the feature could not or did not reach.
-static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
+static void engagement_finding(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_engagement *e = &ab->engagement;
     bool worth = e->n_reasons > 0 && ab->arms[e->arm].traced_ns > 0 &&
                  e->reasons[0].ns * 20 > ab->arms[e->arm].traced_ns;
     if (!worth || ab->emulated || e->reasons[0].reason == ETP_REASON_MASKED) {
-        return ETP_OK;
+        return;
     }
     struct {
         const char **items;
@@ -113,11 +105,11 @@ static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (op->engaged.eligible && op->engaged.reason == e->reasons[0].reason &&
-            op->engaged.state != ETP_ENGAGED && !ETP_PUSH(&s->arena, &ids, op->id)) {
-            return etp_fail_nomem(err, "findings");
+            op->engaged.state != ETP_ENGAGED) {
+            ETP_ADD(&s->arena, &ids, op->id);
         }
     }
-    return etp_ab_find_rows(
+    etp_ab_find_rows(
         s, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
         etp_arena_printf(&s->arena,
                          "%u operators with %.0f %% of an inference stay off "
@@ -125,11 +117,10 @@ static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
                          e->reasons[0].operators,
                          100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
                          e->feature_name ? e->feature_name : "XNNPACK",
-                         etp_reason_text(e->reasons[0].reason)),
-        err);
+                         etp_reason_text(e->reasons[0].reason)));
 }
 
-static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
+static void flag_findings(etp_ab_session *s, size_t at)
 {
     unsigned flags = s->stats.comparisons[at].flags;
     for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
@@ -139,19 +130,15 @@ static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
         const etp_ab_comparison *c = &s->ab.comparisons[at];
         const char *what =
             bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
-        ETP_TRY(etp_ab_find(
-            s, ETP_FINDING_STATISTICS,
-            bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
-            what ? etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
-                                    s->ab.arms[c->baseline].name, what)
-                 : NULL,
-            err));
+        etp_ab_find(s, ETP_FINDING_STATISTICS,
+                    bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
+                    etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
+                                     s->ab.arms[c->baseline].name, what));
     }
-    return ETP_OK;
 }
 
 // Kernels outside delegates are a large part of what runs now.
-static etp_status portable_finding(etp_ab_session *s, etp_error *err)
+static void portable_finding(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
@@ -164,46 +151,41 @@ static etp_status portable_finding(etp_ab_session *s, etp_error *err)
     for (size_t i = 0; p && i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         bool portable = op->rows[arm] && op->rows[arm]->kind == ETP_ROW_PORTABLE && op->ns[arm] > 0;
-        if (portable && !ETP_PUSH(&s->arena, &ids, op->id)) {
-            return etp_fail_nomem(err, "findings");
+        if (portable) {
+            ETP_ADD(&s->arena, &ids, op->id);
         }
         ns += portable ? op->ns[arm] : 0;
     }
     double share =
         p && ab->arms[arm].traced_ns > 0 ? (double)ns / (double)ab->arms[arm].traced_ns : 0;
     if (share < 0.25 || ab->emulated) {
-        return ETP_OK;
+        return;
     }
     const char *was = "";
     if (ab->n_comparisons && isfinite(ab->shifts[0].portable_before)) {
         was = etp_arena_printf(&s->arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
                                100 * ab->shifts[0].portable_before);
     }
-    return etp_ab_find_rows(
+    etp_ab_find_rows(
         s, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
-        was ? etp_arena_printf(
-                  &s->arena,
-                  "%zu kernels outside any delegate take %.0f %% of an inference of %s%s", ids.n,
-                  100 * share, ab->arms[arm].name, was)
-            : NULL,
-        err);
+        etp_arena_printf(&s->arena,
+                         "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
+                         ids.n, 100 * share, ab->arms[arm].name, was));
 }
 
-static etp_status lost_words(etp_ab_session *s, etp_error *err)
+static void lost_words(etp_ab_session *s)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_LOST,
-                            l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD, "manifest.json",
-                            etp_arena_printf(&s->arena, "%s, block %u: %s%s", l->arm, l->block,
-                                             l->text, l->recovered ? " (repeated)" : ""),
-                            err));
+        etp_ab_find(s, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
+                    "manifest.json",
+                    etp_arena_printf(&s->arena, "%s, block %u: %s%s", l->arm, l->block, l->text,
+                                     l->recovered ? " (repeated)" : ""));
     }
-    return ETP_OK;
 }
 
 // An arm that fails where the others do not says something about that arm: its level, its model.
-static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
+static void arm_fails_finding(etp_ab_session *s)
 {
     const etp_run_lost *last = NULL;
     size_t n_lost = 0, n_good = 0;
@@ -213,13 +195,13 @@ static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
             continue;
         }
         if (last && last->arm != l->arm) {
-            return ETP_OK; // not one arm's matter
+            return; // not one arm's matter
         }
         last = l;
         n_lost++;
     }
     if (!last || s->ab.n_arms < 2 || last->arm >= s->ab.n_arms) {
-        return ETP_OK;
+        return;
     }
     for (size_t i = 0; i < s->run.launches.n; i++) {
         n_good += s->run.launches.items[i].arm == last->arm;
@@ -238,13 +220,11 @@ static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
                                "others' (last %s: %.*s)",
                                name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
                                ETP_STR_ARG(last->detail));
-    return evidence ? etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, ETP_SEVERITY_BAD, &evidence, 1,
-                                       text, err)
-                    : etp_fail_nomem(err, "findings");
+    etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, ETP_SEVERITY_BAD, &evidence, 1, text);
 }
 
-// Blocks in which time did something else than pass.
-static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *err)
+// Blocks in which time did something else than pass; whether there are any.
+static bool clock_finding(etp_ab_session *s)
 {
     enum { SHOWN = 5 };
     etp_strbuf text;
@@ -265,71 +245,65 @@ static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *e
                               etp_format_change(b->clock_jump_s, 1, jump));
         }
     }
-    *out_found = n > 0;
     if (n == 0) {
-        return ETP_OK;
+        return false;
     }
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
     }
-    return etp_ab_find(
-        s, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
-        text.failed ? NULL
-                    : etp_arena_printf(
-                          &s->arena, "the clocks did not run evenly (%s): what followed began cold",
-                          etp_strbuf_str(&text).ptr),
-        err);
+    etp_ab_find(s, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
+                etp_arena_printf(&s->arena,
+                                 "the clocks did not run evenly (%s): what followed began cold",
+                                 etp_strbuf_str(&text).ptr));
+    return true;
 }
 
 // What the session itself noticed while it measured.
-static etp_status note_words(etp_ab_session *s, etp_error *err)
+static void note_words(etp_ab_session *s)
 {
-    bool clocks;
-    ETP_TRY(clock_finding(s, &clocks, err));
+    bool clocks = clock_finding(s);
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
         etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
         if (etp_str_eqz(id, "cpu_contended") ||
             (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        ETP_TRY(etp_ab_find(s,
-                            etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
-                            : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
-                                                             : ETP_FINDING_NOTE,
-                            etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
-                            "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)),
-                            err));
+        etp_ab_find(s,
+                    etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
+                    : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
+                                                     : ETP_FINDING_NOTE,
+                    etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
+                    "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)));
     }
-    return ETP_OK;
 }
 
-etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
+void etp_ab_judge(etp_ab_session *s)
 {
-    ETP_TRY(etp_ab_grade(s, err));
+    etp_ab_grade(s);
     if (s->ab.misnamed) { // first: whoever reads one finding reads this one
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed, err));
+        etp_ab_find(s, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        ETP_TRY(slower_findings(s, i, err));
+        slower_findings(s, i);
     }
-    ETP_TRY(layout_finding(s, err));
-    ETP_TRY(portable_finding(s, err));
-    ETP_TRY(engagement_finding(s, err));
-    ETP_TRY(etp_ab_groupwise_finding(s, err));
-    ETP_TRY(etp_ab_decode_finding(s, err));
-    ETP_TRY(etp_ab_program_findings(s, err));
+    layout_finding(s);
+    portable_finding(s);
+    engagement_finding(s);
+    etp_ab_groupwise_finding(s);
+    etp_ab_decode_finding(s);
+    etp_ab_program_findings(s);
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        ETP_TRY(shift_finding(s, i, err));
-        ETP_TRY(etp_ab_resident_finding(s, i, err));
-        ETP_TRY(etp_ab_clock_findings(s, i, err));
+        shift_finding(s, i);
+        etp_ab_resident_finding(s, i);
+        etp_ab_clock_findings(s, i);
         if (s->has_stats && !s->ab.emulated) {
-            ETP_TRY(flag_findings(s, i, err));
+            flag_findings(s, i);
         }
     }
-    ETP_TRY(etp_ab_hook_findings(s, err));
-    ETP_TRY(arm_fails_finding(s, err));
-    ETP_TRY(note_words(s, err));
-    ETP_TRY(lost_words(s, err));
+    etp_ab_hook_findings(s);
+    arm_fails_finding(s);
+    note_words(s);
+    lost_words(s);
     etp_ab_rank_findings(s);
-    return etp_ab_weigh_causes(s, err);
+    etp_ab_weigh_causes(s);
 }

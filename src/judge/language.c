@@ -31,7 +31,7 @@ static share shares_of(const etp_ab *ab, bool of_macs)
 
 // Groups are what exporters of language models choose by themselves, and what SME has no kernel
 // for; one scale per channel is a choice at export.
-etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err)
+void etp_ab_groupwise_finding(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     struct {
@@ -41,18 +41,18 @@ etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err)
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         bool mine = op->engaged.eligible && op->engaged.reason == ETP_REASON_BLOCKWISE_4BIT;
-        if (mine && !ETP_PUSH(&s->arena, &ids, op->id)) {
-            return etp_fail_nomem(err, "findings");
+        if (mine) {
+            ETP_ADD(&s->arena, &ids, op->id);
         }
     }
     share by_macs = shares_of(ab, true), by_time = shares_of(ab, false);
     bool macs = by_macs.grouped > 0;
     const share *x = macs ? &by_macs : &by_time;
     if (ids.n == 0 || !(x->all > 0)) {
-        return ETP_OK;
+        return;
     }
     const char *feature = ab->engagement.feature_name ? ab->engagement.feature_name : "SME";
-    return etp_ab_find_rows(
+    etp_ab_find_rows(
         s, ETP_FINDING_GROUPWISE, ETP_SEVERITY_WARN, ids.items, ids.n,
         etp_arena_printf(
             &s->arena,
@@ -60,8 +60,7 @@ etp_status etp_ab_groupwise_finding(etp_ab_session *s, etp_error *err)
             "with one scale per channel %.0f %% could be (export with --dtype 8da4w --group-size "
             "channel, and look at what it does to the outputs)",
             100 * x->on / x->all, macs ? "the multiply-accumulates" : "the time of what multiplies",
-            macs ? "are" : "is", feature, 100 * (x->on + x->grouped) / x->all),
-        err);
+            macs ? "are" : "is", feature, 100 * (x->on + x->grouped) / x->all));
 }
 
 // ---- one token at a time ----
@@ -174,7 +173,7 @@ static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *l
     return ns > 0 && *least > 0;
 }
 
-etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
+void etp_ab_decode_finding(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
@@ -182,7 +181,7 @@ etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
     token_bytes b = m && decodes(s, m) ? bytes_of(m) : (token_bytes){0};
     double least, takes, least_before, before;
     if (b.cache == 0 || b.weights == 0 || !place(ab, arm, &b, &least, &takes)) {
-        return ETP_OK; // no language model, or nothing to hold it against
+        return; // no language model, or nothing to hold it against
     }
     char w[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS], l[ETP_NUMBER_CHARS];
     const char *other = "";
@@ -190,19 +189,16 @@ etp_status etp_ab_decode_finding(etp_ab_session *s, etp_error *err)
         other = etp_arena_printf(&s->arena, ", %s at %.2g %%", ab->arms[ab->baseline].name,
                                  100 * least_before / before);
     }
-    return etp_ab_find(
-        s, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
-        other ? etp_arena_printf(&s->arena,
+    etp_ab_find(s, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
+                etp_arena_printf(&s->arena,
                                  "a token reads %s of weights and %s of cache, which takes memory "
                                  "%s: %s is at %.2g %% of what memory allows%s",
                                  etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
                                  etp_format_ns(least, l), ab->arms[arm].name, 100 * least / takes,
-                                 other)
-              : NULL,
-        err);
+                                 other));
 }
 
-etp_status etp_ab_program_findings(etp_ab_session *s, etp_error *err)
+void etp_ab_program_findings(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     const etp_method *m = ab->n_arms ? method_of(ab, ab->engagement.arm) : NULL;
@@ -214,5 +210,7 @@ etp_status etp_ab_program_findings(etp_ab_session *s, etp_error *err)
     const etp_value *tokens = m && m->n_inputs ? &m->values[m->inputs[0]] : NULL;
     bool decoder = cache != ETP_NO_INDEX && tokens->kind == ETP_EVALUE_TENSOR &&
                    tokens->dtype == ETP_DTYPE_INT64;
-    return decoder ? etp_ab_decoder_findings(s, m, m->values[cache].bytes, err) : ETP_OK;
+    if (decoder) {
+        etp_ab_decoder_findings(s, m, m->values[cache].bytes);
+    }
 }

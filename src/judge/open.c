@@ -67,7 +67,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
 
 // ---- phases ----
 
-static etp_status describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out, etp_error *err)
+static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
 {
     const etp_run_phase *p = &s->run.phases.items[at];
     *out = (etp_ab_phase){.name = etp_arena_strdup(&s->arena, p->name),
@@ -77,7 +77,6 @@ static etp_status describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *o
                           .prompt = p->prompt,
                           .calls = p->calls,
                           .ab = &s->ab};
-    return out->name && out->kind ? ETP_OK : etp_fail_nomem(err, "phases");
 }
 
 // Which phase this is; the answer of the first holds those of all.
@@ -95,9 +94,10 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     s->ab.phase = &phases[0];
     if (options->pair || options->part) {
         uint32_t own = s->run.arms.items[0].phase;
-        return describe_phase(s, own, &phases[0], err);
+        describe_phase(s, own, &phases[0]);
+        return ETP_OK;
     }
-    ETP_TRY(describe_phase(s, 0, &phases[0], err));
+    describe_phase(s, 0, &phases[0]);
     s->ab.phases = phases;
     for (s->ab.n_phases = 1; s->ab.n_phases < n; s->ab.n_phases++) {
         uint32_t at = (uint32_t)s->ab.n_phases;
@@ -108,7 +108,8 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
         phases[at] = *s->later[s->n_later]->ab.phase;
         s->n_later++;
     }
-    return etp_ab_chunk_finding(s, err);
+    etp_ab_chunk_finding(s);
+    return ETP_OK;
 }
 
 // ---- bare dumps ----
@@ -189,15 +190,11 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
         st = etp_ab_place_roofs(s, options->roofs, err);
     }
     if (st == ETP_OK) {
-        st = etp_ab_find_hot(s, err);
-    }
-    if (st == ETP_OK) {
+        etp_ab_find_hot(s);
         st = etp_ab_next_fixes(s, err);
     }
     if (st == ETP_OK) {
-        st = etp_ab_judge(s, err);
-    }
-    if (st == ETP_OK) {
+        etp_ab_judge(s);
         st = open_phases(s, options, err);
     }
     if (st == ETP_OK) {

@@ -305,15 +305,14 @@ static const struct {
                              "outputs of all arms with the same model, element by element",           "outputs"          },
 };
 
-etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
+void etp_ab_weigh_causes(etp_ab_session *s)
 {
     etp_ab *ab = &s->ab;
     if (ab->n_comparisons == 0) {
-        return ETP_OK;
+        return;
     }
     for (int c = 0; c < ETP_CAUSE_COUNT; c++) {
         verdict v = k_rules[c].judge(s);
-        ETP_NEED(v.text, err, "causes");
         ab->causes[ab->n_causes++] = (etp_ab_cause){.cause = (etp_cause)c,
                                                     .state = v.state,
                                                     .text = v.text,
@@ -321,9 +320,8 @@ etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
                                                     .evidence = k_rules[c].evidence};
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
-            ETP_TRY(etp_ab_find(s, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
-                                etp_arena_printf(&s->arena, "suspect: %s", v.text), err));
+            etp_ab_find(s, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
+                        etp_arena_printf(&s->arena, "suspect: %s", v.text));
         }
     }
-    return ETP_OK;
 }

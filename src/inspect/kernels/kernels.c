@@ -99,7 +99,7 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
                                       run->arms.items[i].model};
     }
     for (size_t i = 0; i < out->n_arms; i++) {
-        ETP_TRY(etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof, err));
+        etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof);
     }
     return ETP_OK;
 }
