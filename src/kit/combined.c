@@ -22,8 +22,25 @@ static const char *fact(const etp_ab *ab, const char *key)
     return NULL;
 }
 
+// The last PARTS names of the path of a run's folder: "monday", "phone/monday".
+static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
+{
+    const char *dir = ab->dir ? ab->dir : "";
+    size_t end = strlen(dir);
+    while (end > 0 && dir[end - 1] == '/') {
+        end--;
+    }
+    size_t from = end;
+    for (int k = 0; from > 0 && (dir[from - 1] != '/' || ++k < parts);) {
+        from--;
+    }
+    from += end - from > 2 && strncmp(dir + from, "./", 2) == 0 ? 2 : 0;
+    return from < end ? etp_arena_printf(arena, "%.*s", (int)(end - from), dir + from)
+                      : "a folder without a name";
+}
+
 // What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor; with the
-// time of measuring.
+// time of measuring; with the folder.
 static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
     const char *platform = ab->platform ? ab->platform
@@ -40,13 +57,15 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
     case 3:
         return etp_arena_printf(arena, "%s %s %s", ab->title, platform,
                                 cpu ? cpu : "processor not recorded");
-    default:
+    case 4:
         return etp_arena_printf(arena, "%s %s", platform,
                                 ab->measured_at ? ab->measured_at : "at an unknown time");
+    default:
+        return etp_arena_printf(arena, "%s %s", platform, folder_of(ab, rule - 4, arena));
     }
 }
 
-enum { RULES = 5 };
+enum { RULES = 7 };
 
 static size_t told_apart(const char *const *names, size_t n)
 {
@@ -80,12 +99,13 @@ static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *vi
             memcpy(best, names, n * sizeof *best);
         }
     }
-    for (size_t i = 0; i < n; i++) { // nothing tells them apart: by place
+    for (size_t i = 0; i < n; i++) { // one folder twice: by place
         bool taken = false;
         for (size_t k = 0; k < n; k++) {
             taken = taken || (k != i && strcmp(best[i], best[k]) == 0);
         }
-        views[i].run = taken ? etp_arena_printf(out->arena, "%s ~%zu", best[i], i + 1) : best[i];
+        views[i].run =
+            taken ? etp_arena_printf(out->arena, "%s, run %zu", best[i], i + 1) : best[i];
         ETP_NEED(views[i].run, err, "names");
     }
     return ETP_OK;

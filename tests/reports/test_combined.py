@@ -63,6 +63,20 @@ def formats(tmp):
     expect(tree(tmp) == before, "nothing was written anywhere")
 
 
+def names(tmp):
+    """Runs of one model, processor and date are called by their folders, in every format."""
+    for place in ("monday", "tuesday", "phone/monday"):
+        shutil.copytree(tmp / "qemu", tmp / place)
+    for folders, want in ((("monday", "tuesday"), ["linux monday", "linux tuesday"]),
+                          (("tuesday", "./monday/", "phone/monday"),
+                           ["linux tuesday", "linux monday", "linux phone/monday"]),
+                          (("monday", "monday"), ["linux, run 1", "linux, run 2"])):
+        said = json.loads(run(tmp, "report", *folders, "--format", "json").stdout)["runs"]
+        expect([r["run"] for r in said] == want, folders, [r["run"] for r in said], want)
+        text = run(tmp, "report", *folders).stdout
+        expect("~" not in text and want[0] in text, folders, "in the text")
+
+
 def bad_input(tmp):
     expect("nowhere" in run(tmp, "report", "runs/mac", "nowhere", code=5).stderr, "a missing folder is named")
     (tmp / "nothing").mkdir()
@@ -100,6 +114,7 @@ def main(tmp):
             shutil.copy(ROOT / f"tests/data/{stem}.etdump", tmp / "runs" / name)
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", tmp / "qemu")
     formats(tmp)
+    names(tmp)
     bad_input(tmp)
     seeds(tmp)
 
