@@ -118,11 +118,12 @@ class Inspector:
         found = self._columns()
         labels, places, numbers = _labels(include_units)
         n = found.n
-        statistics = numpy.frombuffer(found.statistics).reshape(len(_STATISTICS), n)
+        statistics: Any = numpy.frombuffer(found.statistics).reshape(len(_STATISTICS), n)
         if found.complete:
             statistics = statistics.copy() # a frame can be written to
         else: # as the official one has it: objects, None for what is not there
-            statistics = numpy.where(numpy.isnan(statistics), None, statistics.astype(object)) # type: ignore[arg-type]
+            statistics = statistics.astype(object)
+            statistics[statistics != statistics] = None
         make, text = _makers()
         blocks: list[tuple[Any, Any]] = [(statistics, numbers)]
         others: list[list[Any]] = []
