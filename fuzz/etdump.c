@@ -67,9 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(etp_inspector_build(&dump, &arena, &table, &err) == ETP_OK);
     etp_inspector_tsv(&table, &sink);
     // The input serves as debug buffer too: offsets and shapes come from it.
-    if (etp_inspector_json(&table, &bytes, &sink, &err) != ETP_OK) {
-        FUZZ_CHECK(err.msg[0] != '\0');
-    }
+    etp_status json = etp_inspector_json(&table, &bytes, &sink, &err);
+    FUZZ_CHECK(json == ETP_OK || err.msg[0] != '\0');
+    FUZZ_CHECK(etp_inspector_columns_write(&table, &bytes, &sink, &err) == json);
     etp_arena_dispose(&arena);
     etp_trace_close(trace);
     return 0;

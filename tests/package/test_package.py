@@ -310,6 +310,22 @@ class Arrow(unittest.TestCase):
             by_hand.setdefault(row["experiment"], []).append(row["duration_ns"])
         self.assertEqual(medians, {k: statistics.median(v) for k, v in by_hand.items()})
 
+    def test_duckdb_scans_the_stream_and_keeps_nothing_of_it(self):
+        """It asks for batches of ours, and what it gives lies in its own memory: the copy is DuckDB's."""
+        if not has("duckdb") or not has("pyarrow"):
+            self.skipTest("no duckdb" if not has("duckdb") else "no pyarrow, which DuckDB reads streams with")
+        import duckdb
+        from etprof import tables
+
+        before = len(tables._handed)
+        watched = Watched(etprof.open(RUN).samples)
+        found = duckdb.sql("select duration_ns from watched").to_arrow_table()
+        self.assertEqual(found.column(0).to_pylist(), watched.table.columns()["duration_ns"])
+        places = watched.seen["duration_ns"]
+        self.assertTrue(places)
+        self.assertTrue(all(chunk.buffers()[1].address not in places for chunk in found.column(0).chunks))
+        self.assertEqual(len(tables._handed), before)
+
     def test_pandas(self):
         if not has("pandas"):
             self.skipTest("no pandas")
