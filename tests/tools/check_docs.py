@@ -63,8 +63,35 @@ def brief_help():
             expect(text.split() == wide.split(), verb, "--help", width, "other words than in a wide terminal")
 
 
+def agents():
+    """AGENTS.md names files, presets, tests and verbs that are there."""
+    text = (TREE / "AGENTS.md").read_text()
+    code = re.findall(r"```\n(.*?)```", text, re.S)
+    code += re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    words = {word.rstrip(",;") for part in code for word in part.split()}
+    paths = {w for w in words if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)+|[\w-]+\.(md|py|txt)", w)}
+    paths = {p for p in paths if not p.startswith("build/")}
+    expect(len(paths) >= 8, "AGENTS.md", "paths", paths)
+    for path in sorted(paths):
+        found = list(TREE.glob(path.rstrip("/"))) or list((TREE / "src").glob(path)) or list(TREE.glob(f"**/{path}"))
+        expect(found, "AGENTS.md", "there is no", path)
+    presets = (TREE / "CMakePresets.json").read_text()
+    for preset in re.findall(r"--preset (\w+)", text):
+        expect(f'"name": "{preset}"' in presets, "AGENTS.md", "no preset", preset)
+    verbs = set(re.findall(r"`etprof ([a-z-]+)", text))
+    expect({"mcp", "skills", "verify-claim"} <= verbs, "AGENTS.md", "verbs", verbs)
+    for verb in verbs:
+        done = subprocess.run([ETPROF, verb, "-h"], capture_output=True, text=True, check=False)
+        expect(done.returncode == 0, "AGENTS.md", "no verb", verb)
+    for test in re.findall(r"\btests? ((?:`\w+`(?:\s+and\s+|,\s+)?)+)", text):
+        for name in re.findall(r"\w+", re.sub(r"\band\b", " ", test)):
+            lists = "".join(p.read_text() for p in TREE.glob("tests/**/CMakeLists.txt"))
+            expect(f"NAME {name} " in lists, "AGENTS.md", "no test", name)
+
+
 def main():
     brief_help()
+    agents()
     readme = TREE / "README.md"
     n = len(readme.read_text().splitlines())
     expect(n <= README_LINES, "README", f"{n} lines, at most {README_LINES}")
