@@ -25,7 +25,7 @@ WORDS = sys.argv[3:]
 ALL = "--all" in WORDS
 ONLY = [w for w in WORDS if w != "--all"]
 DATA = TREE / "tests/data"
-POINTS = 24  # of one command; with --all every one
+POINTS = 12  # of one command; with --all every one
 DUMP, PROGRAM_FILE = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32.pte"
 RECORD = DATA / "mixed_xnnpack_fp32.etrecord"
 KIT = [DATA / f"kit_{side}_exec_all_runs_timeline.csv" for side in ("off", "on")]
