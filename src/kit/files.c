@@ -329,6 +329,12 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
     return ETP_OK;
 }
 
+static const char *table_name(const etp_kit *kit, const char *stem, const char *suffix)
+{
+    return kit->phase ? etp_arena_printf(kit->arena, "%s_%s_%s", stem, kit->phase, suffix)
+                      : etp_arena_printf(kit->arena, "%s_%s", stem, suffix);
+}
+
 static etp_status write_tables(etp_kit *kit, etp_error *err)
 {
     static const struct {
@@ -345,7 +351,7 @@ static etp_status write_tables(etp_kit *kit, etp_error *err)
         if (k_files[i].render == etp_kit_comparison && kit->n_arms < 2) {
             continue;
         }
-        const char *name = etp_arena_printf(kit->arena, "%s_%s", kit->model, k_files[i].suffix);
+        const char *name = table_name(kit, kit->model, k_files[i].suffix);
         ETP_TRY(render(kit, name, k_files[i].render, NULL, err));
     }
     return ETP_OK;
@@ -379,10 +385,12 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
         ETP_TRY(write_arm(kit, &kit->arms[i], err));
     }
     ETP_TRY(write_tables(kit, err));
-    ETP_TRY(render(kit, "metrics.json", etp_kit_metrics, NULL, err));
-    ETP_TRY(render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err));
-    const char *json = etp_arena_printf(kit->arena, "%s_pipeline_summary.json", kit->stem);
-    const char *md = etp_arena_printf(kit->arena, "%s_pipeline_summary.md", kit->stem);
+    if (!kit->phase) { // names that say no model; those of later phases are in their tables
+        ETP_TRY(render(kit, "metrics.json", etp_kit_metrics, NULL, err));
+        ETP_TRY(render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err));
+    }
+    const char *json = table_name(kit, kit->stem, "pipeline_summary.json");
+    const char *md = table_name(kit, kit->stem, "pipeline_summary.md");
     ETP_TRY(render(kit, json, etp_kit_pipeline_json, NULL, err));
     return render(kit, md, etp_kit_pipeline_md, NULL, err);
 }
@@ -404,23 +412,49 @@ static bool has_timelines(const etp_run *run)
     return found;
 }
 
+// "decode256" of "decode @256", as in the names of its experiments.
+static const char *phase_word(const char *name, etp_arena *arena)
+{
+    char *word = etp_arena_strdup(arena, etp_str_from(name));
+    size_t n = 0;
+    for (size_t i = 0; word && word[i]; i++) {
+        if (word[i] != ' ' && word[i] != '@') {
+            word[n++] = word[i];
+        }
+    }
+    if (word) {
+        word[n] = '\0';
+    }
+    return word;
+}
+
+static etp_status write_phase(const etp_ab_session *session, const etp_kit *like, const char *name,
+                              etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_kit kit = *like;
+    kit.session = session;
+    kit.ab = etp_ab_answer(session);
+    kit.run = etp_ab_run(session);
+    kit.arena = &arena;
+    kit.phase = name ? phase_word(name, &arena) : NULL;
+    etp_status st = name && !kit.phase ? etp_fail_nomem(err, name) : write_all(&kit, err);
+    etp_arena_dispose(&arena);
+    return st;
+}
+
+// The first phase's files are those of a session without any, each later one's stand beside them.
 static etp_status write_kit(const etp_ab_session *session, const char *dir,
                             const etp_kit_options *options, etp_run_deriving *deriving,
                             bool timelines, etp_error *err)
 {
-    etp_arena arena = {0};
-    etp_kit kit = {
-        .session = session,
-        .ab = etp_ab_answer(session),
-        .run = etp_ab_run(session),
-        .arena = &arena,
-        .dir = dir,
-        .deriving = deriving,
-        .options = options,
-        .timelines = timelines,
-    };
-    etp_status st = write_all(&kit, err);
-    etp_arena_dispose(&arena);
+    const etp_kit kit = {
+        .dir = dir, .deriving = deriving, .options = options, .timelines = timelines};
+    etp_status st = write_phase(session, &kit, NULL, err);
+    for (size_t i = 0; st == ETP_OK && i < session->n_later; i++) {
+        const etp_ab_session *later = session->later[i];
+        st = write_phase(later, &kit, etp_ab_answer(later)->phase->name, err);
+    }
     return st;
 }
 

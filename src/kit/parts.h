@@ -36,6 +36,7 @@ typedef struct etp_kit {
     bool timelines;             // also the tables of every event of every execution
     uint32_t run_index;         // of etp_kit_timeline_run
     const etp_kit_options *options;
+    const char *phase; // of a session's later phases: a word in the names of its tables; else NULL
     const char *model; // begins the names of the tables over all experiments
     const char *stem;  // begins the names of the pipeline summary
     etp_kit_arm *arms; // in the order of reports, baseline first

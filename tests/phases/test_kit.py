@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The files of Arm's kit for a session with phases: every phase has its tables, and none holds arms of another.
+
+usage: test_kit.py ETPROF"""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
+from checks import expect, finish
+
+ETPROF = sys.argv[1]
+TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
+         "decode @32": {"avx2": 800000, "sse": 1000000}}
+TABLES = ("category_summary", "operator_details", "e2e_latency")
+WORDS = {"prefill 16": "", "decode @0": "decode0_", "decode @32": "decode32_"}
+
+
+def rows(path):
+    if not path.exists():
+        expect(False, path.name, "is there")
+        return []
+    with open(path, encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def look(folder, stem, name, levels):
+    """The tables of the phase NAME in FOLDER, whose times are LEVELS."""
+    word = "prefill16" if name == "prefill 16" else WORDS[name].rstrip("_")
+    own = {f"linux_{level}_{word}" for level in levels}
+    for table in TABLES:
+        found = {row["experiment"] for row in rows(folder / f"{stem}_{WORDS[name]}{table}.csv")}
+        expect(found == own, name, table, "holds its arms and no others", found)
+    for row in rows(folder / f"{stem}_{WORDS[name]}e2e_latency.csv"):
+        wanted = levels[row["experiment"].split("_")[1]]
+        expect(abs(int(row["untraced_median_ns"]) / wanted - 1) < 2e-4, name, row["experiment"], "its own time", row)
+    for row in rows(folder / f"{stem}_{WORDS[name]}comparison.csv")[:1]:
+        expect({f"{arm}_ns" for arm in own} <= set(row), name, "is compared with itself", list(row))
+    path = folder / f"{stem}_{WORDS[name]}pipeline_summary.json"
+    summary = json.loads(path.read_text()) if path.exists() else {"runs": [], "comparisons": [], "model": ""}
+    expect({run["experiment"] for run in summary["runs"]} == own, name, "its summary", summary["runs"])
+    expect(summary["model"].startswith(f"{stem}.pte"), name, "is of the model", summary["model"])
+    told = [round(c["speedup"]["estimate"], 3) for c in summary["comparisons"]]
+    expect(told == [levels["sse"] / levels["avx2"]], name, "its speedup", told)
+    for arm in own:
+        kinds = {f.name.split("_exec_")[-1] for f in (folder / arm).glob("*_exec_*")}
+        expect({"ops_stats.csv", "run0_timeline.csv"} <= kinds, arm, "has its timelines", kinds)
+
+
+with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
+    run = phase_folders.make(pathlib.Path(place) / "run", lambda p, level, t, m: TIMES[p][level])
+    subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    for phase, chosen in TIMES.items():
+        look(run, "m0", phase, chosen)
+    said = subprocess.run([ETPROF, "validate", run, "--format", "json"], capture_output=True, text=True,
+                          check=False).stdout
+    wrong = [c for c in json.loads(said)["checks"] if c["id"] == "summary.speedup" and not c["ok"]]
+    expect(not wrong, "summaries agree with the report", wrong)
+    path = run / "m0_decode32_pipeline_summary.json"
+    if path.exists():
+        changed = json.loads(path.read_text())
+        changed["comparisons"][0]["speedup"]["estimate"] = 9
+        path.write_text(json.dumps(changed))
+        said = subprocess.run([ETPROF, "validate", run], capture_output=True, text=True, check=False).stdout
+        expect("summary.speedup" in said and "1.25 as in report.json" in " ".join(said.split()), "an edited one is told",
+               said[:600])
+finish()
