@@ -67,6 +67,6 @@ with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
         changed["comparisons"][0]["speedup"]["estimate"] = 9
         path.write_text(json.dumps(changed))
         said = subprocess.run([ETPROF, "validate", run], capture_output=True, text=True, check=False).stdout
-        expect("summary.speedup" in said and "1.25 as in report.json" in " ".join(said.split()), "an edited one is told",
+        expect("summary.speedup" in said and "1.25 as in report.json" in " ".join(said.split()), "edited ones are told",
                said[:600])
 finish()
