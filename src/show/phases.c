@@ -142,6 +142,16 @@ void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
 }
 
+void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    etp_ab_answer_lines(ab, r, arena);
+    etp_ab_reason_sections(ab, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_page_findings(ab, NULL, r, arena);
+    etp_report_medium(r, medium);
+}
+
 void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 1; i < ab->n_phases; i++) {

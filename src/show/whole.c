@@ -16,16 +16,6 @@ static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
 }
 
-void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena)
-{
-    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
-    etp_ab_answer_lines(ab, r, arena);
-    etp_ab_reason_sections(ab, r, arena);
-    etp_report_medium(r, ETP_ON_PAGE);
-    etp_ab_page_findings(ab, NULL, r, arena);
-    etp_report_medium(r, medium);
-}
-
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
