@@ -67,11 +67,13 @@ static etp_status next_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
     if (peek(r) == '"') {
         return quoted_cell(r, out, err);
     }
+    const char *at = r->text.ptr + r->pos, *stop = r->text.ptr + r->text.len;
+    const char separator = r->separator; // of rows there are millions: no look into R for each byte
     size_t start = r->pos;
-    while (r->pos < r->text.len && peek(r) != r->separator && peek(r) != '\n') {
-        r->pos++;
+    while (at < stop && *at != separator && *at != '\n') {
+        at++;
     }
-    size_t end = r->pos;
+    size_t end = r->pos = (size_t)(at - r->text.ptr);
     if (end > start && r->text.ptr[end - 1] == '\r' && peek(r) == '\n') {
         end--;
     }

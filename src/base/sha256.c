@@ -2,9 +2,11 @@
 // SHA-256 after FIPS 180-4.
 #include "base/sha256.h"
 
+#include "base/sha256_blocks.h"
+
 #include <stdio.h>
 
-static const uint32_t k_round[64] = {
+const uint32_t k_etp_sha256_round[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -37,7 +39,7 @@ static void compress(uint32_t state[8], const uint8_t block[64])
     for (size_t i = 0; i < 64; i++) {
         uint32_t s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
         uint32_t choose = (e & f) ^ (~e & g);
-        uint32_t t1 = h + s1 + choose + k_round[i] + w[i];
+        uint32_t t1 = h + s1 + choose + k_etp_sha256_round[i] + w[i];
         uint32_t s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
         uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
         h = g;
@@ -55,6 +57,20 @@ static void compress(uint32_t state[8], const uint8_t block[64])
     }
 }
 
+void etp_sha256_blocks_portable(uint32_t state[8], const uint8_t *blocks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        compress(state, blocks + 64 * i);
+    }
+}
+
+static void compress_all(uint32_t state[8], const uint8_t *blocks, size_t n)
+{
+    if (!etp_sha256_blocks_x86(state, blocks, n)) {
+        etp_sha256_blocks_portable(state, blocks, n);
+    }
+}
+
 void etp_sha256_init(etp_sha256 *h)
 {
     *h = (etp_sha256){
@@ -69,13 +85,19 @@ void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len)
     size_t used = (size_t)(h->length % 64);
     h->length += len;
     while (len) {
+        if (used == 0 && len >= 64) { // whole blocks, where they lie
+            compress_all(h->state, p, len / 64);
+            p += len / 64 * 64;
+            len %= 64;
+            continue;
+        }
         size_t take = 64 - used < len ? 64 - used : len;
         memcpy(h->block + used, p, take);
         used += take;
         p += take;
         len -= take;
         if (used == 64) {
-            compress(h->state, h->block);
+            compress_all(h->state, h->block, 1);
             used = 0;
         }
     }

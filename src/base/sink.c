@@ -9,7 +9,7 @@ void etp_strbuf_init(etp_strbuf *buf, etp_arena *arena)
     *buf = (etp_strbuf){.arena = arena};
 }
 
-static bool reserve(etp_strbuf *buf, size_t extra)
+bool etp_strbuf_reserve(etp_strbuf *buf, size_t extra)
 {
     size_t need = 0;
     if (!etp_add_size(buf->len, extra, &need) || !etp_add_size(need, 1, &need)) {
@@ -25,7 +25,7 @@ static bool reserve(etp_strbuf *buf, size_t extra)
 
 void etp_strbuf_append(etp_strbuf *buf, etp_str s)
 {
-    if (!reserve(buf, s.len)) {
+    if (!etp_strbuf_reserve(buf, s.len)) {
         return;
     }
     if (s.len) {
@@ -50,7 +50,7 @@ static void strbuf_vprintf(etp_strbuf *buf, const char *fmt, va_list ap)
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
-    if (n >= 0 && reserve(buf, (size_t)n)) {
+    if (n >= 0 && etp_strbuf_reserve(buf, (size_t)n)) {
         vsnprintf(buf->ptr + buf->len, (size_t)n + 1, fmt, again);
         buf->len += (size_t)n;
     }

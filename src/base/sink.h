@@ -25,6 +25,9 @@ typedef struct etp_strbuf {
 
 void etp_strbuf_init(etp_strbuf *buf, etp_arena *arena);
 void etp_strbuf_append(etp_strbuf *buf, etp_str s);
+// Room for N bytes behind the text, which the caller may fill and count in len, with a NUL at the
+// end. False on out of memory.
+bool etp_strbuf_reserve(etp_strbuf *buf, size_t n);
 void etp_strbuf_appendz(etp_strbuf *buf, const char *z);
 void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...) ETP_PRINTF(2, 3);
 etp_str etp_strbuf_str(const etp_strbuf *buf);
