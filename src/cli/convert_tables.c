@@ -8,6 +8,7 @@
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "convert/parquet.h"
+#include "os/os.h"
 
 const char *const k_etp_table_words[] = {"operators", "samples", "launches", NULL};
 
@@ -36,6 +37,9 @@ etp_status etp_convert_parquet(etp_cli *cli, int table, bool uncompressed,
              .how = {.plain = uncompressed},
              .folders = folders,
              .n_folders = n_folders};
+    etp_os_facts facts;
+    etp_os_facts_read(&facts);
+    j.how.threads = facts.cpus > 1 ? 1 : 0; // one encodes faster than rows are read
     if (!cli->output && cli->terminal) {
         return etp_fail(err, ETP_USAGE,
                         "Parquet is binary and standard output is a terminal; add "

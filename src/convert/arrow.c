@@ -144,6 +144,7 @@ static bool lay_out_texts(shared *s, const etp_batch_column *c, const void **buf
 
 static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
 {
+    etp_batch_spread(&s->batch, column);
     const etp_batch_column *c = &s->batch.columns[column];
     etp_column_type type = s->batch.defs[column].type;
     size_t n = s->batch.rows;

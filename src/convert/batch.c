@@ -2,6 +2,7 @@
 // Rows into columns.
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -39,19 +40,10 @@ void etp_batch_clear(etp_batch *b)
     b->rows = b->text_bytes = b->at = b->keyed.columns = 0;
 }
 
-void etp_batch_repeat(etp_batch *b, size_t n)
+void etp_batch_repeat(etp_batch *b, size_t n, size_t text_bytes)
 {
     assert(b->rows > 0 && b->at == 0 && n <= b->n_columns);
-    size_t before = b->rows - 1;
-    for (size_t i = 0; i < n; i++) {
-        etp_batch_column *c = &b->columns[i];
-        c->cells[b->rows] = c->cells[before];
-        c->present[b->rows] = c->present[before];
-        c->nulls += !c->present[before];
-        if (b->defs[i].type == ETP_COLUMN_TEXT && c->present[before]) {
-            b->text_bytes += c->texts.items[c->cells[before].i].len;
-        }
-    }
+    b->text_bytes += text_bytes;
     b->at = n;
 }
 
@@ -60,15 +52,53 @@ bool etp_batch_full(const etp_batch *b)
     return b->rows == ETP_BATCH_ROWS || b->text_bytes >= ETP_BATCH_TEXT;
 }
 
+// Rows up to ROWS, the first of them there, are stored.
+static void store_up_to(etp_batch_column *c, size_t rows)
+{
+    if (c->stored < rows) {
+        etp_batch_cell cell = c->cells[c->stored - 1];
+        uint8_t present = c->present[c->stored - 1];
+        for (size_t i = c->stored; i < rows; i++) {
+            c->cells[i] = cell;
+        }
+        memset(c->present + c->stored, present, rows - c->stored);
+        c->nulls += present ? 0 : rows - c->stored;
+        c->stored = rows;
+    }
+}
+
+void etp_batch_spread(etp_batch *b, size_t column)
+{
+    store_up_to(&b->columns[column], b->rows);
+}
+
+size_t etp_batch_nulls(const etp_batch *b, size_t column)
+{
+    const etp_batch_column *c = &b->columns[column];
+    bool ends_null = c->stored < b->rows && !c->present[c->stored - 1];
+    return c->nulls + (ends_null ? b->rows - c->stored : 0);
+}
+
+void etp_batch_set(etp_batch_column *c, size_t row, etp_batch_cell cell, bool present)
+{
+    if (c->stored > 0) {
+        if (c->cells[c->stored - 1].i == cell.i && c->present[c->stored - 1] == present) {
+            return;
+        }
+        store_up_to(c, row);
+    }
+    c->cells[row] = cell;
+    c->present[row] = present;
+    c->nulls += !present;
+    c->stored = row + 1;
+}
+
 static void put(etp_batch *b, etp_column_type type, etp_batch_cell cell, bool present)
 {
     assert(b->at < b->n_columns && b->rows < ETP_BATCH_ROWS);
     assert(present ? b->defs[b->at].type == type : b->defs[b->at].nullable);
     (void)type;
-    etp_batch_column *c = &b->columns[b->at++];
-    c->cells[b->rows] = present ? cell : (etp_batch_cell){0};
-    c->present[b->rows] = present;
-    c->nulls += !present;
+    etp_batch_set(&b->columns[b->at++], b->rows, present ? cell : (etp_batch_cell){0}, present);
 }
 
 void etp_batch_null(etp_batch *b)

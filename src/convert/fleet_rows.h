@@ -28,7 +28,10 @@ typedef struct etp_kept_rows { // of one table; a zeroed one with defs is empty
 
 #define ETP_KEPT_MAX_COLUMNS 64
 typedef struct etp_kept_mark { // what was there before a source
-    size_t batches, rows, text_bytes, nulls[ETP_KEPT_MAX_COLUMNS];
+    size_t batches, rows, text_bytes;
+    struct {
+        size_t stored, nulls;
+    } columns[ETP_KEPT_MAX_COLUMNS];
 } etp_kept_mark;
 
 // A batch with room for a row; NULL: out of memory.
@@ -40,6 +43,11 @@ void etp_kept_dispose(etp_kept_rows *rows);
 // Moves ROWS, which are empty afterwards, into a stream.
 ETP_NODISCARD etp_status etp_kept_stream(etp_kept_rows *rows, struct ArrowArrayStream *out,
                                          etp_error *err);
+
+// Below ROOT/TABLE, in a folder for each set of what the columns KEYS say: "day=…/device=…/NAME".
+ETP_NODISCARD etp_status etp_kept_write(const etp_kept_rows *rows, const char *table,
+                                        const char *root, const char *const *keys, size_t n_keys,
+                                        const char *name, etp_error *err);
 
 // ---- of sources ----
 

@@ -30,8 +30,18 @@ void etp_kept_note(const etp_kept_rows *rows, etp_kept_mark *out)
         out->rows = last->rows;
         out->text_bytes = last->text_bytes;
         for (size_t i = 0; i < rows->n_defs; i++) {
-            out->nulls[i] = last->columns[i].nulls;
+            out->columns[i].stored = last->columns[i].stored;
+            out->columns[i].nulls = last->columns[i].nulls;
         }
+    }
+}
+
+// C is left with ROWS rows, of which STORED were stored, NULLS of these null.
+static void forget_rows(etp_batch_column *c, size_t stored, size_t nulls, size_t rows)
+{
+    if (c->stored > rows) { // rows that were as the last one stored have been stored since
+        c->nulls = nulls + (rows > stored && !c->present[stored - 1] ? rows - stored : 0);
+        c->stored = rows;
     }
 }
 
@@ -46,7 +56,8 @@ void etp_kept_back_to(etp_kept_rows *rows, const etp_kept_mark *mark)
         last->text_bytes = mark->text_bytes;
         last->at = 0;
         for (size_t i = 0; i < rows->n_defs; i++) {
-            last->columns[i].nulls = mark->nulls[i];
+            forget_rows(&last->columns[i], mark->columns[i].stored, mark->columns[i].nulls,
+                        mark->rows);
         }
     }
 }

@@ -5,10 +5,12 @@
 #define ETP_CONVERT_PARQUET_H
 
 #include "base/sink.h"
+#include "convert/parquet_group.h"
 #include "convert/table.h"
 
 typedef struct etp_parquet_options {
-    bool plain; // pages are not compressed; else ZSTD
+    bool plain;       // pages are not compressed; else ZSTD
+    uint32_t threads; // that encode beside the one that reads; the bytes are the same with any
 } etp_parquet_options;
 
 // All rows of SOURCE. When SINK fails the writer stops and says ETP_OK: the sink's owner knows why.
@@ -16,8 +18,25 @@ ETP_NODISCARD etp_status etp_parquet_write(etp_run_table_source *source,
                                            const etp_parquet_options *options, etp_sink *sink,
                                            uint64_t *out_rows, etp_error *err);
 
-// One run of values < 2^WIDTH in Parquet's hybrid of repeated and bit-packed runs, whichever is
-// shorter here. WIDTH 1 to 32.
-void etp_parquet_runs(etp_strbuf *out, const uint32_t *values, size_t n, unsigned width);
+// ---- a file of groups ----
+
+typedef struct etp_parquet_file { // borrows everything
+    etp_sink *sink;
+    const etp_column_def *defs;
+    size_t n_columns;
+    const char *table; // its name, "samples"
+    uint64_t at;       // bytes written
+    etp_arena arena;   // of the footer
+    etp_strbuf groups; // RowGroup structs so far
+    size_t n_groups;
+    uint64_t rows;
+} etp_parquet_file;
+
+// Sink, defs, n_columns and table of FILE are set.
+void etp_parquet_begin(etp_parquet_file *file);
+ETP_NODISCARD etp_status etp_parquet_put(etp_parquet_file *file, const etp_parquet_group *group,
+                                         etp_error *err);
+ETP_NODISCARD etp_status etp_parquet_end(etp_parquet_file *file, etp_error *err);
+void etp_parquet_dispose(etp_parquet_file *file); // also after a failure
 
 #endif

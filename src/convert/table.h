@@ -28,10 +28,11 @@ typedef union etp_batch_cell {
     double f;
 } etp_batch_cell;
 
+// Rows from STORED on are all as the one before: most columns say the same for many rows on end.
 typedef struct etp_batch_column {
-    etp_batch_cell *cells; // one per row; 0 where null
-    uint8_t *present;      // one per row: 0 or 1
-    size_t nulls;
+    etp_batch_cell *cells; // of the rows that are stored; 0 where null
+    uint8_t *present;      // of the rows that are stored: 0 or 1
+    size_t stored, nulls;  // nulls among them; etp_batch_nulls counts all
     struct {
         etp_str *items; // each once, by first use
         size_t n, cap;
@@ -59,18 +60,29 @@ typedef struct etp_batch {
         etp_str folder, id;
         uint32_t arm;
         size_t columns, row; // 0 columns: not known
+        size_t text_bytes;   // of these columns
     } keyed;
 } etp_batch;
 
 // Without rows again, its memory kept for the next ones.
 void etp_batch_clear(etp_batch *b);
-// The first N cells of a row are those of the row before.
-void etp_batch_repeat(etp_batch *b, size_t n);
+// The first N cells of a row are those of the row before, with TEXT_BYTES of text.
+void etp_batch_repeat(etp_batch *b, size_t n, size_t text_bytes);
 // Borrows DEFS.
 ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n,
                                         etp_error *err);
 void etp_batch_dispose(etp_batch *b);
 bool etp_batch_full(const etp_batch *b);
+// Stores all rows of COLUMN, for who reads its cells by row.
+void etp_batch_spread(etp_batch *b, size_t column);
+size_t etp_batch_nulls(const etp_batch *b, size_t column);
+// The row of COLUMN that is stored and says what ROW does.
+static inline size_t etp_batch_row(const etp_batch_column *column, size_t row)
+{
+    return row < column->stored ? row : column->stored - 1;
+}
+// The cell of ROW, which is below the batch's rows or the next one; 0 where null.
+void etp_batch_set(etp_batch_column *c, size_t row, etp_batch_cell cell, bool present);
 
 void etp_batch_null(etp_batch *b);
 void etp_batch_i64(etp_batch *b, int64_t v);

@@ -39,7 +39,7 @@ static bool is_keyed(const etp_table_folder *f, uint32_t arm, const etp_batch *b
            etp_str_eq(b->keyed.folder, f->run.dir);
 }
 
-static void remember(const etp_table_folder *f, uint32_t arm, etp_batch *b)
+static void remember(const etp_table_folder *f, uint32_t arm, size_t text_before, etp_batch *b)
 {
     const etp_batch_column *folder = &b->columns[f->fleet ? 2 : 0], *id = folder + 1;
     b->keyed.columns = b->failed ? 0 : b->at;
@@ -47,6 +47,7 @@ static void remember(const etp_table_folder *f, uint32_t arm, etp_batch *b)
         b->keyed.folder = folder->texts.items[folder->last];
         b->keyed.id = id->texts.items[id->last];
         b->keyed.arm = arm;
+        b->keyed.text_bytes = b->text_bytes - text_before;
     }
 }
 
@@ -54,9 +55,10 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
 {
     if (is_keyed(f, arm_index, b)) {
         b->keyed.row = b->rows;
-        etp_batch_repeat(b, b->keyed.columns);
+        etp_batch_repeat(b, b->keyed.columns, b->keyed.text_bytes);
         return;
     }
+    size_t text_before = b->text_bytes;
     const etp_run_arm *arm = &f->run.arms.items[arm_index];
     session_keys(f, arm->model, arm->emulated || f->run.emulated, b);
     etp_batch_text(b, arm->name);
@@ -69,5 +71,5 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
     etp_batch_i64_if(b, phase ? phase->tokens : 0, phase && phase->tokens > 0);
     etp_batch_i64_if(b, phase ? phase->depth : 0, phase != NULL);
     b->keyed.row = b->rows;
-    remember(f, arm_index, b);
+    remember(f, arm_index, text_before, b);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "convert/parquet.h"
+#include "convert/parquet_values.h"
 #include "convert/thrift.h"
 
 #include <etprof/tables.h>
@@ -212,6 +213,31 @@ static void test_runs(void **state)
     etp_arena_dispose(&arena);
 }
 
+// By hand after the specification: 128 a block, 4 parts, how many, the first; the smallest
+// difference, the widths, what is above it.
+static void test_deltas(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_strbuf out;
+    const int64_t rising[] = {1, 2, 3, 4, 5};
+    etp_strbuf_init(&out, &arena);
+    etp_parquet_deltas(&out, rising, 5);
+    check_bytes(&out, "\x80\x01\x04\x05\x02\x02\0\0\0\0", 10);
+    const int64_t turning[] = {7, 5, 3, 1, 2, 3, 4, 5}; // 0 0 0 3 3 3 3 above −2
+    etp_strbuf_init(&out, &arena);
+    etp_parquet_deltas(&out, turning, 8);
+    check_bytes(&out, "\x80\x01\x04\x08\x0e\x03\x02\0\0\0\xc0\x3f\0\0\0\0\0\0", 18);
+    const int64_t ends[] = {INT64_MIN, INT64_MAX, 0}; // −1 and 1 − 2^63: they wrap; 63 bits
+    etp_strbuf_init(&out, &arena);
+    etp_parquet_deltas(&out, ends, 3);
+    assert_int_equal(out.len, 2 + 1 + 1 + 10 + 10 + 4 + 63 * 4);
+    assert_memory_equal(out.ptr + 4, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+    assert_memory_equal(out.ptr + 14, "\xfd\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+    assert_memory_equal(out.ptr + 24, "\x3f\0\0\0\xfe\xff\xff\xff\xff\xff\xff\x7f\0\0", 14);
+    etp_arena_dispose(&arena);
+}
+
 static void test_thrift(void **state)
 {
     (void)state;
@@ -244,7 +270,7 @@ int main(void)
         cmocka_unit_test(test_schema),  cmocka_unit_test(test_samples),
         cmocka_unit_test(test_nulls),   cmocka_unit_test(test_two_folders),
         cmocka_unit_test(test_failure), cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_thrift),
+        cmocka_unit_test(test_thrift),  cmocka_unit_test(test_deltas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
