@@ -152,6 +152,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_tables_stream": [c.c_int, c.POINTER(c.c_char_p), c.c_size_t, c.c_void_p],
     "etp_fleet_id": [c.c_char_p, c.c_char_p, c.c_char_p],
     "etp_fleet_read": [c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p, c.POINTER(_HANDLE)],
+    "etp_fleet_write": [_HANDLE, c.c_char_p, c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p],
     "etp_fleet_stream": [_HANDLE, c.c_int, c.c_void_p],
     "etp_change_points": [c.POINTER(c.c_double), c.c_size_t, c.c_double, c.c_double, c.c_void_p, c.c_void_p,
                           c.c_void_p],
@@ -197,6 +198,7 @@ def library() -> Any:
     try:
         lib = c.CDLL(str(found[0]))
         lib.etp_version.restype = c.c_char_p
+        lib.etp_fleet_rows.restype, lib.etp_fleet_rows.argtypes = c.c_uint64, [_HANDLE, c.c_int]
         version = lib.etp_version().decode()
     except (OSError, AttributeError) as e:
         raise errors.EnvironmentProblem(f"{found[0]} cannot be loaded: {e}") from e

@@ -137,7 +137,7 @@ static etp_status put_all(dump *d, etp_kept_rows *rows, etp_error *err)
 {
     ETP_TRY(etp_fleet_begin(d->rows.source, &d->run, &d->rows, err));
     d->rows.folder.rows.path = d->rows.source->path;
-    ETP_TRY(etp_ops_compute(d->trace, &d->rows.folder.arena, &d->ops, err));
+    ETP_TRY(etp_ops_means(d->trace, &d->rows.folder.arena, &d->ops, err));
     ETP_TRY(put_samples(d, rows, err));
     for (size_t i = 0; i < d->ops.n_rows; i++) {
         ETP_TRY(put_operator(d, &d->ops.rows[i], rows, err));

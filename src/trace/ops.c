@@ -83,6 +83,7 @@ static uint64_t percentile(const uint64_t *values, size_t n, unsigned tenths, ui
     return a + gap / 10 * fraction + (gap % 10 * fraction + 5) / 10;
 }
 
+// SCRATCH NULL: no percentiles.
 static void fill_row(const etp_trace_block *block, etp_op_row *row, uint64_t *scratch)
 {
     const uint64_t *v = etp_trace_durations(block, row->event);
@@ -98,8 +99,10 @@ static void fill_row(const etp_trace_block *block, etp_op_row *row, uint64_t *sc
     row->max_ns = hi;
     row->total_ns = total;
     row->mean_ns = total / n + (total % n * 2 >= n ? 1 : 0);
-    row->p50_ns = percentile(v, n, 5, lo, hi, scratch);
-    row->p90_ns = percentile(v, n, 9, lo, hi, scratch);
+    if (scratch) {
+        row->p50_ns = percentile(v, n, 5, lo, hi, scratch);
+        row->p90_ns = percentile(v, n, 9, lo, hi, scratch);
+    }
 }
 
 // The events inside Method::execute lie directly in front of it.
@@ -137,8 +140,8 @@ static void add_totals(const etp_trace_block *block, const etp_op_row *rows, siz
     }
 }
 
-etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
-                           etp_error *err)
+static etp_status compute(const etp_trace *trace, bool percentiles, etp_arena *arena,
+                          etp_op_table *out, etp_error *err)
 {
     *out = (etp_op_table){0};
     size_t n_blocks = etp_trace_block_count(trace), n_events = 0, most_runs = 0, most_events = 0;
@@ -160,7 +163,7 @@ etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_tabl
         for (size_t e = 0; e < block->n_events; e++) {
             if (is_operator[e]) {
                 rows[n] = (etp_op_row){.block = (uint32_t)b, .event = (uint32_t)e};
-                fill_row(block, &rows[n++], scratch);
+                fill_row(block, &rows[n++], percentiles ? scratch : NULL);
             }
         }
         add_totals(block, rows + first, n - first, out);
@@ -169,4 +172,16 @@ etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_tabl
     out->n_rows = n;
     out->remainder_ns = out->execute_ns - out->operators_ns;
     return ETP_OK;
+}
+
+etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
+                           etp_error *err)
+{
+    return compute(trace, true, arena, out, err);
+}
+
+etp_status etp_ops_means(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
+                         etp_error *err)
+{
+    return compute(trace, false, arena, out, err);
 }

@@ -35,6 +35,10 @@ void etp_ops_mark(const etp_trace_block *block, bool *out);
 ETP_NODISCARD etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena,
                                          etp_op_table *out, etp_error *err);
 
+// As etp_ops_compute, with p50_ns and p90_ns 0: they take most of its time.
+ETP_NODISCARD etp_status etp_ops_means(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
+                                       etp_error *err);
+
 // The K-th smallest (0-based) of the N values, all of them within [LO, HI]. SCRATCH: room for N.
 // Linear time for any input: every round looks at 8 bits more.
 uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo, uint64_t hi,

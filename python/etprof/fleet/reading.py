@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from etprof import library as lib
@@ -26,6 +27,13 @@ class Rows:
 
     def __exit__(self, *_: object) -> None:
         lib.library().etp_fleet_close(self._handle)
+
+    def write(self, root: Path, keys: Sequence[str], name: str) -> None:
+        """All rows as ROOT/<table>/<key>=<value>/…/NAME."""
+        lib.call("etp_fleet_write", self._handle, lib.path(root), lib.words(keys), len(keys), lib.path(name))
+
+    def count(self, table: str) -> int:
+        return int(lib.library().etp_fleet_rows(self._handle, TABLES.index(table)))
 
     def take(self, table: str) -> Any:
         """The rows of TABLE as a pyarrow.Table, without a copy; a second time there are none."""
