@@ -18,7 +18,8 @@ def main(folder, rows):
     m["files"], m["results"], m["blocks_done"] = [], [], BLOCKS
     plan = m["plan"]
     plan["arms"] = [dict(plan["arms"][0], name=level, level=level, prefix=level) for level in LEVELS]
-    plan.update(blocks=BLOCKS, baseline=1, iterations=plan["iterations"][:2], order=[[b % 2, 1 - b % 2] for b in range(BLOCKS)])
+    plan.update(blocks=BLOCKS, baseline=1, iterations=plan["iterations"][:2],
+                order=[[b % 2, 1 - b % 2] for b in range(BLOCKS)])
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text(json.dumps(m))
     (folder / "environment.jsonl").write_text("")

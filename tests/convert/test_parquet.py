@@ -181,8 +181,8 @@ def test_disk(tmp):
 
 SANITIZED = b"__asan_init" in pathlib.Path(ETPROF).read_bytes()
 with tempfile.TemporaryDirectory() as folder:
-    for test in (test_tables, test_operators, test_phases, test_many, test_threads, test_no_rows, test_names, test_damage,
-                 test_disk):
+    for test in (test_tables, test_operators, test_phases, test_many, test_threads, test_no_rows, test_names,
+                 test_damage, test_disk):
         path = pathlib.Path(folder) / test.__name__
         path.mkdir()
         test(path)
