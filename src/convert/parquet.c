@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of row groups: their places, and the footer that says what all is. Groups are encoded on
-// other threads when that is asked for, and written in their order.
+// A file of row groups: their places, and the footer that says what all is.
 #include "convert/parquet.h"
 
 #include <stdio.h>
 
-#include "convert/parquet_rows.h"
 #include "convert/thrift.h"
 #include "convert/varint.h"
 
@@ -188,20 +186,4 @@ etp_status etp_parquet_end(etp_parquet_file *w, etp_error *err)
     }
     emit(w, etp_strbuf_str(&footer));
     return ETP_OK;
-}
-
-etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options,
-                             etp_sink *sink, uint64_t *out_rows, etp_error *err)
-{
-    etp_run_table table = etp_run_table_of(source);
-    etp_parquet_file file = {.sink = sink, .table = etp_run_table_name(table)};
-    file.defs = etp_run_table_columns(table, &file.n_columns);
-    etp_parquet_begin(&file);
-    etp_status status = etp_parquet_rows(&file, source, options, err);
-    if (status == ETP_OK && !sink->failed) {
-        status = etp_parquet_end(&file, err);
-    }
-    *out_rows = file.rows;
-    etp_parquet_dispose(&file);
-    return status;
 }

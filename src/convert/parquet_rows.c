@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that asked reads rows and writes groups; others encode what lies between. A group is
 // the same whoever encoded it, and groups are written in the order of their rows.
-#include "convert/parquet_rows.h"
+#include "convert/parquet.h"
 
 #include <pthread.h>
 
@@ -159,8 +159,8 @@ static void end(pool *p)
     (void)pthread_mutex_destroy(&p->lock);
 }
 
-etp_status etp_parquet_rows(etp_parquet_file *file, etp_run_table_source *source,
-                            const etp_parquet_options *options, etp_error *err)
+static etp_status put_rows(etp_parquet_file *file, etp_run_table_source *source,
+                           const etp_parquet_options *options, etp_error *err)
 {
     etp_arena arena = {0};
     pool *p = ETP_NEW(&arena, pool);
@@ -175,5 +175,21 @@ etp_status etp_parquet_rows(etp_parquet_file *file, etp_run_table_source *source
     }
     end(p);
     etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options,
+                             etp_sink *sink, uint64_t *out_rows, etp_error *err)
+{
+    etp_run_table table = etp_run_table_of(source);
+    etp_parquet_file file = {.sink = sink, .table = etp_run_table_name(table)};
+    file.defs = etp_run_table_columns(table, &file.n_columns);
+    etp_parquet_begin(&file);
+    etp_status status = put_rows(&file, source, options, err);
+    if (status == ETP_OK && !sink->failed) {
+        status = etp_parquet_end(&file, err);
+    }
+    *out_rows = file.rows;
+    etp_parquet_dispose(&file);
     return status;
 }
