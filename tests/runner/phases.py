@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,25 @@ def check_sweep(tmp):
                "has its winner", p["winner"])
 
 
+def check_no_cache(tmp):
+    """A decoder that says it keeps no cache: its use_sdpa_with_kv_cache, which is false, takes the name of the other."""
+    def text(name, room):
+        return struct.pack("<I", len(name)) + name + bytes(room - len(name) + 1)
+
+    with open(DECODER, "rb") as f:
+        program = f.read()
+    mine, other = b"use_kv_cache", b"use_sdpa_with_kv_cache"
+    expect(program.count(text(mine, 12)) == 1 and program.count(text(other, 22)) == 1, "the decoder", "has both names")
+    program = program.replace(text(mine, 12), text(b"use_xx_cache", 12)).replace(text(other, 22), text(mine, 22))
+    model = os.path.join(tmp, "no_cache.pte")
+    with open(model, "wb") as f:
+        f.write(program)
+    said = "method forward keeps no cache (use_kv_cache is false), so that no token can follow another call"
+    refused(said, "--decode", "4", model=model)
+    refused(said, "--prefill", "64", model=model)  # two calls of 63 at most
+    refused("prefill of at most 63 tokens", "--prefill", "8", "--decode", "1", model=model)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         out = measure(tmp)
@@ -202,6 +222,7 @@ def main():
     refused("give --decode N too", "--depth", "3")
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
+        check_no_cache(tmp)
         check_kernels_ours(tmp)
         check_advice(tmp)
         check_sweep(tmp)
