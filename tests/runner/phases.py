@@ -191,7 +191,7 @@ def check_sweep(tmp):
 
 
 def check_no_cache(tmp):
-    """A decoder that says it keeps no cache: its use_sdpa_with_kv_cache, which is false, takes the name of the other."""
+    """A decoder that says it keeps no cache: its use_sdpa_with_kv_cache (false) takes the name of the other."""
     def text(name, room):
         return struct.pack("<I", len(name)) + name + bytes(room - len(name) + 1)
 
