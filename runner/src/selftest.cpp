@@ -158,7 +158,7 @@ void judge(const etp_isa_cpu &cpu, etp_level level, etp_wire_level &out)
         } else if (sme) {
             say(ETP_WIRE_FALSE, "an SME kernel ran although SME is hidden");
         } else if (is_sme(etp_isa_best(&cpu))) {
-            say(ETP_WIRE_TRUE, "this CPU has SME and no SME kernel ran; names tell no more");
+            say(ETP_WIRE_TRUE, "this CPU has SME and no SME kernel ran; names do not show more");
         } else {
             say(ETP_WIRE_NULL, "without SME in the CPU names cannot tell");
         }
@@ -170,7 +170,7 @@ void judge(const etp_isa_cpu &cpu, etp_level level, etp_wire_level &out)
     } else if (vnni) {
         say(ETP_WIRE_FALSE, "a VNNI kernel ran although VNNI is hidden");
     } else if (linear == ETP_PROVES_NOT_VNNI && etp_isa_best(&cpu) == ETP_LEVEL_VNNI) {
-        say(ETP_WIRE_TRUE, "this CPU has VNNI and no VNNI kernel ran; names tell no more");
+        say(ETP_WIRE_TRUE, "this CPU has VNNI and no VNNI kernel ran; names do not show more");
     } else {
         say(ETP_WIRE_NULL, "without VNNI in the CPU names cannot tell");
     }

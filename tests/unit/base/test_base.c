@@ -106,7 +106,8 @@ static void arena_remembers_shortage(void **state)
         size_t n, cap;
     } v = {0};
     ETP_ADD(&arena, &v, 1);
-    assert_false(ETP_PUSH(&arena, &v, 1));
+    bool pushed = ETP_PUSH(&arena, &v, 1);
+    assert_false(pushed);
     assert_int_equal(v.n, 0);
     etp_strbuf buf;
     etp_strbuf_init(&buf, &arena);
