@@ -163,7 +163,7 @@ static bool may_differ(const double *v, size_t blocks)
     for (size_t i = 0; i < MODELS; i++) {
         for (size_t b = 0; b < blocks; b++) {
             x[b] = v[b * COLUMNS + 2 * i] - v[b * COLUMNS + 2 * i + 1];
-            mean[b] += x[b] / MODELS;
+            mean[b] += x[b] / (double)MODELS;
         }
         p[i] = etp_mean_p(x, blocks);
     }
