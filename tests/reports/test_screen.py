@@ -174,10 +174,11 @@ with tempfile.TemporaryDirectory() as tmp:
 PHASES = ("prefill 16", "decode @0", "decode @32")
 with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of several phases say which one they are of
     tmp = pathlib.Path(tmp)
+    os.chdir(tmp)  # commands of the same length wherever it is
     for name, blocks in (("phases", 6), ("phases, too few", 3)):
         phase_folders.make(tmp / name,
                            lambda p, level, t, m: {"avx2": 500000, "sse": 1000000}[level], blocks=blocks)
-        text = look(name, "analyze", tmp / name)
+        text = look(name, "analyze", name)
         for phase in PHASES:
             expect(re.search(rf"^  {phase}: AVX2 ", text, re.M), name, f"no headline of {phase}", text)
         folders = [w for c in commands(text) for w in c if "phases" in w]
@@ -190,9 +191,10 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
 
     phase_folders.make(tmp / "threads", lambda p, level, t, m: 1000000 // t, phases=None, levels=("avx2", ),
                        threads=(1, 2))
-    text = look("threads", "analyze", tmp / "threads")
+    text = look("threads", "analyze", "threads")
     expect("AVX2, 2 threads" in text.split("Trust")[1] and "arm clean" not in text, "threads", "two arms of one name",
            text)
+    os.chdir(TREE)
 
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
