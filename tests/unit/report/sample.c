@@ -304,7 +304,7 @@ static void add_hostile_head(etp_report *r, const char *z)
         .reference = NONE,
         .interval = z,
         .detail = z,
-        .ends = {{z, 1, NONE, 1e300}, {z, -1, -1e300, NONE}}
+        .ends = {{z, 1, NONE, 1e300, NULL}, {z, -1, -1e300, NONE, NULL}}
     };
     etp_report_headline(r, &h);
     for (int i = 0; i < 5; i++) {
