@@ -93,7 +93,8 @@ def stats(samples: Path, *, baseline: str | None = None, margin: float = 0) -> S
 
 
 def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,
-           pte: Path | None = None, roofs: Path | None = None) -> Reply:
-    """An inference with some operators changed: whatif("run/", "drop transpose*", "scale conv* 2")."""
+           pte: Path | None = None, roofs: Path | None = None, phase: str | None = None) -> Reply:
+    """An inference with some operators changed: whatif("run/", "drop transpose*", "scale conv* 2"). PHASE: of a session
+    of several, "decode@256"; else the first."""
     paths = list(source) if isinstance(source, (list, tuple)) else [source]
-    return Reply(ask(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs)) # type: ignore[arg-type]
+    return Reply(ask(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase)) # type: ignore[arg-type]

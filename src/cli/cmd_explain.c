@@ -5,11 +5,12 @@
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "compare/phases.h"
 #include "os/os.h"
 #include "show/explanation.h"
 
 typedef struct explain_options {
-    const char *baseline, *program, *roofs;
+    const char *baseline, *program, *roofs, *phase;
 } explain_options;
 
 static const etp_opt k_options[] = {
@@ -17,6 +18,8 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"pte", 0, ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
      "the program of bare dumps", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(explain_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE", NULL, NULL},
@@ -24,10 +27,10 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *id, etp_error *err)
+static etp_status show(etp_cli *cli, const etp_ab *ab, const char *id, etp_error *err)
 {
     etp_explanation explanation;
-    ETP_TRY(etp_explanation_find(etp_ab_answer(session), id, &explanation, err));
+    ETP_TRY(etp_explanation_find(ab, id, &explanation, err));
     etp_answer answer = {.json = etp_explanation_json, .data = &explanation};
     if (cli->format != ETP_CLI_JSON) {
         answer.report = etp_explanation_report(&explanation, &cli->arena);
@@ -36,14 +39,14 @@ static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *
 }
 
 // A folder alone: what can be asked about it.
-static etp_status list(etp_cli *cli, const etp_ab_session *session, etp_error *err)
+static etp_status list(etp_cli *cli, const etp_ab *ab, etp_error *err)
 {
     if (cli->format == ETP_CLI_JSON) {
         return etp_fail(err, ETP_USAGE,
                         "explain takes an ID such as F1; as JSON all of them are in 'etprof "
                         "analyze FOLDER --format json'");
     }
-    etp_answer answer = {.report = etp_explanation_list(etp_ab_answer(session), &cli->arena)};
+    etp_answer answer = {.report = etp_explanation_list(ab, &cli->arena)};
     return etp_cli_emit(cli, &answer, err);
 }
 
@@ -61,7 +64,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : &here;
     ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));
-    etp_status st = all ? list(cli, session, err) : show(cli, session, argv[0], err);
+    const etp_ab *ab;
+    etp_status st = etp_ab_of_phase(etp_ab_answer(session), o->phase, &ab, err);
+    if (st == ETP_OK) {
+        st = all ? list(cli, ab, err) : show(cli, ab, argv[0], err);
+    }
     etp_ab_close(session);
     return st;
 }

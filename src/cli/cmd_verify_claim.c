@@ -3,11 +3,12 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
+#include "compare/phases.h"
 #include "judge/claim.h"
 #include "judge/open.h"
 
 typedef struct claim_options {
-    const char *baseline, *program;
+    const char *baseline, *program, *phase;
 } claim_options;
 
 static const etp_opt k_options[] = {
@@ -15,16 +16,17 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"pte", 0, ETP_OPT_STRING, offsetof(claim_options, program), "FILE",
      "the program of bare dumps", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(claim_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {0},
 };
 
-static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *sentence,
-                       etp_error *err)
+static etp_status show(etp_cli *cli, const etp_ab *ab, const char *sentence, etp_error *err)
 {
     static const int k_codes[] = {
         [ETP_CLAIM_CONFIRMED] = 0, [ETP_CLAIM_CONTRADICTED] = 1, [ETP_CLAIM_NOT_IN_DATA] = 3};
     etp_claim claim;
-    ETP_TRY(etp_claim_check(etp_ab_answer(session), sentence, &cli->arena, &claim, err));
+    ETP_TRY(etp_claim_check(ab, sentence, &cli->arena, &claim, err));
     etp_answer answer = {.json = etp_claim_json, .data = &claim};
     if (cli->format != ETP_CLI_JSON) {
         answer.report = etp_claim_report(&claim, &cli->arena);
@@ -40,7 +42,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const etp_ab_options how = {.baseline = o->baseline, .program = o->program};
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open((const char *const *)argv + 1, (size_t)argc - 1, &how, &session, err));
-    etp_status st = show(cli, session, argv[0], err);
+    const etp_ab *ab;
+    etp_status st = etp_ab_of_phase(etp_ab_answer(session), o->phase, &ab, err);
+    st = st == ETP_OK ? show(cli, ab, argv[0], err) : st;
     etp_ab_close(session);
     return st;
 }

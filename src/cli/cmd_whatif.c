@@ -6,7 +6,7 @@
 #include "os/os.h"
 
 typedef struct whatif_options {
-    const char *baseline, *program, *roofs;
+    const char *baseline, *program, *roofs, *phase;
 } whatif_options;
 
 static const etp_opt k_options[] = {
@@ -14,6 +14,8 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"pte", 0, ETP_OPT_STRING, offsetof(whatif_options, program), "FILE",
      "the program of bare dumps", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(whatif_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(whatif_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"pte", 'p', ETP_OPT_STRING, offsetof(whatif_options, program), "FILE", NULL, NULL},
@@ -42,6 +44,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .program = o->program,
         .roofs = o->roofs,
         .baseline = o->baseline,
+        .phase = o->phase,
     };
     return etp_cli_emit_reply(cli, &question, err);
 }

@@ -475,7 +475,8 @@ typedef struct etp_ab {
     const etp_ab_phase *phase; // that this is the answer of; NULL: the method alone
     etp_ab_phase *phases;      // of the session, in the answer of the first only
     size_t n_phases;
-    bool bare; // from dumps alone
+    const char *later_phase; // its name, of a phase that is not its session's first
+    bool bare;               // from dumps alone
     bool emulated;
     const char *state; // "finished", "running", "interrupted", NULL for bare dumps
     int signal;

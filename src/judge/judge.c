@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "compare/phases.h"
 #include "compare/session.h"
 
 static bool silent(const etp_ab *ab, size_t comparison)
@@ -54,7 +55,8 @@ static void slower_findings(etp_ab_session *s, size_t at)
         // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
         const char *try_it =
             s->two_sides ? ""
-                         : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'", row->id);
+                         : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'%s", row->id,
+                                            etp_ab_phase_option(&s->ab, &s->arena));
         const char *text = etp_arena_printf(
             &s->arena, "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
             row->label, etp_format_ns((double)row->delta_ns, d),

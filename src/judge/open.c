@@ -31,6 +31,10 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     if (!options->pair) {
         ETP_TRY(etp_ab_take_phase(s, options->part, err));
     }
+    if (options->part) {
+        etp_str name = s->run.phases.items[options->part->phase].name;
+        s->ab.later_phase = etp_arena_strdup(&s->arena, name);
+    }
     s->has_run = true;
     s->ab.dir = dir;
     ETP_TRY(etp_ab_take_run(s, err));

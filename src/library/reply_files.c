@@ -2,6 +2,7 @@
 // What is asked about files: opening them, and the answer of each room.
 #include "library/reply_files.h"
 
+#include "compare/phases.h"
 #include "inspect/ops.h"
 #include "inspect/tensors.h"
 #include "judge/fixes/whatif.h"
@@ -240,5 +241,7 @@ etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
     ETP_TRY(etp_ab_open(paths, q->n_paths, &how, &r->session, err));
     r->answer = (etp_answer){.json = etp_whatif_json, .data = w};
     r->report = report_whatif;
-    return etp_whatif_build(etp_ab_answer(r->session), changes, q->n_changes, w, err);
+    const etp_ab *ab;
+    ETP_TRY(etp_ab_of_phase(etp_ab_answer(r->session), q->phase, &ab, err));
+    return etp_whatif_build(ab, changes, q->n_changes, w, err);
 }

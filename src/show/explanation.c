@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "compare/phases.h"
 #include "document/rows.h"
 #include "show/json.h"
 
@@ -337,6 +338,10 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
         etp_report_text(
             r, "And %zu more operators: 'etprof analyze FOLDER --format csv' has their ids.",
             ab->n_operators - SLOWEST);
+    }
+    if (ab->n_phases > 1) {
+        etp_report_text(r, "That is %s. The same with --phase: %s.", ab->phases[0].name,
+                        etp_ab_phase_words(ab, arena));
     }
     return r;
 }

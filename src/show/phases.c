@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "compare/phases.h"
 #include "document/document.h"
 #include "show/first_token.h"
 #include "show/report.h"
@@ -148,7 +149,10 @@ void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_answer_lines(ab, r, arena);
     etp_ab_reason_sections(ab, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
-    etp_ab_page_findings(ab, NULL, r, arena);
+    const char *option = etp_ab_phase_option(ab, arena);
+    const char *whatif =
+        ab->later_phase && option ? etp_arena_printf(arena, "etprof whatif DIR%s", option) : NULL;
+    etp_ab_page_findings(ab, whatif, r, arena);
     etp_report_medium(r, medium);
 }
 

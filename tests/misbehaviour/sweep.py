@@ -90,7 +90,7 @@ def planted_exactly():
 
 def cards(text):
     """What stands before the facts: the first lines of each answer."""
-    return [c.splitlines() for c in text.split("\n\ngrade ")[0].split("\n\n")[1:]]
+    return [c.splitlines() for c in text.split("\n\ndesign ")[0].split("\n\n")[1:]]
 
 
 def winner_comes_first(tmp):

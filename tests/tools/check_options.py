@@ -52,6 +52,7 @@ MEANS = {
     "plain": r"^keep recordings uncompressed",
     "prefill": r"^text decoders: a prompt",
     "prepare": r"",
+    "phase": r"^of a session of several phases",
     "pte": r"^the program",
     "quiet": r"^no progress",
     "remote": r"adb device",

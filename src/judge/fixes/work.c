@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/shell.h"
+#include "compare/phases.h"
 #include "judge/fixes/fixes.h"
 
 #define OPERATOR_NS 1000.0 // what a delegated operator takes for itself, however little it does
@@ -665,12 +666,12 @@ static void slower(etp_fixer *f)
         etp_strbuf_printf(&whatif, " 'back %s'", row->id);
         etp_fix_add_op(f, &at, row->pair);
     }
-    const char *recipe =
-        etp_arena_printf(&f->s->arena,
-                         "%s%setprof whatif DIR%s; a level is chosen per process: report them, or "
-                         "run that part of the model at the other level",
-                         rows ? etp_fix_export(f, true, "--apply keep-gemv") : "",
-                         rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
+    const char *recipe = etp_arena_printf(
+        &f->s->arena,
+        "%s%setprof whatif DIR%s%s; a level is chosen per process: report them, or "
+        "run that part of the model at the other level",
+        rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
+        etp_strbuf_str(&whatif).ptr, etp_ab_phase_option(f->ab, &f->s->arena));
     etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,

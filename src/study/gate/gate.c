@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "compare/phases.h"
 
 typedef enum metric {
     SPEEDUP,
@@ -135,21 +136,6 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     return ETP_OK;
 }
 
-const char *etp_gate_phase_word(const char *name, etp_arena *arena)
-{
-    char *word = etp_arena_strdup(arena, etp_str_from(name));
-    size_t n = 0;
-    for (size_t i = 0; word && word[i]; i++) {
-        if (word[i] != ' ') {
-            word[n++] = word[i];
-        }
-    }
-    if (word) {
-        word[n] = '\0';
-    }
-    return word;
-}
-
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
 {
     if (!isfinite(lo) || !isfinite(hi)) {
@@ -163,7 +149,7 @@ static etp_status add(etp_gate *g, etp_gate_check check, etp_error *err)
 {
     check.phase = g->phase;
     if (g->phase && check.id) {
-        const char *word = etp_gate_phase_word(g->phase, g->arena);
+        const char *word = etp_ab_phase_word(g->phase, g->arena);
         check.id = word ? etp_arena_printf(g->arena, "%s.%s", word, check.id) : NULL;
     }
     bool ok = check.id && check.found && check.expected && ETP_PUSH(g->arena, &g->checks, check);
@@ -284,13 +270,8 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
 
 static etp_status no_such_phase(const etp_gate *g, const rule *r, const etp_ab *ab, etp_error *err)
 {
-    char names[400] = "";
-    for (size_t p = 0; p < ab->n_phases && strlen(names) + 40 < sizeof names; p++) {
-        size_t at = strlen(names);
-        const char *word = etp_gate_phase_word(ab->phases[p].name, g->arena);
-        ETP_NEED(word, err, "the gate's phases");
-        snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", word);
-    }
+    const char *names = etp_ab_phase_words(ab, g->arena);
+    ETP_NEED(names, err, "the gate's phases");
     return ab->n_phases
                ? etp_fail(err, ETP_USAGE, "'%s': the folder has no phase '%.*s'; its phases are %s",
                           r->text, ETP_STR_ARG(r->phase), names)
@@ -449,7 +430,7 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
     for (size_t i = 0; i < n_parts(ab); i++) {
         const etp_ab *part = part_of(ab, i);
         g->phase = phase_of(part);
-        const char *word = g->phase ? etp_gate_phase_word(g->phase, g->arena) : "";
+        const char *word = g->phase ? etp_ab_phase_word(g->phase, g->arena) : "";
         ETP_NEED(word, err, "the gate's phases");
         if (is_about(r, part->phase, word)) {
             parts++;

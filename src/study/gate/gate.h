@@ -51,9 +51,6 @@ ETP_NODISCARD etp_status etp_gate_build(const etp_ab *ab, const char *const *rul
                                         const etp_gate_options *options, etp_arena *arena,
                                         etp_gate *out, etp_error *err);
 
-// "decode@256" of "decode @256": how rules name a phase. NULL on out of memory.
-const char *etp_gate_phase_word(const char *name, etp_arena *arena);
-
 // A value with its interval against a limit: yes when all of [LO, HI] keeps it, no when none does.
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit);
 

@@ -13,6 +13,7 @@
 
 #include "../folder.h"
 #include "../made.h"
+#include "base/path.h"
 #include "kit/combined.h"
 
 static etp_ab_session *open_folder(const char *dir)
@@ -356,8 +357,11 @@ static void what_keeps_runs_apart_is_said(void **state)
     two.threads[0] = two.threads[1] = 4;
     etp_ab_session *a = open_made(&one, &f), *b = open_made(&two, &g);
     etp_combined c = combine(a, b, &f);
-    assert_string_equal(c.runs.items[0].run, "linux ~1");
-    assert_string_equal(c.runs.items[1].run, "linux ~2");
+    // By the folders, from where they differ on.
+    assert_string_equal(c.runs.items[0].run,
+                        etp_arena_printf(&f.arena, "linux %s/run", etp_path_name(f.path)));
+    assert_string_equal(c.runs.items[1].run,
+                        etp_arena_printf(&f.arena, "linux %s/run", etp_path_name(g.path)));
     assert_true(notes_say(&c, "different numbers of threads"));
     assert_false(notes_say(&c, "different models"));
     etp_ab_close(b);

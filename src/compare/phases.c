@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/phases.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/shell.h"
+
+const char *etp_ab_phase_word(const char *name, etp_arena *arena)
+{
+    char *word = etp_arena_strdup(arena, etp_str_from(name));
+    size_t n = 0;
+    for (size_t i = 0; word && word[i]; i++) {
+        if (word[i] != ' ') {
+            word[n++] = word[i];
+        }
+    }
+    if (word) {
+        word[n] = '\0';
+    }
+    return word;
+}
+
+const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena)
+{
+    enum { SHOWN = 16 };
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t i = 0; i < ab->n_phases && i < SHOWN; i++) {
+        const char *word = etp_ab_phase_word(ab->phases[i].name, arena);
+        etp_strbuf_printf(&text, "%s%.60s", i ? ", " : "", word ? word : "");
+    }
+    etp_strbuf_appendz(&text, ab->n_phases > SHOWN ? ", …" : "");
+    return text.failed ? NULL : text.ptr;
+}
+
+etp_status etp_ab_of_phase(const etp_ab *ab, const char *asked, const etp_ab **out, etp_error *err)
+{
+    *out = ab;
+    if (!asked) {
+        return ETP_OK;
+    }
+    if (ab->n_phases == 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "--phase %s: nothing here was measured in phases; leave it out", asked);
+    }
+    const char *wanted = etp_ab_phase_word(asked, ab->arena),
+               *all = etp_ab_phase_words(ab, ab->arena);
+    ETP_NEED(wanted, err, "phases");
+    ETP_NEED(all, err, "phases");
+    size_t of_kind = 0;
+    const etp_ab *found = NULL;
+    for (size_t i = 0; i < ab->n_phases; i++) {
+        const etp_ab_phase *p = &ab->phases[i];
+        const char *word = etp_ab_phase_word(p->name, ab->arena);
+        ETP_NEED(word, err, "phases");
+        if (strcmp(word, wanted) == 0) {
+            *out = p->ab;
+            return ETP_OK;
+        }
+        if (p->kind && strcmp(p->kind, wanted) == 0) {
+            of_kind++;
+            found = p->ab;
+        }
+    }
+    if (of_kind != 1) {
+        return etp_fail(err, ETP_USAGE, "--phase %s: %s; the phases are %s", asked,
+                        of_kind ? "several are of this kind" : "no phase has this name", all);
+    }
+    *out = found;
+    return ETP_OK;
+}
+
+const char *etp_ab_phase_option(const etp_ab *ab, etp_arena *arena)
+{
+    const char *word = ab->later_phase ? etp_ab_phase_word(ab->later_phase, arena) : NULL;
+    return !ab->later_phase ? "" : word ? etp_shell_command(arena, " --phase %s", word) : NULL;
+}

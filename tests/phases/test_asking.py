@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about one phase of a session: explain, whatif and verify-claim with --phase. What they have to say follows
+from the times that were chosen for each phase.
+
+usage: test_asking.py ETPROF"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
+from checks import expect, finish
+
+ETPROF = sys.argv[1]
+TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
+         "decode @32": {"avx2": 800000, "sse": 1000000}}
+
+
+def ask(*words):
+    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def claims(run):
+    """Ratios: 3.00 in prefill, 2.00 and 1.25 in the decodes; a phase knows nothing of the arms of another."""
+    for phase, arms, ratio in ((None, "prefill16", "3.00"), ("prefill", "prefill16", "3.00"),
+                               ("decode @0", "decode0", "2.00"), ("decode@32", "decode32", "1.25")):
+        for said in ("3.00", "2.00", "1.25"):
+            sentence = f"linux_avx2_{arms} is {said}x faster than linux_sse_{arms}"
+            code, out, err = ask("verify-claim", sentence, run, *(["--phase", phase] if phase else []))
+            expect(code == (0 if said == ratio else 1), phase, sentence, code, out, err)
+            if arms != "prefill16":
+                code, out, err = ask("verify-claim", sentence, run)
+                expect(code == 3, "asked of the first phase", sentence, code, out, err)
+
+
+def refused(run, plain):
+    code, out, err = ask("explain", "op1", run, "--phase", "decode")
+    expect(code == 2 and "several are of this kind" in err and "decode@0, decode@32" in err, "a kind of two", code, err)
+    code, out, err = ask("whatif", run, "drop *", "--phase", "encode")
+    expect(code == 2 and "no phase has this name" in err and "prefill16, decode@0" in err, "no such", code, err)
+    code, out, err = ask("explain", plain, "--phase", "decode")
+    expect(code == 2 and "nothing here was measured in phases" in err, "a folder without", code, err)
+
+
+def same_as_the_document(run):
+    """An operator of a later phase is explained with that phase's times, and 'back' to nothing keeps its total."""
+    document = json.loads(ask("analyze", run, "--format", "json")[1])
+    expect(len(document["phases"]) == 3, "three phases")
+    for phase in document["phases"][1:]:
+        own, name = phase["document"], phase["name"]
+        row = own["operators"][0]
+        code, out, err = ask("explain", row["id"], run, "--phase", name, "--format", "json")
+        expect(code == 0 and row["label"] in out, name, row["id"], out[:300], err)
+        for fix in own.get("fixes", []):
+            code, out, err = ask("explain", fix["id"], run, "--phase", name)
+            expect(code == 0 and fix["id"] in out, name, fix["id"], err)
+    code, out, err = ask("explain", run)
+    expect(code == 0 and "That is prefill 16." in out and "decode@0, decode@32" in out, "the list says its phase", out)
+
+
+def printed(run):
+    """The page's command of a later phase names it, and is taken."""
+    page = (run / "report.html").read_text(encoding="utf-8")
+    for phase in ("decode@0", "decode@32"):
+        expect(f"etprof whatif DIR --phase {phase}" in page, phase, "is not in the page's command")
+        code, out, err = ask("whatif", run, "--phase", phase, "drop *")
+        expect(code == 0, phase, "a command that is not taken", err)
+
+
+with tempfile.TemporaryDirectory(prefix="etp-asking-") as tmp:
+    place = pathlib.Path(tmp)
+    session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
+    without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
+    subprocess.run([ETPROF, "report", session], stdout=subprocess.DEVNULL, check=True)
+    claims(session)
+    refused(session, without)
+    same_as_the_document(session)
+    printed(session)
+finish()
