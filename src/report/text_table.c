@@ -8,13 +8,14 @@
 
 #define BAR_WIDTH 10
 #define MIN_TEXT 16
+#define LEAST_TEXT 10 // before words of titles are broken
 #define MIN_TITLE 8
 
 typedef struct layout_column {
     etp_view view;
     etp_str title;
     char title_buf[96];
-    size_t width, min; // min: what fit() may cut to
+    size_t width, min; // min: of its numbers
     double max;
     bool shown, right, bar;
 } layout_column;
@@ -60,19 +61,22 @@ static void measure(layout *l, const etp_table *t)
                 lc->width = larger(lc->width, etp_width(s));
             }
         }
-        lc->min = lc->right ? larger(lc->width, MIN_TITLE) : MIN_TEXT;
+        lc->min = lc->width;
         lc->width = larger(lc->width, etp_width(lc->title));
     }
 }
 
+// Of the pieces that next_line() does not break.
 static size_t longest_word(etp_str s)
 {
-    size_t longest = 0;
-    while (s.len) {
-        size_t n = etp_str_find(s, ETP_STR(" "));
-        longest = larger(longest, etp_width((etp_str){s.ptr, n}));
-        n += n < s.len;
-        s = (etp_str){s.ptr + n, s.len - n};
+    size_t longest = 0, from = 0;
+    for (size_t i = 0; i <= s.len; i++) {
+        bool blank = i == s.len || s.ptr[i] == ' ';
+        if (blank || s.ptr[i] == '_' || s.ptr[i] == '-') {
+            size_t end = blank ? i : i + 1;
+            longest = larger(longest, etp_width((etp_str){s.ptr + from, end - from}));
+            from = i + 1;
+        }
     }
     return longest;
 }
@@ -89,16 +93,18 @@ static size_t total_width(const layout *l)
     return total;
 }
 
-// Narrows the widest column that may be narrower until the line fits.
-static void shrink(layout *l, size_t width, bool titles_only)
+// Narrows the widest column that may be narrower until the line fits. Texts keep TEXT columns at
+// least (0: they keep all), titles of numbers their longest word or, where WORDS may be broken,
+// MIN_TITLE columns; numbers stay whole.
+static void shrink(layout *l, size_t width, size_t text, bool words)
 {
     for (size_t total = total_width(l); total > width; total--) {
         layout_column *widest = NULL;
         for (size_t k = 0; k < l->n; k++) {
             layout_column *lc = &l->columns[k];
-            size_t min = titles_only ? larger(lc->min, longest_word(lc->title)) : lc->min;
-            if (lc->shown && (lc->right || !titles_only) && lc->width > min &&
-                (!widest || lc->width > widest->width)) {
+            size_t title = words ? MIN_TITLE : larger(longest_word(lc->title), MIN_TITLE);
+            size_t min = lc->right ? larger(lc->min, title) : text ? text : lc->width;
+            if (lc->shown && lc->width > min && (!widest || lc->width > widest->width)) {
                 widest = lc;
             }
         }
@@ -109,8 +115,8 @@ static void shrink(layout *l, size_t width, bool titles_only)
     }
 }
 
-// What goes when the line is too short: bars, minor columns from the right, one-line titles, then
-// the middle of texts and words of titles. Numbers are never cut.
+// What goes when the line is too short: bars, minor columns from the right, one-line titles,
+// one-line texts and, last, words of titles. Numbers are never broken.
 static void fit(layout *l, const etp_table *t, size_t width)
 {
     for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
@@ -119,39 +125,10 @@ static void fit(layout *l, const etp_table *t, size_t width)
     for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
         l->columns[k].shown = !(t->columns[k].flags & ETP_COL_MINOR);
     }
-    shrink(l, width, true);
-    shrink(l, width, false);
-}
-
-static void write_row(etp_text *o, const etp_table *t, const layout *l, const etp_row *row)
-{
-    bool first = true;
-    size_t last = l->n;
-    while (last > 1 && !l->columns[last - 1].shown) {
-        last--;
-    }
-    for (size_t k = 0; k < last; k++) {
-        const layout_column *lc = &l->columns[k];
-        if (!lc->shown) {
-            continue;
-        }
-        char buf[ETP_VIEW_CHARS];
-        const etp_cell *c = &row->cells[k];
-        const char *sgr = k_etp_sgr_severity[etp_cell_judgement(&t->columns[k], &lc->view, c)];
-        etp_text_putz(o, first ? "" : "  ");
-        etp_text_sgr(o, sgr);
-        etp_str s = etp_view_cell(&lc->view, c, buf);
-        bool trailing = k + 1 == last && !lc->bar && !lc->right && etp_width(s) <= lc->width;
-        etp_text_cell(o, s, trailing ? etp_width(s) : lc->width, lc->right);
-        etp_text_plain(o, sgr);
-        if (lc->bar && !(row->total && k + 1 == last)) {
-            double share = fabs(etp_cell_number(c)) / lc->max;
-            etp_sink_char(o->sink, ' ');
-            etp_text_bar(o, row->total || !isfinite(share) ? 0 : share, BAR_WIDTH, k + 1 < last);
-        }
-        first = false;
-    }
-    etp_sink_char(o->sink, '\n');
+    shrink(l, width, 0, false);
+    shrink(l, width, MIN_TEXT, false);
+    shrink(l, width, LEAST_TEXT, false);
+    shrink(l, width, LEAST_TEXT, true);
 }
 
 // Takes the next line of at most WIDTH columns off *title, at a blank, '_' or '-' where possible.
@@ -173,6 +150,78 @@ static etp_str next_line(etp_str *title, size_t width)
     }
     *title = (etp_str){title->ptr + cut, title->len - cut};
     return line;
+}
+
+// The cells' texts; those of texts that are wider than their column go on below.
+typedef struct row_texts {
+    etp_str rest[ETP_TABLE_MAX_COLUMNS];
+    char buf[ETP_TABLE_MAX_COLUMNS][ETP_VIEW_CHARS];
+    size_t last; // columns up to the last that is shown
+} row_texts;
+
+// Writes one line of a row. False: nothing was left to write, and nothing is written.
+static bool write_row_line(etp_text *o, const etp_table *t, const layout *l, const etp_row *row,
+                           row_texts *texts, bool first_line)
+{
+    bool any = first_line;
+    for (size_t k = 0; k < texts->last; k++) {
+        any = any || (l->columns[k].shown && texts->rest[k].len > 0);
+    }
+    size_t at = 0, blank = 0; // blanks owed: none are written at a line's end
+    for (size_t k = 0; any && k < texts->last; k++) {
+        const layout_column *lc = &l->columns[k];
+        if (!lc->shown) {
+            continue;
+        }
+        const char *sgr =
+            k_etp_sgr_severity[etp_cell_judgement(&t->columns[k], &lc->view, &row->cells[k])];
+        etp_str s = texts->rest[k];
+        if (lc->right) {
+            texts->rest[k] = ETP_STR("");
+        } else {
+            s = next_line(&texts->rest[k], lc->width);
+        }
+        size_t w = etp_width(s), pad = lc->width > w ? lc->width - w : 0;
+        blank += at++ ? 2 : 0;
+        if (w) {
+            etp_sink_repeat(o->sink, ' ', blank);
+            etp_text_sgr(o, sgr);
+            etp_sink_repeat(o->sink, ' ', lc->right ? pad : 0);
+            etp_text_put(o, s);
+            etp_text_plain(o, sgr);
+            blank = 0;
+        }
+        blank += w && lc->right ? 0 : pad;
+        bool bar = lc->bar && first_line && !(row->total && k + 1 == texts->last);
+        if (bar) {
+            double share = fabs(etp_cell_number(&row->cells[k])) / lc->max;
+            etp_sink_repeat(o->sink, ' ', blank + 1);
+            etp_text_bar(o, row->total || !isfinite(share) ? 0 : share, BAR_WIDTH,
+                         k + 1 < texts->last);
+            blank = 0;
+        } else {
+            blank += lc->bar ? 1 + BAR_WIDTH : 0;
+        }
+    }
+    if (any) {
+        etp_sink_char(o->sink, '\n');
+    }
+    return any;
+}
+
+static void write_row(etp_text *o, const etp_table *t, const layout *l, const etp_row *row)
+{
+    row_texts texts = {.last = l->n};
+    while (texts.last > 1 && !l->columns[texts.last - 1].shown) {
+        texts.last--;
+    }
+    for (size_t k = 0; k < texts.last; k++) {
+        texts.rest[k] = etp_view_cell(&l->columns[k].view, &row->cells[k], texts.buf[k]);
+    }
+    bool first = true;
+    while (write_row_line(o, t, l, row, &texts, first)) {
+        first = false;
+    }
 }
 
 static size_t line_count(const layout_column *lc)

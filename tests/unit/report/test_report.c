@@ -116,7 +116,7 @@ static void text_fits_narrow_terminals(void **state)
             etp_cell_z("x"));
     ETP_ROW(t, etp_cell_z("µ"), etp_cell_ns(1000), etp_cell_z("x"));
     // ASCII: the minor column and the bar are gone, the title takes two lines of eight columns, the
-    // name is cut in the middle to the remaining thirty.
+    // name two of the remaining thirty.
     etp_report_style narrow = {.width = 40};
     assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
                         "t\n"
@@ -124,7 +124,7 @@ static void text_fits_narrow_terminals(void **state)
                         "                                    time\n"
                         "name                                (us)\n"
                         "----------------------------------------\n"
-                        "a name of thirt~olumns, in all    -2.000\n"
+                        "a name of thirty-six columns,     -2.000\nin all\n"
                         "u                                 +1.000\n");
     // Room for everything: bar of ten cells, half of it for the second row; colours by meaning.
     etp_report_style wide = {.width = 100, .unicode = true, .color = true};
