@@ -123,6 +123,10 @@ def winner_of_one_model():
         expect(second[0].startswith("0.50× slower"), name, second)
         done = run(tmp, [*words, "--threads", "1", "--out", "one"])
         expect([c[0][:12] for c in cards(done.stdout)] == ["0.50× slower"], name, cards(done.stdout))
+        words[words.index("--blocks") + 1] = "2"
+        shown = cards(run(tmp, [*words, "--threads", "1", "--out", "few"]).stdout)
+        expect(any("2 of at least 6 blocks" in c[0] for c in shown) and not any("[" in c[0] for c in shown), name,
+               "an interval of two blocks is given as if it said something", shown)
 
 
 def folder_knows_itself(tmp, d, name):

@@ -39,22 +39,25 @@ static const char *verdict_text(const etp_effect *e, etp_arena *arena)
 static void card(const etp_sweep *s, const char *label, const etp_effect *e, etp_withheld withheld,
                  const char *detail, etp_report *r, etp_arena *arena)
 {
-    const char *verdict = withheld
-                              ? etp_arena_printf(arena, "withheld: %s", etp_withheld_name(withheld))
-                              : verdict_text(e, arena);
+    const char *verdict =
+        withheld ? etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(withheld))
+                 : verdict_text(e, arena);
+    // An interval of few blocks may reach from 0.02 to 700: the verdict says how few they are.
+    bool few = e->verdict == ETP_VERDICT_UNKNOWN && e->paired.blocks < ETP_MIN_BLOCKS;
+    bool given = isfinite(e->paired.lo) && !few;
     etp_headline h = {
         .label = label ? label : "",
         .verdict = verdict ? verdict : "",
         .severity =
             withheld || e->verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : severity_of(e->verdict),
         .value = e->paired.estimate,
-        .lo = e->paired.lo,
-        .hi = e->paired.hi,
+        .lo = given ? e->paired.lo : (double)NAN,
+        .hi = given ? e->paired.hi : (double)NAN,
         .kind = ETP_KIND_RATIO,
         .reference = 1,
-        .interval = isfinite(e->paired.lo) ? etp_arena_printf(arena, "95 %% interval, %u blocks",
-                                                              (unsigned)e->paired.blocks)
-                                           : NULL,
+        .interval =
+            given ? etp_arena_printf(arena, "95 %% interval, %u blocks", (unsigned)e->paired.blocks)
+                  : NULL,
         .detail = detail,
     };
     (void)s;
@@ -725,7 +728,7 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
                          (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
             etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s",
-                         etp_withheld_name(withheld));
+                         etp_ab_withheld_text(withheld));
         }
         etp_ab_as_part(p->ab, r, arena);
         etp_ab_counters_section(p->ab, r, arena);
