@@ -118,7 +118,7 @@ def winner_of_one_model():
                  "--warmup", "1", "--seed", "3", "--runner", FAKE, "--quiet", "--no-trace"]
         done = run(tmp, [*words, "--threads", "1,2", "--out", "two"])
         first, second = cards(done.stdout)
-        expect(first[0] == "fastest  slow: neon with 1 thread, the reference itself", name, first)
+        expect(first[0] == "fastest  net_slow: neon with 1 thread, the reference itself", name, first)
         expect("1.000 ms" in " ".join(first[1:]), name, first)
         expect(second[0].startswith("0.50× slower"), name, second)
         done = run(tmp, [*words, "--threads", "1", "--out", "one"])
@@ -426,7 +426,7 @@ def refused():
             expect(not (pathlib.Path(tmp) / "run").exists(), name, "a folder was left")
 
 
-for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs,
+for test in (planted_exactly, winner_of_one_model, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs,
              wrong_outputs_in_a_cell, resumed, balanced,
              precise, emulated, real_programs, other_floats, one_of_each, refused):
     started = time.time()
