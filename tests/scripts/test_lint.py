@@ -37,6 +37,7 @@ SINS = {
     "an import nobody uses": ("tools/one.py", HEAD["py"] + "import os\n", "F401"),
     "a long line of Python": ("tools/one.py", HEAD["py"] + f"print('{'x ' * 60}')\n", "E501"),
     "a long function of Python": ("tools/one.py", HEAD["py"] + LONG_PY, "a function of 81 lines, at most 80"),
+    "a check that never runs": ("tests/one.py", HEAD["py"] + "def one():\n    print()\n", "one is called nowhere"),
     "a long file of Python": ("tools/one.py", HEAD["py"] + "print()\n" * 800, "801 lines, at most 800"),
     "a script of Python without an ending": (
         "tools/two", "#!/usr/bin/env python3\n" + HEAD["py"] + "import os\n", "F401"),

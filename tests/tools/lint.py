@@ -3,8 +3,10 @@
 """The rules of CONTRIBUTING.md on how code looks, held against every tracked file: lint.py ROOT.
 
 Formatting of C and C++ (clang-format), Python (ruff) and shell (shellcheck), each in the version that
-scripts/requirements/lint.txt names; length of lines, functions and files; names of files; the licence line."""
+scripts/requirements/lint.txt names; length of lines, functions and files; names of files; the licence line;
+functions of tests that nobody calls."""
 import ast
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -85,6 +87,17 @@ def python_functions(text):
             yield node.lineno - 1, node.end_lineno - node.lineno + 1
 
 
+def uncalled(names):
+    """Functions of tests that nothing names beside their own line: a check that never runs cannot fail. Those that a
+    framework finds by their name (test_…) and those with a decorator are left out."""
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
+    count = collections.Counter(word for text in texts.values() for word in re.findall(r"\w+", text))
+    for name, text in texts.items():
+        for node in ast.parse(text).body if name.startswith("tests/") else ():
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list and not node.name.startswith("test_"):
+                expect(count[node.name] > 1, f"{name}:{node.lineno}", f"{node.name} is called nowhere")
+
+
 def check_file(name, kind):
     text = (ROOT / name).read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -138,6 +151,7 @@ def main():
         if not generated(name):
             by_kind.setdefault(kind, []).append(name)
             check_file(name, kind)
+    uncalled(by_kind.get("python", []))
     run_tools(by_kind)
     finish(", ".join(f"{len(names)} files of {kind}" for kind, names in sorted(by_kind.items())))
 

@@ -36,31 +36,28 @@ static const char *verdict_text(const etp_effect *e, etp_arena *arena)
     return etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.blocks);
 }
 
-static void card(const etp_sweep *s, const char *label, const etp_effect *e, etp_withheld withheld,
-                 const char *detail, etp_report *r, etp_arena *arena)
+static void card(const char *label, const etp_effect *e, etp_withheld withheld, const char *detail,
+                 etp_report *r, etp_arena *arena)
 {
     const char *verdict =
         withheld ? etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(withheld))
                  : verdict_text(e, arena);
     // An interval of few blocks may reach from 0.02 to 700: the verdict says how few they are.
-    bool few = e->verdict == ETP_VERDICT_UNKNOWN && e->paired.blocks < ETP_MIN_BLOCKS;
-    bool given = isfinite(e->paired.lo) && !few;
+    unsigned n = (unsigned)e->paired.blocks;
+    bool unknown = e->verdict == ETP_VERDICT_UNKNOWN,
+         given = isfinite(e->paired.lo) && (!unknown || n >= ETP_MIN_BLOCKS);
     etp_headline h = {
         .label = label ? label : "",
         .verdict = verdict ? verdict : "",
-        .severity =
-            withheld || e->verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : severity_of(e->verdict),
+        .severity = withheld || unknown ? ETP_WARN : severity_of(e->verdict),
         .value = e->paired.estimate,
         .lo = given ? e->paired.lo : (double)NAN,
         .hi = given ? e->paired.hi : (double)NAN,
         .kind = ETP_KIND_RATIO,
         .reference = 1,
-        .interval =
-            given ? etp_arena_printf(arena, "95 %% interval, %u blocks", (unsigned)e->paired.blocks)
-                  : NULL,
+        .interval = given ? etp_arena_printf(arena, "95 %% interval, %u blocks", n) : NULL,
         .detail = detail,
     };
-    (void)s;
     etp_report_headline(r, &h);
 }
 
@@ -82,7 +79,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
         const etp_level_mean *m = &s->result.means[i];
         const uint32_t at[ETP_FACTORS] = {0, m->level, m->threads};
         if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
-            card(s, against(s, m->level, arena), &m->effect,
+            card(against(s, m->level, arena), &m->effect,
                  m->effect.paired.blocks ? ETP_WITHHELD_NOT : etp_sweep_withheld(s, at),
                  etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
                                   threads),
@@ -92,8 +89,8 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < s->result.n_speedups && s->result.n_means == 0; i++) {
         const etp_cell_speedup *x = &s->result.speedups[i];
         if (x->at[ETP_FACTOR_THREADS] == g->reference[ETP_FACTOR_THREADS]) {
-            card(s, against(s, x->at[1], arena), &x->effect, etp_sweep_withheld(s, x->at), threads,
-                 r, arena);
+            card(against(s, x->at[1], arena), &x->effect, etp_sweep_withheld(s, x->at), threads, r,
+                 arena);
         }
     }
 }
