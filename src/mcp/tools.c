@@ -10,6 +10,9 @@
 #define BASELINE                                    \
     {"baseline", ETP_MCP_TEXT, "--baseline", false, \
      "arm or level that the others are compared with"}
+#define PHASE                                 \
+    {"phase", ETP_MCP_TEXT, "--phase", false, \
+     "of a session of several phases: 'decode@256'; default: the first"}
 
 const etp_mcp_tool k_etp_mcp_tools[] = {
     {"measure",
@@ -27,6 +30,9 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
       {"iterations", ETP_MCP_NUMBER, "--iterations", false, "timed ones per launch"},
       {"warmup", ETP_MCP_NUMBER, "--warmup", false, "per launch"},
       {"data", ETP_MCP_PATH, "--data", false, "external weights (.ptd)"},
+      {"prefill", ETP_MCP_COUNTS, "--prefill", false, "language models: tokens of a prompt"},
+      {"decode", ETP_MCP_NUMBER, "--decode", false, "language models: tokens one at a time"},
+      {"depth", ETP_MCP_COUNTS, "--depth", false, "tokens in the cache before decode, default 0"},
       {"out", ETP_MCP_PATH, "--out", false, "run folder, new or empty"},
       {"runner", ETP_MCP_PATH, "--runner", false, "another runner or its bundle"},
       {"kernels", ETP_MCP_TRUTH, "--kernels", false, "also sample which kernels ran"},
@@ -43,6 +49,7 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
      {{"id", ETP_MCP_NAME, NULL, true, "F1, N1, op7"},
       {"run", ETP_MCP_PATH, NULL, true, RUN},
       BASELINE,
+      PHASE,
       FORMAT}},
     {"report",
      "analyze", "What a run folder says: ratio, operators, findings, what to do next.",
@@ -53,6 +60,7 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
       {"changes", ETP_MCP_TEXTS, NULL, true,
        "'drop transpose*', 'back GLOB', 'scale conv* 2', 'GLOB at-roof', 'threads N'"},
       BASELINE,
+      PHASE,
       FORMAT}},
     {"gate",
      "gate", "Yes, no or unknown: is the run as fast as rules or an earlier run want?",
@@ -81,6 +89,7 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
      "ARM', 'op3 takes 1.2 ms in ARM'.", false,
      {{"claim", ETP_MCP_TEXT, NULL, true, "one sentence"},
       {"run", ETP_MCP_PATH, NULL, true, RUN},
+      PHASE,
       FORMAT}},
     {0},
 };

@@ -26,7 +26,7 @@ typedef struct etp_mcp_param {
     const char *help;
 } etp_mcp_param;
 
-#define ETP_MCP_PARAMS 16
+#define ETP_MCP_PARAMS 24
 
 typedef struct etp_mcp_tool {
     const char *name, *verb, *help;

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
 from checks import expect, finish
 
 ETPROF, FAKE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
@@ -117,6 +118,28 @@ def a_session():
     bad = client.call("inspect", file="model.pte")
     expect(bad["result"]["isError"] is True and "model.pte" in text_of(bad), bad)
     expect(client.end() == 0, "the end of the input ends it")
+
+
+def phases():
+    """A later phase of a session can be asked about."""
+    times = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
+             "decode @32": {"avx2": 800000, "sse": 1000000}}
+    phase_folders.make("phases", lambda p, level, t, m: times[p][level])
+    client = Client()
+    claim = {"claim": "linux_avx2_decode32 is 1.25x faster than linux_sse_decode32", "run": "phases"}
+    expect("confirmed" in text_of(client.call("verify_claim", **claim, phase="decode@32")), "of its phase")
+    expect("not in the data" in text_of(client.call("verify_claim", **claim)), "of the first phase")
+    for tool, words in (("explain", {"id": "op1"}), ("whatif", {"changes": ["drop *"]})):
+        done = client.call(tool, run="phases", phase="decode@0", **words)["result"]
+        expect(done["isError"] is False, tool, done)
+        done = client.call(tool, run="phases", phase="encode", **words)["result"]
+        expect(done["isError"] is True and "decode@32" in done["content"][0]["text"], tool, "no such phase", done)
+    shutil.copy(SOURCE / "tests/data/mixed_xnnpack_fp32.pte", "no_text.pte")
+    done = client.call("measure", models=["no_text.pte"], runner="fake_runner", out="text", prefill=[16, 32], decode=4,
+                       depth=[0, 8])["result"]
+    expect(done["isError"] is True and "is no text decoder" in text_of({"result": done}),
+           "options reach the verb", done)
+    expect(client.end() == 0)
 
 
 def cancelled():
@@ -258,6 +281,7 @@ with tempfile.TemporaryDirectory() as folder:
     pathlib.Path("slow.pte").write_bytes(MODEL)
     shutil.copy(FAKE, "fake_runner")
     a_session()
+    phases()
     cancelled()
     outside()
     exporting()
