@@ -367,7 +367,7 @@ void etp_report_end_part(etp_report *r)
 
 void etp_report_section_is_detail(etp_report *r)
 {
-    if (!r || r->blocks.n == 0) {
+    if (!r || r->failed || r->blocks.n == 0) { // there was no memory for the section
         return;
     }
     etp_block *b = &r->blocks.items[r->blocks.n - 1];
@@ -673,7 +673,7 @@ void etp_chart_group(etp_chart *c)
 void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n)
 {
     if (c) {
-        assert(n == c->series.n);
+        assert(n == c->series.n || c->report->failed);
         etp_chart_entry e = {
             .label = clean_z(c->report, label), .note = {"", 0}
         };
@@ -685,7 +685,7 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
                      const double *hi, size_t n)
 {
     if (c) {
-        assert(n == c->series.n && isfinite(x));
+        assert((n == c->series.n || c->report->failed) && isfinite(x));
         etp_chart_entry e = {
             .label = {"", 0},
               .note = {"", 0},
