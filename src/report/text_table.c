@@ -8,7 +8,8 @@
 
 #define BAR_WIDTH 10
 #define MIN_TEXT 16
-#define LEAST_TEXT 10 // before words of titles are broken
+#define LEAST_TEXT 12 // before words of titles are broken
+#define MOST_WORD 24  // longer ones are broken where the line is too short
 #define MIN_TITLE 8
 
 typedef struct layout_column {
@@ -16,6 +17,7 @@ typedef struct layout_column {
     etp_str title;
     char title_buf[96];
     size_t width, min; // min: of its numbers
+    size_t word;       // the longest one of its texts
     double max;
     bool shown, right, bar;
 } layout_column;
@@ -41,6 +43,27 @@ static void set_title(layout_column *lc, const etp_column *col)
     }
 }
 
+// Behind which a line may end: blanks, and what joins the parts of names, paths and settings.
+static bool is_joint(char c)
+{
+    return c == ' ' || c == '_' || c == '-' || c == '/' || c == '=';
+}
+
+// Of the pieces that next_line() does not break.
+static size_t longest_word(etp_str s)
+{
+    size_t longest = 0, from = 0;
+    for (size_t i = 0; i <= s.len; i++) {
+        bool blank = i == s.len || s.ptr[i] == ' ';
+        if (blank || is_joint(s.ptr[i])) {
+            size_t end = blank ? i : i + 1;
+            longest = larger(longest, etp_width((etp_str){s.ptr + from, end - from}));
+            from = i + 1;
+        }
+    }
+    return longest;
+}
+
 static void measure(layout *l, const etp_table *t)
 {
     l->n = t->n_columns;
@@ -53,32 +76,18 @@ static void measure(layout *l, const etp_table *t)
         lc->right = etp_column_is_number(col);
         lc->bar = lc->max > 0;
         set_title(lc, col);
-        lc->width = 0;
+        lc->width = lc->word = 0;
         for (size_t i = 0; i < t->rows.n; i++) {
             char buf[ETP_VIEW_CHARS];
             if (etp_row_shown(t, i)) {
                 etp_str s = etp_view_cell(&lc->view, &t->rows.items[i].cells[k], buf);
                 lc->width = larger(lc->width, etp_width(s));
+                lc->word = larger(lc->word, longest_word(s));
             }
         }
         lc->min = lc->width;
         lc->width = larger(lc->width, etp_width(lc->title));
     }
-}
-
-// Of the pieces that next_line() does not break.
-static size_t longest_word(etp_str s)
-{
-    size_t longest = 0, from = 0;
-    for (size_t i = 0; i <= s.len; i++) {
-        bool blank = i == s.len || s.ptr[i] == ' ';
-        if (blank || s.ptr[i] == '_' || s.ptr[i] == '-') {
-            size_t end = blank ? i : i + 1;
-            longest = larger(longest, etp_width((etp_str){s.ptr + from, end - from}));
-            from = i + 1;
-        }
-    }
-    return longest;
 }
 
 static size_t total_width(const layout *l)
@@ -103,7 +112,8 @@ static void shrink(layout *l, size_t width, size_t text, bool words)
         for (size_t k = 0; k < l->n; k++) {
             layout_column *lc = &l->columns[k];
             size_t title = words ? MIN_TITLE : larger(longest_word(lc->title), MIN_TITLE);
-            size_t min = lc->right ? larger(lc->min, title) : text ? text : lc->width;
+            size_t word = lc->word < MOST_WORD ? lc->word : MOST_WORD;
+            size_t min = lc->right ? larger(lc->min, title) : text ? larger(text, word) : lc->width;
             if (lc->shown && lc->width > min && (!widest || lc->width > widest->width)) {
                 widest = lc;
             }
@@ -131,7 +141,7 @@ static void fit(layout *l, const etp_table *t, size_t width)
     shrink(l, width, LEAST_TEXT, true);
 }
 
-// Takes the next line of at most WIDTH columns off *title, at a blank, '_' or '-' where possible.
+// Takes the next line of at most WIDTH columns off *title, at a joint where possible.
 static etp_str next_line(etp_str *title, size_t width)
 {
     size_t cut = 0, columns = 0, i = 0;
@@ -139,7 +149,7 @@ static etp_str next_line(etp_str *title, size_t width)
         bool valid = false;
         i += etp_utf8_next((etp_str){title->ptr + i, title->len - i}, &valid);
         columns++;
-        if (i < title->len && (memchr(" _-", title->ptr[i - 1], 3) || title->ptr[i] == ' ')) {
+        if (i < title->len && (is_joint(title->ptr[i - 1]) || title->ptr[i] == ' ')) {
             cut = i;
         }
     }
