@@ -291,6 +291,12 @@ typedef struct etp_ab_fix {
     size_t n_evidence;
 } etp_ab_fix;
 
+typedef struct etp_ab_fixes {
+    etp_ab_fix *items; // largest expected gain first, then by ceiling, then what is likely not
+                       // worth it
+    size_t n, cap;
+} etp_ab_fixes;
+
 #define ETP_AB_NO_MACS UINT64_MAX
 
 // What a finding can be about: id in documents, and how its figures come about. The test
@@ -397,6 +403,12 @@ typedef struct etp_ab_finding {
     const char *formula; // how the figures came about, NULL: the text says it all
 } etp_ab_finding;
 
+typedef struct etp_ab_findings {
+    etp_ab_finding *items;
+    size_t n, cap;
+    etp_arena *arena; // of the texts
+} etp_ab_findings;
+
 // What else could have made the difference, and whether it did.
 #define ETP_CAUSE_MAP(X)        \
     X(THERMAL, "thermal")       \
@@ -431,6 +443,16 @@ typedef struct etp_ab_cause {
     const char *formula; // the rule that decided
     const char *evidence;
 } etp_ab_cause;
+
+typedef struct etp_ab_judgement {
+    const char *grade; // "A" … "D"
+    const char *grade_reason;
+    etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
+    size_t n_grade_facts;
+    etp_ab_findings findings;
+    etp_ab_cause causes[ETP_CAUSE_COUNT]; // in the order above
+    size_t n_causes;                      // 0 when nothing is compared
+} etp_ab_judgement;
 
 typedef struct etp_ab_lost {
     const char *arm;
@@ -468,10 +490,6 @@ typedef struct etp_ab {
         *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
     const char *title; // model stem
     const char *dir;   // folder it was read from; not part of documents
-    const char *grade; // "A" … "D"
-    const char *grade_reason;
-    etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
-    size_t n_grade_facts;
     const etp_ab_phase *phase; // that this is the answer of; NULL: the method alone
     etp_ab_phase *phases;      // of the session, in the answer of the first only
     size_t n_phases;
@@ -524,30 +542,21 @@ typedef struct etp_ab {
         size_t n, cap;
     } hot;
     struct {
-        etp_ab_finding *items;
-        size_t n, cap;
-    } findings;
-    etp_ab_cause
-        causes[ETP_CAUSE_COUNT]; // in the order above; n_causes is 0 when nothing is compared
-    size_t n_causes;
-    struct {
         etp_ab_lost *items;
         size_t n, cap;
     } lost;
     bool block_lost; // a block is missing for good
     etp_ab_correctness correctness;
     etp_ab_engagement engagement;
-    struct {
-        etp_ab_fix *
-            items; // largest expected gain first, then by ceiling, then what is likely not worth it
-        size_t n, cap;
-    } fixes;
     const char *program_problem; // why operators are not joined to a program, NULL when they are
     // Launch values per block for the raw plot: [block * n_arms + arm] nanoseconds, NAN missing.
     double *block_values;
     uint32_t n_blocks;
     const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
     const char *selftest;               // the runner's own proof that masking works, NULL
+    // Of the rooms that read all of the above.
+    etp_ab_fixes fixes;
+    etp_ab_judgement judged;
 } etp_ab;
 
 // Tokens a second of an arm, NAN where nothing is told.

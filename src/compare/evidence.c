@@ -23,7 +23,7 @@ etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run, const 
             etp_proof_add(&arm->proof, &s->arena, p->lines.items[k]);
         }
         if (kernels.arms[i].problem) {
-            etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
+            etp_ab_find(&s->noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
                         etp_arena_printf(&s->arena, "samples of %s not used: %s", arm->name,
                                          kernels.arms[i].problem));
         }
@@ -107,7 +107,7 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
     }
     if (launch) {
         bool foreign = run->arms.items[run_arm].runner.len > 0;
-        const char *cost = etp_ab_hook_words(s, arm);
+        const char *cost = etp_ab_hook_words(arm, &s->arena);
         const char *text =
             foreign ? foreign_mask(s, launch, calls)
                     : etp_arena_printf(&s->arena,

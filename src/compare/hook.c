@@ -26,3 +26,13 @@ etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_
                           : (double)NAN;
     return ETP_OK;
 }
+
+const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena)
+{
+    if (!(arm->hook.call_ns > 0) || !isfinite(arm->hook.share)) {
+        return "";
+    }
+    return etp_arena_printf(arena,
+                            "; its %.0f questions in an inference cost %.2g ns each, %.2g %% of it",
+                            arm->hook.calls, arm->hook.call_ns, 100 * arm->hook.share);
+}

@@ -221,7 +221,7 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     etp_status st = etp_profile_build(traces, n, &s->arena, profile, err);
     if (st == ETP_UNKNOWN) {
         etp_ab_find(
-            s, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
+            &s->noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
             etp_arena_printf(&s->arena, "%s: no execution in its traces finished", a->name));
         return ETP_OK;
     }
@@ -252,7 +252,7 @@ etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
         bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
                       strlen(err->msg) > at;
         d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
-        etp_ab_find(s, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
+        etp_ab_find(&s->noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
                     etp_arena_printf(&s->arena, "trace not used: %s", d->problem));
     }
     for (uint32_t arm = 0; arm < s->ab.n_arms; arm++) {

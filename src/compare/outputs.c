@@ -33,7 +33,7 @@ static void mention_nan(etp_ab_session *s, const char *whose, const char *agains
         return;
     }
     etp_ab_find(
-        s, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
+        &s->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
         etp_arena_printf(
             &s->arena,
             "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
@@ -65,7 +65,7 @@ static void take_comparison(etp_ab_session *s, const char *whose, const char *ag
     if (c->ok || !c->why) {
         return;
     }
-    etp_ab_find(s, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
+    etp_ab_find(&s->noticed, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
                 etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why));
 }
 
@@ -98,7 +98,7 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
         return etp_fail_nomem(err, "outputs");
     }
     if (st != ETP_OK) {
-        etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
+        etp_ab_find(&s->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
                     etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s",
                                      s->ab.arms[arm].name, against, why.msg));
         return ETP_OK;

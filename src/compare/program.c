@@ -91,7 +91,7 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
         return etp_fail_nomem(err, graph);
     }
     if (st != ETP_OK) {
-        etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+        etp_ab_find(&s->noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                     etp_arena_printf(&s->arena, "program not used: %s", why.msg));
         return ETP_OK;
     }
@@ -132,7 +132,7 @@ etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile
         return ETP_OK;
     }
     s->ab.program_problem = profile->facts->problem;
-    etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+    etp_ab_find(&s->noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                 etp_arena_printf(&s->arena, "%s: explained by names alone: %s",
                                  s->ab.arms[arm].name, profile->facts->problem));
     return ETP_OK;

@@ -49,6 +49,7 @@ struct etp_ab_session {
     size_t n_programs;
     etp_ab_session **later; // of a session of several phases, all but the first
     size_t n_later;
+    etp_ab_findings noticed; // while it was loaded and compared
     etp_ab ab;
 };
 
@@ -107,8 +108,6 @@ ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp
 // Arm RUN_ARM of RUN, which is arm AT of the answer.
 ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
                                                  uint32_t run_arm, uint32_t at, etp_error *err);
-// grade.c: how much the arms have in common.
-void etp_ab_grade(etp_ab_session *s);
 // evidence.c
 ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                                           uint32_t arm, etp_error *err);
@@ -118,17 +117,7 @@ ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_ru
 // memory.
 ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                                           uint32_t at, etp_error *err);
-const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
-// 4-bit weights in groups where the feature is SME.
-void etp_ab_groupwise_finding(etp_ab_session *s);
-// How far a call of a language model with one token is from what memory allows.
-void etp_ab_decode_finding(etp_ab_session *s);
-// What the program of a text decoder with a cache costs beside that; in language.c and decoder.c.
-void etp_ab_program_findings(etp_ab_session *s);
-void etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t cache);
-// How many tokens of a prompt a call should take, when several numbers were measured.
-void etp_ab_chunk_finding(etp_ab_session *s);
-void etp_ab_hook_findings(etp_ab_session *s);
+const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  bool control_differs);
@@ -145,8 +134,6 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
 ETP_NODISCARD etp_status etp_ab_engage(etp_ab_session *s, etp_error *err);
 // roofs.c: operators below the roofs, when there are any.
 ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);
-// fixes/fixes.c: what to do next.
-ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
 // outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
 etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
 // compare.c: ledgers, operators, categories, shifts from profiles and comparisons.
@@ -155,34 +142,22 @@ ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err);
 // ends.c: what is around Method::execute in traced launches.
 ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
-// judge/judge.c: grade and findings.
-void etp_ab_judge(etp_ab_session *s);
-
 // environment.c: what surrounded the blocks.
 ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run,
                                                  etp_error *err);
 // drift.c: change over the session, and what else changed.
 ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
-const char *etp_ab_drift_words(etp_ab_session *s,
-                               const etp_ab_comparison *c); // NULL on out of memory
 // states.c: cold, warm, taking turns, traced.
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
-void etp_ab_resident_finding(etp_ab_session *s, size_t at);
 
 // clock.c: cycles, clock and waiting.
 ETP_NODISCARD etp_status etp_ab_count(etp_ab_session *s, etp_error *err);
-void etp_ab_clock_findings(etp_ab_session *s, size_t at);
 
-// ruled_out.c: what else could have made the difference; suspects become findings.
-void etp_ab_weigh_causes(etp_ab_session *s);
-
-// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. Findings about a
-// part of the time change places among themselves: the largest part first.
-void etp_ab_rank_findings(etp_ab_session *s);
-void etp_ab_find(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
+// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
+void etp_ab_find(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
                  const char *evidence, const char *text);
 // The same resting on N rows.
-void etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
+void etp_ab_find_rows(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
                       const char *const *evidence, size_t n, const char *text);
 
 #endif

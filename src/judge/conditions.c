@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "compare/session.h"
+#include "judge/judge.h"
 
 #define HOOK_WORTH_SAYING 0.005 // of an inference
 
@@ -16,77 +16,69 @@ static bool outside(const etp_paired *p)
 }
 
 // What a factor adds to WHOLE or takes of it, in words with its interval.
-static const char *share_words(etp_ab_session *s, const etp_paired *p, const char *whole)
+static const char *share_words(etp_arena *arena, const etp_paired *p, const char *whole)
 {
     bool takes = p->estimate < 1;
     double at = 100 * fabs(p->estimate - 1), lo = 100 * (takes ? 1 - p->hi : p->lo - 1),
            hi = 100 * (takes ? 1 - p->lo : p->hi - 1);
-    return etp_arena_printf(&s->arena, "%s %.3g %% [%.3g, %.3g] %s %s", takes ? "takes" : "adds",
-                            at, lo, hi, takes ? "of" : "to", whole);
+    return etp_arena_printf(arena, "%s %.3g %% [%.3g, %.3g] %s %s", takes ? "takes" : "adds", at,
+                            lo, hi, takes ? "of" : "to", whole);
 }
 
-static void clock_finding(etp_ab_session *s, const etp_ab_comparison *c, const etp_clock_split *x)
+static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
+                          const etp_clock_split *x, etp_ab_findings *to)
 {
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
                            *a = &s->ab.counters.arms[c->candidate];
     if (!outside(&x->clock)) {
         return;
     }
-    const char *share = share_words(s, &x->clock, "it");
+    const char *share = share_words(s->ab.arena, &x->clock, "it");
     // The cycles are the same, or point the other way: without the clock there would be no such
     // verdict.
     bool whole = x->speedup.verdict == x->clock.verdict && x->cycles.verdict != x->clock.verdict &&
                  x->cycles.verdict != ETP_VERDICT_UNKNOWN;
     const char *said =
-        whole ? etp_arena_printf(&s->arena, "the %s is a clock effect: ",
+        whole ? etp_arena_printf(s->ab.arena, "the %s is a clock effect: ",
                                  x->clock.verdict == ETP_VERDICT_FASTER ? "speedup" : "slowdown")
               : "";
     const char *text = etp_arena_printf(
-        &s->arena,
+        s->ab.arena,
         "%s against %s: %scycles say %.3g× [%.3g, %.3g], the clock %s "
         "(%.3g GHz against %.3g GHz)",
         s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said, x->cycles.estimate,
         x->cycles.lo, x->cycles.hi, share, a->clock_ghz, b->clock_ghz);
-    etp_ab_find(s, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
+    etp_ab_find(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
 // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
 // finding.
-static void waits_finding(etp_ab_session *s, const etp_ab_comparison *c, const etp_clock_split *x)
+static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
+                          const etp_clock_split *x, etp_ab_findings *to)
 {
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
                            *a = &s->ab.counters.arms[c->candidate];
     if (!outside(&x->busy) || s->ab.arms[c->baseline].threads != s->ab.arms[c->candidate].threads) {
         return;
     }
-    const char *share = share_words(s, &x->busy, "what cycles and clock give");
+    const char *share = share_words(s->ab.arena, &x->busy, "what cycles and clock give");
     const char *text = etp_arena_printf(
-        &s->arena, "%s against %s: waiting differs: %.3g CPUs at work against %.3g, which %s",
+        s->ab.arena, "%s against %s: waiting differs: %.3g CPUs at work against %.3g, which %s",
         s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, a->busy, b->busy, share);
-    etp_ab_find(s, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
+    etp_ab_find(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
-void etp_ab_clock_findings(etp_ab_session *s, size_t at)
+void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
     if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
         return;
     }
-    clock_finding(s, c, &s->ab.counters.splits[at]);
-    waits_finding(s, c, &s->ab.counters.splits[at]);
+    clock_finding(s, c, &s->ab.counters.splits[at], to);
+    waits_finding(s, c, &s->ab.counters.splits[at], to);
 }
 
-const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm)
-{
-    if (!(arm->hook.call_ns > 0) || !isfinite(arm->hook.share)) {
-        return "";
-    }
-    return etp_arena_printf(&s->arena,
-                            "; its %.0f questions in an inference cost %.2g ns each, %.2g %% of it",
-                            arm->hook.calls, arm->hook.call_ns, 100 * arm->hook.share);
-}
-
-void etp_ab_hook_findings(etp_ab_session *s)
+void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_ab_arm *arm = &s->ab.arms[i];
@@ -94,9 +86,9 @@ void etp_ab_hook_findings(etp_ab_session *s)
             continue;
         }
         etp_ab_find(
-            s, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
+            to, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
             etp_arena_printf(
-                &s->arena,
+                s->ab.arena,
                 "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
                 "the runner's hook adds %.3g ns to each",
                 100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns));
@@ -115,10 +107,9 @@ static void put_correlation(etp_strbuf *text, double rho, double sign, const cha
     }
 }
 
-const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
+const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
 {
-    const etp_ab_drift *base = &s->ab.arms[c->baseline].drift,
-                       *cand = &s->ab.arms[c->candidate].drift;
+    const etp_ab_drift *base = &ab->arms[c->baseline].drift, *cand = &ab->arms[c->candidate].drift;
     if (!base->known && !cand->known) {
         return "drift";
     }
@@ -126,9 +117,9 @@ const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
     const etp_ab_drift *d = of_candidate ? cand : base;
     char change[ETP_NUMBER_CHARS];
     etp_strbuf text;
-    etp_strbuf_init(&text, &s->arena);
+    etp_strbuf_init(&text, ab->arena);
     etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %.2g",
-                      s->ab.arms[of_candidate ? c->candidate : c->baseline].name,
+                      ab->arms[of_candidate ? c->candidate : c->baseline].name,
                       etp_format_change(100 * d->per_block, 2, change), d->p);
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
@@ -136,15 +127,15 @@ const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
     return text.ptr;
 }
 
-void etp_ab_resident_finding(etp_ab_session *s, size_t at)
+void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
     const etp_ab_resident *r = &c->resident;
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
         return;
     }
-    etp_ab_find(s, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
-                etp_arena_printf(&s->arena,
+    etp_ab_find(to, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
+                etp_arena_printf(s->ab.arena,
                                  "%s against %s: taking turns they differ by %.3g× [%.3g, "
                                  "%.3g], launched alone by %.3g×: a factor of %.3g "
                                  "[%.3g, %.3g] comes from how they are run (caches between "

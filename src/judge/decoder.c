@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "compare/session.h"
+#include "judge/judge.h"
 
 typedef struct ids {
     const char **items;
@@ -12,8 +12,8 @@ typedef struct ids {
 } ids;
 
 typedef struct decoder {
-    etp_ab_session *s;
     const etp_ab *ab;
+    etp_ab_findings *to;
     const etp_method *m;
     uint32_t arm;
 } decoder;
@@ -42,7 +42,7 @@ static void take(const decoder *d, const etp_instruction *in, int64_t *ns, ids *
         bool mine = !op->delegated && op->chain == (int32_t)in->chain &&
                     op->instruction == (int32_t)in->index;
         if (mine) {
-            ETP_ADD(&d->s->arena, out, op->id);
+            ETP_ADD(d->ab->arena, out, op->id);
         }
         *ns += mine && op->ns[d->arm] > 0 ? op->ns[d->arm] : 0;
     }
@@ -54,7 +54,7 @@ static const char *share_words(const decoder *d, int64_t ns, const char *before)
     int64_t all = d->ab->arms[d->arm].traced_ns;
     return d->ab->emulated || all <= 0 || ns <= 0
                ? ""
-               : etp_arena_printf(&d->s->arena, "%s %.0f %% of an inference", before,
+               : etp_arena_printf(d->ab->arena, "%s %.0f %% of an inference", before,
                                   100 * (double)ns / (double)all);
 }
 
@@ -78,9 +78,9 @@ static void attention(const decoder *d, uint64_t cache)
     }
     char size[ETP_NUMBER_CHARS];
     etp_ab_find_rows(
-        d->s, ETP_FINDING_ATTENTION, ETP_SEVERITY_INFO, found.items, found.n,
+        d->to, ETP_FINDING_ATTENTION, ETP_SEVERITY_INFO, found.items, found.n,
         etp_arena_printf(
-            &d->s->arena,
+            d->ab->arena,
             "attention is written out: %u kernels of a call write as much as a whole cache of "
             "%s%s, "
             "however few tokens it holds (%u kernels and %u delegate calls in all); the fused "
@@ -155,27 +155,28 @@ static void ends(const decoder *d)
     const char *weights = "", *embedding = "";
     char size[ETP_NUMBER_CHARS];
     if (last->weight_bytes != ETP_BYTES_UNKNOWN && last->weight_bytes <= all && all > 0) {
-        weights = etp_arena_printf(&d->s->arena, ", %s or %.0f %% of all weights that multiply",
+        weights = etp_arena_printf(d->ab->arena, ", %s or %.0f %% of all weights that multiply",
                                    etp_format_bytes(last->weight_bytes, size),
                                    100 * (double)last->weight_bytes / (double)all);
     }
     const char *share = share_words(d, last_ns, ", takes"),
                *other = share_words(d, first_ns, ", with");
     if (first) {
-        embedding = etp_arena_printf(&d->s->arena, "; the embedding (%.*s) is outside too%s",
+        embedding = etp_arena_printf(d->ab->arena, "; the embedding (%.*s) is outside too%s",
                                      ETP_STR_ARG(first->op), other);
     }
     etp_ab_find_rows(
-        d->s, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
-        etp_arena_printf(&d->s->arena,
+        d->to, ETP_FINDING_LAST_MATRIX, ETP_SEVERITY_WARN, found.items, found.n,
+        etp_arena_printf(d->ab->arena,
                          "the last matrix is outside the delegate: %.*s%s%s%s; let the "
                          "partitioner take it, or quantise it with the others",
                          ETP_STR_ARG(last->op), weights, share, embedding));
 }
 
-void etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t cache)
+void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cache,
+                             etp_ab_findings *to)
 {
-    const decoder d = {s, &s->ab, m, s->ab.engagement.arm};
+    const decoder d = {ab, to, m, ab->engagement.arm};
     bool fused = false;
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         fused = fused || etp_str_starts(m->instructions[i].op, ETP_STR("llama::"));
@@ -188,7 +189,7 @@ void etp_ab_decoder_findings(etp_ab_session *s, const etp_method *m, uint64_t ca
 
 // ---- chunks of a prompt ----
 
-void etp_ab_chunk_finding(etp_ab_session *s)
+void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab_phase *least = NULL, *most = NULL;
     uint32_t arm = s->ab.engagement.arm;
@@ -206,8 +207,8 @@ void etp_ab_chunk_finding(etp_ab_session *s)
     bool gains = many > few;
     double ratio = gains ? many / few : few / many;
     etp_ab_find(
-        s, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
-        etp_arena_printf(&s->arena,
+        to, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
+        etp_arena_printf(s->ab.arena,
                          "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "
                          "%s calls are %.2f× as fast a token (medians, not compared in pairs)",
                          (unsigned long long)least->tokens, few, (unsigned long long)most->tokens,

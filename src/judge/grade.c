@@ -5,7 +5,7 @@
 //   C  different or unknown builds, otherwise as A or B      D  anything less, dumps alone included
 #include <string.h>
 
-#include "compare/session.h"
+#include "judge/judge.h"
 
 typedef enum shared { UNKNOWN, SAME, DIFFERENT } shared;
 
@@ -125,10 +125,10 @@ static bool lacks_names(const etp_ab *ab, const etp_run *run)
 
 #define WITHOUT_NAMES "; without operator names nothing proves the levels"
 
-static const char *reason_of_sides(etp_ab_session *s, const common *c)
+static const char *reason_of_sides(const etp_ab_session *s, const common *c)
 {
     etp_strbuf text;
-    etp_strbuf_init(&text, &s->arena);
+    etp_strbuf_init(&text, s->ab.arena);
     if (c->session == SAME) {
         etp_strbuf_printf(&text, "%s, one session%s", builds(c->binary),
                           c->binary == SAME ? ", paired launches" : "");
@@ -162,7 +162,7 @@ static const char *reason_of_recordings(const etp_ab_session *s)
                : "dumps alone: builds, day and machine are unknown, times are traced";
 }
 
-static void note_facts(etp_ab *ab, const common *c)
+static void note_facts(etp_ab_judgement *out, const common *c)
 {
     static const char *const k_words[] = {NULL, "same", "different"};
     const etp_ab_fact facts[] = {
@@ -175,36 +175,36 @@ static void note_facts(etp_ab *ab, const common *c)
         {"settings", k_words[c->settings]},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        ab->grade_facts[ab->n_grade_facts++] = facts[i];
+        out->grade_facts[out->n_grade_facts++] = facts[i];
     }
 }
 
-void etp_ab_grade(etp_ab_session *s)
+void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
 {
-    etp_ab *ab = &s->ab;
+    const etp_ab *ab = &s->ab;
     bool sides = s->two_sides && s->sides[0].dir && s->sides[1].dir;
     common c = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     if (sides) {
         c = of_sides(&s->sides[0], &s->sides[1]);
         bool near = c.day == SAME && c.machine == SAME && c.settings != DIFFERENT;
-        ab->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
+        out->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
         bool nameless =
             lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
-        ab->grade = nameless && ab->grade[0] == 'A' ? "B" : ab->grade;
-        ab->grade = near ? ab->grade : "D";
-        ab->grade_reason = reason_of_sides(s, &c);
+        out->grade = nameless && out->grade[0] == 'A' ? "B" : out->grade;
+        out->grade = near ? out->grade : "D";
+        out->grade_reason = reason_of_sides(s, &c);
     } else if (ab->bare) {
-        ab->grade = "D";
-        ab->grade_reason = reason_of_recordings(s);
+        out->grade = "D";
+        out->grade_reason = reason_of_recordings(s);
     } else {
         c = of_session(ab);
-        ab->grade = c.binary == SAME ? "A" : "C";
-        ab->grade_reason = c.binary == SAME ? "one binary, one session, paired launches"
-                                            : "the arms ran different or unknown builds";
+        out->grade = c.binary == SAME ? "A" : "C";
+        out->grade_reason = c.binary == SAME ? "one binary, one session, paired launches"
+                                             : "the arms ran different or unknown builds";
         if (c.binary == SAME && lacks_names(ab, &s->run)) {
-            ab->grade = "B";
-            ab->grade_reason = "one binary, one session, paired launches" WITHOUT_NAMES;
+            out->grade = "B";
+            out->grade_reason = "one binary, one session, paired launches" WITHOUT_NAMES;
         }
     }
-    note_facts(ab, &c);
+    note_facts(out, &c);
 }

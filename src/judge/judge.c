@@ -5,14 +5,14 @@
 
 #include "base/number.h"
 #include "compare/phases.h"
-#include "compare/session.h"
+#include "judge/judge.h"
 
 static bool silent(const etp_ab *ab, size_t comparison)
 {
     return ab->emulated || ab->comparisons[comparison].withheld;
 }
 
-static void shift_finding(etp_ab_session *s, size_t at)
+static void shift_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_shift *shift = &ab->shifts[at];
@@ -22,8 +22,8 @@ static void shift_finding(etp_ab_session *s, size_t at)
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
     const char *evidence[] = {before, after};
     etp_ab_find_rows(
-        s, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
-        etp_arena_printf(&s->arena,
+        to, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
+        etp_arena_printf(s->ab.arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
                          before, 100 * shift->before_share, after, 100 * shift->after_share,
@@ -32,7 +32,7 @@ static void shift_finding(etp_ab_session *s, size_t at)
 
 // What got slower comes first, the worst loss first, with the inference that is left when only
 // this operator goes back: the same addition as etprof whatif 'back ID'.
-static void slower_findings(etp_ab_session *s, size_t at)
+static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     enum { SHOWN = 3 };
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
@@ -55,20 +55,20 @@ static void slower_findings(etp_ab_session *s, size_t at)
         // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
         const char *try_it =
             s->two_sides ? ""
-                         : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'%s", row->id,
-                                            etp_ab_phase_option(&s->ab, &s->arena));
+                         : etp_arena_printf(s->ab.arena, ", etprof whatif DIR 'back %s'%s", row->id,
+                                            etp_ab_phase_option(&s->ab, s->ab.arena));
         const char *text = etp_arena_printf(
-            &s->arena, "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
+            s->ab.arena, "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
             row->label, etp_format_ns((double)row->delta_ns, d),
             etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
             etp_format_ns((double)cand->traced_ns, now),
             etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
-        etp_ab_find_rows(s, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text);
+        etp_ab_find_rows(to, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text);
     }
 }
 
 // Layout work and converts together are a large part of what runs now.
-static void layout_finding(etp_ab_session *s)
+static void layout_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
@@ -83,15 +83,15 @@ static void layout_finding(etp_ab_session *s)
         return;
     }
     static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
-    etp_ab_find_rows(s, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, k_evidence, 2,
-                     etp_arena_printf(&s->arena,
+    etp_ab_find_rows(to, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, k_evidence, 2,
+                     etp_arena_printf(s->ab.arena,
                                       "%s is dominated by layout: moving and converting data takes "
                                       "%.0f %% of an inference",
                                       ab->arms[arm].name, 100 * share));
 }
 
 // The largest group of operators that the feature could not or did not reach.
-static void engagement_finding(etp_ab_session *s)
+static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_engagement *e = &ab->engagement;
@@ -108,12 +108,12 @@ static void engagement_finding(etp_ab_session *s)
         const etp_ab_operator *op = &ab->operators[i];
         if (op->engaged.eligible && op->engaged.reason == e->reasons[0].reason &&
             op->engaged.state != ETP_ENGAGED) {
-            ETP_ADD(&s->arena, &ids, op->id);
+            ETP_ADD(s->ab.arena, &ids, op->id);
         }
     }
     etp_ab_find_rows(
-        s, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
-        etp_arena_printf(&s->arena,
+        to, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
+        etp_arena_printf(s->ab.arena,
                          "%u operators with %.0f %% of an inference stay off "
                          "%s: %s",
                          e->reasons[0].operators,
@@ -122,7 +122,7 @@ static void engagement_finding(etp_ab_session *s)
                          etp_reason_text(e->reasons[0].reason)));
 }
 
-static void flag_findings(etp_ab_session *s, size_t at)
+static void flag_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     unsigned flags = s->stats.comparisons[at].flags;
     for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
@@ -131,16 +131,17 @@ static void flag_findings(etp_ab_session *s, size_t at)
         }
         const etp_ab_comparison *c = &s->ab.comparisons[at];
         const char *what =
-            bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
-        etp_ab_find(s, ETP_FINDING_STATISTICS,
+            bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(&s->ab, c) : etp_stats_flag_name(bit);
+        etp_ab_find(to, ETP_FINDING_STATISTICS,
                     bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
-                    etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
-                                     s->ab.arms[c->baseline].name, what));
+                    etp_arena_printf(s->ab.arena, "%s against %s: %s",
+                                     s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
+                                     what));
     }
 }
 
 // Kernels outside delegates are a large part of what runs now.
-static void portable_finding(etp_ab_session *s)
+static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
@@ -154,7 +155,7 @@ static void portable_finding(etp_ab_session *s)
         const etp_ab_operator *op = &ab->operators[i];
         bool portable = op->rows[arm] && op->rows[arm]->kind == ETP_ROW_PORTABLE && op->ns[arm] > 0;
         if (portable) {
-            ETP_ADD(&s->arena, &ids, op->id);
+            ETP_ADD(s->ab.arena, &ids, op->id);
         }
         ns += portable ? op->ns[arm] : 0;
     }
@@ -165,29 +166,29 @@ static void portable_finding(etp_ab_session *s)
     }
     const char *was = "";
     if (ab->n_comparisons && isfinite(ab->shifts[0].portable_before)) {
-        was = etp_arena_printf(&s->arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
+        was = etp_arena_printf(s->ab.arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
                                100 * ab->shifts[0].portable_before);
     }
     etp_ab_find_rows(
-        s, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
-        etp_arena_printf(&s->arena,
+        to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
+        etp_arena_printf(s->ab.arena,
                          "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
                          ids.n, 100 * share, ab->arms[arm].name, was));
 }
 
-static void lost_words(etp_ab_session *s)
+static void lost_words(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
-        etp_ab_find(s, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
+        etp_ab_find(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
                     "manifest.json",
-                    etp_arena_printf(&s->arena, "%s, block %u: %s%s", l->arm, l->block, l->text,
+                    etp_arena_printf(s->ab.arena, "%s, block %u: %s%s", l->arm, l->block, l->text,
                                      l->recovered ? " (repeated)" : ""));
     }
 }
 
 // An arm that fails where the others do not says something about that arm: its level, its model.
-static void arm_fails_finding(etp_ab_session *s)
+static void arm_fails_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_run_lost *last = NULL;
     size_t n_lost = 0, n_good = 0;
@@ -209,29 +210,29 @@ static void arm_fails_finding(etp_ab_session *s)
         n_good += s->run.launches.items[i].arm == last->arm;
     }
     const char *name = s->ab.arms[last->arm].name;
-    const char *evidence = etp_arena_printf(&s->arena, "arm:%s", name);
+    const char *evidence = etp_arena_printf(s->ab.arena, "arm:%s", name);
     const char *text =
         n_good == 0
-            ? etp_arena_printf(&s->arena,
+            ? etp_arena_printf(s->ab.arena,
                                "%s could not be measured, the other %s could: each of its %zu "
                                "launches was lost (%s: %.*s)",
                                name, s->ab.n_arms == 2 ? "arm" : "arms", n_lost,
                                etp_lost_reason_name(last->reason), ETP_STR_ARG(last->detail))
-            : etp_arena_printf(&s->arena,
+            : etp_arena_printf(s->ab.arena,
                                "only %s fails: %zu of its %zu launches were lost, none of the "
                                "others' (last %s: %.*s)",
                                name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
                                ETP_STR_ARG(last->detail));
-    etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, ETP_SEVERITY_BAD, &evidence, 1, text);
+    etp_ab_find_rows(to, ETP_FINDING_ARM_FAILS, ETP_SEVERITY_BAD, &evidence, 1, text);
 }
 
 // Blocks in which time did something else than pass; whether there are any.
-static bool clock_finding(etp_ab_session *s)
+static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     enum { SHOWN = 5 };
     etp_strbuf text;
     size_t n = 0;
-    etp_strbuf_init(&text, &s->arena);
+    etp_strbuf_init(&text, s->ab.arena);
     for (size_t i = 0; s->has_run && i < s->run.blocks.n; i++) {
         const etp_run_block *b = &s->run.blocks.items[i];
         if ((b->slept_ns == 0 && b->clock_jump_s == 0) || n++ >= SHOWN) {
@@ -253,59 +254,115 @@ static bool clock_finding(etp_ab_session *s)
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
     }
-    etp_ab_find(s, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
-                etp_arena_printf(&s->arena,
+    etp_ab_find(to, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
+                etp_arena_printf(s->ab.arena,
                                  "the clocks did not run evenly (%s): what followed began cold",
                                  etp_strbuf_str(&text).ptr));
     return true;
 }
 
 // What the session itself noticed while it measured.
-static void note_words(etp_ab_session *s)
+static void note_words(const etp_ab_session *s, etp_ab_findings *to)
 {
-    bool clocks = clock_finding(s);
+    bool clocks = clock_finding(s, to);
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
         etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
         if (etp_str_eqz(id, "cpu_contended") ||
             (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        etp_ab_find(s,
+        etp_ab_find(to,
                     etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
                     : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
                                                      : ETP_FINDING_NOTE,
                     etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
-                    "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)));
+                    "manifest.json", etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(text)));
     }
 }
 
-void etp_ab_judge(etp_ab_session *s)
+// ---- order ----
+
+static bool is_of_time(etp_finding_kind kind)
 {
-    etp_ab_grade(s);
-    if (s->ab.misnamed) { // first: whoever reads one finding reads this one
-        etp_ab_find(s, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
-    }
-    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        slower_findings(s, i);
-    }
-    layout_finding(s);
-    portable_finding(s);
-    engagement_finding(s);
-    etp_ab_groupwise_finding(s);
-    etp_ab_decode_finding(s);
-    etp_ab_program_findings(s);
-    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        shift_finding(s, i);
-        etp_ab_resident_finding(s, i);
-        etp_ab_clock_findings(s, i);
-        if (s->has_stats && !s->ab.emulated) {
-            flag_findings(s, i);
+    return kind == ETP_FINDING_LAYOUT || kind == ETP_FINDING_PORTABLE ||
+           kind == ETP_FINDING_OFF_FEATURE || kind == ETP_FINDING_SHIFT;
+}
+
+// Time of what the finding names, in the arm that the answer is about: operators, categories; of a
+// bottleneck that moved the one it is now.
+static int64_t concerned_ns(const etp_ab *ab, const etp_ab_finding *f)
+{
+    const uint32_t arm = ab->engagement.arm;
+    int64_t sum = 0;
+    for (size_t e = f->kind == ETP_FINDING_SHIFT ? f->n_evidence - 1 : 0; e < f->n_evidence; e++) {
+        etp_category category = etp_category_find(etp_str_from(f->evidence[e]));
+        for (size_t i = 0; i < ab->n_categories; i++) {
+            bool mine = ab->categories[i].category == category &&
+                        ab->categories[i].ns[arm] != ETP_NS_UNKNOWN;
+            sum += mine ? ab->categories[i].ns[arm] : 0;
+        }
+        for (size_t i = 0; i < ab->n_operators; i++) {
+            bool mine = strcmp(ab->operators[i].id, f->evidence[e]) == 0 &&
+                        ab->operators[i].ns[arm] != ETP_NS_UNKNOWN;
+            sum += mine ? ab->operators[i].ns[arm] : 0;
         }
     }
-    etp_ab_hook_findings(s);
-    arm_fails_finding(s);
-    note_words(s);
-    lost_words(s);
-    etp_ab_rank_findings(s);
-    etp_ab_weigh_causes(s);
+    return sum;
+}
+
+// Findings about a part of the time change places among themselves: the largest part first.
+static void rank(const etp_ab *ab, etp_ab_findings *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        etp_ab_finding *a = &f->items[i];
+        for (size_t k = i + 1; is_of_time(a->kind) && k < f->n; k++) {
+            etp_ab_finding *b = &f->items[k];
+            if (is_of_time(b->kind) && concerned_ns(ab, b) > concerned_ns(ab, a)) {
+                const etp_ab_finding larger = *b;
+                const char *first = a->id, *later = b->id;
+                *b = *a;
+                *a = larger;
+                a->id = first; // ids go with the places
+                b->id = later;
+            }
+        }
+    }
+}
+
+etp_ab_judgement etp_ab_judge(const etp_ab_session *s)
+{
+    etp_ab_judgement out = {.findings = {.arena = s->ab.arena}};
+    etp_ab_findings *to = &out.findings;
+    for (size_t i = 0; i < s->noticed.n; i++) { // while it was loaded and compared: they come first
+        ETP_ADD(to->arena, to, s->noticed.items[i]);
+    }
+    etp_ab_grade(s, &out);
+    if (s->ab.misnamed) { // first: whoever reads one finding reads this one
+        etp_ab_find(to, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
+    }
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        slower_findings(s, i, to);
+    }
+    layout_finding(s, to);
+    portable_finding(s, to);
+    engagement_finding(s, to);
+    etp_ab_groupwise_finding(s, to);
+    etp_ab_decode_finding(s, to);
+    etp_ab_program_findings(s, to);
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        shift_finding(s, i, to);
+        etp_ab_resident_finding(s, i, to);
+        etp_ab_clock_findings(s, i, to);
+        if (s->has_stats && !s->ab.emulated) {
+            flag_findings(s, i, to);
+        }
+    }
+    etp_ab_hook_findings(s, to);
+    arm_fails_finding(s, to);
+    note_words(s, to);
+    lost_words(s, to);
+    rank(&s->ab, to);
+    etp_ab_weigh_causes(s, &out);
+    etp_ab_chunk_finding(s, to);
+    return out;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "compare/session.h"
+#include "judge/judge.h"
 
 typedef struct share {
     double all, on, grouped; // of what multiplies: MACs, or time where the program is not known
@@ -31,7 +31,7 @@ static share shares_of(const etp_ab *ab, bool of_macs)
 
 // Groups are what exporters of language models choose by themselves, and what SME has no kernel
 // for; one scale per channel is a choice at export.
-void etp_ab_groupwise_finding(etp_ab_session *s)
+void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     struct {
@@ -42,7 +42,7 @@ void etp_ab_groupwise_finding(etp_ab_session *s)
         const etp_ab_operator *op = &ab->operators[i];
         bool mine = op->engaged.eligible && op->engaged.reason == ETP_REASON_BLOCKWISE_4BIT;
         if (mine) {
-            ETP_ADD(&s->arena, &ids, op->id);
+            ETP_ADD(s->ab.arena, &ids, op->id);
         }
     }
     share by_macs = shares_of(ab, true), by_time = shares_of(ab, false);
@@ -53,9 +53,9 @@ void etp_ab_groupwise_finding(etp_ab_session *s)
     }
     const char *feature = ab->engagement.feature_name ? ab->engagement.feature_name : "SME";
     etp_ab_find_rows(
-        s, ETP_FINDING_GROUPWISE, ETP_SEVERITY_WARN, ids.items, ids.n,
+        to, ETP_FINDING_GROUPWISE, ETP_SEVERITY_WARN, ids.items, ids.n,
         etp_arena_printf(
-            &s->arena,
+            s->ab.arena,
             "4-bit weights with a scale per group have no SME kernel: %.0f %% of %s %s on %s, and "
             "with one scale per channel %.0f %% could be (export with --dtype 8da4w --group-size "
             "channel, and look at what it does to the outputs)",
@@ -173,7 +173,7 @@ static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *l
     return ns > 0 && *least > 0;
 }
 
-void etp_ab_decode_finding(etp_ab_session *s)
+void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
@@ -186,11 +186,11 @@ void etp_ab_decode_finding(etp_ab_session *s)
     char w[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS], l[ETP_NUMBER_CHARS];
     const char *other = "";
     if (ab->baseline != arm && place(ab, ab->baseline, &b, &least_before, &before)) {
-        other = etp_arena_printf(&s->arena, ", %s at %.2g %%", ab->arms[ab->baseline].name,
+        other = etp_arena_printf(s->ab.arena, ", %s at %.2g %%", ab->arms[ab->baseline].name,
                                  100 * least_before / before);
     }
-    etp_ab_find(s, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
-                etp_arena_printf(&s->arena,
+    etp_ab_find(to, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
+                etp_arena_printf(s->ab.arena,
                                  "a token reads %s of weights and %s of cache, which takes memory "
                                  "%s: %s is at %.2g %% of what memory allows%s",
                                  etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
@@ -198,7 +198,7 @@ void etp_ab_decode_finding(etp_ab_session *s)
                                  other));
 }
 
-void etp_ab_program_findings(etp_ab_session *s)
+void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_method *m = ab->n_arms ? method_of(ab, ab->engagement.arm) : NULL;
@@ -211,6 +211,6 @@ void etp_ab_program_findings(etp_ab_session *s)
     bool decoder = cache != ETP_NO_INDEX && tokens->kind == ETP_EVALUE_TENSOR &&
                    tokens->dtype == ETP_DTYPE_INT64;
     if (decoder) {
-        etp_ab_decoder_findings(s, m, m->values[cache].bytes);
+        etp_ab_decoder_findings(ab, m, m->values[cache].bytes, to);
     }
 }

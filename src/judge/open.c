@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "compare/session.h"
+#include "judge/judge.h"
 
 // ---- run folder ----
 
@@ -112,7 +112,6 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
         phases[at] = *s->later[s->n_later]->ab.phase;
         s->n_later++;
     }
-    etp_ab_chunk_finding(s);
     return ETP_OK;
 }
 
@@ -176,7 +175,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     etp_ab_session *s = ETP_NEW(&arena, etp_ab_session);
     ETP_NEED(s, err, "answer");
     s->arena = arena;
-    s->ab.arena = &s->arena;
+    s->noticed.arena = s->ab.arena = &s->arena;
     options = options ? options : &k_defaults;
     etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
                         ? open_run(s, paths[0], options, err)
@@ -195,13 +194,13 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     }
     if (st == ETP_OK) {
         etp_ab_find_hot(s);
-        st = etp_ab_next_fixes(s, err);
+        st = etp_ab_next_fixes(&s->ab, &s->ab.fixes, err);
     }
     if (st == ETP_OK) {
-        etp_ab_judge(s);
         st = open_phases(s, options, err);
     }
     if (st == ETP_OK) {
+        s->ab.judged = etp_ab_judge(s);
         st = etp_arena_check(&s->arena, err, "answer");
     }
     if (st != ETP_OK) {

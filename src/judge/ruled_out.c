@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "compare/session.h"
 #include "document/document.h"
+#include "judge/judge.h"
 
 #define SMALL_SHARE 0.25  // of an effect (ln): what is below cannot have made it
 #define CLOCK_FALL 0.03   // of the clock, first to last third of the blocks
@@ -88,7 +88,7 @@ static void read_temperatures(const etp_run *run, thermal_record *w)
     w->last_khz = late ? w->last_khz / (double)late : (double)NAN;
 }
 
-static verdict thermal(etp_ab_session *s)
+static verdict thermal(const etp_ab_session *s)
 {
     char change[ETP_NUMBER_CHARS];
     thermal_record w;
@@ -98,10 +98,10 @@ static verdict thermal(etp_ab_session *s)
     read_temperatures(&s->run, &w);
     read_throttling(&s->run, &w);
     double fall = 1 - w.last_khz / w.first_khz; // NAN: not readable
-    const char *celsius = w.temperatures
-                              ? etp_arena_printf(&s->arena, ", hottest zone %.0f → at most %.0f °C",
-                                                 w.first_c, w.hottest_c)
-                              : ", temperature not readable here";
+    const char *celsius =
+        w.temperatures ? etp_arena_printf(s->ab.arena, ", hottest zone %.0f → at most %.0f °C",
+                                          w.first_c, w.hottest_c)
+                       : ", temperature not readable here";
     if (!celsius) {
         return say(ETP_CAUSE_UNKNOWN, NULL);
     }
@@ -109,14 +109,14 @@ static verdict thermal(etp_ab_session *s)
         return say(
             ETP_CAUSE_SUSPECT,
             etp_arena_printf(
-                &s->arena,
+                s->ab.arena,
                 "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
                 w.block, (unsigned long long)w.worst_status, celsius));
     }
     if (w.block > 0) {
         return say(
             ETP_CAUSE_SUSPECT,
-            etp_arena_printf(&s->arena,
+            etp_arena_printf(s->ab.arena,
                              "thermal (the system lowered its clock limits by up to %.1f %%, first "
                              "in block %u%s)",
                              100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz),
@@ -124,18 +124,18 @@ static verdict thermal(etp_ab_session *s)
     }
     if (fall > CLOCK_FALL) {
         return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(&s->arena,
+                   etp_arena_printf(s->ab.arena,
                                     "thermal (the clock fell by %.1f %% over the session%s)",
                                     100 * fall, celsius));
     }
     if (w.hottest_c >= HOT_CELSIUS) {
-        return say(
-            ETP_CAUSE_SUSPECT,
-            etp_arena_printf(&s->arena, "thermal (the hottest zone reached %.0f °C)", w.hottest_c));
+        return say(ETP_CAUSE_SUSPECT,
+                   etp_arena_printf(s->ab.arena, "thermal (the hottest zone reached %.0f °C)",
+                                    w.hottest_c));
     }
     if (isfinite(fall)) {
         return say(ETP_CAUSE_RULED_OUT,
-                   etp_arena_printf(&s->arena, "thermal (clock %s %% over the session%s)",
+                   etp_arena_printf(s->ab.arena, "thermal (clock %s %% over the session%s)",
                                     etp_format_change(0 - 100 * fall, 1, change), celsius));
     }
     if (w.temperatures == 0) {
@@ -143,7 +143,7 @@ static verdict thermal(etp_ab_session *s)
     }
     return say(
         w.hottest_c < COOL_CELSIUS ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-        etp_arena_printf(&s->arena,
+        etp_arena_printf(s->ab.arena,
                          "thermal (hottest zone %.0f → at most %.0f °C, clock not readable here)",
                          w.first_c, w.hottest_c));
 }
@@ -152,17 +152,17 @@ static verdict thermal(etp_ab_session *s)
 
 // The A/A control speaks against drift only as far as it is finer than what was found: an interval
 // that reaches to 20 % rules nothing out beside an effect of 30 %. Its farther end counts.
-static verdict drift(etp_ab_session *s)
+static verdict drift(const etp_ab_session *s)
 {
     etp_interval control =
         s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
     double reach = etp_interval_reach(&control);
-    const char *text = isfinite(reach) ? etp_control_text(&s->arena, &control, 2) : "";
+    const char *text = isfinite(reach) ? etp_control_text(s->ab.arena, &control, 2) : "";
     if (s->has_stats && s->stats.control_differs) {
         return say(ETP_CAUSE_SUSPECT,
                    text
                        ? etp_arena_printf(
-                             &s->arena,
+                             s->ab.arena,
                              "drift of the machine (two equal arms differed: A/A control %s)", text)
                        : NULL);
     }
@@ -175,12 +175,12 @@ static verdict drift(etp_ab_session *s)
         fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
     }
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               text ? etp_arena_printf(&s->arena, "drift of the machine (A/A control %s%s)", text,
+               text ? etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s)", text,
                                        fine ? "" : ": too wide beside the effect")
                     : NULL);
 }
 
-static verdict contention(etp_ab_session *s)
+static verdict contention(const etp_ab_session *s)
 {
     etp_run_wait waited = {0};
     for (size_t i = 0; i < s->run.launches.n; i++) {
@@ -195,7 +195,7 @@ static verdict contention(etp_ab_session *s)
     return say(
         share > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
         etp_arena_printf(
-            &s->arena,
+            s->ab.arena,
             "other programs (timed launches waited for a CPU for up to %.1f %% of their time)",
             100 * share));
 }
@@ -203,7 +203,7 @@ static verdict contention(etp_ab_session *s)
 // ---- the rest ----
 
 // Traced against untraced, medians of iterations paired by block: what the tracer costs each arm.
-static verdict tracer(etp_ab_session *s)
+static verdict tracer(const etp_ab_session *s)
 {
     char change[ETP_NUMBER_CHARS];
     const etp_ab *ab = &s->ab;
@@ -222,7 +222,7 @@ static verdict tracer(etp_ab_session *s)
     }
     bool small = fabs(worst) <= 0.10;
     return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-               etp_arena_printf(&s->arena,
+               etp_arena_printf(s->ab.arena,
                                 small
                                     ? "tracer (at most %s %%, and not in the headline)"
                                     : "tracer (traced inferences take %s %% against untraced ones; "
@@ -230,7 +230,7 @@ static verdict tracer(etp_ab_session *s)
                                 etp_format_change(100 * worst, 1, change)));
 }
 
-static verdict threads(etp_ab_session *s)
+static verdict threads(const etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     bool same = true, known = !ab->bare;
@@ -242,11 +242,12 @@ static verdict threads(etp_ab_session *s)
         return say(ETP_CAUSE_UNKNOWN, "threads (not recorded)");
     }
     return say(same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-               same ? etp_arena_printf(&s->arena, "threads (%u in every arm)", ab->arms[0].threads)
-                    : "threads (the arms ran with different numbers of them)");
+               same
+                   ? etp_arena_printf(s->ab.arena, "threads (%u in every arm)", ab->arms[0].threads)
+                   : "threads (the arms ran with different numbers of them)");
 }
 
-static verdict builds(etp_ab_session *s)
+static verdict builds(const etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
     bool same = true;
@@ -262,7 +263,7 @@ static verdict builds(etp_ab_session *s)
                     : "different binaries (the arms ran different runners)");
 }
 
-static verdict outputs(etp_ab_session *s)
+static verdict outputs(const etp_ab_session *s)
 {
     switch (s->ab.correctness.ok) {
     case 1:
@@ -277,7 +278,7 @@ static verdict outputs(etp_ab_session *s)
 // ---- all of them ----
 
 static const struct {
-    verdict (*judge)(etp_ab_session *s);
+    verdict (*judge)(const etp_ab_session *s);
     etp_finding_kind finding; // ETP_FINDING_COUNT: the headline says it already
     const char *formula, *evidence;
 } k_rules[ETP_CAUSE_COUNT] = {
@@ -305,23 +306,23 @@ static const struct {
                              "outputs of all arms with the same model, element by element",           "outputs"          },
 };
 
-void etp_ab_weigh_causes(etp_ab_session *s)
+void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
 {
-    etp_ab *ab = &s->ab;
+    const etp_ab *ab = &s->ab;
     if (ab->n_comparisons == 0) {
         return;
     }
     for (int c = 0; c < ETP_CAUSE_COUNT; c++) {
         verdict v = k_rules[c].judge(s);
-        ab->causes[ab->n_causes++] = (etp_ab_cause){.cause = (etp_cause)c,
-                                                    .state = v.state,
-                                                    .text = v.text,
-                                                    .formula = k_rules[c].formula,
-                                                    .evidence = k_rules[c].evidence};
+        out->causes[out->n_causes++] = (etp_ab_cause){.cause = (etp_cause)c,
+                                                      .state = v.state,
+                                                      .text = v.text,
+                                                      .formula = k_rules[c].formula,
+                                                      .evidence = k_rules[c].evidence};
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
-            etp_ab_find(s, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
-                        etp_arena_printf(&s->arena, "suspect: %s", v.text));
+            etp_ab_find(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
+                        etp_arena_printf(s->ab.arena, "suspect: %s", v.text));
         }
     }
 }

@@ -277,7 +277,7 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
         ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title),
                 etp_cell_z(ab->platform), etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
                 etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->measured_at),
-                etp_cell_z(ab->grade), etp_cell_z(ab->config));
+                etp_cell_z(ab->judged.grade), etp_cell_z(ab->config));
     }
     etp_report_text(r, "Each run's figures are its own: nothing paired the runs, so nothing is "
                        "computed between them.");
@@ -311,12 +311,13 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
         const etp_ab *ab = c->runs.items[i].ab;
         etp_report_scope(r, c->runs.items[i].scope, NULL);
         etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
-        etp_keys_add(keys, ETP_PLAIN, "design", "%s: %s", ab->grade, ab->grade_reason);
+        etp_keys_add(keys, ETP_PLAIN, "design", "%s: %s", ab->judged.grade,
+                     ab->judged.grade_reason);
         etp_ab_proof_keys(ab, keys, arena);
-        for (size_t f = 0; f < ab->findings.n; f++) {
-            bool bad = ab->findings.items[f].severity == ETP_SEVERITY_BAD;
-            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->findings.items[f].id, "%s",
-                         ab->findings.items[f].text);
+        for (size_t f = 0; f < ab->judged.findings.n; f++) {
+            bool bad = ab->judged.findings.items[f].severity == ETP_SEVERITY_BAD;
+            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->judged.findings.items[f].id, "%s",
+                         ab->judged.findings.items[f].text);
         }
     }
     etp_report_scope(r, NULL, NULL);

@@ -319,7 +319,7 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
         etp_object_write(&j, &k_etp_ab_comparison, &kit->ab->comparisons[i], kit->ab);
     }
     etp_json_end(&j);
-    etp_json_kv_z(&j, "grade", kit->ab->grade);
+    etp_json_kv_z(&j, "grade", kit->ab->judged.grade);
     etp_json_kv_z(&j, "note", kit->ab->misnamed);
     etp_json_kv_z(&j, "executorch_sha", kit->ab->executorch_sha);
     etp_json_end(&j);

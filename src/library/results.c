@@ -37,13 +37,13 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
         .title = text(ab->title),
         .folder = text(ab->dir),
         .state = text(ab->state),
-        .grade = text(ab->grade),
-        .grade_reason = text(ab->grade_reason),
+        .grade = text(ab->judged.grade),
+        .grade_reason = text(ab->judged.grade_reason),
         .baseline = ab->baseline,
         .arms = (uint32_t)ab->n_arms,
         .comparisons = (uint32_t)ab->n_comparisons,
         .operators = (uint32_t)ab->n_operators,
-        .findings = (uint32_t)ab->findings.n,
+        .findings = (uint32_t)ab->judged.findings.n,
         .bare = ab->bare,
         .emulated = ab->emulated,
         .sweep = run && run->settings.knee > 0,
@@ -145,8 +145,8 @@ etp_status etp_analysis_finding(const etp_analysis *analysis, uint32_t index,
                                 etp_finding_result *out, etp_error *err)
 {
     const etp_ab *ab = answer_of(analysis);
-    ETP_TRY(item(analysis, "finding", index, ab->findings.n, err));
-    const etp_ab_finding *f = &ab->findings.items[index];
+    ETP_TRY(item(analysis, "finding", index, ab->judged.findings.n, err));
+    const etp_ab_finding *f = &ab->judged.findings.items[index];
     const etp_finding_result result = {
         .id = text(f->id),
         .kind = text(etp_finding_id(f->kind)),

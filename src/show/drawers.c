@@ -267,8 +267,8 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
                      f->cases, f->cases == 1 ? "" : "s");
         evidence(ab, (const char *const *)f->evidence, f->n_evidence, table, keys, r, arena);
     }
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        const etp_ab_finding *f = &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        const etp_ab_finding *f = &ab->judged.findings.items[i];
         char table[48];
         snprintf(table, sizeof table, "rows-%s", f->id);
         etp_report_drawer(r, f->id, f->text);

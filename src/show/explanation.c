@@ -28,8 +28,8 @@ static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
 
 static bool from_causes(const etp_ab *ab, const char *id, etp_explanation *out)
 {
-    for (size_t i = 0; i < ab->n_causes; i++) {
-        const etp_ab_cause *c = &ab->causes[i];
+    for (size_t i = 0; i < ab->judged.n_causes; i++) {
+        const etp_ab_cause *c = &ab->judged.causes[i];
         if (strcmp(etp_cause_id(c->cause), id) == 0) {
             out->id = etp_cause_id(c->cause);
             out->text = c->text;
@@ -79,15 +79,15 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
                                 etp_error *err)
 {
     *out = (etp_explanation){.ab = ab};
-    if (from_findings(ab->findings.items, ab->findings.n, id, out) || from_fixes(ab, id, out) ||
-        from_causes(ab, id, out) || from_operators(ab, id, out)) {
+    if (from_findings(ab->judged.findings.items, ab->judged.findings.n, id, out) ||
+        from_fixes(ab, id, out) || from_causes(ab, id, out) || from_operators(ab, id, out)) {
         return ETP_OK;
     }
     return etp_fail(
         err, ETP_USAGE,
         "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
         "(thermal, tracer …) and %zu operators (op1 …)",
-        id, ab->findings.n, ab->fixes.n, ab->n_causes, ab->n_operators);
+        id, ab->judged.findings.n, ab->fixes.n, ab->judged.n_causes, ab->n_operators);
 }
 
 // Ledger rows that the explanation names: by id, or all of a category for "categories".
@@ -322,12 +322,13 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
     for (size_t i = 0; i < ab->fixes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, ab->fixes.items[i].id, "%s", ab->fixes.items[i].text);
     }
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        etp_keys_add(keys, ETP_PLAIN, ab->findings.items[i].id, "%s", ab->findings.items[i].text);
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        etp_keys_add(keys, ETP_PLAIN, ab->judged.findings.items[i].id, "%s",
+                     ab->judged.findings.items[i].text);
     }
-    for (size_t i = 0; i < ab->n_causes; i++) {
-        etp_keys_add(keys, ETP_PLAIN, etp_cause_id(ab->causes[i].cause), "%s: %s",
-                     k_states[ab->causes[i].state], ab->causes[i].text);
+    for (size_t i = 0; i < ab->judged.n_causes; i++) {
+        etp_keys_add(keys, ETP_PLAIN, etp_cause_id(ab->judged.causes[i].cause), "%s: %s",
+                     k_states[ab->judged.causes[i].state], ab->judged.causes[i].text);
     }
     enum { SLOWEST = 5 };
     for (size_t i = 0; i < ab->n_operators && i < SLOWEST; i++) {

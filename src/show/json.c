@@ -68,13 +68,13 @@ WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
 
 AXIS(k_arms_axis, etp_ab, doc->n_arms, doc->arms[i].name)
 AXIS(k_device_axis, etp_ab, doc->n_device, doc->device[i].key)
-AXIS(k_grade_axis, etp_ab, doc->n_grade_facts, doc->grade_facts[i].key)
+AXIS(k_grade_axis, etp_ab, doc->judged.n_grade_facts, doc->judged.grade_facts[i].key)
 LENGTH(k_comparisons_axis, etp_ab, doc->n_comparisons)
 
 FIND(version, etp_ab, etp_ab, MAKE(text, ETP_VERSION))
 FIND(device_fact, etp_ab, etp_ab, &doc->device[at->index].value)
-FIND(grade_fact, etp_ab, etp_ab, &doc->grade_facts[at->index].value)
-FIND(grade, etp_ab_comparison, etp_ab, &doc->grade)
+FIND(grade_fact, etp_ab, etp_ab, &doc->judged.grade_facts[at->index].value)
+FIND(grade, etp_ab_comparison, etp_ab, &doc->judged.grade)
 FIND(confidence, etp_ab_comparison, etp_ab, MAKE(real, ETP_CONFIDENCE))
 FIND(proof_ok, etp_proof, etp_ab,
      MAKE(maybe, it->truth == ETP_UNPROVEN ? -1 : it->truth == ETP_CONFIRMED))
@@ -695,11 +695,11 @@ static void write_phase(etp_json *j, const etp_place *at)
 
 #define OF etp_ab
 static const etp_field k_findings_rows[] = {
-    VECTOR("findings", OBJECT, findings, "what stands out, with its evidence",
+    VECTOR("findings", OBJECT, judged.findings, "what stands out, with its evidence",
            .shape = &k_finding_shape),
-    ARRAY("ruled_out", OBJECT, causes, n_causes, "what did not make the difference",
+    ARRAY("ruled_out", OBJECT, judged.causes, judged.n_causes, "what did not make the difference",
           .shape = &k_ruled_out, .when = is_ruled_out),
-    ARRAY("not_ruled_out", OBJECT, causes, n_causes, "what could have made it",
+    ARRAY("not_ruled_out", OBJECT, judged.causes, judged.n_causes, "what could have made it",
           .shape = &k_cause_shape, .when = is_not_ruled_out),
 };
 SHAPE(k_etp_ab_findings, k_findings_rows);
@@ -735,8 +735,9 @@ static const etp_field k_ab_rows[] = {
     LIST("models", OBJECT, models, n_models, "that were measured", .shape = &k_model),
     GROUP("device", &k_etp_ab_device, "that ran them"),
     GROUP("executorch", &k_executorch, "that ran them"),
-    FIELD("grade", TEXT, grade, "A to D: how far the session can be trusted", .flags = ETP_SET),
-    FIELD("grade_reason", TEXT, grade_reason, "why not A"),
+    FIELD("grade", TEXT, judged.grade, "A to D: how far the session can be trusted",
+          .flags = ETP_SET),
+    FIELD("grade_reason", TEXT, judged.grade_reason, "why not A"),
     MADE_PER("grade_facts", TEXT, grade_fact, &k_grade_axis, "what the arms have in common",
              .flags = ETP_ONE_LINE),
     FIELD("state", TEXT, state, "finished, running, interrupted; null: bare recordings"),

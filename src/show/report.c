@@ -177,7 +177,7 @@ static void result(const etp_ab *ab, etp_report *r)
 
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    etp_report_fact(r, "design", "%s: %s", ab->grade, ab->grade_reason);
+    etp_report_fact(r, "design", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
     result(ab, r);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -474,9 +474,9 @@ static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     for (int k = 0; k < ETP_CAUSE_STATES; k++) {
         etp_strbuf_init(&text[k], arena);
     }
-    for (size_t i = 0; i < ab->n_causes; i++) {
-        etp_strbuf *t = &text[ab->causes[i].state];
-        etp_strbuf_printf(t, "%s%s", t->len ? " · " : "", ab->causes[i].text);
+    for (size_t i = 0; i < ab->judged.n_causes; i++) {
+        etp_strbuf *t = &text[ab->judged.causes[i].state];
+        etp_strbuf_printf(t, "%s%s", t->len ? " · " : "", ab->judged.causes[i].text);
     }
     if (text[ETP_CAUSE_RULED_OUT].len) {
         etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s",
@@ -510,8 +510,8 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
 
 static void finding_notes(const etp_ab *ab, etp_report *r)
 {
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        const etp_ab_finding *f = &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        const etp_ab_finding *f = &ab->judged.findings.items[i];
         etp_report_note(r, etp_ab_severity_of(f->severity), "%s %s", f->id, f->text);
     }
 }
@@ -602,7 +602,7 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured,
                           text ? text : "");
     }
-    etp_strbuf_printf(&line, " · design %s", ab->grade);
+    etp_strbuf_printf(&line, " · design %s", ab->judged.grade);
     etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
 }
 

@@ -482,8 +482,8 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
         control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
     }
-    for (size_t i = 0; i < ab->n_causes && !ab->bare && !ab->emulated; i++) {
-        const etp_ab_cause *c = &ab->causes[i];
+    for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
+        const etp_ab_cause *c = &ab->judged.causes[i];
         const char *text = k_words[c->cause][c->state];
         if (c->cause == ETP_CAUSE_DRIFT && control) {
             char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
@@ -522,14 +522,14 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     };
     size_t n = 0;
     for (int bad = 1; bad >= 0; bad--) { // the worst first
-        for (size_t i = 0; i < ab->findings.n && n < SHOWN_WARNINGS; i++) {
-            const etp_ab_finding *f = &ab->findings.items[i];
+        for (size_t i = 0; i < ab->judged.findings.n && n < SHOWN_WARNINGS; i++) {
+            const etp_ab_finding *f = &ab->judged.findings.items[i];
             bool told = f->severity == ETP_SEVERITY_BAD;
             for (size_t k = 0; k < sizeof k_kinds / sizeof *k_kinds; k++) {
                 told = told || f->kind == k_kinds[k];
             }
             for (size_t k = 0; k < i; k++) { // one of a kind is enough
-                told = told && ab->findings.items[k].kind != f->kind;
+                told = told && ab->judged.findings.items[k].kind != f->kind;
             }
             if (told && (f->severity == ETP_SEVERITY_BAD) == bad) {
                 etp_screen_remark(s, etp_ab_severity_of(f->severity),
@@ -561,9 +561,9 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                         true);
     }
     etp_screen_more(s, "Report", etp_arena_printf(arena, "%s/report.html", ab->dir), false);
-    const char *id = ab->fixes.n      ? ab->fixes.items[0].id
-                     : ab->findings.n ? ab->findings.items[0].id
-                                      : NULL;
+    const char *id = ab->fixes.n             ? ab->fixes.items[0].id
+                     : ab->judged.findings.n ? ab->judged.findings.items[0].id
+                                             : NULL;
     etp_screen_more(s, "More", etp_shell_command(arena, "etprof analyze %s --full", ab->dir), true);
     if (id) {
         etp_screen_more(s, "", etp_shell_command(arena, "etprof explain %s %s", id, ab->dir), true);

@@ -95,9 +95,9 @@ static double call_ns(const etp_profile *p, size_t row, double *blocks)
 static bool read_boundary(etp_fixer *f)
 {
     const etp_profile *p = f->ab->arms[f->arm].profile;
-    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
-    int64_t *cut = ETP_NEW_ARRAY(&f->s->arena, int64_t, p->n_rows + 1);
-    f->call_ns = ETP_NEW_ARRAY(&f->s->arena, double, p->n_rows + 1);
+    double *blocks = ETP_NEW_ARRAY(f->ab->arena, double, p->n_dumps + 1);
+    int64_t *cut = ETP_NEW_ARRAY(f->ab->arena, int64_t, p->n_rows + 1);
+    f->call_ns = ETP_NEW_ARRAY(f->ab->arena, double, p->n_rows + 1);
     if (!blocks || !cut || !f->call_ns) {
         return false;
     }
@@ -123,10 +123,9 @@ static bool read_boundary(etp_fixer *f)
     return true;
 }
 
-etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    etp_fixer f = {.s = s, .ab = ab};
+    etp_fixer f = {.ab = ab, .out = out};
     f.arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (ab->n_arms == 0 || ab->emulated || !ab->arms[f.arm].profile ||
         ab->arms[f.arm].traced_ns <= 0) {
@@ -140,17 +139,17 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     if (f.total <= 0) {
         return ETP_OK;
     }
-    f.covered = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
+    f.covered = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators + 1);
     ETP_NEED(read_boundary(&f) && f.covered, err, "fixes");
     f.best_rate = best_rate(&f);
     etp_fixes_of_layout(&f);
     etp_fixes_of_work(&f);
     etp_fixes_of_moves(&f);
-    if (ab->fixes.n) {
-        qsort(ab->fixes.items, ab->fixes.n, sizeof *ab->fixes.items, best_first);
+    if (out->n) {
+        qsort(out->items, out->n, sizeof *out->items, best_first);
     }
-    for (size_t i = 0; i < ab->fixes.n; i++) {
-        ab->fixes.items[i].id = etp_arena_printf(&s->arena, "N%zu", i + 1);
+    for (size_t i = 0; i < out->n; i++) {
+        out->items[i].id = etp_arena_printf(ab->arena, "N%zu", i + 1);
     }
     return ETP_OK;
 }

@@ -5,14 +5,14 @@
 #ifndef ETP_JUDGE_FIXES_FIXES_H
 #define ETP_JUDGE_FIXES_FIXES_H
 
-#include "compare/session.h"
+#include "judge/judge.h"
 
 #define ETP_FIX_WORTH_SHARE 0.005 // of an inference: smaller ceilings are not shown
 #define ETP_FIX_TRUNCATED_NS 1000 // XNNPACK reports whole microseconds
 
 typedef struct etp_fixer {
-    etp_ab_session *s;
-    etp_ab *ab;
+    const etp_ab *ab;
+    etp_ab_fixes *out;
     uint32_t arm;
     int64_t total;   // traced inference of the arm, as it usually takes (profile.h)
     bool *covered;   // [n_operators] a fix of its own is about it: the general ones leave it out

@@ -22,7 +22,7 @@ void etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op)
             return;
         }
     }
-    ETP_ADD(&f->s->arena, &at->ops, op);
+    ETP_ADD(f->ab->arena, &at->ops, op);
 }
 
 // Mean over the dumps of what an execution usually spends in ROW; DUMP SIZE_MAX: over all of them.
@@ -84,7 +84,7 @@ static const char *model_path(const etp_fixer *f)
 const char *etp_fix_model(const etp_fixer *f)
 {
     const char *path = model_path(f);
-    const char *word = path ? etp_shell_command(&f->s->arena, "%s", path) : NULL;
+    const char *word = path ? etp_shell_command(f->ab->arena, "%s", path) : NULL;
     return word ? word : "MODEL.pte";
 }
 
@@ -120,7 +120,7 @@ static const char *exported(const etp_fixer *f, bool dtype)
         }
     }
     etp_strbuf out;
-    etp_strbuf_init(&out, &f->s->arena);
+    etp_strbuf_init(&out, f->ab->arena);
     etp_strbuf_appendz(&out, "etprof export MODEL");
     size_t len = at ? strcspn(at, "_.") : 0;
     for (size_t i = 0; dtype && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
@@ -143,7 +143,7 @@ static const char *exported(const etp_fixer *f, bool dtype)
 const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
 {
     const char *before = exported(f, dtype);
-    return before ? etp_arena_printf(&f->s->arena, "%s %s", before, options) : NULL;
+    return before ? etp_arena_printf(f->ab->arena, "%s %s", before, options) : NULL;
 }
 
 // A call of two takes at least what the longer of them took: joining saves at most the shorter one.
@@ -166,7 +166,7 @@ const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char
         int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
         sum += ns == ETP_NS_UNKNOWN ? 0 : (double)ns;
     }
-    return one && many ? etp_arena_printf(&f->s->arena, "%zu %s %s", at->ops.n,
+    return one && many ? etp_arena_printf(f->ab->arena, "%zu %s %s", at->ops.n,
                                           at->ops.n == 1 ? one : many, etp_format_ns(sum, t))
                        : NULL;
 }
@@ -176,7 +176,7 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
     const etp_profile *p = f->ab->arms[f->arm].profile;
     etp_fix_time t = {0};
     size_t delegated = 0;
-    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    double *blocks = ETP_NEW_ARRAY(f->ab->arena, double, p->n_dumps + 1);
     for (size_t i = 0; i < at->ops.n; i++) {
         uint32_t op = at->ops.items[i];
         t.mean += op_ns(f, op, SIZE_MAX);
@@ -389,15 +389,15 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_text *w,
         return w->formula;
     }
     if (!factor) {
-        return etp_arena_printf(&f->s->arena, "%s; measured on no model", w->formula);
+        return etp_arena_printf(f->ab->arena, "%s; measured on no model", w->formula);
     }
     if (factor->cases == 1) {
-        return etp_arena_printf(&f->s->arena,
+        return etp_arena_printf(f->ab->arena,
                                 "%s; one measured model gained %.2f of that estimate: it is "
                                 "expected as it is, the floor is %.2f × it",
                                 w->formula, factor->usual, etp_fix_factor_floor(factor));
     }
-    return etp_arena_printf(&f->s->arena,
+    return etp_arena_printf(f->ab->arena,
                             "%s; %zu measured models gained %.2f of that estimate, the least of "
                             "them %.2f: expected is %.2f × it, the floor %.2f × it",
                             w->formula, factor->cases, factor->usual, factor->least, factor->usual,
@@ -422,7 +422,7 @@ static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t
     fix.concerns_ns = llround(concerns); // traced, as yet
     etp_fix_found told = corrected(at, factor);
     to_headline(f, &fix, at, &told);
-    ETP_ADD(&f->s->arena, &f->ab->fixes, fix);
+    ETP_ADD(f->ab->arena, f->out, fix);
 }
 
 // A model is not exported again for what likely is below half a per cent: nobody could tell it from
@@ -440,7 +440,7 @@ void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
     if (at->ops.n == 0 || !worth(f, at, w)) {
         return;
     }
-    const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, at->ops.n);
+    const char **ids = ETP_NEW_ARRAY(f->ab->arena, const char *, at->ops.n);
     if (!ids) {
         return;
     }
@@ -453,7 +453,7 @@ void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
 
 void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row, const etp_fix_text *w)
 {
-    const char **ids = ETP_NEW(&f->s->arena, const char *);
+    const char **ids = ETP_NEW(f->ab->arena, const char *);
     if (ids && worth(f, at, w)) {
         *ids = row;
         show(f, at, ids, 1, w);

@@ -323,7 +323,7 @@ static const char k_chain[] =
 static void permutes(etp_fixer *f)
 {
     etp_fix_found at = {0}, mixed = {0};
-    bool *inside = ETP_NEW_ARRAY(&f->s->arena, bool, f->ab->n_operators + 1);
+    bool *inside = ETP_NEW_ARRAY(f->ab->arena, bool, f->ab->n_operators + 1);
     if (!inside) {
         return;
     }
@@ -534,7 +534,7 @@ static void border(etp_fixer *f)
             ETP_FIX_BORDER_LAYOUT,
             etp_fix_told(f, &at, "transpose of an image at the model's border takes",
                          "transposes of images at the model's border take"),
-            etp_arena_printf(&f->s->arena, "%s; give it images channels last, and take them so",
+            etp_arena_printf(f->ab->arena, "%s; give it images channels last, and take them so",
                              etp_fix_export(f, true, "--apply channels-last")),
             images ? "expected: Σ time − two copies of each image that goes from one partition to "
                      "another; ceiling: the 95 % interval over the blocks + "

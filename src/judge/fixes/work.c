@@ -159,7 +159,7 @@ static void show_group(etp_fixer *f, etp_fix_found *at, double inside, const cha
     if (text &&
         f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
         text = etp_arena_printf(
-            &f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
+            f->ab->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
             text);
     }
     etp_fix_show(
@@ -212,7 +212,7 @@ static void undelegated(etp_fixer *f)
             inside += mine ? likely_inside(f, i, own) : 0;
             at.hi += mine && own && strcmp(own->family, "mean") == 0 ? turned_for(f, i) : 0;
         }
-        const char *recipe = way ? etp_arena_printf(&f->s->arena, "--apply %s", way->recipe) : NULL;
+        const char *recipe = way ? etp_arena_printf(f->ab->arena, "--apply %s", way->recipe) : NULL;
         recipe = recipe ? etp_fix_export(f, true, recipe)
                         : "the partitioner left them out: etprof export MODEL says why; replace "
                           "what it cannot take";
@@ -237,7 +237,7 @@ static void partitions(etp_fixer *f)
         f, &at, "boundary",
         &(etp_fix_text){
             ETP_FIX_PARTITIONS,
-            etp_arena_printf(&f->s->arena, "%zu delegate calls take %s besides their operators",
+            etp_arena_printf(f->ab->arena, "%zu delegate calls take %s besides their operators",
                              f->calls, etp_format_ns(f->boundary, t)),
             "fewer, larger partitions: bring the operators between them into the delegate",
             "ceiling: Σ over the calls but the longest of what each takes besides its operators; "
@@ -294,11 +294,11 @@ static void odd_sizes(etp_fixer *f)
         &(etp_fix_text){
             ETP_FIX_ODD_SIZES,
             etp_fix_told(f, &at,
-                         etp_arena_printf(&f->s->arena,
+                         etp_arena_printf(f->ab->arena,
                                           "convolution or linear layer with channels that are no "
                                           "multiple of %lld (an idle part of a tile) takes",
                                           (long long)tile),
-                         etp_arena_printf(&f->s->arena,
+                         etp_arena_printf(f->ab->arena,
                                           "convolutions and linear layers with channels that are "
                                           "no multiple of %lld (an idle part of a tile) take",
                                           (long long)tile)),
@@ -365,7 +365,7 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
             ETP_FIX_PRECISION,
             etp_fix_told(f, at, "convolution or matrix product in float32 takes",
                          "convolutions and matrix products in float32 take"),
-            etp_arena_printf(&f->s->arena,
+            etp_arena_printf(f->ab->arena,
                              "%s; its check says what that does to the outputs, --calibrate "
                              "FILE.npz gives it samples of yours",
                              etp_fix_export(f, false, "--dtype int8")),
@@ -565,8 +565,8 @@ static uint32_t cpus_of(const etp_ab *ab)
 
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
-    const char *ab = etp_shell_command(&f->s->arena, "etprof ab %s", etp_fix_model(f));
-    return ab ? etp_arena_printf(&f->s->arena, "%s --threads 1,%u measures it", ab, cpus) : NULL;
+    const char *ab = etp_shell_command(f->ab->arena, "etprof ab %s", etp_fix_model(f));
+    return ab ? etp_arena_printf(f->ab->arena, "%s --threads 1,%u measures it", ab, cpus) : NULL;
 }
 
 static void threads(etp_fixer *f)
@@ -597,7 +597,7 @@ static void threads(etp_fixer *f)
     etp_fix_show(f, &at,
                  &(etp_fix_text){
                      ETP_FIX_THREADS,
-                     etp_arena_printf(&f->s->arena, "%zu delegated operators run on one of %u CPUs",
+                     etp_arena_printf(f->ab->arena, "%zu delegated operators run on one of %u CPUs",
                                       at.ops.n, cpus),
                      threads_command(f, cpus),
                      "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
@@ -652,7 +652,7 @@ static void slower(etp_fixer *f)
     etp_fix_found at = {0};
     etp_strbuf whatif;
     bool rows = true;
-    etp_strbuf_init(&whatif, &f->s->arena);
+    etp_strbuf_init(&whatif, f->ab->arena);
     const etp_ledger *l = &f->ab->ledgers[0].ledger;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
@@ -667,11 +667,11 @@ static void slower(etp_fixer *f)
         etp_fix_add_op(f, &at, row->pair);
     }
     const char *recipe = etp_arena_printf(
-        &f->s->arena,
+        f->ab->arena,
         "%s%setprof whatif DIR%s%s; a level is chosen per process: report them, or "
         "run that part of the model at the other level",
         rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
-        etp_strbuf_str(&whatif).ptr, etp_ab_phase_option(f->ab, &f->s->arena));
+        etp_strbuf_str(&whatif).ptr, etp_ab_phase_option(f->ab, f->ab->arena));
     etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,

@@ -10,7 +10,7 @@ KNOWN(has_mean, etp_builds_effect, it->paired.blocks > 0)
 KNOWN(is_shown, etp_builds_operator, it->verdict != ETP_VERDICT_UNKNOWN || it->only)
 
 KNOWN(has_control, etp_builds, it->control_blocks > 0)
-FIND(grade, etp_builds, etp_builds, &it->ab->grade)
+FIND(grade, etp_builds, etp_builds, &it->ab->judged.grade)
 FIND(state, etp_builds, etp_builds, &it->ab->state)
 
 #define OF etp_builds_side

@@ -143,11 +143,11 @@ static size_t count(const etp_builds *b, etp_verdict v)
 static void notes(const etp_builds *b, etp_keys *keys)
 {
     size_t unused = 0;
-    for (size_t i = 0; i < b->ab->findings.n; i++) {
-        unused += b->ab->findings.items[i].kind == ETP_FINDING_TRACE_UNUSED;
+    for (size_t i = 0; i < b->ab->judged.findings.n; i++) {
+        unused += b->ab->judged.findings.items[i].kind == ETP_FINDING_TRACE_UNUSED;
     }
-    for (size_t i = 0; i < b->ab->findings.n; i++) {
-        const etp_ab_finding *f = &b->ab->findings.items[i];
+    for (size_t i = 0; i < b->ab->judged.findings.n; i++) {
+        const etp_ab_finding *f = &b->ab->judged.findings.items[i];
         bool trace = f->kind == ETP_FINDING_TRACE_UNUSED && unused > 0;
         if (trace && unused > 1) {
             etp_keys_add(keys, etp_ab_severity_of(f->severity), "note", "%s; and %zu more", f->text,
@@ -333,8 +333,8 @@ static void suspects(const etp_builds *b, etp_report *r)
     etp_keys *keys = NULL;
     for (size_t i = 0; i < b->n_models; i++) {
         const etp_ab *ab = b->models[i].ab;
-        for (size_t c = 0; ab && c < ab->n_causes; c++) {
-            const etp_ab_cause *x = &ab->causes[c];
+        for (size_t c = 0; ab && c < ab->judged.n_causes; c++) {
+            const etp_ab_cause *x = &ab->judged.causes[c];
             if (x->state == ETP_CAUSE_SUSPECT && x->cause != ETP_CAUSE_BUILDS) {
                 if (!keys) {
                     etp_report_section(r, 1, "suspects-section", "What else could have done it");

@@ -497,9 +497,9 @@ static etp_status check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_opti
     etp_gate_check c = k_no_figure;
     c.id = "grade";
     c.expected = etp_arena_printf(g->arena, "%s or better", o->min_grade);
-    c.state = ab->grade[0] <= o->min_grade[0] ? ETP_GATE_YES : ETP_GATE_NO;
-    c.found =
-        etp_arena_printf(g->arena, "%s: %s", ab->grade, ab->grade_reason ? ab->grade_reason : "");
+    c.state = ab->judged.grade[0] <= o->min_grade[0] ? ETP_GATE_YES : ETP_GATE_NO;
+    c.found = etp_arena_printf(g->arena, "%s: %s", ab->judged.grade,
+                               ab->judged.grade_reason ? ab->judged.grade_reason : "");
     c.fix = c.state == ETP_GATE_NO ? "measure the arms in one session with one runner: etprof ab"
                                    : NULL;
     return add(g, c, err);

@@ -326,7 +326,7 @@ static SHAPE(k_phases_shape, k_phases_rows);
 
 // ---- the document ----
 
-FIND(grade, etp_sweep, etp_sweep, MAKE(maybe, doc->ab->grade[0] - 'A'))
+FIND(grade, etp_sweep, etp_sweep, MAKE(maybe, doc->ab->judged.grade[0] - 'A'))
 FIND(state, etp_sweep, etp_sweep, &doc->ab->state)
 FIND(phase_name, etp_sweep, etp_sweep, doc->ab->phase ? &doc->ab->phase->name : NULL)
 KNOWN(has_control, etp_sweep, it->control_blocks > 0)

@@ -97,7 +97,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 
 static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
-    etp_report_fact(r, "design", "%s: %s", s->ab->grade, s->ab->grade_reason);
+    etp_report_fact(r, "design", "%s: %s", s->ab->judged.grade, s->ab->judged.grade_reason);
     const char *control = s->control_blocks > 1 ? etp_control_text(arena, &s->control, 2) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s", control);
@@ -175,11 +175,11 @@ static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
         etp_strbuf_init(&where, arena);
         size_t hits = 0;
         for (size_t i = 0; i < s->n_pairs; i++) {
-            const etp_ab *ab = s->pairs[i].ab;
-            for (size_t c = 0; c < ab->n_causes; c++) {
-                if (ab->causes[c].cause == cause && ab->causes[c].state == ETP_CAUSE_SUSPECT) {
+            const etp_ab_judgement *j = &s->pairs[i].ab->judged;
+            for (size_t c = 0; c < j->n_causes; c++) {
+                if (j->causes[c].cause == cause && j->causes[c].state == ETP_CAUSE_SUSPECT) {
                     etp_strbuf_printf(&where, "%s%s", hits++ ? "; " : "", s->pairs[i].label);
-                    text = text ? text : ab->causes[c].text;
+                    text = text ? text : j->causes[c].text;
                 }
             }
         }
@@ -656,8 +656,8 @@ static void cause_table(const etp_sweep *s, etp_report *r)
         const etp_ab_cause *shown = NULL; // the gravest
         for (size_t i = 0; i < s->n_pairs; i++) {
             const etp_ab *ab = s->pairs[i].ab;
-            for (size_t c = 0; c < ab->n_causes; c++) {
-                const etp_ab_cause *x = &ab->causes[c];
+            for (size_t c = 0; c < ab->judged.n_causes; c++) {
+                const etp_ab_cause *x = &ab->judged.causes[c];
                 if (x->cause == cause) {
                     n[x->state]++;
                     bool graver =
@@ -743,7 +743,7 @@ static void reproducibility(const etp_sweep *s, etp_report *r)
         r,
         "etprof %s, design %s. Everything here can be derived again from the raw files of the run "
         "folder: etprof verify. Other pairs than these: etprof compare FOLDER:ARM FOLDER:ARM.",
-        s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->grade);
+        s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->judged.grade);
 }
 
 const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)

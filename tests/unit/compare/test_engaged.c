@@ -200,8 +200,8 @@ static void groups_keep_four_bits_off_sme(void **state)
         etp_ab_session *s = open_folder(&m, &f);
         const etp_ab *ab = etp_ab_answer(s);
         size_t n = 0;
-        for (size_t k = 0; k < ab->findings.n; k++) {
-            n += ab->findings.items[k].kind == ETP_FINDING_GROUPWISE;
+        for (size_t k = 0; k < ab->judged.findings.n; k++) {
+            n += ab->judged.findings.items[k].kind == ETP_FINDING_GROUPWISE;
         }
         assert_int_equal(n, grouped);
         if (grouped) {
@@ -291,13 +291,14 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
         fail_msg("%s", err.msg);
     }
     const etp_ab *ab = etp_ab_answer(s);
-    bool first = ab->findings.n > 0 && ab->findings.items[0].kind == ETP_FINDING_SLOWER;
+    bool first =
+        ab->judged.findings.n > 0 && ab->judged.findings.items[0].kind == ETP_FINDING_SLOWER;
     assert_int_equal(first, expected);
     if (expected) {
-        const char *text = ab->findings.items[0].text;
+        const char *text = ab->judged.findings.items[0].text;
         etp_whatif w;
         const char *back =
-            etp_arena_printf(&f->arena, "back %s", ab->findings.items[0].evidence[0]);
+            etp_arena_printf(&f->arena, "back %s", ab->judged.findings.items[0].evidence[0]);
         assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
         assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
         assert_non_null(strstr(text, "GEMM #1 [0] got slower by 30."));

@@ -113,9 +113,9 @@ static void interruptions_are_no_boundary(void **state)
     }
     assert_true(llabs(row_of(ab, "tracer")->baseline_ns) < 1600); // not 1 ms
     assert_true(llabs(row_of(ab, "iterations")->baseline_ns) < 8000);
-    for (size_t i = 0; i < ab->n_causes; i++) {
-        if (ab->causes[i].cause == ETP_CAUSE_TRACER) {
-            assert_int_equal(ab->causes[i].state, ETP_CAUSE_RULED_OUT);
+    for (size_t i = 0; i < ab->judged.n_causes; i++) {
+        if (ab->judged.causes[i].cause == ETP_CAUSE_TRACER) {
+            assert_int_equal(ab->judged.causes[i].state, ETP_CAUSE_RULED_OUT);
         }
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
@@ -193,15 +193,15 @@ static void slower_is_more_than_truncation(void **state)
     m.ops[3].us[1] = 7;
     m.ops[2].us[1] = 50;
     etp_ab_session *s = open_made(&m, &f);
-    for (size_t i = 0; i < etp_ab_answer(s)->findings.n; i++) {
-        assert_int_not_equal(etp_ab_answer(s)->findings.items[i].kind, ETP_FINDING_SLOWER);
+    for (size_t i = 0; i < etp_ab_answer(s)->judged.findings.n; i++) {
+        assert_int_not_equal(etp_ab_answer(s)->judged.findings.items[i].kind, ETP_FINDING_SLOWER);
     }
     close_made(s, &f);
     m.ops[3].us[1] = 9;
     s = open_made(&m, &f);
     bool found = false;
-    for (size_t i = 0; i < etp_ab_answer(s)->findings.n; i++) {
-        found = found || etp_ab_answer(s)->findings.items[i].kind == ETP_FINDING_SLOWER;
+    for (size_t i = 0; i < etp_ab_answer(s)->judged.findings.n; i++) {
+        found = found || etp_ab_answer(s)->judged.findings.items[i].kind == ETP_FINDING_SLOWER;
     }
     assert_true(found);
     close_made(s, &f);

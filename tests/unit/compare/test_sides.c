@@ -169,7 +169,7 @@ static void pairs_of_one_session(void **state)
     etp_ab_session *s = open_sides(arm_of(&f, dir, "linux_off"), arm_of(&f, dir, "vnni"));
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_comparison *c = &ab->comparisons[0];
-    assert_string_equal(ab->grade, "A");
+    assert_string_equal(ab->judged.grade, "A");
     assert_int_equal(c->method, ETP_PAIRED_BLOCKS);
     assert_int_equal(c->verdict, ETP_VERDICT_FASTER);
     assert_int_equal(c->blocks, BLOCKS);
@@ -246,9 +246,9 @@ static void two_sessions(void **state)
         etp_ab_session *s = open_sides(arm_of(&f, one, "linux_off"), arm_of(&f, two, "linux_on"));
         const etp_ab *ab = etp_ab_answer(s);
         const etp_ab_comparison *c = &ab->comparisons[0];
-        assert_string_equal(ab->grade, k_cases[i].grade);
-        if (!strstr(ab->grade_reason, k_cases[i].words)) {
-            fail_msg("case %zu: %s", i, ab->grade_reason);
+        assert_string_equal(ab->judged.grade, k_cases[i].grade);
+        if (!strstr(ab->judged.grade_reason, k_cases[i].words)) {
+            fail_msg("case %zu: %s", i, ab->judged.grade_reason);
         }
         assert_int_equal(c->method, ETP_UNPAIRED_LAUNCHES);
         assert_string_equal(etp_verdict_name(c->verdict), k_cases[i].verdict);

@@ -193,8 +193,8 @@ static bool split(char *line, const char *fields[FIELDS])
 static void sentences(const etp_ab *ab, char *out, size_t size)
 {
     out[0] = '\0';
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        etp_finding_kind kind = ab->findings.items[i].kind;
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        etp_finding_kind kind = ab->judged.findings.items[i].kind;
         size_t len = strlen(out);
         if (kind == ETP_FINDING_OFF_FEATURE) {
             snprintf(out + len, size - len, "%soff_feature=%s", len ? " " : "",
@@ -345,9 +345,9 @@ static void any_two_recordings(void **state)
 
 static const etp_ab_finding *find(const etp_ab *ab, const char *words)
 {
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        if (strstr(ab->findings.items[i].text, words)) {
-            return &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        if (strstr(ab->judged.findings.items[i].text, words)) {
+            return &ab->judged.findings.items[i];
         }
     }
     return NULL;

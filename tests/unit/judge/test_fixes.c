@@ -488,12 +488,12 @@ static void findings_by_the_time_they_concern(void **state)
         assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
         const etp_ab *ab = etp_ab_answer(s);
         size_t layout = 0, portable = 0;
-        for (size_t i = 0; i < ab->findings.n; i++) {
+        for (size_t i = 0; i < ab->judged.findings.n; i++) {
             char id[24];
             snprintf(id, sizeof id, "F%zu", i + 1);
-            assert_string_equal(ab->findings.items[i].id, id);
-            layout = ab->findings.items[i].kind == ETP_FINDING_LAYOUT ? i + 1 : layout;
-            portable = ab->findings.items[i].kind == ETP_FINDING_PORTABLE ? i + 1 : portable;
+            assert_string_equal(ab->judged.findings.items[i].id, id);
+            layout = ab->judged.findings.items[i].kind == ETP_FINDING_LAYOUT ? i + 1 : layout;
+            portable = ab->judged.findings.items[i].kind == ETP_FINDING_PORTABLE ? i + 1 : portable;
         }
         assert_true(portable > 0 && (us > 340 || layout > 0));
         assert_true(layout == 0 || (portable < layout) == (us > 340));

@@ -58,8 +58,8 @@ static const char *finding_of(etp_finding_kind kind, change *a, change *b)
     etp_ab_session *s = open_made(&m, &f);
     const etp_ab *ab = etp_ab_answer(s);
     text[0] = 0;
-    for (size_t i = 0; i < ab->findings.n && !text[0]; i++) {
-        const etp_ab_finding *x = &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n && !text[0]; i++) {
+        const etp_ab_finding *x = &ab->judged.findings.items[i];
         if (x->kind == kind) {
             snprintf(text, sizeof texts[0], "%s", x->text);
             assert_non_null(x->formula);
@@ -548,8 +548,8 @@ static void every_cause_rests_on_data(void **state)
         }
         etp_ab_session *s = open_made(&m, &f);
         const etp_ab *ab = etp_ab_answer(s);
-        assert_int_equal(ab->n_causes, ETP_CAUSE_COUNT);
-        const etp_ab_cause *c = &ab->causes[k_causes[i].cause];
+        assert_int_equal(ab->judged.n_causes, ETP_CAUSE_COUNT);
+        const etp_ab_cause *c = &ab->judged.causes[k_causes[i].cause];
         if (c->state != k_causes[i].state || !strstr(c->text, k_causes[i].words)) {
             fail_msg("%s: %s, '%s'; expected %s, '%s'", etp_cause_id(c->cause),
                      etp_cause_state_name(c->state), c->text,
@@ -579,8 +579,9 @@ static void slower_first_and_back(void **state)
     etp_ab_session *s = open_made(&m, &f);
     const etp_ab *ab = etp_ab_answer(s);
     etp_whatif w;
-    assert_true(ab->findings.n > 0 && ab->findings.items[0].kind == ETP_FINDING_SLOWER);
-    const char *back = etp_arena_printf(&f.arena, "back %s", ab->findings.items[0].evidence[0]);
+    const etp_ab_findings *found = &ab->judged.findings;
+    assert_true(found->n > 0 && found->items[0].kind == ETP_FINDING_SLOWER);
+    const char *back = etp_arena_printf(&f.arena, "back %s", found->items[0].evidence[0]);
     assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
     assert_int_equal(w.steps[0].operators, 1);
     assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
@@ -640,9 +641,9 @@ static void shift_in_words(void **state)
 
 static const etp_ab_finding *drift_of(const etp_ab *ab)
 {
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        if (strstr(ab->findings.items[i].text, ": drift: ")) {
-            return &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        if (strstr(ab->judged.findings.items[i].text, ": drift: ")) {
+            return &ab->judged.findings.items[i];
         }
     }
     return NULL;
@@ -697,9 +698,9 @@ static void drift_and_what_it_follows(void **state)
 
 static const etp_ab_finding *finding_in(const etp_ab *ab, etp_finding_kind kind)
 {
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        if (ab->findings.items[i].kind == kind) {
-            return &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        if (ab->judged.findings.items[i].kind == kind) {
+            return &ab->judged.findings.items[i];
         }
     }
     return NULL;

@@ -20,8 +20,8 @@
 static const etp_ab_finding *finding_of(const etp_ab *ab, etp_finding_kind kind)
 {
     const etp_ab_finding *found = NULL;
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        const etp_ab_finding *f = &ab->findings.items[i];
+    for (size_t i = 0; i < ab->judged.findings.n; i++) {
+        const etp_ab_finding *f = &ab->judged.findings.items[i];
         found = f->kind == kind ? f : found;
     }
     return found;

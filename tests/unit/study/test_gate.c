@@ -61,8 +61,8 @@ static int set_up(void **state)
     f.ab = (etp_ab){
         .arena = &f.arena,
         .title = "toy",
-        .grade = "B",
-        .grade_reason = "two sessions",
+        .judged.grade = "B",
+        .judged.grade_reason = "two sessions",
         .arms = f.arms,
         .n_arms = 2,
         .comparisons = &f.comparison,

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the files that judge: each reads what was compared and adds to what is returned.
+#ifndef ETP_JUDGE_JUDGE_H
+#define ETP_JUDGE_JUDGE_H
+
+#include "compare/session.h"
+
+// judge.c: grade, findings, causes.
+etp_ab_judgement etp_ab_judge(const etp_ab_session *s);
+// fixes/fixes.c: what to do next; OUT is empty.
+ETP_NODISCARD etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err);
+// grade.c: how much the arms have in common.
+void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out);
+// ruled_out.c: what else could have made the difference; suspects become findings.
+void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out);
+
+// language.c: 4-bit weights in groups where the feature is SME.
+void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to);
+// How far a call of a language model with one token is from what memory allows.
+void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to);
+// What the program of a text decoder with a cache costs beside that; more of it in decoder.c.
+void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to);
+void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cache,
+                             etp_ab_findings *to);
+// How many tokens of a prompt a call should take, when several numbers were measured.
+void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to);
+
+// conditions.c
+void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to);
+void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to);
+void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to);
+const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c); // NULL: no memory
+
+#endif
