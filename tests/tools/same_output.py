@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+import phase_folders
+import run_folders
+
 TREE = pathlib.Path(__file__).resolve().parents[2]
 FORMATS = ("text", "json", "csv", "md")
 
@@ -92,6 +95,11 @@ def of_folder(folder):
     for to in ("parquet", "chrome", "perfetto", "folded", "flame", "model-explorer"):
         yield ["convert", folder, "--to", to, "-o", f"made.{to}"]
     yield ["report", folder, folder, "--format", "md"]
+    for pair in ("arm0 arm1", "linux_avx2 linux_sse", "linux_sme2 linux_neon"):
+        a, b = pair.split()
+        yield from each_format("compare", f"{folder}:{a}", f"{folder}:{b}")
+        yield ["compare", f"{folder}:{a}", f"../../../made/arms:{b}", "--format", "json"]
+    yield ["compare", folder, str(TREE / "tests/data/mixed_xnnpack_fp32.etdump"), "--format", "json"]
     yield ["pack", folder]
 
 
@@ -163,10 +171,16 @@ def main():
                         "2",
                         "--seed", "1", "--out", session], capture_output=True, check=False, stdin=subprocess.DEVNULL,
                        cwd=scratch)
+        made = scratch / "made"
+        run_folders.make(made / "arms", 3, blocks=6)
+        run_folders.make(made / "sweep", 4, blocks=6, sweep=True)
+        phase_folders.make(made / "phases", lambda phase, level, threads, model: 1000000 + 1000 * len(phase + level))
+        phase_folders.make(made / "cells", lambda *arm: 1000000 + 1000 * len(str(arm)), threads=(1, 2),
+                           models=("m0", "m1"))
         files = sorted({p for place in places for p in place.rglob("*") if p.is_file()
                         and not (p.parent / "manifest.json").exists()
                         and not (p.parent.parent / "manifest.json").exists()})
-        folders = sorted({p.parent for place in [*places, session] for p in place.rglob("manifest.json")})
+        folders = sorted({p.parent for place in [*places, session, made] for p in place.rglob("manifest.json")})
         cases = [(arguments, None) for arguments in of_words()]
         cases += [(arguments, None) for path in files for arguments in of_file(path)]
         cases += [(a, None) for a in of_pairs([f for f in files if f.suffix == ".pte"],
