@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "base/shell.h"
 #include "document/rows.h"
 #include "show/json.h"
 
@@ -323,6 +324,13 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
     etp_report_scope(r, NULL, NULL);
 }
 
+static const char *whole_command(const etp_ab *ab, etp_arena *arena)
+{
+    return ab->dir ? etp_shell_command(arena, "etprof %s %s --format html -o answer.html",
+                                       ab->bare ? "analyze" : "report", ab->dir)
+                   : NULL;
+}
+
 // Each run as its own page has it.
 static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
 {
@@ -332,6 +340,7 @@ static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < c->runs.n; i++) {
         const struct etp_ab_view *v = &c->runs.items[i];
         etp_report_begin_part(r, v->scope, v->run);
+        etp_report_section_whole(r, whole_command(v->ab, arena));
         etp_ab_page_findings(v->ab, v->ab->bare ? NULL : "etprof whatif DIR", r, arena);
         if (v->ab->n_arms <= MOST_ARMS) {
             etp_ab_blocks_section(v->ab, r);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/shell.h"
 #include "document/rows.h"
 #include "show/report.h"
 
@@ -196,6 +197,18 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
     }
 }
 
+static const char *file_of(const etp_kit_folder *f, size_t unit, etp_arena *arena)
+{
+    const etp_kit_unit *u = &f->units.items[unit];
+    return etp_arena_printf(arena, "%s/%s", f->path, u->dump ? u->dump : u->timeline);
+}
+
+static const char *compare_command(const etp_kit_folder *f, const etp_kit_pair *p, etp_arena *arena)
+{
+    return etp_shell_command(arena, "etprof compare %s %s --format html -o answer.html",
+                             file_of(f, p->off, arena), file_of(f, p->on, arena));
+}
+
 static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < f->pairs.n; i++) {
@@ -204,6 +217,7 @@ static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
             char id[32];
             snprintf(id, sizeof id, "pair-%zu", i + 1);
             etp_report_begin_part(r, id, p->label);
+            etp_report_section_whole(r, compare_command(f, p, arena));
             etp_report_section_is_detail(r);
             etp_ab_as_part(etp_ab_answer(p->session), r, arena);
             etp_report_end_part(r);

@@ -11,9 +11,12 @@ typedef struct page {
     etp_arena *arena;
     const etp_report *report;
     size_t ordinal;  // of the block being written
+    size_t tab;      // of the last section
     etp_str heading; // the last one written
     bool failed;     // out of memory once
+    bool told;       // that something of this section is left out
     etp_html_links links;
+    etp_html_budget budget;
 } page;
 
 static void z(page *p, const char *s)
@@ -190,10 +193,20 @@ static void write_keys(page *p, const etp_keys *k)
 
 static void write_chart(page *p, const etp_chart *c)
 {
+    enum { MOST_BARS = 32 };
+    bool bars = c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_INTERVALS;
+    etp_chart drawn = *c;
+    drawn.entries.n = bars && c->entries.n > MOST_BARS ? MOST_BARS : c->entries.n;
     z(p, "<figure class=\"chart\">\n");
     element(p, "figcaption", "", c->title);
-    p->failed = !etp_svg_for_page(p->sink, c, (unsigned)p->ordinal, p->arena) || p->failed;
+    p->failed = !etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena) || p->failed;
     element(p, "p", "caption", c->description);
+    if (drawn.entries.n < c->entries.n) {
+        etp_sink_printf(p->sink,
+                        "<p class=\"left\">The first %zu of %zu bars are drawn; the tables have "
+                        "all.</p>\n",
+                        drawn.entries.n, c->entries.n);
+    }
     z(p, "</figure>\n");
 }
 
@@ -221,9 +234,47 @@ static void write_data(page *p, etp_str id, etp_str json)
     z(p, "</script>\n");
 }
 
+// ---- what is left out of a page of many answers ----
+
+static void say_short(page *p, const etp_block *b)
+{
+    etp_sink_printf(p->sink,
+                    "<div class=\"short\"><p>This page has %zu answers, so this one is shortened: "
+                    "where something is left out, it says so.%s</p>\n",
+                    p->budget.answers, b->caption.len ? " All of it:" : "");
+    if (b->caption.len) {
+        z(p, "<div class=\"copy\"><code>");
+        text(p, b->caption);
+        z(p, "</code></div>");
+    }
+    z(p, "</div>\n");
+}
+
+static void say_left(page *p)
+{
+    z(p, p->told ? "" : "<p class=\"left\">Left out here, to keep this page small.</p>\n");
+    p->told = true;
+}
+
+static void write_table(page *p, const etp_table *t)
+{
+    size_t most = p->budget.rows[p->ordinal], n = 0;
+    for (size_t i = 0; i < t->rows.n; i++) {
+        n += !t->rows.items[i].total;
+    }
+    etp_html_table(p->sink, t, p->ordinal, p->heading, most, &p->links);
+    if (most < n) {
+        etp_sink_printf(p->sink,
+                        "<p class=\"left\">The first %zu of %zu rows, to keep this page small."
+                        "</p>\n",
+                        most, n);
+    }
+}
+
 static void write_section(page *p, const etp_block *b, const etp_report_style *style)
 {
     p->heading = b->text;
+    p->told = false;
     etp_sink_printf(p->sink, "<h%d id=\"", b->level + 1);
     section_id(p, p->ordinal);
     z(p, "\">");
@@ -231,6 +282,11 @@ static void write_section(page *p, const etp_block *b, const etp_report_style *s
     etp_sink_printf(p->sink, "</h%d>\n", b->level + 1);
     if (b->parts) {
         list_parts(p, p->ordinal, style);
+    }
+    bool begins = b->part || (b->tab && b->tab != p->tab);
+    p->tab = b->tab;
+    if (begins && etp_html_is_cut(&p->budget, p->report, p->ordinal)) {
+        say_short(p, b);
     }
 }
 
@@ -264,7 +320,7 @@ static void write_block(page *p, const etp_block *b, const etp_report_style *sty
         write_keys(p, b->keys);
         break;
     case ETP_BLOCK_TABLE:
-        etp_html_table(p->sink, b->table, p->ordinal, p->heading, &p->links);
+        write_table(p, b->table);
         break;
     case ETP_BLOCK_CHART:
         write_chart(p, b->chart);
@@ -286,16 +342,55 @@ static void collect_links(page *p, const etp_report_style *style)
 {
     const etp_report *r = p->report;
     p->links.items = ETP_NEW_ARRAY(p->arena, etp_str, r->blocks.n + 1);
-    p->failed = !p->links.items;
+    p->links.n = 0;
+    p->failed = !p->links.items || p->failed;
     for (size_t i = 0; p->links.items && i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
-        if (b->kind == ETP_BLOCK_DRAWER && etp_block_shown(b, style, ETP_ON_PAGE)) {
+        if (b->kind == ETP_BLOCK_DRAWER && etp_block_shown(b, style, ETP_ON_PAGE) &&
+            p->budget.rows[i] > 0) {
             p->links.items[p->links.n++] = b->id;
         }
     }
     if (p->links.n) {
         qsort(p->links.items, p->links.n, sizeof *p->links.items, etp_html_id_order);
     }
+}
+
+static bool count_bytes(etp_sink *sink, const char *ptr, size_t len)
+{
+    (void)ptr;
+    *(size_t *)sink->target += len;
+    return true;
+}
+
+// Writes every block to nowhere, to know how long it is, and chooses what the page has.
+static bool make_budget(page *p, const etp_report_style *style)
+{
+    const etp_report *r = p->report;
+    etp_sink *sink = p->sink, counter = {.write = count_bytes};
+    size_t *sizes = ETP_NEW_ARRAY(p->arena, size_t, r->blocks.n + 1),
+           *rows = ETP_NEW_ARRAY(p->arena, size_t, r->blocks.n + 1);
+    if (!sizes || !rows) {
+        return false;
+    }
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        rows[i] = SIZE_MAX;
+    }
+    p->budget = (etp_html_budget){.rows = rows};
+    collect_links(p, style);
+    p->sink = &counter;
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        if (is_shown(p, i, style)) {
+            counter.target = &sizes[i];
+            p->ordinal = i;
+            p->links.scope = r->blocks.items[i].scope;
+            write_block(p, &r->blocks.items[i], style);
+        }
+    }
+    p->sink = sink;
+    p->heading = r->title;
+    p->tab = 0;
+    return etp_html_choose(r, sizes, p->arena, &p->budget);
 }
 
 static void write_scripts(page *p)
@@ -380,23 +475,43 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
     page p = {.sink = sink, .arena = &arena, .report = r, .heading = r->title};
+    if (!make_budget(&p, style)) {
+        etp_arena_dispose(&arena);
+        return false;
+    }
     collect_links(&p, style);
     write_head(&p);
     write_navigation(&p, style);
     z(&p, "<main>\n");
     etp_html_summary(sink, r, &p.links);
     nesting n = {0};
+    bool in_drawer = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
         if (!is_shown(&p, i, style)) {
             continue;
         }
+        bool hidden = p.budget.rows[i] == 0, drawer = b->kind == ETP_BLOCK_DRAWER;
+        in_drawer = drawer || (in_drawer && b->kind != ETP_BLOCK_SECTION);
+        if (hidden && in_drawer) {
+            continue;
+        }
         enclose(&p, &n, b);
         p.ordinal = i;
         p.links.scope = b->scope;
-        write_block(&p, b, style);
+        if (hidden) {
+            say_left(&p);
+        } else {
+            write_block(&p, b, style);
+        }
     }
     enclose(&p, &n, &k_end);
+    if (p.budget.drawers_left) {
+        etp_sink_printf(sink,
+                        "<p class=\"left\">To keep this page small it has %zu of %zu details. "
+                        "<code>etprof explain</code> shows each.</p>\n",
+                        p.budget.drawers - p.budget.drawers_left, p.budget.drawers);
+    }
     z(&p, n.section ? "</section>\n</main>\n" : "</main>\n");
     if (r->footer.len) {
         z(&p, "<footer><p>");

@@ -117,7 +117,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
 }
 
 void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading,
-                    const etp_html_links *links)
+                    size_t most, const etp_html_links *links)
 {
     etp_view views[ETP_TABLE_MAX_COLUMNS];
     double max[ETP_TABLE_MAX_COLUMNS];
@@ -138,6 +138,9 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
     etp_sink_z(sink, "<tbody>\n");
     for (size_t i = 0; i < t->rows.n; i++) {
         const etp_row *row = &t->rows.items[i];
+        if (i >= most && !row->total) {
+            continue;
+        }
         own.scope = row->scope;
         if (row->total && !in_totals) {
             etp_sink_z(sink, "</tbody>\n<tbody class=\"total\">\n");

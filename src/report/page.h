@@ -35,9 +35,24 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
                       const etp_html_links *links);
 // The big numbers, what to do next, small facts.
 void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links);
-// HEADING of the section names a table without a caption to those who cannot see the page.
+// HEADING of the section names a table without a caption to those who cannot see the page. MOST:
+// rows beside totals.
 void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading,
-                    const etp_html_links *links);
+                    size_t most, const etp_html_links *links);
+
+// What all answers of a page together may have, when it has several (parts or tabs): what is of
+// all of them comes on top. The drawers have bytes of their own. docs/reports.md tells the rule.
+#define ETP_HTML_ANSWER_BYTES 1100000
+#define ETP_HTML_DRAWER_BYTES 500000
+typedef struct etp_html_budget {
+    const size_t *rows; // of each block: SIZE_MAX whole, 0 left out, else so many rows of its table
+    size_t answers, drawers, drawers_left;
+} etp_html_budget;
+// SIZES of the blocks, 0 of those that are not shown. False = out of memory.
+bool etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
+                     etp_html_budget *out);
+// Whether anything of the answer that begins with the block BEGIN is left out.
+bool etp_html_is_cut(const etp_html_budget *budget, const etp_report *r, size_t begin);
 
 // False = out of memory.
 bool etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,

@@ -382,6 +382,7 @@
       var first = lists.appendChild(make('ul'));
       first.setAttribute('aria-label', 'Fixes');
       data.fixes.forEach(function (f) {
+        if (!document.getElementById(scope + f.id)) return;
         var box = make('input');
         box.type = 'checkbox';
         box.value = f.id;
@@ -394,7 +395,8 @@
     second.tabIndex = 0;
     find.type = 'search';
     find.placeholder = 'Find an operator to change';
-    data.operators.forEach(function (op) {
+    var known = data.operators.filter(function (op) { return document.getElementById(scope + op.id); });
+    known.forEach(function (op) {
       var select = make('select', '', title(scope + op.id));
       [['as it is', 0], ['without it', DROP], data.baseline && ['as ' + data.baseline, BACK], op.roof && ['at its roof', ROOF]]
         .filter(Boolean).forEach(function (o) { select.appendChild(make('option', o[0])).value = o[1]; });
@@ -403,6 +405,7 @@
       var text = title(scope + op.id).slice(op.id.length + 1) + ' ' + time(op.ns[0] / data.inference[0]);
       items.push({item: row(second, text, op.id, select), text: (op.id + ' ' + text).toLowerCase()});
     });
+    if (known.length < data.operators.length) second.appendChild(make('li', 'The page has no details of ' + (data.operators.length - known.length) + ' more; the command takes each.'));
     find.oninput = function () {
       var word = find.value.trim().toLowerCase();
       items.forEach(function (i) { i.item.hidden = i.text.indexOf(word) < 0; });

@@ -365,6 +365,13 @@ void etp_report_end_part(etp_report *r)
     }
 }
 
+void etp_report_section_whole(etp_report *r, const char *command)
+{
+    if (r && !r->failed && r->blocks.n) {
+        r->blocks.items[r->blocks.n - 1].caption = clean_z(r, command);
+    }
+}
+
 void etp_report_section_is_detail(etp_report *r)
 {
     if (!r || r->failed || r->blocks.n == 0) { // there was no memory for the section

@@ -117,6 +117,9 @@ void etp_report_section_is_detail(etp_report *r);
 // write several times.
 void etp_report_begin_part(etp_report *r, const char *id, const char *title);
 void etp_report_end_part(etp_report *r);
+// The section just started begins a part or a tab, and COMMAND shows all of it: a page of many
+// answers shortens each, and says this. NULL: none does.
+void etp_report_section_whole(etp_report *r, const char *command);
 bool etp_report_in_part(const etp_report *r);
 // The parts that follow are answers of one kind. HTML lists them under TITLE and, with its script,
 // shows one at a time; where fewer than two follow there is no list. Of the HTML page alone.

@@ -179,7 +179,8 @@ typedef struct etp_block {
     etp_str id;    // sections, drawers
     etp_str scope; // whose drawers the ids in it are; of a drawer also the begin of its own id
     etp_str text;
-    etp_str caption; // code; of a drawer: what its scope is called
+    etp_str caption; // code; of a drawer: what its scope is called; of a section that begins a part
+                     // or a tab: the command that shows all of it, empty: none
     etp_keys *keys;
     etp_table *table;
     etp_chart *chart;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pairs of a sweep, each answered as `ab` answers it: why the one is faster, what proves it,
 // what else could have made it.
+#include "base/shell.h"
 #include "study/sweep/sweep.h"
 
 static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], etp_arena *arena)
@@ -83,6 +84,19 @@ etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTOR
     return why != ETP_WITHHELD_NOT ? why : s->cells[etp_cell_of(g, base)].withheld;
 }
 
+const char *etp_sweep_pair_scope(size_t phase, size_t pair, etp_arena *arena)
+{
+    return phase ? etp_arena_printf(arena, "phase-%zu-pair-%zu", phase + 1, pair + 1)
+                 : etp_arena_printf(arena, "pair-%zu", pair + 1);
+}
+
+const char *etp_sweep_pair_command(const etp_sweep_pair *p, etp_arena *arena)
+{
+    const etp_ab_arm *arms = p->ab->arms;
+    return etp_shell_command(arena, "etprof compare DIR:%s DIR:%s --format html -o answer.html",
+                             arms[0].name, arms[1].name);
+}
+
 etp_ab_views etp_sweep_views(const etp_sweep *s, etp_arena *arena)
 {
     size_t all = 0, n = 0;
@@ -93,10 +107,9 @@ etp_ab_views etp_sweep_views(const etp_sweep *s, etp_arena *arena)
     for (size_t k = 0; views && k < etp_sweep_n_phases(s); k++) {
         const etp_sweep *one = etp_sweep_phase(s, k);
         for (size_t i = 0; i < one->n_pairs; i++) {
-            const char *scope = k ? etp_arena_printf(arena, "phase-%zu-pair-%zu", k + 1, i + 1)
-                                  : etp_arena_printf(arena, "pair-%zu", i + 1);
-            views[n++] = (struct etp_ab_view){
-                .ab = one->pairs[i].ab, .run = one->pairs[i].label, .scope = scope};
+            views[n++] = (struct etp_ab_view){.ab = one->pairs[i].ab,
+                                              .run = one->pairs[i].label,
+                                              .scope = etp_sweep_pair_scope(k, i, arena)};
         }
     }
     return (etp_ab_views){views, n};

@@ -710,13 +710,9 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
         const etp_sweep_pair *p = &s->pairs[i];
         const etp_cell_speedup *x = speedup_at(s, p->at);
         etp_withheld withheld = etp_sweep_withheld(s, p->at);
-        char id[64];
-        if (phase == 0) {
-            snprintf(id, sizeof id, "pair-%zu", i + 1);
-        } else {
-            snprintf(id, sizeof id, "phase-%zu-pair-%zu", phase + 1, i + 1);
-        }
-        etp_report_begin_part(r, id, p->label);
+        const char *id = etp_sweep_pair_scope(phase, i, arena);
+        etp_report_begin_part(r, id ? id : "", p->label);
+        etp_report_section_whole(r, etp_sweep_pair_command(p, arena));
         etp_report_section_is_detail(r);
         if (x && !withheld && isfinite(x->effect.paired.estimate)) {
             etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",

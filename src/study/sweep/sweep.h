@@ -113,6 +113,9 @@ extern const etp_document k_etp_sweep_document; // of etp_sweep
 void etp_sweep_json(const void *sweep, etp_json *j);
 // The answers of the pairs as a report shows them, phase by phase; no items without memory.
 etp_ab_views etp_sweep_views(const etp_sweep *s, etp_arena *arena); // pairs.c
+// What its part and drawers begin with, and the command that shows it alone.
+const char *etp_sweep_pair_scope(size_t phase, size_t pair, etp_arena *arena);
+const char *etp_sweep_pair_command(const etp_sweep_pair *p, etp_arena *arena);
 // Cards of the fastest cell of each model, of several phases the fastest cell of each phase; called
 // by etp_sweep_report. FALSE: there is one ratio at most, and no card of it.
 bool etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena);
