@@ -174,6 +174,11 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         lost[t.arm] = !o.ok;
     }
     if (s->plan->settings.resident) {
+        uint64_t ns = etp_session_launch_ns(s, s->plan->baseline, ETP_LAUNCH_RESIDENT) * n;
+        if (!etp_session_has_time(s, block, ns)) {
+            s->cut_short = s->out_of_time = true;
+            return ETP_OK;
+        }
         ETP_TRY(etp_session_resident(s, block, order->arms, lost, position, err));
         position += n;
         if (etp_session_interrupted(s) != 0) {
@@ -263,7 +268,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     note_clocks(s, &e);
     count_losses(s, block, lost);
     if (s->launches.n == 0) { // nothing came of it: no block
-        s->cut_short = false;
+        s->cut_short = false; // a budget that is over stays over
         s->run.order.n -= s->plan->n_arms;
         return ETP_OK;
     }
@@ -309,6 +314,11 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         etp_status status = run_block(s, block, err);
         etp_arena_dispose(&s->block_arena);
         ETP_TRY(status);
+        if (s->out_of_time) {
+            s->result->stopped = ETP_STOP_BUDGET;
+            etp_session_say_budget(s, block);
+            break;
+        }
         if (block == 1 && s->run.blocks_done == 1) {
             ETP_TRY(etp_session_sample_more(s, block, err));
         }

@@ -24,10 +24,14 @@ int etp_session_interrupted(void *session)
     return s->hooks->interrupted ? s->hooks->interrupted(s->hooks->ctx) : etp_os_interrupted();
 }
 
-static uint64_t expected_wall(const etp_session *s, uint32_t arm, etp_launch_kind kind)
+// What the trial said, or the last block where that took longer.
+uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_kind kind)
 {
-    const etp_arm_counts *c = &s->arms[arm].counts;
-    uint64_t known = kind == ETP_LAUNCH_TRACED ? c->traced_wall_ns : c->timed_wall_ns;
+    const etp_arm_state *a = &s->arms[arm];
+    bool traced = kind == ETP_LAUNCH_TRACED;
+    uint64_t known = traced ? a->counts.traced_wall_ns : a->counts.timed_wall_ns;
+    uint64_t last = traced ? a->traced_wall_ns : a->timed_wall_ns;
+    known = last > known ? last : known;
     if (known == 0 && s->result->launches > 0) {
         known = s->result->launch_wall_ns / s->result->launches;
     }
@@ -40,10 +44,10 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control)
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         if (!s->arms[i].dead) {
             bool again = control && etp_session_is_control(s->plan, i);
-            sum += again ? expected_wall(s, i, ETP_LAUNCH_CONTROL) : 0;
-            sum += expected_wall(s, i, ETP_LAUNCH_TIMED);
-            sum += !s->plan->settings.no_trace ? expected_wall(s, i, ETP_LAUNCH_TRACED) : 0;
-            sum += s->plan->settings.resident ? expected_wall(s, i, ETP_LAUNCH_RESIDENT)
+            sum += again ? etp_session_launch_ns(s, i, ETP_LAUNCH_CONTROL) : 0;
+            sum += etp_session_launch_ns(s, i, ETP_LAUNCH_TIMED);
+            sum += !s->plan->settings.no_trace ? etp_session_launch_ns(s, i, ETP_LAUNCH_TRACED) : 0;
+            sum += s->plan->settings.resident ? etp_session_launch_ns(s, i, ETP_LAUNCH_RESIDENT)
                                               : 0; // at most
         }
     }

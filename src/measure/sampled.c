@@ -14,13 +14,11 @@
 
 #include "base/csv.h"
 #include "base/number.h"
-#include "binary/image.h"
 
 #define RAW_LIMIT ((uint64_t)256 << 20)
 #define DUMP_LIMIT ((uint64_t)1 << 30)
 #define LIBRARY_LIMIT ((uint64_t)2 << 30)
 #define MAX_SAMPLES ((size_t)1 << 20)
-#define MAX_MODULES 64
 #define MAX_FUNCTION ((uint64_t)64 << 10) // bytes of code kept of one function
 #define MAX_CODE ((size_t)8 << 20)        // of all together
 #define WINDOW 256                        // bytes kept around an address without function
@@ -45,8 +43,7 @@ typedef struct sample {
 
 typedef struct module {
     etp_str name;
-    etp_file file;
-    etp_image *image; // NULL: not found or not readable
+    const etp_image *image; // NULL: not found or not readable
 } module;
 
 typedef struct part { // code that samples point into
@@ -60,7 +57,7 @@ typedef struct sampled_launch {
         sample *items;
         size_t n, cap;
     } samples;
-    module modules[MAX_MODULES];
+    module modules[ETP_SAMPLED_MODULES];
     uint32_t n_modules;
     struct {
         part *items;
@@ -80,7 +77,7 @@ static uint32_t module_of(sampled_launch *k, etp_str name)
             return i;
         }
     }
-    if (k->n_modules == MAX_MODULES) {
+    if (k->n_modules == ETP_SAMPLED_MODULES) {
         return NO_MODULE;
     }
     k->modules[k->n_modules].name = name;
@@ -238,27 +235,46 @@ static void place_in_operators(sampled_launch *k, const etp_etdump *dump, uint64
 
 // ---- code ----
 
-static void open_modules(sampled_launch *k, const etp_device *device)
+static const etp_image *open_library(const etp_device *device, etp_sampled_libraries *l,
+                                     etp_str name)
 {
     static const char *const k_folders[] = {"", "sdk/", "lib/"};
-    for (uint32_t m = 0; m < k->n_modules; m++) {
-        module *mod = &k->modules[m];
-        bool plain = mod->name.len < 256 &&
-                     etp_str_find(mod->name, ETP_STR("/")) == mod->name.len &&
-                     mod->name.ptr[0] != '.';
-        for (size_t f = 0; plain && f < sizeof k_folders / sizeof *k_folders && !mod->image; f++) {
-            const char *path = etp_arena_printf(k->arena, "%s/%s%.*s", device->bundle.dir,
-                                                k_folders[f], ETP_STR_ARG(mod->name));
-            if (!path || !etp_os_is_file(path) ||
-                etp_file_open(path, LIBRARY_LIMIT, &mod->file, NULL) != ETP_OK) {
-                continue;
-            }
-            if (etp_image_open(mod->file.bytes, k->arena, &mod->image, NULL) != ETP_OK) {
-                mod->image = NULL;
-                etp_file_close(&mod->file);
-            }
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (etp_str_eq(l->items[i].name, name)) {
+            return l->items[i].image;
         }
     }
+    bool plain =
+        name.len < 256 && etp_str_find(name, ETP_STR("/")) == name.len && name.ptr[0] != '.';
+    const char *kept = etp_arena_strdup(&l->arena, name);
+    if (l->n == ETP_SAMPLED_MODULES || !plain || !kept) {
+        return NULL;
+    }
+    uint32_t at = l->n++;
+    l->items[at].name = etp_str_from(kept);
+    for (size_t f = 0; f < sizeof k_folders / sizeof *k_folders && !l->items[at].image; f++) {
+        const char *path =
+            etp_arena_printf(&l->arena, "%s/%s%s", device->bundle.dir, k_folders[f], kept);
+        etp_file *file = &l->items[at].file;
+        if (!path || !etp_os_is_file(path) ||
+            etp_file_open(path, LIBRARY_LIMIT, file, NULL) != ETP_OK) {
+            continue;
+        }
+        if (etp_image_open(file->bytes, &l->arena, &l->items[at].image, NULL) != ETP_OK) {
+            l->items[at].image = NULL;
+            etp_file_close(file);
+        }
+    }
+    return l->items[at].image;
+}
+
+void etp_sampled_close(etp_sampled_libraries *libraries)
+{
+    for (uint32_t i = 0; i < libraries->n; i++) {
+        etp_file_close(&libraries->items[i].file);
+    }
+    etp_arena_dispose(&libraries->arena);
+    libraries->n = 0;
 }
 
 static int by_place(const void *pa, const void *pb)
@@ -425,8 +441,9 @@ static etp_status join(sampled_launch *k, const etp_launch_outcome *o,
     return ETP_OK;
 }
 
-etp_status etp_sampled_keep(const etp_device *device, const etp_launch_outcome *o,
-                            const etp_sampled_files *files, etp_arena *arena, etp_error *err)
+etp_status etp_sampled_keep(const etp_device *device, etp_sampled_libraries *libraries,
+                            const etp_launch_outcome *o, const etp_sampled_files *files,
+                            etp_arena *arena, etp_error *err)
 {
     sampled_launch *k = ETP_NEW(arena, sampled_launch);
     ETP_NEED(k, err, "samples");
@@ -434,14 +451,13 @@ etp_status etp_sampled_keep(const etp_device *device, const etp_launch_outcome *
     etp_file raw = {0}, recording = {0};
     etp_status st = join(k, o, files, &raw, &recording, err);
     if (st == ETP_OK) {
-        open_modules(k, device);
+        for (uint32_t m = 0; m < k->n_modules; m++) {
+            k->modules[m].image = open_library(device, libraries, k->modules[m].name);
+        }
         st = collect_parts(k, err);
     }
     if (st == ETP_OK) {
         st = write_files(k, files, err);
-    }
-    for (uint32_t m = 0; m < k->n_modules; m++) {
-        etp_file_close(&k->modules[m].file);
     }
     etp_file_close(&recording);
     etp_file_close(&raw);

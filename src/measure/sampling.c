@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/sampled.h"
 #include "measure/state.h"
 
 #define LITTLE 0.005 // of the time: not worth another launch
@@ -120,6 +119,18 @@ static bool wanted(etp_session *s)
     return !why;
 }
 
+// Why there is no time for one of ARM after SPENT_NS of sampling, though there seemed to be; NULL:
+// there is.
+static const char *used_up(const etp_session *s, uint32_t arm, uint64_t spent_ns)
+{
+    const etp_arm_cost *c = &s->arms[arm].cost;
+    uint64_t ns = (uint64_t)fmax(c->rest_ns + (double)s->sampling.each_ns,
+                                 (double)etp_session_launch_ns(s, arm, ETP_LAUNCH_TIMED));
+    return !etp_session_has_time(s, 1, ns)                                ? "budget"
+           : s->sampling.limit_ns > 0 && spent_ns >= s->sampling.limit_ns ? "part"
+                                                                          : NULL;
+}
+
 // What ran is a fact, not an estimate, and needs no blocks: one launch per arm, last; more of them
 // once it is known what these leave open.
 etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *order,
@@ -131,7 +142,10 @@ etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *or
     for (uint32_t i = 0; i < s->plan->n_arms && goes_on; i++) {
         const etp_task t = {order[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
         s->positions = t.position + 1;
-        if (!s->arms[t.arm].dead) {
+        const char *over = used_up(s, t.arm, etp_os_now_ns() - start);
+        if (over) { // the block itself is whole
+            s->run.arms.items[t.arm].sampling = etp_str_from(over);
+        } else if (!s->arms[t.arm].dead) {
             ETP_TRY(etp_session_launch(s, &t, &o, err));
             goes_on = !o.interrupted;
         }
@@ -145,7 +159,8 @@ etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *or
 static bool fits(const etp_session *s, uint32_t arm)
 {
     if (s->sampling.limit_ns > 0) {
-        return s->sampling.spent_ns + s->arms[arm].sampled_wall_ns <= s->sampling.limit_ns;
+        return s->sampling.spent_ns + s->arms[arm].sampled_wall_ns <= s->sampling.limit_ns &&
+               etp_session_has_time(s, 1, s->arms[arm].sampled_wall_ns);
     }
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     double part = s->plan->settings.budget_s * 1e9 / ETP_SAMPLING_PART;

@@ -292,6 +292,7 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
     }
     out->blocks = s.run.blocks_done - (s.cut_short && s.run.blocks_done > 0);
     out->wall_ns = etp_os_now_ns() - s.start_ns;
+    etp_sampled_close(&s.libraries);
     etp_arena_dispose(&s.block_arena);
     etp_arena_dispose(&s.arena);
     return status;

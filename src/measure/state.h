@@ -9,6 +9,7 @@
 
 #include "measure/launch.h"
 #include "measure/pilot.h"
+#include "measure/sampled.h"
 
 typedef struct etp_arm_cost { // as the timed launch of a block shows it
     double each_ns;           // of an iteration; 0: the arm has no timed launch in this block
@@ -26,8 +27,9 @@ typedef struct etp_arm_state {
     const char *refusal_text;
     bool has_outputs;
     uint32_t lost_in_row;
-    etp_arm_cost cost;        // known where sampling was weighed
-    uint64_t sampled_wall_ns; // of the last sampled launch; 0: none
+    etp_arm_cost cost;                      // known where sampling was weighed
+    uint64_t sampled_wall_ns;               // of the last sampled launch; 0: none
+    uint64_t timed_wall_ns, traced_wall_ns; // of the last one in a block; 0: none
 } etp_arm_state;
 
 typedef struct etp_session {
@@ -41,7 +43,8 @@ typedef struct etp_session {
     etp_run run;
     etp_run_writer writer;
     bool writing;
-    bool cut_short;         // a signal came in the middle of the last block
+    bool cut_short;   // a signal or the end of the budget came in the middle of the last block
+    bool out_of_time; // it was the budget
     uint32_t resident_lost; // blocks in a row whose resident pairs failed
     uint32_t incomplete;    // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
@@ -54,6 +57,7 @@ typedef struct etp_session {
         uint64_t limit_ns; // wall time of all of them together; 0: as --kernels has it
         uint64_t spent_ns; // of it
     } sampling;
+    etp_sampled_libraries libraries;
     uint32_t next_launch, expected_launches;
     uint32_t positions; // of launches in the current block so far
     etp_session_progress progress;
@@ -96,7 +100,8 @@ void etp_session_say(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_session_note(etp_session *s, const char *id, const char *text);
 void etp_session_show(etp_session *s, const char *stage, const etp_task *t); // T NULL: no launch
 int etp_session_interrupted(void *session);
-// Wall time that one more block will take; 0 while nothing is known.
+// Wall time that one more launch of ARM, one more block will take; 0 while nothing is known.
+uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_kind kind);
 uint64_t etp_session_block_ns(const etp_session *s, bool control);
 
 // ---- task.c ----
@@ -148,6 +153,10 @@ bool etp_session_precise(const etp_session *s);
 void etp_session_say_plan(etp_session *s);
 // ETP_USAGE when the budget has no room for a block.
 ETP_NODISCARD etp_status etp_session_check_budget(const etp_session *s, etp_error *err);
+// Is there room in the budget for NS more? In the first block always, where no trial priced it.
+bool etp_session_has_time(const etp_session *s, uint32_t block, uint64_t ns);
+// That it ended within BLOCK.
+void etp_session_say_budget(etp_session *s, uint32_t block);
 void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out);
 // How far it has come, after the blocks at which that is worth a line. EACH_NS is of one block.
 void etp_session_say_precision(etp_session *s, double each_ns);

@@ -267,6 +267,28 @@ etp_status etp_session_check_budget(const etp_session *s, etp_error *err)
                     ceil((elapsed + 1.1 * ETP_MIN_BLOCKS * each) / 1e9), ETP_MIN_BLOCKS);
 }
 
+bool etp_session_has_time(const etp_session *s, uint32_t block, uint64_t ns)
+{
+    double budget = s->plan->settings.budget_s * 1e9;
+    // Nothing told beforehand what the first block takes, and without it there is no answer.
+    bool unpriced = !etp_pilot_needed(s->plan) || s->device->info.emulated;
+    return budget <= 0 || (block <= 1 && unpriced) ||
+           (double)(etp_os_now_ns() - s->start_ns) + (double)ns <= budget;
+}
+
+void etp_session_say_budget(etp_session *s, uint32_t block)
+{
+    const etp_session_plan *p = s->plan;
+    double elapsed = (double)(etp_os_now_ns() - s->start_ns);
+    double each = (double)etp_session_block_ns(s, block <= p->control_blocks);
+    char one[32];
+    etp_session_say(s,
+                    "budget     %gs ended in the middle of block %u, after %zu of its launches: a "
+                    "block takes %s now; --budget %.0fs has room for the %d that a verdict takes",
+                    p->settings.budget_s, block, s->launches.n, duration(each, one),
+                    ceil((elapsed + 1.1 * ETP_MIN_BLOCKS * each) / 1e9), ETP_MIN_BLOCKS);
+}
+
 void etp_session_say_plan(etp_session *s)
 {
     const etp_session_plan *p = s->plan;

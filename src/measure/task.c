@@ -8,7 +8,6 @@
 #include "measure/cores.h"
 #include "measure/foreign.h"
 #include "measure/phases.h"
-#include "measure/sampled.h"
 #include "measure/state.h"
 
 #define DUMP_LIMIT ((uint64_t)1 << 30)
@@ -121,7 +120,7 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
         st = s->device->ops->pull(s->device, q->dump, files.dump, &why);
     }
     if (st == ETP_OK) {
-        st = etp_sampled_keep(s->device, o, &files, &s->block_arena, &why);
+        st = etp_sampled_keep(s->device, &s->libraries, o, &files, &s->block_arena, &why);
     }
     ETP_TRY(etp_os_remove_tree(files.raw, err));
     ETP_TRY(etp_os_remove_tree(files.dump, err));
@@ -384,8 +383,11 @@ static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *
     r->launch_wall_ns += o->record.wall_ns;
     if (t->kind == ETP_LAUNCH_SAMPLED && o->ok) {
         s->arms[t->arm].sampled_wall_ns = o->record.wall_ns;
+    } else if (t->kind == ETP_LAUNCH_TRACED && o->ok) {
+        s->arms[t->arm].traced_wall_ns = o->record.wall_ns;
     }
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
+        s->arms[t->arm].timed_wall_ns = o->record.wall_ns;
         etp_run_wait_add(&s->waited, &o->record);
         r->timed_wall_ns += o->record.wall_ns;
         for (uint64_t i = 0; i < o->n_iterations; i++) {
@@ -444,11 +446,26 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     return pilot || !o->ok ? ETP_OK : record_launch(s, t, o, err);
 }
 
+// The budget ends a block where its next launch has no room: what was measured of it stays, and no
+// block is counted that is not whole.
+static bool out_of_time(etp_session *s, const etp_task *t, etp_launch_outcome *o)
+{
+    if (etp_session_has_time(s, t->block, etp_session_launch_ns(s, t->arm, t->kind))) {
+        return false;
+    }
+    *o = (etp_launch_outcome){.interrupted = true};
+    s->cut_short = s->out_of_time = true;
+    return true;
+}
+
 // A start that failed for want of memory or processes may work a moment later; it is the one loss
 // that says nothing about the arm.
 etp_status etp_session_launch(etp_session *s, const etp_task *t, etp_launch_outcome *o,
                               etp_error *err)
 {
+    if (out_of_time(s, t, o)) {
+        return ETP_OK;
+    }
     ETP_TRY(launch_task(s, t, false, 1, o, err));
     if (o->ok || o->interrupted || o->reason != ETP_LOST_START) {
         return ETP_OK;

@@ -16,6 +16,7 @@
 //                              there; FAKE_ETDUMP_<level>: the file that every dump there is
 //   side NAME DIRECTIVE        only where FAKE_SIDE in the environment is NAME
 //   helper                     every launch leaves one behind, in a session of its own
+//   wall KIND NTH MS           launches of that kind really take that long, whatever they say
 //   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that
 //   level and
 //                              kind does WHAT
@@ -36,7 +37,7 @@ typedef struct fake {
     const char *model, *kind, *level, *mask;
     unsigned threads, nth, total;
     int turns, helper;
-    unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise;
+    unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise, wall_ms;
     struct {
         unsigned long long cycles, cpu_ns, instructions, misses;
     } counts;
@@ -99,6 +100,12 @@ static void count_launch(fake *f)
     fclose(file);
 }
 
+static int is_nth(const fake *f, const char *nth)
+{
+    return strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth ||
+           (strchr(nth, '+') && (unsigned)atol(nth) < f->nth);
+}
+
 static void read_directive(fake *f, const char *line)
 {
     char level[64], kind[64], nth[16], what[64];
@@ -129,6 +136,9 @@ static void read_directive(fake *f, const char *line)
         f->counts.cpu_ns = b;
         f->counts.instructions = c;
         f->counts.misses = d;
+    } else if (sscanf(line, "wall %63s %15s %llu", kind, nth, &a) == 3 && matches(kind, f->kind) &&
+               is_nth(f, nth)) {
+        f->wall_ms = a;
     } else if (strcmp(line, "turns") == 0) {
         f->turns = 1;
     } else if (strcmp(line, "helper") == 0) {
@@ -137,8 +147,7 @@ static void read_directive(fake *f, const char *line)
         f->noise = a;
     } else if (sscanf(line, "on %63s %63s %15s %63s %u", level, kind, nth, what, &threads) >= 4 &&
                matches(level, f->level) && matches(kind, f->kind) && threads == f->threads &&
-               (strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth ||
-                (strchr(nth, '+') && (unsigned)atol(nth) < f->nth))) {
+               is_nth(f, nth)) {
         snprintf(f->what, sizeof f->what, "%s", what);
     }
 }
@@ -475,6 +484,8 @@ int main(int argc, char **argv)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     f.clock_ns = (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
+    t = (struct timespec){(time_t)(f.wall_ms / 1000), (long)(f.wall_ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
     behave(&f);
     if (f.helper) {
         leave_helper();

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A budget holds also where launches take longer than the trial said: no launch begins that has no room in it.
+
+The runner is tests/fakes/fake_runner.c, which says 0.1 ms an iteration and really sleeps as long as it is told. A
+launch of one second that begins within a budget of N seconds is one of the first N: that is counted, no time is.
+
+usage: budget.py ETPROF FAKE_RUNNER"""
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+
+
+def run(tmp, *words):
+    return subprocess.run([ETPROF, *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+
+
+def measure(tmp, name, budget, directives, *words):
+    """Launches of each block that took a second, what was said, and the document."""
+    path = pathlib.Path(tmp) / f"{name}.pte"
+    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base * 100000", *directives)).encode() + b"\n")
+    done = run(tmp, "ab", path.name, "--levels", "sme2,neon", "--runner", FAKE, "--seed", "5", "--budget", budget,
+               "--out", name, "--format", "json", *words)
+    expect(done.returncode == 0 and done.stdout, name, f"exit {done.returncode}", done.stderr[-800:])
+    slow = collections.Counter()
+    environment = pathlib.Path(tmp) / name / "environment.jsonl"
+    for row in map(json.loads, environment.read_text().splitlines() if environment.is_file() else ()):
+        slow[row["block"]] += row["type"] == "launch" and row["wall_ns"] >= 1_000_000_000
+    return slow, done.stderr, json.loads(done.stdout) if done.stdout else {"stop": {}}
+
+
+def first_block():
+    """The trial says a second or so a block; every later launch takes one by itself."""
+    name = "first block"
+    with tempfile.TemporaryDirectory() as tmp:
+        slow, said, answer = measure(tmp, "run", "3s", ["wall timed 2+ 1000", "wall traced * 1000"])
+        expect(1 <= slow[1] <= 3 and sum(slow.values()) <= 3, name, "of five launches no more than fit", slow)
+        expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
+        expect("budget     3s ended in the middle of block 1, after" in said and "--budget " in said, name, said)
+        done = run(tmp, "verify", "run")
+        expect(done.returncode == 0, name, "is a sound folder", done.stdout, done.stderr)
+
+
+def later_block():
+    """The first block is as quick as the trial, the second is not: what was measured of it stays."""
+    name = "later block"
+    with tempfile.TemporaryDirectory() as tmp:
+        slowly = [f"wall {launch} 1000" for launch in ("timed 4", "timed 5", "traced 2", "traced 3")]
+        slow, said, answer = measure(tmp, "run", "3s", slowly)
+        expect(slow[1] == 0 and 1 <= slow[2] <= 3 and slow[3] == 0, name, "of what is slow no more than fits", slow)
+        expect(answer["stop"].get("reason") == "budget", name, answer["stop"])
+        expect("in the middle of block 2" in said, name, said)
+        done = run(tmp, "ab", "--extend", "run", "--runner", FAKE, "--blocks", "7", "--quiet", "--format", "json")
+        again = json.loads(done.stdout) if done.stdout else {}
+        pairs = again.get("comparisons", [{"speedup": {"blocks": 0}}])[0]["speedup"]["blocks"]
+        expect(done.returncode == 0 and pairs >= 6, name, "goes on", pairs, done.stderr[-500:])
+
+
+def without_trial():
+    """Fixed counts and no trial: nothing told what a block takes, so the first one is whole."""
+    name = "without trial"
+    with tempfile.TemporaryDirectory() as tmp:
+        slow, _, answer = measure(tmp, "run", "1s", ["wall * * 1000"], "--iterations", "5", "--warmup", "1")
+        expect(slow[1] == 5 and slow[2] == 0 and answer["stop"].get("reason") == "budget", name, slow, answer["stop"])
+
+
+def sampled():
+    """A third of the budget is for samples; each of four arms seems to fit, and takes two seconds more than it says."""
+    name = "sampled"
+    with tempfile.TemporaryDirectory() as tmp:
+        measure(tmp, "run", "15s", ["wall sampled * 2000"], "--iterations", "5", "--warmup", "1", "--threads", "1,2",
+                "--blocks", "1")
+        rows = [json.loads(r) for r in (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines()]
+        n = sum(r.get("kind") == "sampled" for r in rows)
+        arms = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())["plan"]["arms"]
+        expect(1 <= n <= 3, name, "no more launches than a third of the budget takes", n)
+        expect(sum(a.get("sampling") == "part" for a in arms) == 4 - n, name, "the others say why", arms)
+
+
+first_block()
+later_block()
+sampled()
+without_trial()
+finish("a budget holds")
