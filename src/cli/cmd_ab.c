@@ -88,7 +88,7 @@ const etp_command etp_cmd_ab = {
     .name = "ab",
     .grouped = true,
     .summary = "how much faster is a model at another level, why, and what proves it",
-    .usage = "MODEL.pte [MODEL2.pte ...] [--levels A,B,...] | --resume DIR | --extend DIR",
+    .usage = "MODEL.pte [MODEL2.pte ...] [--levels LEVEL,...] | --resume DIR | --extend DIR",
     .description = "Launches the arms in paired blocks, in an order that cancels drift, with one "
                    "runner whose CPU\n"
                    "features are masked at start. Latency comes from untraced launches, the "

@@ -182,8 +182,8 @@ const etp_command etp_cmd_sweep = {
     .name = "sweep",
     .grouped = true,
     .summary = "models x levels x threads in one session: what pays, and where",
-    .usage =
-        "--models A.pte,B.pte [--levels A,B,...] [--threads 1,2,...] | --resume DIR | --extend DIR",
+    .usage = "--models A.pte,B.pte [--levels LEVEL,...] [--threads 1,2,...] | --resume DIR | "
+             "--extend DIR",
     .description =
         "Measures every cell of models x levels x threads once per block, in a random order that "
         "cancels\n"

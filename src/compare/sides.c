@@ -6,11 +6,18 @@
 
 #include "compare/session.h"
 
+// A copy of a folder is the same session too. Two machines that a job starts in one second with one
+// --seed are not: no two launches of theirs took the same.
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y)
 {
-    // A copy of a folder is the same session too; a seed is drawn for each.
-    return x->dir && y->dir && etp_str_eq(x->run.generated_at, y->run.generated_at) &&
-           x->run.settings.seed == y->run.settings.seed && x->run.samples.n == y->run.samples.n;
+    size_t n = x->run.samples.n;
+    bool same = x->dir && y->dir && etp_str_eq(x->run.generated_at, y->run.generated_at) &&
+                x->run.settings.seed == y->run.settings.seed && n == y->run.samples.n;
+    for (size_t i = 0; same && i < n; i++) {
+        const etp_run_sample *a = &x->run.samples.items[i], *b = &y->run.samples.items[i];
+        same = a->start_ns == b->start_ns && a->duration_ns == b->duration_ns;
+    }
+    return same;
 }
 
 static bool is_timed(const etp_run_sample *s, uint32_t arm)

@@ -354,6 +354,19 @@ static const char *arm_of_level(const etp_session_plan *plan, uint32_t n_arms, c
     return n == 1 || plan->settings.knee > 0 ? found : wanted;
 }
 
+// Of the arms that differ from ARM in their threads alone; which was named first says nothing, as
+// with levels.
+static uint32_t fewest_threads(const etp_session_plan *plan, uint32_t n_arms, uint32_t arm)
+{
+    for (uint32_t i = 0; i < n_arms; i++) {
+        const etp_session_plan_arm *a = &plan->arms[i], *least = &plan->arms[arm];
+        if (a->model == least->model && a->level == least->level && a->threads < least->threads) {
+            arm = i;
+        }
+    }
+    return arm;
+}
+
 static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
@@ -367,8 +380,12 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     for (uint32_t i = 0; i < n; i++) {
         names[i] = (etp_arm_name){etp_str_from(out->arms[i].name), (int)out->arms[i].level};
     }
-    return etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
-                               etp_str_from(o->compare_baseline), &out->baseline, err);
+    ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
+                                etp_str_from(o->compare_baseline), &out->baseline, err));
+    if (!o->baseline && !o->compare_baseline) {
+        out->baseline = fewest_threads(out, n, out->baseline);
+    }
+    return ETP_OK;
 }
 
 // ---- the rest ----
