@@ -31,9 +31,11 @@ typedef struct etp_opt {
     const char *name; // without the dashes
     char short_name;  // 0: none
     etp_opt_type type;
-    size_t offset;    // of the field in the command's options struct
-    const char *arg;  // shown in help: "FILE"; NULL for flags
-    const char *help; // one line, lower case, no full stop; NULL: an old word, taken and not shown
+    size_t offset;   // of the field in the command's options struct
+    const char *arg; // shown in help: "FILE"; NULL for flags
+    // One line, lower case, no full stop. NULL: an old word, taken and not shown; an old letter of
+    // a word is refused with that word.
+    const char *help;
     const char *const *values; // NULL-terminated, for ETP_OPT_CHOICE
 } etp_opt;
 

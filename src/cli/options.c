@@ -97,8 +97,8 @@ static etp_status unknown_option(parse_state *s, const char *name, etp_error *er
         return etp_fail(err, ETP_USAGE, "%s has no option --%s; did you mean --%s?", s->cmd->name,
                         name, near);
     }
-    return etp_fail(err, ETP_USAGE, "%s has no option --%s; see 'etprof help %s'", s->cmd->name,
-                    name, s->cmd->name);
+    return etp_fail(err, ETP_USAGE, "%s has no option %s%s; see 'etprof help %s'", s->cmd->name,
+                    strlen(name) == 1 ? "-" : "--", name, s->cmd->name);
 }
 
 static etp_status choice(const char *option, const char *value, const char *const *values, int *out,
@@ -327,6 +327,10 @@ static etp_status one_option(parse_state *s, etp_error *err)
         bool match = is_long ? strcmp(o->name, name) == 0 : o->short_name == name[0];
         if (!match) {
             continue;
+        }
+        if (!is_long && !o->help) { // another verb's now: a letter means one thing in all
+            return etp_fail(err, ETP_USAGE, "%s has no option -%s: it is --%s", s->cmd->name, name,
+                            o->name);
         }
         const char *value = NULL;
         if (o->type == ETP_OPT_FLAG) {

@@ -5,6 +5,7 @@ Reads the options of all verbs as `etprof help VERB` prints them from the tables
 letter (or none), and a meaning that is written down here; one letter stands for one word. Words of before are taken
 still, although no help shows them."""
 import re
+import string
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from checks import expect, finish
 
 ETPROF = sys.argv[1]
 EVERYWHERE = {"quiet": "q", "help": "h", "format": "f"}
+RAW = ("export", "models")  # another program parses their words
 KIND = r"(?:[A-Z][A-Za-z0-9_]*(?:[^\sa-z]\S*)?|\{\S*\})(?![a-z])"
 # What the values of a word may be called: a narrower word for the same kind of thing.
 KINDS = {"NAME[=ATTR]": "NAME"}
@@ -74,12 +76,16 @@ MEANS = {
     "verbose": r"",
     "warmup": r"warm-up iterations",
 }
-# Words of before; the operands are not there.
-OLD = ["analyze no.etdump -p no.pte", "analyze no.etdump --roofs no.json",
-       "compare no.etdump no.etdump --roofs no.json", "explain no slower --roofs no.json",
-       "whatif no 'drop op1' --roofs no.json", "inspect -t no.pte", "inspect no.pte -d no.pte",
-       "inspect no.etdump -b no.bin --tensor", "convert no.etdump -t chrome", "pack no --out no.tar.zst",
-       "rerun no --timeout 60", "smoke -m no.pte", "ops no.etdump -p no.pte"]
+# Words of before, which are taken; the operands are not there.
+OLD = ["analyze no.etdump --roofs no.json", "compare no.etdump no.etdump --roofs no.json",
+       "explain no slower --roofs no.json", "whatif no 'drop op1' --roofs no.json", "pack no --out no.tar.zst",
+       "rerun no --timeout 60"]
+# Letters of before, which mean something else in other verbs: refused, and the word is named.
+GONE = {"analyze no.etdump -p no.pte": "pte", "compare no.etdump no.etdump -p no.pte": "pte",
+        "explain no slower -p no.pte": "pte", "whatif no 'drop op1' -p no.pte": "pte", "ops no.etdump -p no.pte": "pte",
+        "convert no.etdump -p no.pte": "pte", "convert no.etdump -t chrome": "to", "inspect -t no.pte": "tree",
+        "inspect no.pte -d no.pte": "diff", "inspect no.etdump -b no.bin --tensor": "debug-buffer",
+        "smoke -m no.pte": "model"}
 
 
 def options(verb):
@@ -126,4 +132,22 @@ for letter, words in sorted(letters.items()):
 for line in OLD:
     done = subprocess.run(f'"{ETPROF}" {line}', shell=True, capture_output=True, text=True, check=False)
     expect("has no option" not in done.stderr and "takes one of" not in done.stderr, line, done.stderr)
+for line, word in GONE.items():
+    done = subprocess.run(f'"{ETPROF}" {line}', shell=True, capture_output=True, text=True, check=False)
+    letter = re.search(r" (-[a-z]) ", line)[1]
+    expect(done.returncode == 2 and f"has no option {letter}: it is --{word}" in done.stderr, line, done.stderr)
+# The tables themselves: every letter that is taken, and what it stands for.
+taken = {}
+for verb in verbs():
+    for letter in string.ascii_lowercase:
+        if verb in RAW:
+            continue
+        # the word behind it ends every one of these commands before anything is done
+        done = subprocess.run([ETPROF, verb, f"-{letter}", "1", "--no-such-word"], capture_output=True, text=True,
+                              check=False, stdin=subprocess.DEVNULL)
+        if not re.search(rf"has no option -+{letter}\b|has no --format", done.stderr):
+            taken.setdefault(letter, set()).add(verb)
+for letter, has in sorted(taken.items()):
+    shown = {v for w in letters.get(letter, {}).values() for v in w}
+    expect(has <= shown, f"-{letter}", "is taken and not shown in", sorted(has - shown))
 finish(f"{len(found)} words in {len(verbs())} verbs")
