@@ -200,6 +200,49 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
     return buf;
 }
 
+// Cuts zeros off the end of a fraction.
+static void trim_zeros(char *text)
+{
+    char *end = text + strlen(text);
+    if (strchr(text, '.')) {
+        while (end[-1] == '0') {
+            *--end = '\0';
+        }
+        if (end[-1] == '.') {
+            end[-1] = '\0';
+        }
+    }
+}
+
+const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_CHARS])
+{
+    enum { MOST_DECIMALS = 9 };
+    char text[ETP_NUMBER_CHARS - 8];
+    double magnitude = fabs(v);
+    const char *sign = v < 0 ? "−" : "";
+    if (isnan(v)) {
+        return "unknown";
+    }
+    if (magnitude >= 1e15) {
+        snprintf(buf, ETP_NUMBER_CHARS, "%s> 999999999999999", sign);
+        return buf;
+    }
+    if (magnitude > 0 && magnitude < 0.5e-9) {
+        snprintf(buf, ETP_NUMBER_CHARS, "%s< 0.000000001", sign);
+        return buf;
+    }
+    int before = magnitude > 0 ? (int)floor(log10(magnitude)) + 1 : 1; // digits before the point
+    int decimals = digits - before;
+    snprintf(text, sizeof text, "%.*f",
+             decimals < 0               ? 0
+             : decimals > MOST_DECIMALS ? MOST_DECIMALS
+                                        : decimals,
+             magnitude);
+    trim_zeros(text);
+    snprintf(buf, ETP_NUMBER_CHARS, "%s%s", strcmp(text, "0") == 0 ? "" : sign, text);
+    return buf;
+}
+
 const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER_CHARS])
 {
     char digits[ETP_NUMBER_CHARS - 4];

@@ -26,6 +26,11 @@ const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS]);
 const char *etp_format_ratio(double v, char buf[static ETP_NUMBER_CHARS]);
 // "1.234 ms", "12.3 µs", "800 ns": three to four significant digits for people.
 const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS]);
+// At most DIGITS significant digits, without zeros at the end and never as 1e+06: for people. What
+// nine decimals do not show is "< 0.000000001", what no one counts "> 999999999999999".
+const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_CHARS]);
+// The same as an argument; lives until the end of the block around it.
+#define ETP_DIGITS(v, digits) etp_format_digits((v), (digits), (char[ETP_NUMBER_CHARS]){0})
 // "+1.25", "−1.25" (U+2212), "0.00": what a change is shown as to people.
 const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER_CHARS]);
 // "10.2 MB" (powers of 1000) for people.

@@ -168,13 +168,13 @@ static const char *figure(etp_arena *arena, dimension dim, double v)
     case BYTES:
         return etp_arena_strdup(arena, etp_str_from(etp_format_bytes((uint64_t)v, buf)));
     case PERCENT:
-        return etp_arena_printf(arena, "%.3g %%", 100 * v);
+        return etp_arena_printf(arena, "%s %%", ETP_DIGITS(100 * v, 3));
     case A_SECOND:
-        return etp_arena_printf(arena, "%.5g tok/s", v);
+        return etp_arena_printf(arena, "%s tok/s", ETP_DIGITS(v, 5));
     case RATIO:
         break;
     }
-    return etp_arena_printf(arena, "%.4g", v);
+    return etp_arena_printf(arena, "%s\xC3\x97", ETP_DIGITS(v, 4));
 }
 
 static const char *with_interval(etp_arena *arena, dimension dim, double v, double lo, double hi)
@@ -185,6 +185,23 @@ static const char *with_interval(etp_arena *arena, dimension dim, double v, doub
     }
     const char *from = figure(arena, dim, lo), *to = figure(arena, dim, hi);
     return from && to ? etp_arena_printf(arena, "%s [%s, %s]", value, from, to) : NULL;
+}
+
+// RATIO of two times, baseline first, as the change of the second: "+20.0 % time".
+static const char *change(etp_arena *arena, double ratio)
+{
+    char buf[ETP_NUMBER_CHARS];
+    return isfinite(ratio)
+               ? etp_arena_printf(arena, "%s %%", etp_format_change(100 * (ratio - 1), 1, buf))
+               : "unknown";
+}
+
+static const char *changes(etp_arena *arena, double ratio, double lo, double hi)
+{
+    const char *is = change(arena, ratio), *from = change(arena, lo), *to = change(arena, hi);
+    return !is || !from || !to ? NULL
+           : isfinite(ratio)   ? etp_arena_printf(arena, "%s time [%s, %s]", is, from, to)
+                               : is;
 }
 
 // What would bring an answer to a check that has none.
@@ -564,16 +581,17 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
     double most = 1 + margin;
-    etp_gate_check c = {.id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
-                        .expected = etp_arena_printf(g->arena, "<= %.4g of before", most),
-                        .found = with_interval(g->arena, RATIO, exp(u.shift), exp(u.lo), exp(u.hi)),
-                        .value = exp(u.shift),
-                        .lo = exp(u.lo),
-                        .hi = exp(u.hi),
-                        .limit = most,
-                        .state = ab->arms[arm].emulated || old->arms[old_arm].emulated
-                                     ? ETP_GATE_UNKNOWN
-                                     : etp_gate_judge(exp(u.lo), exp(u.hi), false, most)};
+    etp_gate_check c = {
+        .id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
+        .expected = etp_arena_printf(g->arena, "at most +%s %% time", ETP_DIGITS(100 * margin, 4)),
+        .found = changes(g->arena, exp(u.shift), exp(u.lo), exp(u.hi)),
+        .value = exp(u.shift),
+        .lo = exp(u.lo),
+        .hi = exp(u.hi),
+        .limit = most,
+        .state = ab->arms[arm].emulated || old->arms[old_arm].emulated
+                     ? ETP_GATE_UNKNOWN
+                     : etp_gate_judge(exp(u.lo), exp(u.hi), false, most)};
     c.fix = c.state == ETP_GATE_NO    ? "etprof compare of the two folders says where the time went"
             : c.state == ETP_GATE_YES ? NULL
             : ab->arms[arm].emulated  ? "emulated: its times say nothing"

@@ -199,6 +199,24 @@ static void numbers_parse_strictly(void **state)
     assert_string_equal(etp_format_bytes(10171296, buf), "10.2 MB");
 }
 
+static void digits_have_no_exponent(void **state)
+{
+    (void)state;
+    char buf[ETP_NUMBER_CHARS];
+    assert_string_equal(etp_format_digits(2.2891, 4, buf), "2.289");
+    assert_string_equal(etp_format_digits(1.30, 4, buf), "1.3"); // as %g, no zeros at the end
+    assert_string_equal(etp_format_digits(9.9996, 4, buf), "10");
+    assert_string_equal(etp_format_digits(102.4, 2, buf), "102"); // where %g has 1e+02
+    assert_string_equal(etp_format_digits(1234567.8, 3, buf), "1234568");
+    assert_string_equal(etp_format_digits(0.0000312, 2, buf), "0.000031");
+    assert_string_equal(etp_format_digits(-0.25, 3, buf), "−0.25");
+    assert_string_equal(etp_format_digits(0, 3, buf), "0");
+    assert_string_equal(etp_format_digits(1e-12, 3, buf), "< 0.000000001");
+    assert_string_equal(etp_format_digits(1e300, 3, buf), "> 999999999999999");
+    assert_string_equal(etp_format_digits(-1e14, 3, buf), "−100000000000000");
+    assert_string_equal(etp_format_digits((double)NAN, 3, buf), "unknown");
+}
+
 static void json_escapes_and_nests(void **state)
 {
     (void)state;
@@ -429,6 +447,7 @@ int main(void)
         cmocka_unit_test(arena_reports_shortage_and_frees_all),
         cmocka_unit_test(arena_remembers_shortage),
         cmocka_unit_test(numbers_parse_strictly),
+        cmocka_unit_test(digits_have_no_exponent),
         cmocka_unit_test(json_escapes_and_nests),
         cmocka_unit_test(json_writes_the_unknown_as_null),
         cmocka_unit_test(csv_reads_what_it_writes),
