@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from etprof import errors
 from etprof import library as lib
-from etprof.replies import INSPECTOR, Reply, ask
-from etprof.runs import Path
+from etprof.answers import INSPECTOR, Path, Reply, ask
 
 _UNIT = " (ms)"
 _STATISTICS = ("p10", "p50", "p90", "avg", "min", "max")
@@ -73,6 +72,7 @@ class Inspector:
             raise errors.UsageError("Inspector takes the path of an ETRecord: etrecord.save(path)")
         for name in others:
             raise errors.UsageError(f"Inspector of etprof has no {name}: times are nanoseconds, shown as ms")
+        self._buffer_path = debug_buffer_path
         self._reply = Reply(ask(INSPECTOR, [etdump_path], record=etrecord, buffer=debug_buffer_path))
 
     def _columns(self) -> _Columns:
@@ -87,7 +87,7 @@ class Inspector:
             ticks = (c.c_uint64 * times).from_address(found.start)[:]
             statistics = c.string_at(found.statistics, 48 * n)
         finally:
-            lib.library().etp_buffer_dispose(c.byref(found.memory))
+            lib.function("etp_buffer_dispose")(c.byref(found.memory))
         ends = list(zip(first, itertools.islice(first, 1, None)))
         complete = all(a < b for a, b in ends)
         cells: dict[str, list[Any]] = {"event_block_name": words["event_block_name"],
@@ -95,12 +95,21 @@ class Inspector:
                                        "raw": [ms[a:b] if a < b else None for a, b in ends]}
         for name in _AFTER:
             cells[name] = words[name] if name in words else [_EMPTY[name]() for _ in range(n)]
+        if "debug_data" in words:
+            from etprof import tensors
+
+            buffer = None if self._buffer_path is None else tensors.Buffer(self._buffer_path)
+            cells["debug_data"] = tensors.shown(words["debug_data"], buffer)
         cells["start_time"] = [ticks[a:b] if a < b else None for a, b in ends]
         return _Columns(n, statistics, complete, cells)
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the data frame, missing values None."""
         found = self._columns()
+        if any(found.cells["debug_data"]):
+            from etprof import tensors
+
+            found.cells["debug_data"] = tensors.plain(found.cells["debug_data"])
         numbers = [None if v != v else v for v in memoryview(found.statistics).cast("d")] if found.n else []
         names = list(found.cells)
         columns = list(found.cells.values())
@@ -109,7 +118,8 @@ class Inspector:
         return [dict(zip(names, cells)) for cells in zip(*columns)]
 
     def to_dataframe(self, include_units: bool = True, include_delegate_debug_data: bool = False) -> Any:
-        """What the official one gives (a pandas.DataFrame). A logged tensor is a dict: dtype, shape, sum, data."""
+        """What the official one gives (a pandas.DataFrame). A logged tensor is a mapping (dtype, shape, sum,
+        data) that reads its elements when they are asked for; its numpy() has all."""
         import numpy
         import pandas
 

@@ -206,13 +206,18 @@ def library() -> Any:
         raise errors.EnvironmentProblem(
             f"{found[0]} is version {version} and this package {__version__}; install both anew: "
             "pip install --force-reinstall etprof")
-    for name, arguments in _FUNCTIONS.items():
-        function = getattr(lib, name)
-        function.argtypes, function.restype = [*arguments, c.POINTER(Error)], c.c_int
-    for name, argument in _ENDS.items():
-        function = getattr(lib, name)
-        function.argtypes, function.restype = [argument], None
     return lib
+
+
+@functools.cache
+def function(name: str) -> Any:
+    """One of the library's, with the types of what it takes and gives."""
+    found = getattr(library(), name)
+    if name in _FUNCTIONS:
+        found.argtypes, found.restype = [*_FUNCTIONS[name], c.POINTER(Error)], c.c_int
+    else:
+        found.argtypes, found.restype = [_ENDS[name]], None
+    return found
 
 
 def failure(err: Error) -> errors.EtprofError:
@@ -225,9 +230,9 @@ def failure(err: Error) -> errors.EtprofError:
     return problem
 
 
-def call(function: str, *arguments: Any) -> None:
+def call(name: str, *arguments: Any) -> None:
     err = Error(offset=NO_OFFSET)
-    if getattr(library(), function)(*arguments, c.byref(err)) != 0:
+    if function(name)(*arguments, c.byref(err)) != 0:
         raise failure(err)
 
 
@@ -241,14 +246,14 @@ def words(values: Any) -> Any:
     return (c.c_char_p * len(listed))(*listed) if listed else None
 
 
-def take(function: str, *arguments: Any) -> str:
+def take(name: str, *arguments: Any) -> str:
     """Calls what makes an etp_buffer, its last argument."""
     text = Buffer()
-    call(function, *arguments, c.byref(text))
+    call(name, *arguments, c.byref(text))
     try:
         return c.string_at(text.ptr, text.len).decode() if text.len else ""
     finally:
-        library().etp_buffer_dispose(c.byref(text))
+        function("etp_buffer_dispose")(c.byref(text))
 
 
 def output(format: str, **members: Any) -> Output:

@@ -13,7 +13,8 @@ from typing import Any, Callable
 
 from etprof import errors
 from etprof import library as lib
-from etprof.runs import Analysis, Path
+from etprof.answers import Path
+from etprof.runs import Analysis
 from etprof.runs import open as open_run
 
 
@@ -92,7 +93,7 @@ class _Session:
                     shown = self.latest
                     show(shown)
         except BaseException:
-            lib.library().etp_measurement_cancel(self.handle)
+            lib.function("etp_measurement_cancel")(self.handle)
             worker.join()
             raise
         if self.problem:
@@ -105,7 +106,7 @@ class _Session:
         return result
 
     def close(self) -> None:
-        lib.library().etp_measurement_destroy(self.handle)
+        lib.function("etp_measurement_destroy")(self.handle)
 
 
 def _state_dir() -> bytes | None:

@@ -2,21 +2,11 @@
 """What `etprof ops`, `inspect`, `stats` and `whatif` answer."""
 from __future__ import annotations
 
-import ctypes as c
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
-from etprof import library as lib
-from etprof.runs import Answer, Path
+from etprof.answers import INSPECT, OPS, STATS, WHATIF, Path, Reply, ask
 from etprof.tables import Table
-
-OPS, INSPECT, STATS, WHATIF, INSPECTOR = range(5)
-
-
-class Reply(Answer):
-    _text, _close = "etp_reply_text", "etp_reply_close"
-    _table, _table_name = "etp_reply_table", "etp_reply_table_name"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,16 +53,6 @@ class Stats(Reply):
     def comparisons(self) -> list[SampleComparison]:
         return [SampleComparison(x["baseline"], x["candidate"], x["speedup"]["estimate"], x["speedup"]["lo"],
                                  x["speedup"]["hi"], x["verdict"], x["withheld"]) for x in self.document["comparisons"]]
-
-
-def ask(kind: int, paths: Sequence[Path], changes: Sequence[str] = (), **members: Any) -> c.c_void_p:
-    """The handle of a reply. Texts are paths or words; None leaves one out."""
-    handle = c.c_void_p()
-    given = {k: v if isinstance(v, (bool, int, float)) else lib.path(v) for k, v in members.items()}
-    question = lib.Question(kind=kind, paths=lib.words(paths), n_paths=len(paths), changes=lib.words(changes),
-                            n_changes=len(changes), **given)
-    lib.call("etp_reply_open", c.byref(question), c.byref(handle))
-    return handle
 
 
 def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None) -> Ops:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ctypes as c
 import dataclasses
-import html
-import json
 import math
-import os
-from typing import Any, Callable, TypeVar, Union
+from typing import Any, Callable, TypeVar
 
 from etprof import library as lib
+from etprof.answers import Answer, Path
 from etprof.tables import Table
 
-Path = Union[str, "os.PathLike[str]"]
 _RUN_TABLES = ("operators", "samples", "launches")
 R = TypeVar("R")
 
@@ -92,55 +89,6 @@ def _typed(kind: Callable[..., R], struct: Any, **others: Any) -> R:
     """The members that a dataclass names, from a struct of the library."""
     names = [f.name for f in dataclasses.fields(kind) if f.name not in others] # type: ignore[arg-type]
     return kind(**{name: _plain(getattr(struct, name)) for name in names}, **others)
-
-
-class Answer:
-    """What the library answered: a document, reports, tables."""
-
-    _text = _table = _table_name = _close = ""
-
-    def __init__(self, handle: c.c_void_p) -> None:
-        self._handle = handle
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            getattr(lib.library(), self._close)(self._handle)
-            self._handle = c.c_void_p()
-
-    def report(self, format: str = "text", *, table: str | None = None, brief: bool = False, width: int = 0) -> str:
-        """The report as text, md, html, json, csv (of TABLE) or svg (of the chart TABLE)."""
-        how = lib.output(format, brief=brief, width=width, select=table.encode() if table else None)
-        return lib.take(self._text, self._handle, c.byref(how))
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The whole answer, as `--format json` gives it."""
-        if not hasattr(self, "_document"):
-            self._document = json.loads(self.report("json"))
-        return self._document # type: ignore[no-any-return]
-
-    @property
-    def tables(self) -> list[str]:
-        """Ids of the report's tables."""
-        found: list[str] = []
-        while True:
-            name = lib.take(self._table_name, self._handle, len(found))
-            if not name:
-                return found
-            found.append(name)
-
-    def table(self, name: str | None = None) -> Table:
-        """One of them; None: the main one."""
-        def opener(out: Any) -> None:
-            lib.call(self._table, self._handle, name.encode() if name else None, out)
-
-        return Table(name or "main", opener, self)
-
-    def __str__(self) -> str:
-        return self.report(brief=True)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.report(brief=True, width=100))}</pre>"
 
 
 class Analysis(Answer):

@@ -73,7 +73,8 @@ ETP_NODISCARD etp_status etp_inspector_json(const etp_inspector_table *table,
 // The same by columns, for programs (etp_inspector_columns of <etprof/reply.h>): with n rows and N
 // times in all, 6 n doubles (p10, p50, p90, avg, min, max; NaN without times), n + 1 uint64_t
 // (where a row's times begin), N doubles (ms), N uint64_t (ticks), and then JSON: {column: [n
-// cells], …} of the other columns that are not [], {}, null or false in each row.
+// cells], …} of the other columns that are not [], {}, null or false in each row. A tensor is
+// {dtype, shape, at}: the byte of BUFFER where its elements begin, null without a buffer.
 ETP_NODISCARD etp_status etp_inspector_columns_write(const etp_inspector_table *table,
                                                      const etp_bytes *buffer, etp_sink *sink,
                                                      etp_error *err);

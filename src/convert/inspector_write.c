@@ -256,7 +256,25 @@ static bool count_elements(const etp_etdump_tensor *t, uint64_t *out)
     return fits;
 }
 
-static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const etp_bytes *buffer,
+// How logged tensors are shown.
+typedef struct tensors {
+    const etp_bytes *buffer; // NULL: there is none
+    bool places;             // where in the buffer their elements are, not which
+} tensors;
+
+static void put_elements(etp_json *j, const etp_etdump_tensor *t, const uint8_t *data, size_t n)
+{
+    etp_json_key(j, "sum");
+    put_number(j, data ? sum_of(data, t->scalar_type, n) : 0);
+    etp_json_key(j, n > MAX_DATA ? "head" : "data");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < n && i < MAX_DATA; i++) {
+        put_number(j, data ? element(data, t->scalar_type, i) : 0);
+    }
+    etp_json_end(j);
+}
+
+static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const tensors *how,
                              etp_error *err)
 {
     const char *dtype = torch_name(t->scalar_type);
@@ -269,8 +287,8 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const etp_
         return etp_fail(err, ETP_CORRUPT, "tensor with an impossible shape");
     }
     etp_bytes data = {NULL, 0, 0};
-    if (buffer) {
-        ETP_TRY(etp_etdump_tensor_data(t, *buffer, &data, err));
+    if (how->buffer) {
+        ETP_TRY(etp_etdump_tensor_data(t, *how->buffer, &data, err));
     }
     etp_json_begin_object(j);
     etp_json_key(j, "tensor");
@@ -282,20 +300,18 @@ static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const etp_
         etp_json_i64(j, etp_etdump_tensor_size(t, i));
     }
     etp_json_end(j);
-    etp_json_key(j, "sum");
-    put_number(j, data.ptr ? sum_of(data.ptr, t->scalar_type, (size_t)n) : 0);
-    etp_json_key(j, n > MAX_DATA ? "head" : "data");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < n && i < MAX_DATA; i++) {
-        put_number(j, data.ptr ? element(data.ptr, t->scalar_type, i) : 0);
+    if (how->places) {
+        etp_json_kv_u64_if(j, "at", data.ptr ? (uint64_t)(data.ptr - how->buffer->ptr) : 0,
+                           data.ptr);
+    } else {
+        put_elements(j, t, data.ptr, (size_t)n);
     }
-    etp_json_end(j);
     etp_json_end(j);
     etp_json_end(j);
     return ETP_OK;
 }
 
-static etp_status put_value(etp_json *j, const etp_etdump_value *v, const etp_bytes *buffer,
+static etp_status put_value(etp_json *j, const etp_etdump_value *v, const tensors *how,
                             etp_error *err)
 {
     switch (v->type) {
@@ -310,12 +326,12 @@ static etp_status put_value(etp_json *j, const etp_etdump_value *v, const etp_by
         put_number(j, v->d);
         return ETP_OK;
     case ETP_ETDUMP_TENSOR:
-        return put_tensor(j, &v->tensor, buffer, err);
+        return put_tensor(j, &v->tensor, how, err);
     case ETP_ETDUMP_TENSOR_LIST:
         etp_json_begin_array(j);
         for (size_t i = 0; i < v->n_tensors; i++) {
             etp_etdump_tensor t = etp_etdump_value_tensor(v, i);
-            ETP_TRY(put_tensor(j, &t, buffer, err));
+            ETP_TRY(put_tensor(j, &t, how, err));
         }
         etp_json_end(j);
         return ETP_OK;
@@ -383,18 +399,18 @@ static void put_statistics(etp_json *j, const etp_inspector_row *row)
 
 // ---- cells of the columns that are no times ----
 
-static etp_status put_block_name(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_block_name(etp_json *j, const etp_inspector_row *row, const tensors *how,
                                  etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     etp_json_str(j, row->block_name);
     return ETP_OK;
 }
 
-static etp_status put_event_name(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_event_name(etp_json *j, const etp_inspector_row *row, const tensors *how,
                                  etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     etp_json_str(j, row->event_name);
     return ETP_OK;
 }
@@ -404,10 +420,10 @@ static bool has_op_types(const etp_inspector_row *row)
     return row->op_types_text.ptr || row->n_op_types > 0;
 }
 
-static etp_status put_types(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_types(etp_json *j, const etp_inspector_row *row, const tensors *how,
                             etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     if (row->op_types_text.ptr) {
         etp_json_str(j, row->op_types_text);
         return ETP_OK;
@@ -425,10 +441,10 @@ static bool is_delegated(const etp_inspector_row *row)
     return row->delegated;
 }
 
-static etp_status put_id(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_id(etp_json *j, const etp_inspector_row *row, const tensors *how,
                          etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     if (!row->delegated) {
         etp_json_null(j);
     } else if (row->id_is_int) {
@@ -444,10 +460,10 @@ static bool has_nodes(const etp_inspector_row *row)
     return row->n_nodes > 0;
 }
 
-static etp_status put_traces(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_traces(etp_json *j, const etp_inspector_row *row, const tensors *how,
                              etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     etp_json_begin_object(j);
     for (size_t i = 0; i < row->n_nodes; i++) {
         const etp_str trace = row->nodes[i].stack_trace;
@@ -462,10 +478,10 @@ static etp_status put_traces(etp_json *j, const etp_inspector_row *row, const et
     return ETP_OK;
 }
 
-static etp_status put_modules(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_modules(etp_json *j, const etp_inspector_row *row, const tensors *how,
                               etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     etp_json_begin_object(j);
     for (size_t i = 0; i < row->n_nodes; i++) {
         etp_json_key_str(j, row->nodes[i].name);
@@ -475,10 +491,10 @@ static etp_status put_modules(etp_json *j, const etp_inspector_row *row, const e
     return ETP_OK;
 }
 
-static etp_status put_delegated(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_delegated(etp_json *j, const etp_inspector_row *row, const tensors *how,
                                 etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     etp_json_bool(j, row->delegated);
     return ETP_OK;
 }
@@ -488,10 +504,10 @@ static bool has_backend(const etp_inspector_row *row)
     return row->backend_name.ptr;
 }
 
-static etp_status put_backend(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_backend(etp_json *j, const etp_inspector_row *row, const tensors *how,
                               etp_error *err)
 {
-    (void)buffer, (void)err;
+    (void)how, (void)err;
     if (row->backend_name.ptr) {
         etp_json_str(j, row->backend_name);
     } else {
@@ -505,12 +521,12 @@ static bool has_debug(const etp_inspector_row *row)
     return row->n_debug > 0;
 }
 
-static etp_status put_debug(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_debug(etp_json *j, const etp_inspector_row *row, const tensors *how,
                             etp_error *err)
 {
     etp_json_begin_array(j);
     for (size_t i = 0; i < row->n_debug; i++) {
-        ETP_TRY(put_value(j, &row->debug[i], buffer, err));
+        ETP_TRY(put_value(j, &row->debug[i], how, err));
     }
     etp_json_end(j);
     return ETP_OK;
@@ -518,7 +534,7 @@ static etp_status put_debug(etp_json *j, const etp_inspector_row *row, const etp
 
 typedef struct column {
     const char *name;
-    etp_status (*put)(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+    etp_status (*put)(etp_json *j, const etp_inspector_row *row, const tensors *how,
                       etp_error *err);
     bool (*says)(const etp_inspector_row *row); // is the cell more than [], {} or null?
 } column;
@@ -540,7 +556,7 @@ static const column k_columns[] = {
 
 // ---- rows ----
 
-static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const tensors *how,
                                etp_error *err)
 {
     etp_json_begin_object_inline(j);
@@ -549,7 +565,7 @@ static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const 
             put_statistics(j, row);
         }
         etp_json_key(j, k_columns[i].name);
-        ETP_TRY(k_columns[i].put(j, row, buffer, err));
+        ETP_TRY(k_columns[i].put(j, row, how, err));
     }
     etp_json_key(j, "start_time");
     if (row->n == 0) {
@@ -568,11 +584,12 @@ static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const 
 etp_status etp_inspector_json(const etp_inspector_table *table, const etp_bytes *buffer,
                               etp_sink *sink, etp_error *err)
 {
+    const tensors how = {.buffer = buffer};
     etp_json j;
     etp_json_init(&j, sink, true);
     etp_json_begin_array(&j);
     for (size_t i = 0; i < table->n_rows; i++) {
-        ETP_TRY(put_json_row(&j, &table->rows[i], buffer, err));
+        ETP_TRY(put_json_row(&j, &table->rows[i], &how, err));
     }
     etp_json_end(&j);
     etp_json_end_document(&j);
@@ -626,6 +643,7 @@ static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
 etp_status etp_inspector_columns_write(const etp_inspector_table *table, const etp_bytes *buffer,
                                        etp_sink *sink, etp_error *err)
 {
+    const tensors how = {.buffer = buffer, .places = true};
     put_numbers(table, sink);
     etp_json j;
     etp_json_init(&j, sink, false);
@@ -637,7 +655,7 @@ etp_status etp_inspector_columns_write(const etp_inspector_table *table, const e
         etp_json_key(&j, k_columns[c].name);
         etp_json_begin_array(&j);
         for (size_t i = 0; i < table->n_rows; i++) {
-            ETP_TRY(k_columns[c].put(&j, &table->rows[i], buffer, err));
+            ETP_TRY(k_columns[c].put(&j, &table->rows[i], &how, err));
         }
         etp_json_end(&j);
     }

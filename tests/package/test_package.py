@@ -28,6 +28,8 @@ from checks import in_python_with
 in_python_with("pandas", "pyarrow", "polars", "duckdb")
 os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
 sys.dont_write_bytecode = True
+from struct import pack
+
 import etprof
 from etprof import errors, measuring, runs
 
@@ -50,6 +52,15 @@ class Importing(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                               env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
         self.assertEqual(done.stdout, "[]\n")
+
+    def test_the_inspector_loads_little(self):
+        """Its first row waits for what is imported."""
+        code = ("import sys; from etprof import Inspector; Inspector(etdump_path=sys.argv[1]).rows(); "
+                "print(sorted(m for m in sys.modules if m.split('.')[0] in ('etprof', 'html', 'dataclasses')))")
+        done = subprocess.run([sys.executable, "-c", code, DUMP], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        self.assertEqual(done.stdout, str(["etprof", *(f"etprof.{m}" for m in (
+            "answers", "errors", "inspector", "library", "system"))]) + "\n")
 
     def test_every_name_is_there(self):
         for name in etprof.__all__:
@@ -336,6 +347,10 @@ def plain(value):
     """A value of a data frame as JSON has it."""
     if isinstance(value, float) and math.isnan(value):
         return None
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if isinstance(value, dict) and set(value) == {"tensor"}:
+        return {"tensor": dict(value["tensor"])}
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -402,6 +417,44 @@ class Inspector(unittest.TestCase):
         self.assertEqual(len(frame.sort_values("avg (ms)").groupby("event_name")["twice"].sum()), 6)
         self.assertTrue(all(a is not b for a, b in zip(again["op_types"], again["op_types"][1:])))
 
+    def test_elements_of_a_tensor_are_read_when_asked_for(self):
+        """Against Python's own array and struct: every type, a name that is gone, a file that was cut meanwhile."""
+        from etprof import tensors
+
+        values = {"torch.uint8": [0, 255], "torch.int8": [-128, 127], "torch.int16": [-2, 300],
+                  "torch.bool": [True, False],
+                  "torch.int32": [-(2**31), 7], "torch.int64": [2**62 + 1, -1], "torch.uint16": [65535, 1],
+                  "torch.float16": [0.5, -2.0], "torch.float32": [0.25, math.inf], "torch.float64": [1e300, -1.5]}
+        self.assertEqual(set(values), set(tensors._CODES))
+        codes = dict(zip(values, ("<2B", "<2b", "<2h", "<2?", "<2i", "<2q", "<2H", "<2e", "<2f", "<2d")))
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "debug.bin")
+            data = {dtype: pack(codes[dtype], *v) for dtype, v in values.items()}
+            file.write_bytes(b"".join(b"\1" * 16 + d for d in data.values()))
+            buffer, at, found = tensors.Buffer(file), 0, {}
+            for dtype, d in data.items():
+                found[dtype] = tensors.Tensor(dtype, [2, 1], at + 16, buffer)
+                at += 16 + len(d)
+            with mock.patch.object(os, "pread", side_effect=AssertionError("read")):
+                self.assertEqual((found["torch.int8"].shape, repr(found["torch.int8"])),
+                                 ((2, 1), "<etprof tensor torch.int8 [2, 1]>"))
+            file.rename(file.with_name("other name"))
+            for dtype, v in values.items():
+                shown = dict(found[dtype])
+                self.assertEqual(shown["data"], ["inf" if x == math.inf else x for x in v], dtype)
+                self.assertEqual(shown["sum"], "inf" if math.inf in v else float(sum(v)), dtype)
+                self.assertEqual((shown["dtype"], shown["shape"]), (dtype, [2, 1]))
+                if has("numpy"):
+                    self.assertEqual(found[dtype].numpy().tolist(), [[x] for x in v], dtype)
+            os.truncate(file.with_name("other name"), at - 1)
+            with self.assertRaisesRegex(errors.BadInput, "shorter than it was: no 16 bytes at byte"):
+                found["torch.float64"].sum()
+            many = tensors.Tensor("torch.float32", [13, 5], None, None)
+            self.assertEqual((many["head"], many.sum()), ([0.0] * 64, 0.0))
+            self.assertRaises(KeyError, lambda: many["data"])
+            with self.assertRaisesRegex(errors.EnvironmentProblem, "no such"):
+                tensors.Buffer(pathlib.Path(folder, "no such"))
+
     def test_an_older_pandas_makes_the_same(self):
         """Without the function of pandas 3 that takes blocks as they are."""
         if not has("pandas"):
@@ -451,8 +504,9 @@ def check_corpus(test, corpus):
         rows = json.loads(gzip.decompress(expected.read_bytes()) if expected.suffix == ".gz"
                           else expected.read_text())
         began = time.perf_counter()
-        frame = etprof.Inspector(etdump_path=corpus / "dumps" / name, etrecord=record,
-                                 debug_buffer_path=buffer if buffer.exists() else None).to_dataframe()
+        with mock.patch.object(os, "pread", side_effect=AssertionError("elements were read")):
+            frame = etprof.Inspector(etdump_path=corpus / "dumps" / name, etrecord=record,
+                                     debug_buffer_path=buffer if buffer.exists() else None).to_dataframe()
         spent += time.perf_counter() - began
         check_frame(test, frame, rows, expected.name)
         seen += 1

@@ -26,7 +26,7 @@ class Rows:
         return self
 
     def __exit__(self, *_: object) -> None:
-        lib.library().etp_fleet_close(self._handle)
+        lib.function("etp_fleet_close")(self._handle)
 
     def write(self, root: Path, keys: Sequence[str], name: str) -> None:
         """All rows as ROOT/<table>/<key>=<value>/…/NAME."""
@@ -66,6 +66,6 @@ def ids_of(paths: Sequence[str]) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch:
         for path in paths:
             err = lib.Error(offset=lib.NO_OFFSET)
-            status = lib.library().etp_fleet_id(lib.path(path), lib.path(scratch), hash, c.byref(err))
+            status = lib.function("etp_fleet_id")(lib.path(path), lib.path(scratch), hash, c.byref(err))
             found.append(hash.value.decode() if status == 0 else "")
     return found

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the library answers: a handle with a document, reports and tables. It imports little, since the Inspector's
+first row waits for it."""
+from __future__ import annotations
+
+import ctypes as c
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from etprof import library as lib
+
+if TYPE_CHECKING:
+    from etprof.tables import Table
+
+Path = Union[str, "os.PathLike[str]"]
+OPS, INSPECT, STATS, WHATIF, INSPECTOR = range(5)
+
+
+class Answer:
+    """What the library answered: a document, reports, tables."""
+
+    _text = _table = _table_name = _close = ""
+
+    def __init__(self, handle: c.c_void_p) -> None:
+        self._handle = handle
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.function(self._close)(self._handle)
+            self._handle = c.c_void_p()
+
+    def report(self, format: str = "text", *, table: str | None = None, brief: bool = False, width: int = 0) -> str:
+        """The report as text, md, html, json, csv (of TABLE) or svg (of the chart TABLE)."""
+        how = lib.output(format, brief=brief, width=width, select=table.encode() if table else None)
+        return lib.take(self._text, self._handle, c.byref(how))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole answer, as `--format json` gives it."""
+        if not hasattr(self, "_document"):
+            self._document = json.loads(self.report("json"))
+        return self._document # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> list[str]:
+        """Ids of the report's tables."""
+        found: list[str] = []
+        while True:
+            name = lib.take(self._table_name, self._handle, len(found))
+            if not name:
+                return found
+            found.append(name)
+
+    def table(self, name: str | None = None) -> Table:
+        """One of them; None: the main one."""
+        from etprof.tables import Table
+
+        def opener(out: Any) -> None:
+            lib.call(self._table, self._handle, name.encode() if name else None, out)
+
+        return Table(name or "main", opener, self)
+
+    def __str__(self) -> str:
+        return self.report(brief=True)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(self.report(brief=True, width=100))}</pre>"
+
+
+class Reply(Answer):
+    _text, _close = "etp_reply_text", "etp_reply_close"
+    _table, _table_name = "etp_reply_table", "etp_reply_table_name"
+
+
+def ask(kind: int, paths: Sequence[Path], changes: Sequence[str] = (), **members: Any) -> c.c_void_p:
+    """The handle of a reply. Texts are paths or words; None leaves one out."""
+    handle = c.c_void_p()
+    given = {k: v if isinstance(v, (bool, int, float)) else lib.path(v) for k, v in members.items()}
+    question = lib.Question(kind=kind, paths=lib.words(paths), n_paths=len(paths), changes=lib.words(changes),
+                            n_changes=len(changes), **given)
+    lib.call("etp_reply_open", c.byref(question), c.byref(handle))
+    return handle
