@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "document/layouts.h"
 
 static double percent_of(const etp_kit_arm *arm, int64_t ns)
 {
@@ -80,8 +81,7 @@ etp_status etp_kit_category_summary(const etp_kit *kit, const etp_kit_arm *none,
                                     etp_arena *scratch, etp_error *err)
 {
     (void)none, (void)scratch, (void)err;
-    etp_sink_z(sink, "category,total_ms,avg_ms,pct_of_e2e,operator_count,experiment,threads,level,"
-                     "five,mean_ns\n");
+    etp_layout_header(sink, ETP_LAYOUT_CATEGORIES);
     for (size_t i = 0; i < kit->n_arms; i++) {
         if (kit->arms[i].arm->profile) {
             arm_categories(&kit->arms[i], sink);
@@ -147,8 +147,7 @@ static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_
 static etp_status operators(const etp_kit *kit, etp_category only, size_t limit, etp_sink *sink,
                             etp_arena *scratch, etp_error *err)
 {
-    etp_sink_z(sink, "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,experiment,threads,"
-                     "level,five,mean_ns,chain,instruction,occurrence,kind,delegate_backend\n");
+    etp_layout_header(sink, ETP_LAYOUT_OPERATORS);
     for (size_t i = 0; i < kit->n_arms; i++) {
         ETP_TRY(arm_operators(&kit->arms[i], only, limit, sink, scratch, err));
     }
@@ -216,9 +215,7 @@ etp_status etp_kit_e2e_latency(const etp_kit *kit, const etp_kit_arm *none, etp_
                                etp_arena *scratch, etp_error *err)
 {
     (void)none, (void)scratch, (void)err;
-    etp_sink_z(sink, "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms,experiment,threads,level,"
-                     "traced_mean_ns,operators_ns,boundary_ns,framework_ns,unexplained_ns,"
-                     "untraced_median_ns,untraced_lo_ns,untraced_hi_ns\n");
+    etp_layout_header(sink, ETP_LAYOUT_LATENCY);
     for (size_t i = 0; i < kit->n_arms; i++) {
         latency_line(&kit->arms[i], sink);
     }

@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "base/index.h"
 #include "base/number.h"
+#include "document/layouts.h"
 #include <etprof/etdump.h>
 
 etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena, etp_kit_place **out,
@@ -64,11 +65,6 @@ typedef struct timeline {
     int64_t only;     // this run_index alone, -1 all
     int64_t next_run; // run_index of the next execution
 } timeline;
-
-static const char k_timeline_header[] =
-    "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,"
-    "block,duration_ns,exclusive_ns,kind,category,five,chain,instruction,parent,event_block,"
-    "session_block\n";
 
 static etp_str head_text(const timeline *t, const etp_trace_event *e)
 {
@@ -215,7 +211,7 @@ static etp_status write_timeline(const etp_kit_arm *arm, int64_t only, etp_sink 
                                  etp_error *err)
 {
     timeline t = {.arm = arm, .sink = sink, .only = only};
-    etp_sink_z(sink, k_timeline_header);
+    etp_layout_header(sink, ETP_LAYOUT_TIMELINE);
     etp_status st = ETP_OK;
     for (size_t d = 0; d < arm->n_dumps && st == ETP_OK && !(only >= 0 && t.next_run > only); d++) {
         etp_arena scratch = {0}; // there may be hundreds of dumps
@@ -364,8 +360,7 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
                              etp_arena *scratch, etp_error *err)
 {
     (void)kit;
-    etp_sink_z(sink, "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total,calls,"
-                     "mean_ns,exclusive_ns,kind,category,five\n");
+    etp_layout_header(sink, ETP_LAYOUT_OPS_STATS);
     const etp_profile *p = arm->arm->profile;
     if (!p) {
         return ETP_OK;

@@ -14,6 +14,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "document/layouts.h"
 
 #define RAW_LIMIT ((uint64_t)256 << 20)
 #define DUMP_LIMIT ((uint64_t)1 << 30)
@@ -339,7 +340,7 @@ static const char *bounds_name(etp_bounds bounds)
 static void write_code(const sampled_launch *k, etp_sink *sink)
 {
     size_t total = 0;
-    etp_sink_z(sink, "module,machine,build_id,start,end,bounds,symbol,code\n");
+    etp_layout_header(sink, ETP_LAYOUT_CODE);
     for (size_t i = 0; i < k->parts.n; i++) {
         const etp_function *f = &k->parts.items[i].function;
         const module *mod = &k->modules[k->parts.items[i].module];
@@ -365,9 +366,7 @@ static void write_code(const sampled_launch *k, etp_sink *sink)
 
 static void write_samples(const sampled_launch *k, etp_sink *sink)
 {
-    etp_sink_z(
-        sink, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,operator,"
-              "sure\n");
+    etp_layout_header(sink, ETP_LAYOUT_CODE_SAMPLES);
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
         etp_sink_printf(sink, "%llu,%llu,", (unsigned long long)s->time_ns,

@@ -8,6 +8,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "document/layouts.h"
 #include "store/internal.h"
 
 #define MODEL_LIMIT ((uint64_t)64 << 30)
@@ -123,8 +124,6 @@ static etp_status keep_graph(const char *from, const char *dir, const char *to, 
 
 // ---- sources ----
 
-static const char k_header[] = "method,instruction,handle,line,file,function,module,op\n";
-
 static void write_source(etp_sink *sink, etp_str method, const etp_source *s)
 {
     etp_csv_cell(sink, method, ',');
@@ -142,7 +141,7 @@ static etp_status write_sources(const char *dir, const char *name, const etp_etr
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     etp_sink sink = etp_sink_strbuf(&text);
-    etp_sink_write(&sink, ETP_STR(k_header));
+    etp_layout_header(&sink, ETP_LAYOUT_SOURCES);
     for (uint32_t m = 0; m < record->n_methods; m++) {
         const etp_record_method *method = &record->methods[m];
         for (uint32_t i = 0; i < method->n_sources; i++) {
@@ -297,7 +296,7 @@ etp_status etp_run_read_sources(etp_str text, etp_arena *arena, etp_etrecord *ou
     etp_csv_open(&reader, text, ',', arena);
     ETP_TRY(etp_csv_next(&reader, &row, &more, err));
     if (!more || row.n != 8 || etp_csv_column(&row, "handle") != 2) {
-        return etp_fail_at(err, ETP_CORRUPT, 0, "the header is not %s", k_header);
+        return etp_layout_fail(ETP_LAYOUT_SOURCES, err);
     }
     for (;;) {
         ETP_TRY(etp_csv_next(&reader, &row, &more, err));

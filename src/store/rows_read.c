@@ -6,13 +6,12 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "document/layouts.h"
 #include "store/internal.h"
 
 typedef struct columns {
     int experiment, block, launch, iteration, phase, start, duration;
 } columns;
-
-static const char k_header[] = "experiment,block,launch,iteration,phase,start_ns,duration_ns";
 
 static etp_status find_columns(const etp_csv_row *row, columns *c, etp_error *err)
 {
@@ -25,7 +24,7 @@ static etp_status find_columns(const etp_csv_row *row, columns *c, etp_error *er
     c->duration = etp_csv_column(row, "duration_ns");
     if (c->experiment < 0 || c->block < 0 || c->launch < 0 || c->iteration < 0 || c->phase < 0 ||
         c->start < 0 || c->duration < 0) {
-        return etp_fail_at(err, ETP_CORRUPT, 0, "the header is not %s", k_header);
+        return etp_layout_fail(ETP_LAYOUT_SAMPLES, err);
     }
     return ETP_OK;
 }

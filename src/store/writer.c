@@ -5,10 +5,9 @@
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "document/layouts.h"
 #include "os/os.h"
 #include "store/internal.h"
-
-static const char k_header[] = "experiment,block,launch,iteration,phase,start_ns,duration_ns\n";
 
 static const char *path_of(etp_run_writer *w, const char *name, etp_arena *arena)
 {
@@ -33,8 +32,13 @@ etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_ru
     *out = (etp_run_writer){.dir = dir, .arena = arena, .run = run};
     run->state = ETP_RUN_RUNNING;
     run->blocks_done = 0;
-    ETP_TRY(etp_os_write_below(dir, ETP_RUN_SAMPLES, ETP_STR(k_header), err));
-    out->samples_bytes = sizeof k_header - 1;
+    etp_strbuf header;
+    etp_strbuf_init(&header, arena);
+    etp_sink sink = etp_sink_strbuf(&header);
+    etp_layout_header(&sink, ETP_LAYOUT_SAMPLES);
+    ETP_NEED(!header.failed, err, ETP_RUN_SAMPLES);
+    ETP_TRY(etp_os_write_below(dir, ETP_RUN_SAMPLES, etp_strbuf_str(&header), err));
+    out->samples_bytes = etp_strbuf_str(&header).len;
     ETP_TRY(etp_os_write_below(dir, ETP_RUN_ENVIRONMENT, ETP_STR(""), err));
     return write_manifest(out, err);
 }

@@ -113,9 +113,20 @@ def page_of(documents):
     return text
 
 
+def tables_of(layouts):
+    text = "\n## CSV files of a run folder\n"
+    for layout in layouts:
+        text += f"\n### `{layout['suffix'] if layout['suffix'][0] not in '._' else '…' + layout['suffix']}`\n\n"
+        text += f"{layout['title']}.\n\n| Column | Kind | Is |\n|---|---|---|\n"
+        for c in layout["columns"]:
+            text += f"| `{c['name']}` | {c['kind']}{' or empty' * c['may_be_empty']} | {c['doc']} |\n"
+    return text
+
+
 def main():
     describe, source, write = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:] == ["--write"]
-    documents = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
+    described = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
+    documents = described["documents"]
     twice = {d["name"] for d in documents if sum(d["name"] == other["name"] for other in documents) > 1}
     if twice:
         sys.exit(f"described twice: {', '.join(sorted(twice))}")
@@ -123,7 +134,7 @@ def main():
     files = {source / f"model_profiling/schemas/{schema_file(d['name'])}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"
              for d in documents if not d["name"].endswith(".jsonl")}
-    files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents)
+    files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents) + tables_of(described["layouts"])
     wrong = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in wrong:
         if write:

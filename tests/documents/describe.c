@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "document/layouts.h"
 #include "inspect/inspect.h"
 #include "inspect/kernels/binary.h"
 #include "inspect/kernels/kernels.h"
@@ -110,6 +111,28 @@ static void describe_shape(etp_json *j, const etp_shape *shape)
     etp_json_end(j);
 }
 
+static void describe_layout(etp_json *j, const etp_layout *layout)
+{
+    static const char *const k_column_kinds[] = {"text", "number", "integer"};
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "suffix", layout->suffix);
+    etp_json_kv_z(j, "title", layout->title);
+    etp_json_key(j, "columns");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < layout->n_columns; i++) {
+        const etp_layout_column *c = &layout->columns[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "name", c->name);
+        etp_json_kv_z(j, "kind", k_column_kinds[c->kind]);
+        etp_json_kv_bool(j, "required", i < layout->n_required);
+        etp_json_kv_bool(j, "may_be_empty", c->may_be_empty);
+        etp_json_kv_z(j, "doc", c->doc);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+}
+
 // One a line, in alphabetical order: what is added beside each other merges.
 #define DOCUMENTS(X)     \
     X(ab)                \
@@ -159,6 +182,14 @@ int main(void)
     etp_sink sink = etp_sink_file(stdout);
     etp_json j;
     etp_json_init(&j, &sink, false);
+    etp_json_begin_object(&j);
+    etp_json_key(&j, "layouts");
+    etp_json_begin_array(&j);
+    for (etp_layout_id i = 0; i < ETP_LAYOUT_COUNT; i++) {
+        describe_layout(&j, etp_layout_of(i));
+    }
+    etp_json_end(&j);
+    etp_json_key(&j, "documents");
     etp_json_begin_array(&j);
     for (size_t i = 0; i < sizeof k_documents / sizeof *k_documents; i++) {
         etp_json_begin_object(&j);
@@ -168,6 +199,7 @@ int main(void)
         describe_shape(&j, k_documents[i]->shape);
         etp_json_end(&j);
     }
+    etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
     return sink.failed || fflush(stdout) != 0;

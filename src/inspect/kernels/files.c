@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/csv.h"
+#include "document/layouts.h"
 #include "os/os.h"
 
 static double share(uint64_t part, uint64_t whole)
@@ -61,9 +62,7 @@ static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, e
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     etp_sink sink = etp_sink_strbuf(&buf);
-    etp_sink_z(&sink,
-               "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,"
-               "has_sme,has_sme2,isa,share,module,offset,bytes,operator\n");
+    etp_layout_header(&sink, ETP_LAYOUT_KERNELS);
     for (size_t i = 0; i < a->kernels.n_kernels; i++) {
         write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
     }

@@ -6,44 +6,16 @@
 #include "base/csv.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "document/layouts.h"
 #include "integrity/validate/parts.h"
-
-// What a cell must be: t text, T text or empty, n number ≥ 0, N number or empty, i integer,
-// I integer or empty. One letter per column.
-typedef struct table {
-    const char *suffix; // of the file's name
-    const char *columns, *types;
-    bool may_be_empty; // of rows
-} table;
-
-static const table k_tables[] = {
-    {"_timeline.csv",
-     "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,"
-     "block",                                                                                        "tTTtnnnNiiT", false},
-    {"_ops_stats.csv",        "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total",
-     "tTTtinnN",                                                                                                    false},
-    {"_category_summary.csv", "category,total_ms,avg_ms,pct_of_e2e,operator_count",                  "tnnNi",       true },
-    {"_operator_details.csv", "operator,category,total_ms,avg_ms,pct_of_e2e,event_count",            "TtnnNi",
-     true                                                                                                                },
-    {"_other_top_ops.csv",    "operator,category,total_ms,avg_ms,pct_of_e2e,event_count",            "TtnnNi",
-     true                                                                                                                },
-    {"_e2e_latency.csv",      "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms",                   "tiNNNN",      false},
-    {"_kernels.csv",
-     "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,has_sme,"
-     "has_sme2",                                                                                     "ttTiTTTTTii", true },
-    {"samples.csv",           "experiment,block,launch,iteration,phase,start_ns,duration_ns",        "tiiitii",
-     true                                                                                                                },
-    {"_comparison.csv",       "category",                                                            "t",           true }, // the others carry names: see comparison_columns
-};
 
 typedef struct reading {
     etp_validator *v;
     etp_valid_file *f;
-    const table *table;
+    const etp_layout *layout;
     etp_csv_row *row;
-    size_t n_columns;  // of the header
-    const char *types; // one letter per column of the file
-    char **names;
+    size_t n_columns; // of the header
+    etp_layout_column *columns;
     uint64_t rows;
     struct {
         uint64_t *items;
@@ -66,19 +38,18 @@ static bool fail_row(const reading *r, const char *id, const char *expected, con
 
 static bool check_cell(const reading *r, size_t column, etp_str cell)
 {
-    char type = r->types[column];
+    const etp_layout_column *c = &r->columns[column];
     double d;
     int64_t i;
-    const char *name = r->names[column];
-    bool optional = type == 'T' || type == 'N' || type == 'I';
+    const char *name = c->name;
     if (cell.len == 0) {
-        return optional || fail_row(r, "csv.empty_cell", "a value", AGAIN, name, cell);
+        return c->may_be_empty || fail_row(r, "csv.empty_cell", "a value", AGAIN, name, cell);
     }
-    if (type == 'n' || type == 'N') {
+    if (c->kind == ETP_LAYOUT_NUMBER) {
         return (etp_parse_double(cell, &d) && isfinite(d)) ||
                fail_row(r, "csv.number", "a finite number", AGAIN, name, cell);
     }
-    if (type == 'i' || type == 'I') {
+    if (c->kind == ETP_LAYOUT_INTEGER) {
         return etp_parse_i64(cell, &i) ||
                fail_row(r, "csv.integer", "a whole number", AGAIN, name, cell);
     }
@@ -89,7 +60,7 @@ static double cell_number(const reading *r, const char *name)
 {
     double d = NAN;
     for (size_t i = 0; i < r->n_columns; i++) {
-        if (strcmp(r->names[i], name) == 0 && etp_parse_double(r->row->cells[i], &d)) {
+        if (strcmp(r->columns[i].name, name) == 0 && etp_parse_double(r->row->cells[i], &d)) {
             return d;
         }
     }
@@ -99,7 +70,7 @@ static double cell_number(const reading *r, const char *name)
 static etp_str cell_text(const reading *r, const char *name)
 {
     for (size_t i = 0; i < r->n_columns; i++) {
-        if (strcmp(r->names[i], name) == 0) {
+        if (strcmp(r->columns[i].name, name) == 0) {
             return r->row->cells[i];
         }
     }
@@ -205,7 +176,7 @@ static bool check_row(reading *r)
 }
 
 // What our own further columns hold follows from their names.
-static char type_of_name(etp_str name)
+static etp_layout_kind kind_of_name(etp_str name)
 {
     static const char *const k_integers[] = {"_ns",         "chain",         "instruction",
                                              "parent",      "threads",       "calls",
@@ -213,15 +184,15 @@ static char type_of_name(etp_str name)
     static const char *const k_numbers[] = {"_ms", "_us", "_pct", "speedup", "share"};
     for (size_t i = 0; i < sizeof k_integers / sizeof *k_integers; i++) {
         if (ends(name, k_integers[i])) {
-            return 'I';
+            return ETP_LAYOUT_INTEGER;
         }
     }
     for (size_t i = 0; i < sizeof k_numbers / sizeof *k_numbers; i++) {
         if (ends(name, k_numbers[i])) {
-            return 'N';
+            return ETP_LAYOUT_NUMBER;
         }
     }
-    return 'T';
+    return ETP_LAYOUT_TEXT;
 }
 
 static bool bad_columns(const reading *r, const char *expected, const char *found)
@@ -236,55 +207,64 @@ static bool comparison_columns(const reading *r)
 {
     static const char *const k_ends[] = {"category", "_ms", "_ms", "speedup", "_pct", "_pct"};
     for (size_t i = 0; i < 6; i++) {
-        if (i >= r->n_columns || !ends(etp_str_from(r->names[i]), k_ends[i])) {
+        if (i >= r->n_columns || !ends(etp_str_from(r->columns[i].name), k_ends[i])) {
             return bad_columns(
                 r, "category,<baseline>_ms,<candidate>_ms,speedup,<baseline>_pct,<candidate>_pct",
-                i < r->n_columns ? r->names[i] : "fewer columns");
+                i < r->n_columns ? r->columns[i].name : "fewer columns");
         }
     }
     return true;
 }
 
-// The first columns are the kit's, in its order; further ones may follow.
-static bool check_header(reading *r)
+static bool name_columns(reading *r)
 {
     etp_arena *arena = r->v->arena;
     r->n_columns = r->row->n;
-    r->names = ETP_NEW_ARRAY(arena, char *, r->n_columns);
-    char *types = ETP_NEW_ARRAY(arena, char, r->n_columns + 1);
-    if (!r->names || !types) {
-        r->v->nomem = true;
-        return false;
-    }
-    for (size_t i = 0; i < r->n_columns; i++) {
-        r->names[i] = etp_arena_strdup(arena, r->row->cells[i]);
-        types[i] = type_of_name(r->row->cells[i]);
-        if (!r->names[i]) {
-            r->v->nomem = true;
-            return false;
+    r->columns = ETP_NEW_ARRAY(arena, etp_layout_column, r->n_columns);
+    for (size_t i = 0; r->columns && i < r->n_columns; i++) {
+        etp_layout_column *c = &r->columns[i];
+        *c = (etp_layout_column){.name = etp_arena_strdup(arena, r->row->cells[i]),
+                                 .kind = kind_of_name(r->row->cells[i]),
+                                 .may_be_empty = true};
+        if (!c->name) {
+            r->columns = NULL;
+            break;
         }
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(r->names[k], r->names[i]) == 0) {
+            if (strcmp(r->columns[k].name, c->name) == 0) {
                 return bad_columns(r, "every column once",
-                                   etp_arena_printf(arena, "column %s twice", r->names[i]));
+                                   etp_arena_printf(arena, "column %s twice", c->name));
             }
         }
     }
-    r->types = types;
-    etp_str rest = etp_str_from(r->table->columns);
-    for (size_t i = 0; rest.len > 0; i++) {
-        size_t n = etp_str_find(rest, ETP_STR(","));
-        etp_str wanted = {rest.ptr, n};
-        if (i >= r->n_columns || !etp_str_eqz(wanted, r->names[i])) {
-            return bad_columns(r, r->table->columns,
-                               etp_arena_printf(arena, "column %zu is %s", i + 1,
-                                                i < r->n_columns ? r->names[i] : "missing"));
-        }
-        types[i] = r->table->types[i];
-        size_t skip = n < rest.len ? n + 1 : n;
-        rest = (etp_str){rest.ptr + skip, rest.len - skip};
+    r->v->nomem |= r->columns == NULL;
+    return r->columns != NULL;
+}
+
+// The first columns are the kit's, in its order; further ones may follow.
+static bool check_header(reading *r)
+{
+    const etp_layout *layout = r->layout;
+    if (!name_columns(r)) {
+        return false;
     }
-    return strcmp(r->table->suffix, "_comparison.csv") != 0 || comparison_columns(r);
+    for (size_t i = 0; i < layout->n_required; i++) {
+        if (i >= r->n_columns || strcmp(layout->columns[i].name, r->columns[i].name) != 0) {
+            char wanted[200];
+            etp_layout_required(layout, wanted, sizeof wanted);
+            return bad_columns(r, etp_arena_printf(r->v->arena, "%s", wanted),
+                               etp_arena_printf(r->v->arena, "column %zu is %s", i + 1,
+                                                i < r->n_columns ? r->columns[i].name : "missing"));
+        }
+    }
+    for (size_t i = 0; i < r->n_columns; i++) {
+        for (size_t k = 0; k < layout->n_columns; k++) {
+            if (strcmp(layout->columns[k].name, r->columns[i].name) == 0) {
+                r->columns[i] = layout->columns[k];
+            }
+        }
+    }
+    return layout != etp_layout_of(ETP_LAYOUT_COMPARISON) || comparison_columns(r);
 }
 
 static bool read_rows(reading *r, etp_csv_reader *csv)
@@ -298,7 +278,7 @@ static bool read_rows(reading *r, etp_csv_reader *csv)
             return false;
         }
         if (!more) {
-            if (header || (r->rows == 0 && !r->table->may_be_empty)) {
+            if (header || (r->rows == 0 && !r->layout->may_be_empty)) {
                 etp_valid_note(r->v, r->f->name, "csv.no_rows", false, "a header and rows", AGAIN,
                                header ? "the file is empty" : "only a header");
                 return false;
@@ -338,10 +318,12 @@ void etp_valid_csv(etp_validator *v, etp_valid_file *f, etp_str text)
     etp_csv_reader csv;
     etp_csv_row row = {0};
     reading r = {.v = v, .f = f, .row = &row};
-    for (size_t i = 0; i < sizeof k_tables / sizeof *k_tables && !r.table; i++) {
-        r.table = ends(etp_str_from(f->name), k_tables[i].suffix) ? &k_tables[i] : NULL;
+    for (etp_layout_id i = 0; i < ETP_LAYOUT_COUNT && !r.layout; i++) {
+        const etp_layout *layout = etp_layout_of(i);
+        bool it = layout->is_checked && ends(etp_str_from(f->name), layout->suffix);
+        r.layout = it ? layout : NULL;
     }
-    if (!r.table) {
+    if (!r.layout) {
         return; // somebody else's table
     }
     etp_csv_open(&csv, text, ',', v->arena);
