@@ -205,24 +205,17 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
                                 const char *title, etp_error *err)
 {
     static const etp_show_options k_nothing_asked = {0};
-    const etp_ab **answers = ETP_NEW_ARRAY(&cli->arena, const etp_ab *, n);
-    ETP_NEED(answers, err, "report");
-    for (size_t i = 0; i < n; i++) {
-        answers[i] = etp_ab_answer(sessions[i]);
+    etp_several_shown shown;
+    etp_status st =
+        etp_several_show(sessions, n, title, cli->format == ETP_CLI_JSON, &cli->arena, &shown, err);
+    if (st == ETP_OK) {
+        st = etp_cli_emit(cli, &shown.answer, err);
     }
-    etp_combined combined;
-    ETP_TRY(etp_combined_build(answers, n, title, &cli->arena, &combined, err));
-    etp_answer answer = {
-        .json = etp_combined_json,
-        .data = &combined,
-        .csv_table = ETP_COMBINED_TABLE,
-        .report = cli->format == ETP_CLI_JSON ? NULL : etp_combined_report(&combined, &cli->arena),
-    };
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
-    for (size_t i = 0; i < n; i++) {
-        record_outcome(cli, answers[i], &k_nothing_asked);
+    for (size_t i = 0; st == ETP_OK && i < n; i++) {
+        record_outcome(cli, etp_ab_answer(sessions[i]), &k_nothing_asked);
     }
-    return ETP_OK;
+    etp_several_shown_dispose(&shown);
+    return st;
 }
 
 etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths,

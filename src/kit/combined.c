@@ -8,6 +8,7 @@
 #include <etprof/version.h>
 
 #include "base/shell.h"
+#include "compare/phases.h"
 #include "document/rows.h"
 #include "show/json.h"
 
@@ -47,16 +48,19 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
     const char *platform = ab->platform ? ab->platform
                            : ab->bare   ? "recordings"
                                         : "platform not recorded";
-    const char *cpu = fact(ab, "cpu");
+    const char *cpu = fact(ab, "cpu"),
+               *title = ab->n_models > 1 && !ab->bare
+                            ? etp_arena_printf(arena, "%zu models", ab->n_models)
+                            : ab->title;
     switch (rule) {
     case 0:
         return platform;
     case 1:
-        return ab->title;
+        return title;
     case 2:
-        return etp_arena_printf(arena, "%s %s", ab->title, platform);
+        return etp_arena_printf(arena, "%s %s", title, platform);
     case 3:
-        return etp_arena_printf(arena, "%s %s %s", ab->title, platform,
+        return etp_arena_printf(arena, "%s %s %s", title, platform,
                                 cpu ? cpu : "processor not recorded");
     case 4:
         return etp_arena_printf(arena, "%s %s", platform,
@@ -229,8 +233,73 @@ static const char *title_of(const etp_combined *c)
     return c->runs.items[0].ab->title;
 }
 
-etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char *title,
-                              etp_arena *arena, etp_combined *out, etp_error *err)
+// ---- what the page has one by one ----
+
+static etp_ab_views phases_of(const etp_combined *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->runs.n; i++) {
+        n += c->runs.items[i].ab->n_phases > 1 ? c->runs.items[i].ab->n_phases : 1;
+    }
+    struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
+    n = 0;
+    for (size_t i = 0; views && i < c->runs.n; i++) {
+        const struct etp_ab_view *run = &c->runs.items[i];
+        const etp_ab *ab = run->ab;
+        views[n++] = *run;
+        for (size_t p = 0; ab->n_phases > 1 && p < ab->n_phases; p++) {
+            n -= p == 0; // the first is the run's own answer
+            views[n++] = (struct etp_ab_view){
+                .ab = p ? ab->phases[p].ab : ab,
+                .run = etp_arena_printf(c->arena, "%s · %s", run->run, ab->phases[p].name),
+                .scope =
+                    p ? etp_arena_printf(c->arena, "%s-phase-%zu", run->scope, p + 1) : run->scope};
+        }
+    }
+    return (etp_ab_views){views, views ? n : 0};
+}
+
+static bool is_of(const struct etp_ab_view *phase, const struct etp_ab_view *run)
+{
+    bool is = phase->ab == run->ab;
+    for (size_t p = 1; p < run->ab->n_phases; p++) {
+        is = is || phase->ab == run->ab->phases[p].ab;
+    }
+    return is;
+}
+
+static etp_ab_views entries_of(const etp_combined *c, const etp_ab_views *pairs)
+{
+    size_t n = c->phases.n;
+    for (size_t i = 0; pairs && i < c->runs.n; i++) {
+        n += pairs[i].n;
+    }
+    struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
+    n = 0;
+    for (size_t i = 0, at = 0; views && i < c->runs.n; i++) {
+        const struct etp_ab_view *run = &c->runs.items[i];
+        bool swept = pairs && pairs[i].n > 0;
+        for (; at < c->phases.n && is_of(&c->phases.items[at], run); at++) {
+            if (!swept) {
+                views[n++] = c->phases.items[at];
+            }
+        }
+        for (size_t k = 0; swept && k < pairs[i].n; k++) {
+            const struct etp_ab_view *pair = &pairs[i].items[k];
+            views[n++] = (struct etp_ab_view){
+                .ab = pair->ab,
+                .run = etp_arena_printf(c->arena, "%s · %s", run->run, pair->run),
+                .scope =
+                    etp_arena_printf(c->arena, "%s-%s", run->scope, pair->scope ? pair->scope : ""),
+                .says_arms = true};
+        }
+    }
+    return (etp_ab_views){views, views ? n : 0};
+}
+
+etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *pairs, size_t n,
+                              const char *title, etp_arena *arena, etp_combined *out,
+                              etp_error *err)
 {
     *out = (etp_combined){.arena = arena};
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
@@ -244,10 +313,12 @@ etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char
         ETP_NEED(views[i].scope, err, "report");
     }
     ETP_TRY(name_runs(answers, views, out, err));
+    out->phases = phases_of(out);
+    out->entries = entries_of(out, pairs);
     ETP_TRY(compare_runs(out, err));
     ETP_TRY(common_fixes(out, err));
     out->title = title ? title : title_of(out);
-    return out->title ? ETP_OK : etp_fail_nomem(err, "report");
+    return etp_arena_check(arena, err, "report");
 }
 
 // ---- report ----
@@ -290,16 +361,16 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
 static void latency(const etp_combined *c, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
-    etp_ab_latency_chart(&c->runs, r);
-    etp_ab_latency_table(&c->runs, r);
+    etp_ab_latency_chart(&c->phases, r);
+    etp_ab_latency_table(&c->phases, r);
 }
 
 static void shifts(const etp_combined *c, etp_report *r)
 {
-    for (size_t i = 0; i < c->runs.n; i++) {
-        const etp_ab *ab = c->runs.items[i].ab;
+    for (size_t i = 0; i < c->phases.n; i++) {
+        const etp_ab *ab = c->phases.items[i].ab;
         if (ab->n_comparisons && ab->ledgers[0].ledger.n && !ab->emulated) {
-            etp_ab_shift_key(ab, 0, etp_report_keys(r, c->runs.items[i].run));
+            etp_ab_shift_key(ab, 0, etp_report_keys(r, c->phases.items[i].run));
         }
     }
 }
@@ -324,11 +395,19 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
     etp_report_scope(r, NULL, NULL);
 }
 
-static const char *whole_command(const etp_ab *ab, etp_arena *arena)
+static const char *whole_command(const struct etp_ab_view *v, etp_arena *arena)
 {
-    return ab->dir ? etp_shell_command(arena, "etprof %s %s --format html -o answer.html",
-                                       ab->bare ? "analyze" : "report", ab->dir)
-                   : NULL;
+    const etp_ab *ab = v->ab;
+    if (!ab->dir) {
+        return NULL;
+    }
+    if (v->says_arms) { // a pair of a sweep
+        return etp_shell_command(arena, "etprof compare %s %s --format html -o answer.html",
+                                 etp_arena_printf(arena, "%s:%s", ab->dir, ab->arms[0].name),
+                                 etp_arena_printf(arena, "%s:%s", ab->dir, ab->arms[1].name));
+    }
+    return etp_shell_command(arena, "etprof %s %s --format html -o answer.html",
+                             ab->bare ? "analyze" : "report", ab->dir);
 }
 
 // Each run as its own page has it.
@@ -337,11 +416,15 @@ static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
     enum { MOST_ARMS = 4 }; // whose launches are drawn
     etp_report_medium(r, ETP_ON_PAGE);
     etp_report_parts(r, "each", "Run by run");
-    for (size_t i = 0; i < c->runs.n; i++) {
-        const struct etp_ab_view *v = &c->runs.items[i];
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const struct etp_ab_view *v = &c->entries.items[i];
         etp_report_begin_part(r, v->scope, v->run);
-        etp_report_section_whole(r, whole_command(v->ab, arena));
-        etp_ab_page_findings(v->ab, v->ab->bare ? NULL : "etprof whatif DIR", r, arena);
+        etp_report_section_whole(r, whole_command(v, arena));
+        const char *option = etp_ab_phase_option(v->ab, arena);
+        const char *whatif = v->ab->bare || v->says_arms || !option
+                                 ? NULL
+                                 : etp_arena_printf(arena, "etprof whatif DIR%s", option);
+        etp_ab_page_findings(v->ab, whatif, r, arena);
         if (v->ab->n_arms <= MOST_ARMS) {
             etp_ab_blocks_section(v->ab, r);
         }
@@ -357,26 +440,28 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     etp_strbuf_init(&names, arena);
     for (size_t i = 0; i < c->runs.n; i++) {
         etp_strbuf_printf(&names, "%s%s", i ? ", " : "", c->runs.items[i].run);
-        etp_ab_headline_cards(&c->runs.items[i], r, arena);
+    }
+    for (size_t i = 0; i < c->entries.n; i++) {
+        etp_ab_headline_cards(&c->entries.items[i], r, arena);
     }
     etp_report_subtitle(r, "%zu runs: %s", c->runs.n,
                         names.failed ? "" : etp_strbuf_str(&names).ptr);
-    etp_ab_page_actions(&c->runs, r, arena);
+    etp_ab_page_actions(&c->entries, r, arena);
     what_ran(c, r, arena);
     latency(c, r);
     etp_report_section(r, 1, "categories", "Where the time goes");
-    etp_ab_breakdown_chart(&c->runs, r);
-    etp_ab_category_table(&c->runs, r);
+    etp_ab_breakdown_chart(&c->phases, r);
+    etp_ab_category_table(&c->phases, r);
     etp_report_medium(r, ETP_OFF_PAGE); // on the page of each run
     shifts(c, r);
-    etp_ab_hot_section(&c->runs, r, arena);
-    etp_ab_split_section(&c->runs, r, arena);
-    etp_ab_kernel_section(&c->runs, r, arena);
-    etp_ab_fix_section(&c->runs, r);
+    etp_ab_hot_section(&c->phases, r, arena);
+    etp_ab_split_section(&c->phases, r, arena);
+    etp_ab_kernel_section(&c->phases, r, arena);
+    etp_ab_fix_section(&c->phases, r);
     parts(c, r, arena);
     proofs(c, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
-    etp_ab_drawers(&c->runs, r, arena);
+    etp_ab_drawers(&c->entries, r, arena);
     return r;
 }
 

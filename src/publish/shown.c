@@ -11,6 +11,11 @@ static void ab_json(const void *data, etp_json *j)
     etp_ab_json(data, j);
 }
 
+static bool is_sweep(const etp_run *run)
+{
+    return run && run->settings.knee > 0;
+}
+
 static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing *how,
                              etp_arena *arena, etp_ab_shown *out, etp_error *err)
 {
@@ -64,7 +69,7 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
 {
     const etp_run *run = etp_ab_run(session);
     *out = (etp_ab_shown){0};
-    if (how->sweep && run && run->settings.knee > 0) {
+    if (how->sweep && is_sweep(run)) {
         return show_sweep(session, how, arena, out, err);
     }
     if (how->sweep && !how->proof && etp_builds_is(session)) {
@@ -92,4 +97,38 @@ void etp_ab_shown_dispose(etp_ab_shown *shown)
         etp_builds_close(&shown->builds);
         shown->is_builds = false;
     }
+}
+
+etp_status etp_several_show(etp_ab_session *const *sessions, size_t n, const char *title,
+                            bool document, etp_arena *arena, etp_several_shown *out, etp_error *err)
+{
+    *out = (etp_several_shown){.sweeps = ETP_NEW_ARRAY(arena, etp_sweep, n + 1)};
+    const etp_ab **answers = ETP_NEW_ARRAY(arena, const etp_ab *, n + 1);
+    etp_ab_views *pairs = ETP_NEW_ARRAY(arena, etp_ab_views, n + 1);
+    ETP_NEED(out->sweeps && answers && pairs, err, "report");
+    for (size_t i = 0; i < n; i++) {
+        answers[i] = etp_ab_answer(sessions[i]);
+        if (!document && is_sweep(etp_ab_run(sessions[i]))) {
+            etp_sweep *s = &out->sweeps[out->n_sweeps];
+            ETP_TRY(etp_sweep_build(sessions[i], arena, s, err));
+            out->n_sweeps++;
+            pairs[i] = etp_sweep_views(s, arena);
+        }
+    }
+    ETP_TRY(etp_combined_build(answers, pairs, n, title, arena, &out->combined, err));
+    out->answer = (etp_answer){
+        .json = etp_combined_json,
+        .data = &out->combined,
+        .csv_table = ETP_COMBINED_TABLE,
+        .report = document ? NULL : etp_combined_report(&out->combined, arena),
+    };
+    return ETP_OK;
+}
+
+void etp_several_shown_dispose(etp_several_shown *shown)
+{
+    for (size_t i = 0; i < shown->n_sweeps; i++) {
+        etp_sweep_close(&shown->sweeps[i]);
+    }
+    shown->n_sweeps = 0;
 }

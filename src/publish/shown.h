@@ -5,6 +5,7 @@
 #define ETP_PUBLISH_SHOWN_H
 
 #include "judge/open.h"
+#include "kit/combined.h"
 #include "report/answer.h"
 #include "study/builds/builds.h"
 #include "study/sweep/sweep.h"
@@ -28,5 +29,20 @@ typedef struct etp_ab_shown {
 ETP_NODISCARD etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
                                      etp_arena *arena, etp_ab_shown *out, etp_error *err);
 void etp_ab_shown_dispose(etp_ab_shown *shown);
+
+// Several sessions as one.
+typedef struct etp_several_shown {
+    etp_answer answer;
+    etp_combined combined;
+    etp_sweep *sweeps; // of those that are one
+    size_t n_sweeps;
+} etp_several_shown;
+
+// *out lives in ARENA and borrows from SESSIONS; the caller disposes of it in any case. TITLE NULL:
+// by the models. DOCUMENT: JSON alone is wanted.
+ETP_NODISCARD etp_status etp_several_show(etp_ab_session *const *sessions, size_t n,
+                                          const char *title, bool document, etp_arena *arena,
+                                          etp_several_shown *out, etp_error *err);
+void etp_several_shown_dispose(etp_several_shown *shown);
 
 #endif

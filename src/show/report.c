@@ -77,6 +77,9 @@ static bool is_unpaired(const etp_ab_comparison *c)
 static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
                                   etp_arena *arena)
 {
+    if (view->says_arms) {
+        return view->run;
+    }
     const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
     bool named = strcmp(cand->measured, cand->name) != 0 || strcmp(base->measured, base->name) != 0;
     const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",

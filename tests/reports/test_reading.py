@@ -62,7 +62,7 @@ def pages(tmp):
 
 def told_apart(session, tmp, made):
     """Of several answers each has an "op1" of its own: every id is a link, and to the drawer of its answer."""
-    for name, scopes in {"sweep": 4, "kit": 2, "phases": 3, "several": 4}.items():
+    for name, scopes in {"sweep": 4, "kit": 2, "phases": 3, "several": 9}.items():
         session.open(made[name])
         told = session.run(r"""
           var bare = [], broken = [];
@@ -104,6 +104,31 @@ def told_apart(session, tmp, made):
                 linked += len(links)
                 expect(all(link.startswith(f"run-{k}-") for link in links), "several", part, links)
     expect(linked > 10, "several: rows have links", linked)
+
+
+def each_reachable(made):
+    """In a page of several folders each phase of one and each pair of a sweep is an answer by itself, and says what the
+    folder's own page says of it."""
+    text = made["several"].read_text()
+    listed = re.search(r'<ul class="answers">.*?</ul>', text, re.S).group(0)
+    listed = re.findall(r'<li><a href="#([^"]+)">(.*?)</a>', listed)
+    pairs = [f"2 models · {model}, {n}: sme2 against neon" for model in ("encoder_int8", "decoder")
+             for n in ("1 thread", "2 threads")]
+    expect([name for _, name in listed][2:] == ["m0 · prefill 16", "m0 · decode @0", "m0 · decode @32", *pairs],
+           "an answer for each phase and pair", listed)
+
+    def rows(page, heading):
+        part = re.search(rf'id="{heading}">.*?<tbody>(.*?)</table>', page, re.S)
+        return re.sub(r"<[^>]*>", " ", part.group(1)) if part else None
+
+    own = {"run-3": ("phases", "operators"), "run-3-phase-2": ("phases", "phase-2-operators"),
+           "run-3-phase-3": ("phases", "phase-3-operators"),
+           **{f"run-4-pair-{k}": ("sweep", f"pair-{k}-operators") for k in range(1, 5)}}
+    for one, (kind, heading) in own.items():
+        here, there = rows(text, one + "-operators"), rows(made[kind].read_text(), heading)
+        expect(here and here == there, one, "says what its own page says", here, there)
+    labels = re.findall(r'<article class="card.*?<p class="label">(.*?)</p>', text, re.S)
+    expect(all(any(label.startswith(name) for label in labels) for _, name in listed), "a headline for each", labels)
 
 
 def one_at_a_time(session, made):
@@ -327,6 +352,7 @@ def main():
             names_and_roles(session, kind, page)
             nothing_clipped(session, kind, page)
         told_apart(session, pathlib.Path(name), made)
+        each_reachable(made)
         one_at_a_time(session, made)
         kit_page(session, pathlib.Path(name), made["kit"])
         sweep_page(session, made["sweep"])

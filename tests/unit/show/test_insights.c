@@ -298,7 +298,7 @@ static etp_combined combine(etp_ab_session *a, etp_ab_session *b, folder *f)
 {
     const etp_ab *answers[] = {etp_ab_answer(a), etp_ab_answer(b)};
     etp_combined c;
-    assert_int_equal(etp_combined_build(answers, 2, NULL, &f->arena, &c, NULL), ETP_OK);
+    assert_int_equal(etp_combined_build(answers, NULL, 2, NULL, &f->arena, &c, NULL), ETP_OK);
     return c;
 }
 
