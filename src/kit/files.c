@@ -369,6 +369,13 @@ static bool of_tables(const etp_ab_session *s)
     return false;
 }
 
+// Their names say no model and no phase: they hold all of them.
+static etp_status write_documents(etp_kit *kit, etp_error *err)
+{
+    ETP_TRY(render(kit, "metrics.json", etp_kit_metrics, NULL, err));
+    return render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err);
+}
+
 static etp_status write_all(etp_kit *kit, etp_error *err)
 {
     ETP_TRY(take_arms(kit, err));
@@ -385,9 +392,8 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
         ETP_TRY(write_arm(kit, &kit->arms[i], err));
     }
     ETP_TRY(write_tables(kit, err));
-    if (!kit->phase) { // names that say no model; those of later phases are in their tables
-        ETP_TRY(render(kit, "metrics.json", etp_kit_metrics, NULL, err));
-        ETP_TRY(render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err));
+    if (!kit->phase && kit->session->n_later == 0) {
+        ETP_TRY(write_documents(kit, err));
     }
     const char *json = table_name(kit, kit->stem, "pipeline_summary.json");
     const char *md = table_name(kit, kit->stem, "pipeline_summary.md");
@@ -428,19 +434,31 @@ static const char *phase_word(const char *name, etp_arena *arena)
     return word;
 }
 
-static etp_status write_phase(const etp_ab_session *session, const etp_kit *like, const char *name,
-                              etp_error *err)
+// The phase of SESSION, called NAME when it is not the first.
+static etp_status write_phase(const etp_ab_session *session, const char *name, etp_arena *arena,
+                              etp_kit *kit, etp_error *err)
 {
-    etp_arena arena = {0};
-    etp_kit kit = *like;
-    kit.session = session;
-    kit.ab = etp_ab_answer(session);
-    kit.run = etp_ab_run(session);
-    kit.arena = &arena;
-    kit.phase = name ? phase_word(name, &arena) : NULL;
-    etp_status st = name && !kit.phase ? etp_fail_nomem(err, name) : write_all(&kit, err);
-    etp_arena_dispose(&arena);
-    return st;
+    kit->session = session;
+    kit->ab = etp_ab_answer(session);
+    kit->run = etp_ab_run(session);
+    kit->arena = arena;
+    kit->phase = name ? phase_word(name, arena) : NULL;
+    return name && !kit->phase ? etp_fail_nomem(err, name) : write_all(kit, err);
+}
+
+static etp_status write_phases(const etp_ab_session *session, etp_kit *kits, etp_arena *arenas,
+                               etp_error *err)
+{
+    ETP_TRY(write_phase(session, NULL, &arenas[0], &kits[0], err));
+    for (size_t i = 0; i < session->n_later; i++) {
+        const etp_ab_session *later = session->later[i];
+        const char *name = etp_ab_answer(later)->phase->name;
+        ETP_TRY(write_phase(later, name, &arenas[i + 1], &kits[i + 1], err));
+    }
+    kits[0].later = &kits[1];
+    kits[0].n_later = session->n_later;
+    bool tables = session->n_later == 0 || of_tables(session);
+    return tables ? ETP_OK : write_documents(&kits[0], err);
 }
 
 // The first phase's files are those of a session without any, each later one's stand beside them.
@@ -448,13 +466,20 @@ static etp_status write_kit(const etp_ab_session *session, const char *dir,
                             const etp_kit_options *options, etp_run_deriving *deriving,
                             bool timelines, etp_error *err)
 {
-    const etp_kit kit = {
-        .dir = dir, .deriving = deriving, .options = options, .timelines = timelines};
-    etp_status st = write_phase(session, &kit, NULL, err);
-    for (size_t i = 0; st == ETP_OK && i < session->n_later; i++) {
-        const etp_ab_session *later = session->later[i];
-        st = write_phase(later, &kit, etp_ab_answer(later)->phase->name, err);
+    size_t n = session->n_later + 1;
+    etp_arena list = {0};
+    etp_kit *kits = ETP_NEW_ARRAY(&list, etp_kit, n);
+    etp_arena *arenas = ETP_NEW_ARRAY(&list, etp_arena, n);
+    etp_status st = kits && arenas ? ETP_OK : etp_fail_nomem(err, dir);
+    for (size_t i = 0; st == ETP_OK && i < n; i++) {
+        kits[i] =
+            (etp_kit){.dir = dir, .deriving = deriving, .options = options, .timelines = timelines};
     }
+    st = st == ETP_OK ? write_phases(session, kits, arenas, err) : st;
+    for (size_t i = 0; arenas && i < n; i++) {
+        etp_arena_dispose(&arenas[i]);
+    }
+    etp_arena_dispose(&list);
     return st;
 }
 

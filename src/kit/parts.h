@@ -44,7 +44,9 @@ typedef struct etp_kit {
     struct {
         const char **items;
         size_t n, cap;
-    } csv_files; // written so far
+    } csv_files;                 // written so far
+    const struct etp_kit *later; // of a session's first phase, once all others are written
+    size_t n_later;
 } etp_kit;
 
 // Where each RunData of a dump went: block and place in the block's columns.

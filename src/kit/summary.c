@@ -18,6 +18,19 @@ static void put_threads(etp_json *j, const etp_kit_arm *arm)
     etp_json_kv_u64_if(j, "threads", arm->arm->threads, arm->arm->threads);
 }
 
+// The session's first phase is KIT itself; without phases there is no other.
+static const etp_kit *kit_of(const etp_kit *kit, size_t phase)
+{
+    return phase == 0 ? kit : &kit->later[phase - 1];
+}
+
+static void put_phase(const etp_kit *kit, etp_json *j)
+{
+    if (kit->ab->phase) {
+        etp_json_kv_z(j, "phase", kit->ab->phase->name);
+    }
+}
+
 static void put_model(const etp_kit *kit, etp_json *j, etp_arena *scratch)
 {
     const char *name = kit->run ? etp_arena_printf(scratch, "%s.pte", kit->stem) : NULL;
@@ -60,6 +73,7 @@ static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_jso
     etp_kit_moments m = etp_kit_describe(v, n);
     etp_json_begin_object(j);
     etp_json_kv_z(j, "experiment", arm->arm->name);
+    put_phase(kit, j);
     etp_json_key(j, "metrics");
     etp_json_begin_object(j);
     etp_json_kv_u64(j, "runs", n);
@@ -99,8 +113,11 @@ etp_status etp_kit_metrics(const etp_kit *kit, const etp_kit_arm *none, etp_sink
     put_model(kit, &j, scratch);
     etp_json_key(&j, "results");
     etp_json_begin_array(&j);
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        ETP_TRY(metrics_of(kit, &kit->arms[i], &j, scratch, err));
+    for (size_t p = 0; p <= kit->n_later; p++) {
+        const etp_kit *of = kit_of(kit, p);
+        for (size_t i = 0; i < of->n_arms; i++) {
+            ETP_TRY(metrics_of(of, &of->arms[i], &j, scratch, err));
+        }
     }
     etp_json_end(&j);
     etp_json_end(&j);
@@ -150,6 +167,7 @@ static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d,
     etp_json_kv_z(j, "csv_timeline", etp_kit_timeline_file(kit, arm));
     etp_json_kv_z(j, "csv_stats", etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS));
     etp_json_kv_z(j, "experiment", arm->arm->name);
+    put_phase(kit, j);
     etp_json_kv_u64(j, "runs", runs);
     int64_t rest = mean.boundary_ns + mean.framework_ns + mean.unexplained_ns;
     etp_ns_member(j, "execute_ns", runs ? mean.execute_ns : ETP_NS_UNKNOWN);
@@ -158,12 +176,13 @@ static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d,
     return ETP_OK;
 }
 
-static void put_experiment(const etp_kit_arm *arm, etp_json *j)
+static void put_experiment(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j)
 {
     int64_t five[ETP_KIT_CATEGORY_COUNT] = {0};
     bool occurs[ETP_KIT_CATEGORY_COUNT] = {false};
     etp_json_begin_object(j);
     etp_json_kv_z(j, "experiment", arm->arm->name);
+    put_phase(kit, j);
     put_threads(j, arm);
     etp_json_kv_z(j, "level", arm->arm->level_name);
     put_categories(&arm->mean, "categories_ms", j);
@@ -194,40 +213,59 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     etp_json_end(j);
 }
 
+static etp_status put_dumps(const etp_kit *kit, etp_json *j, etp_arena *scratch, etp_error *err)
+{
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        for (size_t d = 0; d < kit->arms[i].n_dumps; d++) {
+            ETP_TRY(put_dump(kit, &kit->arms[i], d, j, scratch, err));
+        }
+    }
+    return ETP_OK;
+}
+
+static uint64_t count_dumps(const etp_kit *kit)
+{
+    uint64_t n = 0;
+    for (size_t p = 0; p <= kit->n_later; p++) {
+        for (size_t i = 0; i < kit_of(kit, p)->n_arms; i++) {
+            n += kit_of(kit, p)->arms[i].n_dumps;
+        }
+    }
+    return n;
+}
+
 etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                                     etp_arena *scratch, etp_error *err)
 {
     (void)none;
     etp_json j;
-    uint64_t n_dumps = 0;
     etp_json_init(&j, sink, true);
     etp_json_begin_object(&j);
     etp_json_kv_z(&j, "run_dir", ".");
     etp_json_kv_null(&j, "etrecord");
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        n_dumps += kit->arms[i].n_dumps;
-    }
-    etp_json_kv_u64(&j, "etdump_count", n_dumps);
+    etp_json_kv_u64(&j, "etdump_count", count_dumps(kit));
     put_categories(kit->n_arms ? &kit->arms[0].mean : NULL, "category_totals_ms", &j);
     etp_json_kv_z(&j, "category_totals_of", kit->n_arms ? kit->arms[0].arm->name : NULL);
     etp_json_key(&j, "experiments");
     etp_json_begin_array(&j);
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        put_experiment(&kit->arms[i], &j);
+    for (size_t p = 0; p <= kit->n_later; p++) {
+        for (size_t i = 0; i < kit_of(kit, p)->n_arms; i++) {
+            put_experiment(kit_of(kit, p), &kit_of(kit, p)->arms[i], &j);
+        }
     }
     etp_json_end(&j);
     etp_json_key(&j, "per_etdump");
     etp_json_begin_array(&j);
-    for (size_t i = 0; i < kit->n_arms; i++) {
-        for (size_t d = 0; d < kit->arms[i].n_dumps; d++) {
-            ETP_TRY(put_dump(kit, &kit->arms[i], d, &j, scratch, err));
-        }
+    for (size_t p = 0; p <= kit->n_later; p++) {
+        ETP_TRY(put_dumps(kit_of(kit, p), &j, scratch, err));
     }
     etp_json_end(&j);
     etp_json_key(&j, "csv_files");
     etp_json_begin_array(&j);
-    for (size_t i = 0; i < kit->csv_files.n; i++) {
-        etp_json_z(&j, kit->csv_files.items[i]);
+    for (size_t p = 0; p <= kit->n_later; p++) {
+        for (size_t i = 0; i < kit_of(kit, p)->csv_files.n; i++) {
+            etp_json_z(&j, kit_of(kit, p)->csv_files.items[i]);
+        }
     }
     etp_json_end(&j);
     etp_json_end(&j);

@@ -52,11 +52,36 @@ def look(folder, stem, name, levels):
         expect({"ops_stats.csv", "run0_timeline.csv"} <= kinds, arm, "has its timelines", kinds)
 
 
+def look_at_documents(run):
+    """The two documents whose names say no phase hold all of them."""
+    arms = {f"linux_{level}_{phase.replace(' @', '').replace(' ', '')}": (phase, ns) for phase, levels in TIMES.items()
+            for level, ns in levels.items()}
+    metrics = {r["experiment"]: r for r in json.loads((run / "metrics.json").read_text())["results"]}
+    expect(set(metrics) == set(arms), "metrics.json", "has every experiment", sorted(metrics))
+    summary = json.loads((run / "analysis_summary.json").read_text())
+    told = {e["experiment"]: e for e in summary["experiments"]}
+    expect(set(told) == set(arms), "analysis_summary.json", "has every experiment", sorted(told))
+    dumps = sorted(str(p.relative_to(run)) for p in run.rglob("*.etdump*"))
+    named = sorted(d["etdump"] for d in summary["per_etdump"])
+    expect(named == dumps and summary["etdump_count"] == len(dumps), "analysis_summary.json", "has every recording",
+           len(named), len(dumps))
+    tables = sorted(str(p.relative_to(run)) for p in run.rglob("*.csv") if "program" not in p.parts)
+    expect(sorted([*summary["csv_files"], "samples.csv"]) == tables, "analysis_summary.json", "has every table",
+           set(tables) ^ set(summary["csv_files"]))
+    for name, (phase, ns) in arms.items():
+        for what in metrics.get(name, {}), told.get(name, {}):
+            expect(what.get("phase") == phase, name, "says its phase", what.get("phase"))
+        median = metrics.get(name, {"metrics": {"median_ms": 0}})["metrics"]["median_ms"]
+        expect(abs(median * 1e6 / ns - 1) < 2e-4, name, "has its own latency", median)
+    expect({d["phase"] for d in summary["per_etdump"] if "phase" in d} == set(TIMES), "recordings", "say their phase")
+
+
 with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
     run = phase_folders.make(pathlib.Path(place) / "run", lambda p, level, t, m: TIMES[p][level])
     subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     for phase, chosen in TIMES.items():
         look(run, "m0", phase, chosen)
+    look_at_documents(run)
     said = subprocess.run([ETPROF, "validate", run, "--format", "json"], capture_output=True, text=True,
                           check=False).stdout
     wrong = [c for c in json.loads(said)["checks"] if c["id"] == "summary.speedup" and not c["ok"]]
