@@ -143,6 +143,13 @@ ETP_API etp_verdict etp_verdict_of(double lo_ln, double hi_ln, size_t blocks, do
 // of its logarithmic half-width: 1 + 1.5/k. The rule sees the spread alone, never the ratio.
 ETP_API double etp_sequential_widening(size_t k);
 ETP_API void etp_paired_widen(etp_paired *p, double factor, double margin);
+// How far the mean of N independent readings of a clock that cuts to steps of STEP can be from the
+// truth, with 95 % confidence whatever the times are: STEP · min(1, √(ln(2 ÷ 0.05) ÷ 2n)), as each
+// reading is off by a value from a range of one STEP (Hoeffding 1963, theorem 2). Never below half
+// a STEP, which the median of a launch can hide however many there are.
+ETP_API double etp_clock_doubt(double step, size_t n);
+// Adds such a doubt, as a logarithm, to the half-width (root of the sum of squares).
+ETP_API void etp_paired_blur(etp_paired *p, double doubt_ln, double margin);
 // Is this a look, and is the widened half-width at most ln(1 + target)?
 ETP_API bool etp_precise_enough(const double *log_ratios, size_t k, double target_rel);
 
@@ -305,6 +312,7 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     double confidence;             // 0: ETP_CONFIDENCE
     uint64_t seed;                 // of the sign-flip draws
     bool sequential;               // the session stopped by precision: intervals are widened
+    double clock_ns; // step of the clock that the durations were read from, 0: as fine as they are
 } etp_stats_options;
 
 // ---- cycles and clock ----

@@ -62,6 +62,7 @@ typedef struct etp_trace_block {
 typedef struct etp_trace_options { // a zeroed struct means the defaults
     uint64_t ticks_num, ticks_den; // ns = ticks × num ÷ den; 0 means 1
     const etp_allocator *alloc;    // NULL: the C library's
+    uint64_t last;                 // only so many executions, the last of the file; 0: all
 } etp_trace_options;
 
 // Verifies BYTES as an ETDump (size-prefixed or plain) and groups it. BYTES must outlive *out.

@@ -479,6 +479,7 @@ typedef struct etp_ab_phase { // of a session that measured several; see etp_run
     const char *name, *kind;  // "decode @256", "decode"
     uint64_t tokens;          // of an iteration; 0: no text
     uint64_t depth, prompt, calls;
+    uint64_t clock_ns;       // step of the clock that timed a call, 0: nanoseconds
     const struct etp_ab *ab; // its answer, as if it had been measured alone
 } etp_ab_phase;
 

@@ -175,6 +175,18 @@ static etp_status open_timeline(etp_ab_session *s, size_t at, etp_error *err)
     return st == ETP_OK ? ETP_OK : etp_fail_nomem(err, "timeline");
 }
 
+// A runner of language models records all of an answer: what calls the prompt, then the tokens. The
+// calls of a phase that it was asked for stand last.
+static uint64_t calls_of(const etp_ab_session *s, uint32_t arm)
+{
+    const etp_run *run = &s->run;
+    if (!s->has_run || arm >= run->arms.n || run->arms.items[arm].phase >= run->phases.n) {
+        return 0;
+    }
+    const etp_run_phase *p = &run->phases.items[run->arms.items[arm].phase];
+    return p->clock_ns > 0 ? p->calls : 0;
+}
+
 static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
 {
     etp_ab_dump *d = &s->dumps.items[at];
@@ -185,7 +197,8 @@ static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
         return open_timeline(s, at, err);
     }
     ETP_TRY(etp_file_open_unpacked(d->path, DUMP_LIMIT, &d->file, err));
-    etp_status st = etp_trace_open(d->file.bytes, NULL, &d->trace, err);
+    const etp_trace_options how = {.last = calls_of(s, d->arm)};
+    etp_status st = etp_trace_open(d->file.bytes, &how, &d->trace, err);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", d->path);
 }
 

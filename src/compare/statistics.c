@@ -19,12 +19,25 @@ etp_sample etp_ab_sample_of(const etp_run_sample *in)
                         in->iteration, use_of(in->phase), in->duration_ns};
 }
 
+// The coarsest of the phases that RUN has arms of: one, where each phase is answered by itself.
+static double clock_of(const etp_run *run)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < run->arms.n; i++) {
+        uint32_t phase = run->arms.items[i].phase;
+        uint64_t own = phase < run->phases.n ? run->phases.items[phase].clock_ns : 0;
+        ns = own > ns ? own : ns;
+    }
+    return (double)ns;
+}
+
 etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin)
 {
     return (etp_stats_options){.baseline = baseline,
                                .margin = margin,
                                .seed = run->settings.seed,
-                               .sequential = etp_run_was_looked_at(&run->settings)};
+                               .sequential = etp_run_was_looked_at(&run->settings),
+                               .clock_ns = clock_of(run)};
 }
 
 etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out, etp_error *err)

@@ -80,6 +80,7 @@ static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
                           .depth = p->depth,
                           .prompt = p->prompt,
                           .calls = p->calls,
+                          .clock_ns = p->clock_ns,
                           .ab = &s->ab};
 }
 

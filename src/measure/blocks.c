@@ -95,7 +95,8 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         } else {
             ETP_TRY(pilot_arm(s, i, err));
         }
-        const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
+        const etp_session_plan_phase *phase = // an iteration of others is a whole answer
+            s->plan->arms[i].foreign ? NULL : etp_session_phase_of(s->plan, i);
         etp_arm_counts *counts = &s->arms[i].counts;
         counts->warmup =
             etp_phase_whole(phase, counts->warmup); // later ones begin at its first step

@@ -25,6 +25,9 @@ typedef struct foreign_launch { // state of one call
     etp_strbuf text;    // what is kept of stderr and, where that is empty, stdout
     const char *report; // of etprof-launch, on the device
     uint64_t warmup;
+    uint64_t letters; // TEXT: of the prompt
+    uint64_t
+        counted; // TEXT: tokens its tokenizer made of them, where others were asked for; else 0
 } foreign_launch;
 
 static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt, ...)
@@ -77,6 +80,11 @@ etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cp
     return out->text ? ETP_OK : etp_fail_nomem(err, "the probe");
 }
 
+static bool is_decode(const etp_session_plan_phase *p)
+{
+    return strcmp(p->kind, "decode") == 0;
+}
+
 // ---- the command line ----
 
 typedef struct argument_list {
@@ -102,12 +110,78 @@ static void flag(foreign_launch *r, argument_list *w, etp_foreign_flag known, co
     }
 }
 
+static const char *count_text(foreign_launch *r, uint64_t n)
+{
+    return etp_arena_printf(r->arena, "%llu", (unsigned long long)n);
+}
+
+static void add_executor(foreign_launch *r, argument_list *w)
+{
+    const etp_launch_request *q = r->request;
+    bool files = q->inputs && strcmp(q->inputs, "ones") != 0;
+    flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
+    flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
+    flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? q->inputs : NULL);
+    flag(r, w, ETP_FOREIGN_PRINT_OUTPUT, "print_output", "none");
+    flag(r, w, ETP_FOREIGN_OUTPUT_FILE, "output_file",
+         q->outputs ? etp_arena_printf(r->arena, "%s/output", q->outputs) : NULL);
+}
+
+// "a a a" or "aaa".
+static const char *prompt_of(foreign_launch *r)
+{
+    bool packed = r->foreign->prompt.letters;
+    size_t n = (size_t)r->letters, each = packed ? 1 : 2;
+    char *text = etp_arena_alloc_raw(r->arena, n * each + 1, 1);
+    for (size_t i = 0; text && i < n; i++) {
+        text[i * each] = 'a';
+        text[i * each + each - 1] = packed ? 'a' : ' ';
+    }
+    if (text) {
+        text[n * each - (packed ? 0 : 1)] = '\0';
+    }
+    return text;
+}
+
+// The prompt's tokens, and those after it: the first is the prompt's own result.
+static uint64_t prompt_tokens(const etp_session_plan_phase *p)
+{
+    return is_decode(p) ? p->depth : p->tokens * p->calls;
+}
+
+static uint64_t new_tokens(const etp_session_plan_phase *p)
+{
+    return 1 + (is_decode(p) ? p->calls : 0);
+}
+
+static void add_text(foreign_launch *r, argument_list *w)
+{
+    const etp_launch_request *q = r->request;
+    const bool *has = r->foreign->flags;
+    uint64_t asked = prompt_tokens(q->phase), more = new_tokens(q->phase);
+    flag(r, w, ETP_FOREIGN_TOKENIZER_PATH, "tokenizer_path", q->tokenizer);
+    flag(r, w, ETP_FOREIGN_PROMPT, "prompt", prompt_of(r));
+    if (has[ETP_FOREIGN_MAX_NEW_TOKENS]) {
+        flag(r, w, ETP_FOREIGN_MAX_NEW_TOKENS, "max_new_tokens", count_text(r, more));
+    } else {
+        flag(r, w, ETP_FOREIGN_SEQ_LEN, "seq_len", count_text(r, asked + more));
+    }
+    flag(r, w, ETP_FOREIGN_TEMPERATURE, "temperature", "0");
+    flag(r, w, ETP_FOREIGN_IGNORE_EOS, "ignore_eos", "true");
+    if (has[ETP_FOREIGN_NUM_EXECUTIONS]) {
+        flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
+    } else { // a recording is of one answer alone
+        flag(r, w, ETP_FOREIGN_WARMUP, "warmup", q->dump ? NULL : "true");
+    }
+    flag(r, w, has[ETP_FOREIGN_DATA_PATHS] ? ETP_FOREIGN_DATA_PATHS : ETP_FOREIGN_DATA_PATH,
+         has[ETP_FOREIGN_DATA_PATHS] ? "data_paths" : "data_path", q->data);
+}
+
 // etprof-launch's part first.
-static bool build_arguments(foreign_launch *r, argument_list *w)
+static bool build_arguments(foreign_launch *r, argument_list *w, const char *dump)
 {
     const etp_launch_request *q = r->request;
     etp_arena *a = r->arena;
-    bool files = q->inputs && strcmp(q->inputs, "ones") != 0;
     if (q->arm->mask[0]) {
         add(w, "--mask");
         add(w, q->arm->mask);
@@ -132,16 +206,14 @@ static bool build_arguments(foreign_launch *r, argument_list *w)
     add(w, "--");
     add(w, r->foreign->there);
     flag(r, w, ETP_FOREIGN_MODEL_PATH, "model_path", q->model);
-    flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions",
-         etp_arena_printf(a, "%llu", (unsigned long long)r->log.executions));
     flag(r, w, ETP_FOREIGN_CPU_THREADS, "cpu_threads", etp_arena_printf(a, "%u", q->arm->threads));
-    flag(r, w, ETP_FOREIGN_ETDUMP_PATH, "etdump_path", q->dump);
-    flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
+    flag(r, w, ETP_FOREIGN_ETDUMP_PATH, "etdump_path", dump);
     flag(r, w, ETP_FOREIGN_METHOD_NAME, "method_name", q->method);
-    flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? q->inputs : NULL);
-    flag(r, w, ETP_FOREIGN_PRINT_OUTPUT, "print_output", "none");
-    flag(r, w, ETP_FOREIGN_OUTPUT_FILE, "output_file",
-         q->outputs ? etp_arena_printf(a, "%s/output", q->outputs) : NULL);
+    if (r->foreign->kind == ETP_FOREIGN_TEXT) {
+        add_text(r, w);
+    } else {
+        add_executor(r, w);
+    }
     return !w->failed;
 }
 
@@ -257,6 +329,68 @@ static bool spread_total(foreign_launch *r)
     return !log->failed;
 }
 
+// One answer as an iteration of its phase: the time of a call.
+static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
+{
+    const etp_session_plan_phase *p = r->request->phase;
+    bool decode = is_decode(p);
+    uint64_t asked = prompt_tokens(p), ms = decode ? said->decode_ms : said->prefill_ms;
+    if (said->prompt_tokens != asked) {
+        r->counted = said->prompt_tokens;
+        return mark_lost(r, ETP_LOST_GARBAGE,
+                         "its tokenizer makes %llu tokens of a prompt of %llu letters, wanted were "
+                         "%llu: it joins or splits letters; ask for another length of --prefill or "
+                         "--depth",
+                         (unsigned long long)said->prompt_tokens, (unsigned long long)r->letters,
+                         (unsigned long long)asked);
+    }
+    if (decode && said->new_tokens != p->calls) {
+        return mark_lost(r, ETP_LOST_GARBAGE,
+                         "its statistics have %llu tokens after the prompt's, asked were %llu%s",
+                         (unsigned long long)said->new_tokens, (unsigned long long)p->calls,
+                         said->new_tokens < p->calls && !r->foreign->flags[ETP_FOREIGN_IGNORE_EOS]
+                             ? " (the text ended, and this runner has no --ignore_eos): give a "
+                               "smaller --decode"
+                             : "");
+    }
+    if (ms == 0) {
+        return mark_lost(r, ETP_LOST_GARBAGE,
+                         "%s took less than a millisecond, which is all that its clock counts: ask "
+                         "for more tokens",
+                         p->name);
+    }
+    uint64_t after = decode ? 0 : said->decode_ms, took = (ms + after) * 1000000;
+    etp_launch_iteration item = {said->ended_ns > took ? said->ended_ns - took : 0,
+                                 ms * 1000000 / p->calls};
+    r->log.failed = r->log.failed || !ETP_PUSH(r->arena, &r->log.iterations, item);
+    return true;
+}
+
+static bool take_answers(foreign_launch *r)
+{
+    etp_foreign_log *log = &r->log;
+    if (log->bad[0]) {
+        return mark_lost(r, ETP_LOST_GARBAGE, "its statistics (PyTorchObserver) cannot be: %s",
+                         log->bad);
+    }
+    if (log->answers.n == 0) {
+        return mark_lost(r, ETP_LOST_GARBAGE,
+                         "no statistics in its output (\"PyTorchObserver {...}\" on a line of its "
+                         "own): it is no runner of language models, or prints them elsewhere "
+                         "(Android: logcat)");
+    }
+    if (log->answers.n != log->executions) {
+        return mark_lost(r, ETP_LOST_GARBAGE, "it gave statistics of %zu answers, asked were %llu",
+                         log->answers.n, (unsigned long long)log->executions);
+    }
+    for (size_t i = 0; i < log->answers.n; i++) {
+        if (!take_answer(r, &log->answers.items[i])) {
+            return false;
+        }
+    }
+    return !log->failed || mark_lost(r, ETP_LOST_START, "out of memory");
+}
+
 static bool check_log(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
@@ -267,6 +401,9 @@ static bool check_log(foreign_launch *r)
         return mark_lost(r, ETP_LOST_GARBAGE,
                          "the runner ignores its flags: %llu threads, told was %u",
                          (unsigned long long)log->threads, r->request->arm->threads);
+    }
+    if (log->kind == ETP_FOREIGN_TEXT) {
+        return take_answers(r);
     }
     if (log->iterations.n == 0 && log->total_n == log->executions && !spread_total(r)) {
         return mark_lost(r, ETP_LOST_START, "out of memory");
@@ -370,34 +507,46 @@ static bool go(foreign_launch *r)
     return ok && check_end(r) && take_report(r) && check_log(r);
 }
 
-etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request, etp_arena *arena,
-                           etp_launch_outcome *out, etp_error *err)
+// The prompt of a first launch shows what the tokenizer makes of it; the next is asked for with as
+// many letters as that tells. True: it is worth another try.
+static bool learn_prompt(foreign_launch *r, etp_foreign *foreign)
 {
-    *out = (etp_launch_outcome){0};
-    foreign_launch *r = ETP_NEW(arena, foreign_launch);
-    ETP_NEED(r, err, "a launch");
-    *r = (foreign_launch){
-        .device = device,
-        .request = request,
-        .foreign = request->arm->foreign,
-        .arena = arena,
-        .out = out,
-        .process = {.in_fd = -1, .out_fd = -1, .err_fd = -1}
-    };
-    bool pilot = request->pilot_warmup_ns > 0;
-    r->warmup = pilot ? PILOT_WARMUP : request->warmup;
-    r->log.arena = arena;
-    r->log.executions = r->warmup + request->iterations;
-    etp_strbuf_init(&r->text, arena);
-    ETP_TRY(device->ops->scratch(device, "launch-report", arena, &r->report, err));
-    // A tracer writes a file in any case; not into the folder it stands in.
-    etp_launch_request with_dump = *request;
-    if (!request->dump && r->foreign->flags[ETP_FOREIGN_ETDUMP_PATH]) {
-        ETP_TRY(device->ops->scratch(device, "unwanted.etdump", arena, &with_dump.dump, err));
+    uint64_t asked = r->request->phase ? prompt_tokens(r->request->phase) : 0;
+    if (r->counted == 0) {
+        return false;
     }
-    r->request = &with_dump;
+    if (!foreign->prompt.letters && r->letters > 2 && r->counted > r->letters + r->letters / 2) {
+        foreign->prompt.letters = true; // spaces are tokens of their own
+        return true;
+    }
+    int64_t extra = (int64_t)r->counted - (int64_t)r->letters;
+    bool more = extra != foreign->prompt.extra && extra < (int64_t)asked;
+    foreign->prompt.extra = more ? extra : foreign->prompt.extra;
+    return more;
+}
+
+static void set_prompt(foreign_launch *r)
+{
+    if (r->request->phase && r->foreign->kind == ETP_FOREIGN_TEXT) {
+        int64_t n = (int64_t)prompt_tokens(r->request->phase) - r->foreign->prompt.extra;
+        r->letters = n > 0 ? (uint64_t)n : 1;
+    }
+}
+
+static etp_status run_once(foreign_launch *r, etp_error *err)
+{
+    etp_device *device = r->device;
+    const etp_launch_request *request = r->request;
+    etp_launch_outcome *out = r->out;
+    etp_strbuf_init(&r->text, r->arena);
+    ETP_TRY(device->ops->scratch(device, "launch-report", r->arena, &r->report, err));
+    // A tracer writes a file in any case; not into the folder it stands in.
+    const char *dump = request->dump;
+    if (!dump && r->foreign->flags[ETP_FOREIGN_ETDUMP_PATH]) {
+        ETP_TRY(device->ops->scratch(device, "unwanted.etdump", r->arena, &dump, err));
+    }
     argument_list w = {0};
-    ETP_NEED(build_arguments(r, &w), err, "a launch");
+    ETP_NEED(build_arguments(r, &w, dump), err, "a launch");
     const char *const env[] = {NULL};
     etp_error start_err;
     if (device->ops->start(device, w.items, env, &r->process, &start_err) != ETP_OK) {
@@ -411,5 +560,38 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     out->n_warmup = r->log.iterations.n >= r->warmup ? r->warmup : 0;
     out->n_iterations = r->log.iterations.n - out->n_warmup;
     out->log = etp_strbuf_str(&r->text);
+    return ETP_OK;
+}
+
+etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request, etp_arena *arena,
+                           etp_launch_outcome *out, etp_error *err)
+{
+    etp_foreign *foreign = request->arm->foreign;
+    bool text = foreign->kind == ETP_FOREIGN_TEXT, pilot = request->pilot_warmup_ns > 0;
+    bool repeats = !text || foreign->flags[ETP_FOREIGN_NUM_EXECUTIONS];
+    foreign_launch *r = ETP_NEW(arena, foreign_launch);
+    ETP_NEED(r, err, "a launch");
+    for (int attempt = 0; attempt < 3; attempt++) {
+        *out = (etp_launch_outcome){0};
+        *r = (foreign_launch){
+            .device = device,
+            .request = request,
+            .foreign = foreign,
+            .arena = arena,
+            .out = out,
+            .process = {.in_fd = -1, .out_fd = -1, .err_fd = -1}
+        };
+        r->warmup = !repeats || (text && request->dump) ? 0
+                    : pilot                             ? PILOT_WARMUP
+                                                        : request->warmup;
+        r->log.arena = arena;
+        r->log.kind = foreign->kind;
+        r->log.executions = repeats ? r->warmup + request->iterations : 1;
+        set_prompt(r);
+        ETP_TRY(run_once(r, err));
+        if (out->ok || out->interrupted || !text || !learn_prompt(r, foreign)) {
+            break;
+        }
+    }
     return ETP_OK;
 }

@@ -19,8 +19,21 @@ typedef enum etp_foreign_flag { // of executor_runner; old releases lack some
     ETP_FOREIGN_METHOD_NAME,
     ETP_FOREIGN_PRINT_OUTPUT,
     ETP_FOREIGN_DATA_PATH,
+    ETP_FOREIGN_TOKENIZER_PATH, // these of llama_main
+    ETP_FOREIGN_PROMPT,
+    ETP_FOREIGN_MAX_NEW_TOKENS,
+    ETP_FOREIGN_SEQ_LEN,
+    ETP_FOREIGN_TEMPERATURE,
+    ETP_FOREIGN_IGNORE_EOS,
+    ETP_FOREIGN_WARMUP,
+    ETP_FOREIGN_DATA_PATHS,
     ETP_FOREIGN_FLAGS
 } etp_foreign_flag;
+
+typedef enum etp_foreign_kind {
+    ETP_FOREIGN_EXECUTOR, // executor_runner: repeats an inference, and logs each one's time
+    ETP_FOREIGN_TEXT      // llama_main: answers a prompt, and prints its statistics once
+} etp_foreign_kind;
 
 struct etp_foreign {   // one build; texts live in the arena given to inspect
     const char *path;  // absolute, here
@@ -35,12 +48,18 @@ struct etp_foreign {   // one build; texts live in the arena given to inspect
     etp_known sme;     // holds code that starts streaming mode (arm64)
     etp_known logging; // says how long an inference took
     bool flags[ETP_FOREIGN_FLAGS];
+    etp_foreign_kind kind;
     const char *summary; // one line of all that
+    struct {             // TEXT: what its tokenizer makes of a prompt, learned in the first launch
+        bool letters;    // "aaa"; else "a a a"
+        int64_t extra;   // tokens beyond the letters of a prompt
+    } prompt;
 };
 
-// ETP_IO, ETP_ENVIRONMENT when it is not executable.
-ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *out,
-                                             etp_error *err);
+// ETP_IO, ETP_ENVIRONMENT when it is not executable. KIND ("llama", "executor") says what it is,
+// NULL: what its file shows.
+ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *arena,
+                                             etp_foreign *out, etp_error *err);
 // Does the program take executor_runner's flags? False when it cannot be read.
 bool etp_foreign_is(const char *path);
 // In what the files of two builds differ beyond their bytes: "compiler: GCC 12 and clang 19; ...".
@@ -57,6 +76,27 @@ ETP_NODISCARD etp_status etp_foreign_plan(const etp_session_plan_options *option
                                           const etp_device *device, etp_arena *arena,
                                           etp_session_plan *out, etp_error *err);
 
+// ---- runners of language models: llama_main, TextLLMRunner ----
+
+#define ETP_FOREIGN_CLOCK_NS 1000000u // their statistics count whole milliseconds
+
+typedef struct etp_foreign_stats {           // one answer, as "PyTorchObserver {...}" tells it
+    uint64_t prompt_tokens, new_tokens;      // the first new one is the prefill's, not counted
+    uint64_t load_ms, prefill_ms, decode_ms; // prefill with the tokenizer, decode with the sampling
+    uint64_t ended_ns;                       // when its line came
+} etp_foreign_stats;
+
+// Reads what follows "PyTorchObserver " in a line. False: WHY says what is wrong.
+bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, size_t why_cap);
+
+// Settles prefill, decode and depth in SET for a runner of language models; ETP_USAGE says what
+// such a runner cannot be asked.
+ETP_NODISCARD etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena,
+                                                 etp_error *err);
+// After the phases were made: which of them such a runner can tell, and with which clock.
+ETP_NODISCARD etp_status etp_foreign_text_phases(etp_session_plan *plan, etp_arena *arena,
+                                                 etp_error *err);
+
 // ---- its log ----
 
 typedef struct etp_foreign_log {
@@ -67,10 +107,16 @@ typedef struct etp_foreign_log {
         size_t n, cap;
     } iterations;
     uint64_t load_ns, total_ns, total_n, threads; // 0: it did not say
-    bool failed;                                  // out of memory
-    char wrong[160];                              // what contradicts the request, "" nothing
-    struct {                                      // of stdout and stderr
-        char text[512];
+    etp_foreign_kind kind;
+    struct {
+        etp_foreign_stats *items;
+        size_t n, cap;
+    } answers;       // TEXT
+    bool failed;     // out of memory
+    char wrong[300]; // what contradicts the request, "" nothing
+    char bad[200];   // what is wrong with its statistics, "" nothing
+    struct {         // of stdout and stderr
+        char text[4096];
         size_t n;
         bool skipping; // the rest of a line that is too long
     } lines[2];
@@ -91,6 +137,7 @@ ETP_NODISCARD etp_status etp_foreign_probe(etp_device *device, etp_arena *arena,
 // As etp_launch_run, for an arm with `foreign`.
 ETP_NODISCARD etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request,
                                          etp_arena *arena, etp_launch_outcome *out, etp_error *err);
+
 // Writes outputs.json into DIR, which holds output-<i>.bin as executor_runner writes them, from
 // what the program at MODEL says of its outputs. Outputs whose size is another are left out.
 ETP_NODISCARD etp_status etp_foreign_list_outputs(const char *dir, const char *model,

@@ -15,7 +15,11 @@ static const char *const k_flag_names[ETP_FOREIGN_FLAGS] = {
     [ETP_FOREIGN_ETDUMP_PATH] = "etdump_path", [ETP_FOREIGN_CPU_THREADS] = "cpu_threads",
     [ETP_FOREIGN_INPUTS] = "inputs",           [ETP_FOREIGN_OUTPUT_FILE] = "output_file",
     [ETP_FOREIGN_METHOD_NAME] = "method_name", [ETP_FOREIGN_PRINT_OUTPUT] = "print_output",
-    [ETP_FOREIGN_DATA_PATH] = "data_path",
+    [ETP_FOREIGN_DATA_PATH] = "data_path",     [ETP_FOREIGN_TOKENIZER_PATH] = "tokenizer_path",
+    [ETP_FOREIGN_PROMPT] = "prompt",           [ETP_FOREIGN_MAX_NEW_TOKENS] = "max_new_tokens",
+    [ETP_FOREIGN_SEQ_LEN] = "seq_len",         [ETP_FOREIGN_TEMPERATURE] = "temperature",
+    [ETP_FOREIGN_IGNORE_EOS] = "ignore_eos",   [ETP_FOREIGN_WARMUP] = "warmup",
+    [ETP_FOREIGN_DATA_PATHS] = "data_paths",
 };
 
 static bool holds(etp_bytes b, const void *what, size_t len)
@@ -32,6 +36,20 @@ static bool holds_text(etp_bytes b, const char *text)
 static bool holds_name(etp_bytes b, const char *name)
 {
     return holds(b, name, strlen(name) + 1);
+}
+
+// Of a runner of language models: the flags of llama_main, or, in a script, its statistics too.
+static bool is_text(const bool flags[ETP_FOREIGN_FLAGS])
+{
+    return flags[ETP_FOREIGN_MODEL_PATH] && flags[ETP_FOREIGN_TOKENIZER_PATH] &&
+           (flags[ETP_FOREIGN_MAX_NEW_TOKENS] || flags[ETP_FOREIGN_SEQ_LEN]);
+}
+
+static void find_flags(etp_bytes b, bool program, bool flags[ETP_FOREIGN_FLAGS])
+{
+    for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
+        flags[i] = program ? holds_name(b, k_flag_names[i]) : holds_text(b, k_flag_names[i]);
+    }
 }
 
 // Whole instructions that switch streaming mode or ZA on: SMSTART in its three forms.
@@ -83,7 +101,9 @@ static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
     etp_strbuf_init(&buf, arena);
     etp_strbuf_printf(&buf, "%s", etp_format_bytes(f->bytes, size));
     if (!f->is_elf) {
-        etp_strbuf_appendz(&buf, ", no program file (a script?): what it starts is unknown");
+        etp_strbuf_appendz(&buf, f->kind == ETP_FOREIGN_TEXT
+                                     ? ", a script that names the flags of llama_main"
+                                     : ", no program file (a script?): what it starts is unknown");
     } else {
         const etp_known known[] = {f->tracer, f->xnnpack, f->sme, f->logging};
         etp_strbuf_printf(&buf, ", %s, %s", f->is_static ? "static" : "dynamic",
@@ -113,9 +133,7 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     f->is_static = elf && etp_image_section(image, ".interp").len == 0;
     f->has_symbols =
         elf ? etp_image_section(image, ".symtab").len > 0 : etp_image_symbol_count(image) > 0;
-    for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
-        f->flags[i] = holds_name(b, k_flag_names[i]);
-    }
+    find_flags(b, true, f->flags);
     f->tracer = f->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_YES : ETP_KNOWN_NO;
     // The oldest releases log "Model executed successfully." without a time.
     f->logging = holds_text(b, "Model executed successfully ") ? ETP_KNOWN_YES : ETP_KNOWN_NO;
@@ -127,8 +145,41 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     }
 }
 
-etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *out, etp_error *err)
+// A script has the flags that it names. One that only hands them on, and is said to be such a
+// runner, has those without which nothing could be asked.
+static void read_script(etp_bytes b, const char *kind, etp_foreign *f)
 {
+    static const etp_foreign_flag k_least[] = {
+        ETP_FOREIGN_MODEL_PATH,  ETP_FOREIGN_TOKENIZER_PATH, ETP_FOREIGN_PROMPT,
+        ETP_FOREIGN_TEMPERATURE, ETP_FOREIGN_MAX_NEW_TOKENS, ETP_FOREIGN_CPU_THREADS};
+    find_flags(b, false, f->flags);
+    bool named = f->flags[ETP_FOREIGN_MODEL_PATH];
+    bool text = kind ? strcmp(kind, "llama") == 0 : is_text(f->flags);
+    for (size_t i = 0; i < ETP_FOREIGN_FLAGS && !text; i++) {
+        f->flags[i] = true; // taken for a wrapper around one of today's
+    }
+    for (size_t i = 0; i < sizeof k_least / sizeof *k_least && text && !named; i++) {
+        f->flags[k_least[i]] = true;
+    }
+    f->kind = text ? ETP_FOREIGN_TEXT : ETP_FOREIGN_EXECUTOR;
+    f->tracer = text && !f->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_NO : ETP_KNOWN_NOT;
+}
+
+// llama_main has the flag of recordings in every build, and their writer in those with a tracer.
+static void read_text(etp_bytes b, etp_foreign *f)
+{
+    bool writer = holds_text(b, "ETDumpGen") || holds_text(b, "ETDump file written");
+    f->tracer = f->flags[ETP_FOREIGN_ETDUMP_PATH] && writer ? ETP_KNOWN_YES : ETP_KNOWN_NO;
+    f->flags[ETP_FOREIGN_ETDUMP_PATH] = f->tracer == ETP_KNOWN_YES;
+    f->logging = holds_text(b, "PyTorchObserver") ? ETP_KNOWN_YES : ETP_KNOWN_NOT;
+}
+
+etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *arena,
+                               etp_foreign *out, etp_error *err)
+{
+    if (kind && strcmp(kind, "llama") != 0 && strcmp(kind, "executor") != 0) {
+        return etp_fail(err, ETP_USAGE, "--runner-kind %s: there are executor and llama", kind);
+    }
     *out = (etp_foreign){.machine = "", .build_id = "", .compiler = "", .command_line = ""};
     out->path = etp_os_absolute(path, arena);
     if (!out->path) {
@@ -151,10 +202,13 @@ etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *
     etp_arena scratch = {0};
     if (etp_image_open(file.bytes, &scratch, &image, NULL) == ETP_OK) {
         read_image(file.bytes, image, arena, out);
-    } else { // taken for a wrapper around one of today's
-        for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
-            out->flags[i] = true;
+        bool text = is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS];
+        if (kind ? strcmp(kind, "llama") == 0 : text) {
+            out->kind = ETP_FOREIGN_TEXT;
+            read_text(file.bytes, out);
         }
+    } else {
+        read_script(file.bytes, kind, out);
     }
     etp_arena_dispose(&scratch);
     etp_file_close(&file);
@@ -167,8 +221,10 @@ bool etp_foreign_is(const char *path)
     if (etp_file_open(path, FILE_LIMIT, &file, NULL) != ETP_OK) {
         return false;
     }
-    bool is = holds_text(file.bytes, k_flag_names[ETP_FOREIGN_MODEL_PATH]) &&
-              holds_text(file.bytes, k_flag_names[ETP_FOREIGN_NUM_EXECUTIONS]);
+    bool flags[ETP_FOREIGN_FLAGS];
+    find_flags(file.bytes, false, flags);
+    bool is =
+        is_text(flags) || (flags[ETP_FOREIGN_MODEL_PATH] && flags[ETP_FOREIGN_NUM_EXECUTIONS]);
     etp_file_close(&file);
     return is;
 }

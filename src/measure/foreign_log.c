@@ -4,7 +4,7 @@
 //
 // "Iteration 3 of 10: 1.234567 ms" (newer releases), "Model executed successfully 10 time(s)
 // in 12.3 ms." (older ones: the sum alone), "Model loaded in 4.5 ms.", "Resetting threadpool with
-// num threads = 1".
+// num threads = 1". Of a runner of language models "PyTorchObserver {...}" at the start of a line.
 #include <math.h>
 #include <stdio.h>
 
@@ -93,10 +93,38 @@ static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_
     log->failed = log->failed || !ETP_PUSH(log->arena, &log->iterations, item);
 }
 
+// The statistics of one answer of a runner of language models.
+static void take_answer(etp_foreign_log *log, etp_str text, uint64_t now)
+{
+    etp_foreign_stats stats;
+    char why[sizeof log->bad];
+    if (log->answers.n == log->executions) {
+        wrong(log, "answers: more than", log->executions, "told was", log->executions);
+        return;
+    }
+    if (!etp_foreign_stats_read(text, &stats, why, sizeof why)) {
+        snprintf(log->bad, sizeof log->bad, "%s", log->bad[0] ? log->bad : why);
+        return;
+    }
+    stats.ended_ns = now;
+    log->load_ns = stats.load_ms * 1000000;
+    log->failed = log->failed || !ETP_PUSH(log->arena, &log->answers, stats);
+}
+
 static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
 {
     etp_str rest;
     uint64_t i, n, ns;
+    if (log->kind == ETP_FOREIGN_TEXT) { // the text it answers may look like anything else
+        if (etp_str_starts(line, ETP_STR("PyTorchObserver ")) &&
+            after(line, "PyTorchObserver ", &rest)) {
+            take_answer(log, rest, now);
+        } else if (after(line, "Resetting threadpool with num threads = ", &rest) &&
+                   integer(&rest, &n)) {
+            log->threads = n;
+        }
+        return;
+    }
     if (after(line, "Iteration ", &rest) && integer(&rest, &i) && skip(&rest, " of ") &&
         integer(&rest, &n) && skip(&rest, ": ") && milliseconds(&rest, &ns)) {
         take_iteration(log, i, n, ns, now);

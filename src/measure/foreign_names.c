@@ -169,7 +169,8 @@ void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
     *out = (etp_selftest_result){.text = ""};
     for (uint32_t i = 0; i < plan->n_arms; i++) {
         const etp_foreign *f = plan->arms[i].foreign;
-        if (!f || !f->flags[ETP_FOREIGN_ETDUMP_PATH] || f->tracer == ETP_KNOWN_NO) {
+        if (!f || !f->flags[ETP_FOREIGN_ETDUMP_PATH] || f->tracer == ETP_KNOWN_NO ||
+            f->kind == ETP_FOREIGN_TEXT) {
             return;
         }
     }

@@ -52,11 +52,41 @@ static etp_status need_flag(const etp_foreign *f, etp_foreign_flag flag, bool ne
                     f->path, name, option);
 }
 
+static etp_status check_text_flags(const etp_foreign *f, const etp_session_plan *p,
+                                   uint32_t threads, etp_error *err)
+{
+    const bool *has = f->flags;
+    if (!has[ETP_FOREIGN_MODEL_PATH] || !has[ETP_FOREIGN_PROMPT] ||
+        !(has[ETP_FOREIGN_MAX_NEW_TOKENS] || has[ETP_FOREIGN_SEQ_LEN])) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s does not take llama_main's --%s: it is no runner of language models",
+                        f->path,
+                        !has[ETP_FOREIGN_MODEL_PATH] ? "model_path"
+                        : !has[ETP_FOREIGN_PROMPT]   ? "prompt"
+                                                     : "max_new_tokens");
+    }
+    if (f->is_elf && !p->settings.tokenizer) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s needs the tokenizer of the model, which takes the prompt apart: give "
+                        "--tokenizer FILE",
+                        f->path);
+    }
+    ETP_TRY(need_flag(f, ETP_FOREIGN_CPU_THREADS, threads > 1, "cpu_threads", "--threads", err));
+    ETP_TRY(need_flag(f, ETP_FOREIGN_METHOD_NAME, p->settings.method != NULL, "method_name",
+                      "--method", err));
+    return need_flag(f,
+                     has[ETP_FOREIGN_DATA_PATHS] ? ETP_FOREIGN_DATA_PATHS : ETP_FOREIGN_DATA_PATH,
+                     p->settings.data != NULL, "data_path", "--data", err);
+}
+
 static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, uint32_t threads,
                               etp_error *err)
 {
     const char *inputs = p->inputs[0].spec;
     bool files = strcmp(inputs, "ones") != 0;
+    if (f->kind == ETP_FOREIGN_TEXT) {
+        return check_text_flags(f, p, threads, err);
+    }
     if (!f->flags[ETP_FOREIGN_MODEL_PATH] || !f->flags[ETP_FOREIGN_NUM_EXECUTIONS]) {
         return etp_fail(
             err, ETP_ENVIRONMENT,
@@ -86,7 +116,7 @@ static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_
         return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device is %s", f->path,
                         f->machine, family);
     }
-    if (f->logging == ETP_KNOWN_NO) {
+    if (f->logging == ETP_KNOWN_NO && f->kind == ETP_FOREIGN_EXECUTOR) {
         return etp_fail(
             err, ETP_ENVIRONMENT,
             "%s says nowhere how long an inference took: it was built without logging, or is of a "
@@ -110,7 +140,8 @@ static etp_status give(const char *path, etp_session_plan *p, uint32_t arm, etp_
         }
     }
     p->arms[arm].foreign = ETP_NEW(arena, etp_foreign);
-    return p->arms[arm].foreign ? etp_foreign_inspect(path, arena, p->arms[arm].foreign, err)
+    return p->arms[arm].foreign ? etp_foreign_inspect(path, p->settings.runner_kind, arena,
+                                                      p->arms[arm].foreign, err)
                                 : etp_fail_nomem(err, "the plan");
 }
 
@@ -129,6 +160,7 @@ static bool find_two(const etp_session_plan *p, const etp_foreign **a, const etp
 
 static void judge_tracers(etp_session_plan *p, etp_arena *arena)
 {
+    bool text = p->arms[0].foreign->kind == ETP_FOREIGN_TEXT;
     uint32_t with = 0, without = 0;
     const char *one = "";
     for (uint32_t i = 0; i < p->n_arms; i++) {
@@ -145,17 +177,27 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
                              "pays for it, and nothing can be said about operators",
                              one));
     } else if (without > 0) {
-        etp_plan_note(
-            p, "runner_no_tracer",
-            "the runner was built without event tracer: no operator names, so no breakdown, and "
-            "no proof of "
-            "a level from names (configure ExecuTorch with -DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
+        etp_plan_note(p, "runner_no_tracer",
+                      text
+                          ? "the runner writes no recording (its file shows no event tracer behind "
+                            "--etdump_path): no operator names, so no breakdown, and no proof of a "
+                            "level from "
+                            "names"
+                          : "the runner was built without event tracer: no operator names, so no "
+                            "breakdown, and "
+                            "no proof of "
+                            "a level from names (configure ExecuTorch with "
+                            "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
     } else if (with > 0) {
         etp_plan_note(
             p, "runner_always_traces",
-            "the runner traces every launch: its latency includes the tracer, in all arms alike, "
-            "and its "
-            "recordings include the warm-up, so that the breakdown is slower than the latency");
+            text ? "the runner traces every launch: its latency includes the tracer, in all arms "
+                   "alike"
+                 : "the runner traces every launch: its latency includes the tracer, in all arms "
+                   "alike, "
+                   "and its "
+                   "recordings include the warm-up, so that the breakdown is slower than the "
+                   "latency");
     }
     p->settings.no_trace = p->settings.no_trace || without > 0;
 }
@@ -198,6 +240,39 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
                       what[0] ? what : "their files do not show what"));
 }
 
+// Answers are few in a launch, so counts that nobody gave are fixed: no trial launch.
+static etp_status check_kinds(etp_session_plan *p, etp_error *err)
+{
+    const etp_foreign *first = p->arms[0].foreign;
+    bool repeats = first->flags[ETP_FOREIGN_NUM_EXECUTIONS];
+    for (uint32_t i = 1; i < p->n_arms; i++) {
+        if (p->arms[i].foreign->kind != first->kind) {
+            return etp_fail(err, ETP_USAGE,
+                            "%s and %s are of different kinds: an executor_runner, and a runner of "
+                            "language models",
+                            first->path, p->arms[i].foreign->path);
+        }
+        repeats = repeats && p->arms[i].foreign->flags[ETP_FOREIGN_NUM_EXECUTIONS];
+    }
+    if (first->kind != ETP_FOREIGN_TEXT) {
+        return ETP_OK;
+    }
+    if (!repeats && p->settings.iterations > 1) {
+        return etp_fail(err, ETP_USAGE,
+                        "--iterations %llu: %s answers once and ends; give more --blocks",
+                        (unsigned long long)p->settings.iterations, first->path);
+    }
+    if (p->settings.precision > 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "--precision: this runner's clock counts whole milliseconds, and equal "
+                        "readings would look precise; give --blocks");
+    }
+    p->settings.warmup = p->settings.warmup ? p->settings.warmup : 1;
+    p->settings.iterations = p->settings.iterations ? p->settings.iterations : repeats ? 5 : 1;
+    p->settings.traced = p->settings.traced ? p->settings.traced : 1;
+    return ETP_OK;
+}
+
 etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device *device,
                             etp_arena *arena, etp_session_plan *p, etp_error *err)
 {
@@ -206,7 +281,7 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device 
         return ETP_OK;
     }
     size_t n_threads = o->n_threads ? o->n_threads : 1;
-    size_t n_levels = p->n_arms / (o->n_models * n_threads);
+    size_t n_levels = p->n_arms / (o->n_models * n_threads * (p->n_phases ? p->n_phases : 1));
     if (o->n_runners != 1 && o->n_runners != n_levels) {
         return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
     }
@@ -217,11 +292,12 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device 
             "--runner");
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
-        size_t level = i / n_threads % n_levels;
+        size_t level = i / n_threads % n_levels; // the same in each phase
         ETP_TRY(give(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
         ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
         ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
     }
+    ETP_TRY(check_kinds(p, err));
     judge_builds(p, o->builds != NULL, arena);
     judge_tracers(p, arena);
     return ETP_OK;

@@ -8,10 +8,12 @@
 
 typedef struct etp_launch_request {
     const etp_session_plan_arm *arm;
-    const char *model, *data;           // on the device; data may be NULL
-    const char *kernels_lib;            // likewise
-    const char *inputs, *method, *cpus; // NULL: left out
-    const char *steps;                  // script on the device, which names methods; NULL: none
+    const char *model, *data;            // on the device; data may be NULL
+    const char *kernels_lib;             // likewise
+    const char *inputs, *method, *cpus;  // NULL: left out
+    const char *steps;                   // script on the device, which names methods; NULL: none
+    const etp_session_plan_phase *phase; // what a runner of language models is asked; NULL: none
+    const char *tokenizer;               // of it, on the device; NULL: none
     etp_launch_kind kind;
     uint64_t warmup, iterations; // both counts; warm-up may be 0
     // The pilot: warm-up until this long and this many, then `iterations`. 0: not a pilot.

@@ -485,36 +485,49 @@ bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm)
     return arm == (phases ? etp_session_baseline_of(plan, arm) : plan->baseline);
 }
 
+// *TEXT: somebody else's runner of language models answers.
 static etp_status make_phases(const etp_session_plan_options *o, const etp_device *device,
-                              etp_arena *arena, etp_session_plan *out, etp_error *err)
+                              etp_arena *arena, etp_session_plan *out, bool *text, etp_error *err)
 {
     const etp_settings *set = &out->settings;
+    *text = false;
+    for (size_t i = 0; i < o->n_runners; i++) {
+        etp_foreign *first = ETP_NEW(arena, etp_foreign);
+        ETP_NEED(first, err, "phases");
+        ETP_TRY(etp_foreign_inspect(o->runners[i], set->runner_kind, arena, first, err));
+        *text = *text || first->kind == ETP_FOREIGN_TEXT;
+    }
     const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
     if (!dir) {
         return etp_fail_nomem(err, "phases");
     }
+    if (*text) {
+        ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
+    }
     if (!set->prefill && !set->decode && !set->depth && !set->shape && !set->script) {
         return ETP_OK;
     }
-    if (o->n_runners > 0) {
+    if (o->n_runners > 0 && !*text) {
         return etp_fail(err, ETP_USAGE,
-                        "phases need etprof's own runner, which takes a model step by step: leave "
-                        "out --runner");
+                        "phases need etprof's own runner, which takes a model step by step, or one "
+                        "of language models (llama_main, --runner-kind llama): leave out --runner");
     }
     if (set->script) {
         ETP_TRY(absolute_file(set->script, "script", arena, &out->settings.script, err));
     }
     ETP_TRY(etp_os_mkdirs(dir, err));
-    return etp_phases_make(set, out->model_paths, out->n_models, dir, arena, &out->phases,
-                           &out->n_phases, err);
+    ETP_TRY(etp_phases_make(set, out->model_paths, out->n_models, dir, arena, &out->phases,
+                            &out->n_phases, err));
+    return *text ? etp_foreign_text_phases(out, arena, err) : ETP_OK;
 }
 
-// Per model: the same arrays may lie differently in memory.
+// Per model: the same arrays may lie differently in memory. TEXT: a prompt is all that a runner of
+// language models gets.
 static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_device *device,
-                                 etp_arena *arena, etp_session_plan *out, etp_error *err)
+                                 bool text, etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
-    const char *spec = o->settings.inputs ? o->settings.inputs : fallback;
+    const char *spec = o->settings.inputs && !text ? o->settings.inputs : fallback;
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     for (size_t m = 0; out->inputs && m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
@@ -555,15 +568,20 @@ etp_status etp_session_plan_make(const etp_session_plan_options *options, const 
     out->settings.seed =
         (options->settings.seed ? options->settings.seed : etp_os_random_u64()) & ETP_MAX_SEED;
     ETP_TRY(read_models(options, arena, out, err));
-    ETP_TRY(make_phases(options, device, arena, out, err));
+    bool text;
+    ETP_TRY(make_phases(options, device, arena, out, &text, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
     ETP_TRY(check_resident(options, device, out->n_arms, err));
-    ETP_TRY(prepare_inputs(options, device, arena, out, err));
+    ETP_TRY(prepare_inputs(options, device, text, arena, out, err));
     if (options->settings.data) {
         ETP_TRY(
             absolute_file(options->settings.data, "data file", arena, &out->settings.data, err));
+    }
+    if (options->settings.tokenizer) {
+        ETP_TRY(absolute_file(options->settings.tokenizer, "tokenizer", arena,
+                              &out->settings.tokenizer, err));
     }
     ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, device, arena, out, err));

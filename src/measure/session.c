@@ -47,6 +47,7 @@ static etp_status describe(etp_session *s, etp_error *err)
                               .method = etp_str_from(phase->method),
                               .inputs = etp_str_from(phase->inputs),
                               .start = etp_str_from(phase->start),
+                              .clock_ns = phase->clock_ns,
                               .steps_sha256 = etp_str_from(phase->sha256)};
         if (!ETP_PUSH(&s->arena, &r->phases, kept)) {
             return etp_fail_nomem(err, "the session");
@@ -103,7 +104,7 @@ static etp_status push_files(etp_session *s, etp_error *err)
                                      &s->arena, &s->arms[i].model, err));
         ETP_TRY(push_inputs(s, &s->plan->inputs[s->plan->arms[i].model], &s->arms[i].inputs, err));
         const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
-        if (phase) {
+        if (phase && !s->plan->arms[i].foreign) {
             ETP_TRY(s->device->ops->push(s->device, phase->files[s->plan->arms[i].model], &s->arena,
                                          &s->arms[i].steps, err));
         }
@@ -112,6 +113,10 @@ static etp_status push_files(etp_session *s, etp_error *err)
             ETP_TRY(
                 s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
         }
+    }
+    const char *tokenizer = s->plan->settings.tokenizer;
+    if (tokenizer) {
+        ETP_TRY(s->device->ops->push(s->device, tokenizer, &s->arena, &s->tokenizer, err));
     }
     const char *library = s->plan->settings.kernels_lib;
     if (library) {

@@ -61,6 +61,7 @@ typedef struct etp_session_plan_phase {  // what is done again and again in a la
     uint64_t depth;                      // tokens in the cache before
     uint64_t prompt;                     // tokens of the prompt that this is a chunk of; 0: none
     uint64_t calls;                      // of a repetition
+    uint64_t clock_ns;                   // resolution of the times of a call, 0: nanoseconds
     const char *method, *inputs, *start; // what these have in common, as the manifest has it
     const char **files;                  // script of each model, local
     const char *sha256;                  // of these

@@ -48,7 +48,7 @@ typedef struct etp_session {
     uint32_t resident_lost; // blocks in a row whose resident pairs failed
     uint32_t incomplete;    // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
-    const char *data, *kernels_lib; // paths on the device, or NULL
+    const char *data, *kernels_lib, *tokenizer; // paths on the device, or NULL
     uint64_t start_ns;
     etp_run_wait waited;      // of the timed launches of blocks
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session

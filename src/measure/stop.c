@@ -163,8 +163,12 @@ void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
             etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
             out->candidate = s->plan->arms[a].name;
             out->ratio = exp(p.mean_ln);
-            out->lo = exp(p.mean_ln - p.half_width_ln);
-            out->hi = exp(p.mean_ln + p.half_width_ln);
+            const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, a);
+            if (!phase ||
+                phase->clock_ns == 0) { // equal readings of a coarse clock are not precise
+                out->lo = exp(p.mean_ln - p.half_width_ln);
+                out->hi = exp(p.mean_ln + p.half_width_ln);
+            }
         }
     }
     etp_arena_dispose(&scratch);

@@ -355,7 +355,9 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .interrupted = etp_session_interrupted,
         .interrupted_ctx = s,
     };
-    q->iterations = etp_phase_whole(etp_session_phase_of(s->plan, t->arm), q->iterations);
+    q->phase = etp_session_phase_of(s->plan, t->arm);
+    q->tokenizer = s->tokenizer;
+    q->iterations = etp_phase_whole(q->arm->foreign ? NULL : q->phase, q->iterations);
     if (pilot) {
         q->warmup = 0;
         q->pilot_warmup_ns = ETP_PILOT_WARMUP_NS;
@@ -369,7 +371,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         ETP_TRY(
             s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
     }
-    if (!arm->has_outputs &&
+    bool text = q->arm->foreign && q->arm->foreign->kind == ETP_FOREIGN_TEXT; // words, no tensors
+    if (!arm->has_outputs && !text &&
         t->kind == (!s->plan->settings.no_trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
         ETP_TRY(s->device->ops->scratch(s->device, "outputs", &s->block_arena, &q->outputs, err));
     }

@@ -34,7 +34,11 @@ etp_status etp_session_runners(const char *runner, const char *on, const char *o
                                const char **out_runner, etp_error *err)
 {
     *out_runner = runner;
-    bool foreign = runner && !etp_os_is_dir(runner) && etp_foreign_is(runner);
+    bool declared = plan->settings.runner_kind != NULL;
+    bool foreign = runner && !etp_os_is_dir(runner) && (declared || etp_foreign_is(runner));
+    if (declared && !foreign && !on) {
+        return etp_fail(err, ETP_USAGE, "--runner-kind says what --runner is: give --runner PATH");
+    }
     if (!on && !off && !foreign) {
         return ETP_OK;
     }

@@ -712,6 +712,9 @@ static const etp_field k_named_phase_rows[] = {
     FIELD("depth", UINT, depth, "tokens in the cache before"),
     FIELD("prompt", UINT, prompt, "tokens of the prompt that it is a chunk of; 0: none"),
     FIELD("calls", UINT, calls, "of a repetition"),
+    FIELD("clock_ns", UINT, clock_ns,
+          "step of the clock that a runner of others timed a call with; absent: nanoseconds",
+          .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
 };
 SHAPE(k_etp_ab_phase, k_named_phase_rows);
 static const etp_field k_phase_rows[] = {

@@ -29,15 +29,15 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, etp_arena 
     const etp_ab_comparison *c = &ab->comparisons[at];
     bool told = c->withheld == ETP_WITHHELD_NOT;
     const char *verdict = etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
-    ETP_ROW(t, etp_cell_z(p->name), etp_cell_z(ab->arms[c->candidate].measured),
-            etp_cell_z(ab->arms[c->baseline].measured),
-            etp_cell_double(told ? c->estimate : (double)NAN),
-            etp_cell_double(told ? c->lo : (double)NAN),
-            etp_cell_double(told ? c->hi : (double)NAN),
-            etp_cell_double(etp_ab_token_rate(ab, c->baseline)),
-            etp_cell_double(etp_ab_token_rate(ab, c->candidate)), time_cell(ab, c->baseline),
-            time_cell(ab, c->candidate),
-            etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)));
+    ETP_ROW(
+        t, etp_cell_z(p->name), etp_cell_z(ab->arms[c->candidate].measured),
+        etp_cell_z(ab->arms[c->baseline].measured),
+        etp_cell_double(told ? c->estimate : (double)NAN),
+        etp_cell_double(told ? c->lo : (double)NAN), etp_cell_double(told ? c->hi : (double)NAN),
+        etp_cell_double(etp_ab_token_rate(ab, c->baseline)),
+        etp_cell_double(etp_ab_token_rate(ab, c->candidate)), time_cell(ab, c->baseline),
+        time_cell(ab, c->candidate), etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)),
+        etp_cell_ns((int64_t)p->clock_ns));
 }
 
 static void first_token_row(const etp_ab *ab, const etp_ab_comparison *c, uint64_t prompt,
@@ -101,11 +101,12 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         {.key = "before_ns", .title = "a call before", .kind = ETP_KIND_NS},
         {.key = "after_ns", .title = "a call after", .kind = ETP_KIND_NS},
         {.key = "verdict", .title = "verdict", .flags = ETP_COL_MINOR},
+        {.key = "clock_ns", .title = "clock", .kind = ETP_KIND_NS}, // of a runner of others
     };
+    size_t n_columns = sizeof k_columns / sizeof *k_columns - (ab->phases[0].clock_ns == 0);
     etp_report_section(r, 1, "phases", "Phases");
-    etp_table *t =
-        etp_report_table(r, "phases", "Each phase against the same phase of the baseline",
-                         k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t = etp_report_table(
+        r, "phases", "Each phase against the same phase of the baseline", k_columns, n_columns);
     for (size_t i = 0; i < ab->n_phases; i++) {
         for (size_t k = 0; k < ab->phases[i].ab->n_comparisons; k++) {
             phase_row(&ab->phases[i], k, t, arena);

@@ -376,6 +376,13 @@ static etp_status compare_unpaired(work *w, etp_stats_comparison *c, etp_error *
     return etp_unpaired_compare(a, n_a, b, n_b, w->out->confidence, w->arena, &c->unpaired, err);
 }
 
+// What the clock leaves open of an arm's time over K blocks; a time shorter than that has no ratio.
+static double clock_doubt_ln(const work *w, uint32_t arm, size_t k)
+{
+    double part = etp_clock_doubt(w->options->clock_ns, k) / (double)w->out->arms[arm].median_ns;
+    return part < 0.9 ? -log1p(-part) : (double)NAN;
+}
+
 static etp_status compare_arms(work *w, etp_error *err)
 {
     etp_stats *out = w->out;
@@ -411,6 +418,10 @@ static etp_status compare_arms(work *w, etp_error *err)
         c->paired = etp_paired_estimate(ratios, k, out->margin, out->confidence, w->options->seed);
         if (w->options->sequential) {
             etp_paired_widen(&c->paired, etp_sequential_widening(k), out->margin);
+        }
+        if (w->options->clock_ns > 0) {
+            double doubt = hypot(clock_doubt_ln(w, out->baseline, k), clock_doubt_ln(w, arm, k));
+            etp_paired_blur(&c->paired, doubt, out->margin);
         }
         ETP_TRY(etp_spread_find(&set, out->baseline, arm, w->arena, &c->spread, err));
         c->more_blocks = blocks_to_expect(c, out->margin);

@@ -118,14 +118,31 @@ double etp_sequential_widening(size_t k)
     return k > 0 ? 1 + 1.5 / (double)k : 1;
 }
 
-void etp_paired_widen(etp_paired *p, double factor, double margin)
+static void set_ends(etp_paired *p, double margin)
 {
-    p->widening *= factor;
-    p->half_width_ln *= factor;
     p->lo = exp(p->mean_ln - p->half_width_ln);
     p->hi = exp(p->mean_ln + p->half_width_ln);
     p->verdict = etp_verdict_of(p->mean_ln - p->half_width_ln, p->mean_ln + p->half_width_ln,
                                 p->blocks, p->sign_flip_p, margin);
+}
+
+void etp_paired_widen(etp_paired *p, double factor, double margin)
+{
+    p->widening *= factor;
+    p->half_width_ln *= factor;
+    set_ends(p, margin);
+}
+
+double etp_clock_doubt(double step, size_t n)
+{
+    double part = n > 0 ? sqrt(log(2 / (1 - ETP_CONFIDENCE)) / (2 * (double)n)) : 1;
+    return step * fmin(1, fmax(0.5, part));
+}
+
+void etp_paired_blur(etp_paired *p, double doubt_ln, double margin)
+{
+    p->half_width_ln = hypot(p->half_width_ln, doubt_ln);
+    set_ends(p, margin);
 }
 
 bool etp_precise_enough(const double *log_ratios, size_t k, double target_rel)

@@ -273,8 +273,11 @@ static const etp_field k_phase_rows[] = {
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
     FIELD("steps_sha256", STR, steps_sha256, "of the calls with their inputs, of all models",
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
+    FIELD("clock_ns", UINT, clock_ns,
+          "resolution of the times of a call; absent: nanoseconds, etprof's own runner",
+          .most = 1000000000, .flags = ETP_ABSENT | ETP_ZERO | ETP_LATER),
 };
-static const etp_shape k_phase = {k_phase_rows, 10, sizeof(OF), true, check_phase, false};
+static const etp_shape k_phase = {k_phase_rows, 11, sizeof(OF), true, check_phase, false};
 #undef OF
 
 #define OF etp_run_build

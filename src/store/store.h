@@ -87,6 +87,8 @@ typedef struct etp_run_phase { // what arms did again and again; an iteration is
     uint64_t depth;            // tokens in the cache before
     uint64_t prompt;           // tokens of the prompt that it is a chunk of; 0: none
     uint64_t calls;            // of a repetition, before which mutable buffers are put back
+    uint64_t
+        clock_ns; // resolution of an iteration's time where a runner of others told it; 0: none
     // Of all calls; empty: they differ, or an older folder. Mean of the places where they begin.
     etp_str method, inputs, start;
     etp_str steps_sha256; // of the calls, of all models; empty: not known

@@ -531,6 +531,15 @@ static etp_status group_runs(grouping *g)
     return make_columns(g);
 }
 
+// What came before is left out as if it were not in the file.
+static void keep_last(etp_etdump *dump, uint64_t n)
+{
+    if (n > 0 && n < dump->n_runs) {
+        dump->at_runs += (dump->n_runs - (size_t)n) * sizeof(uint32_t); // a vector of offsets
+        dump->n_runs = (size_t)n;
+    }
+}
+
 etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp_trace **out,
                           etp_error *err)
 {
@@ -551,6 +560,7 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
     g.repeats.arena = &g.scratch;
     etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
     if (status == ETP_OK) {
+        keep_last(&t->dump, o.last);
         status = group_runs(&g);
     }
     etp_arena_dispose(&g.scratch);

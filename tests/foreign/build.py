@@ -26,6 +26,9 @@ VARIANTS = {
     "other": ["-DOTHER_BUILD=1", "-O0", "-frecord-gcc-switches"],
     "portable": ["-DPORTABLE"],
     "slower": ["-DSLOWER=20"],
+    "text": [],
+    "text_untraced": ["-DWITHOUT_TRACER"],
+    "text_old": ["-DOLD_RELEASE"],
 }
 LEFT_OUT = {"portable": ["_backend_xnnpack"]} # libraries that a variant is not linked to
 PARTS = ["", "_kernels_optimized", "_kernels_quantized", "_backend_xnnpack", "_threadpool", "_etdump"]
@@ -95,8 +98,8 @@ def build(triple, folder, variants, version=None):
     source = os.path.join(HERE, "engine.cpp")
     make(engine_words + ["-c", source, "-o", engine], engine, [source, header], engine_words)
     lib = os.path.join(package, "lib")
-    front = os.path.join(HERE, "stock_runner.cpp")
     for v in variants:
+        front = os.path.join(HERE, "text_runner.cpp" if v.startswith("text") else "stock_runner.cpp")
         target = os.path.join(folder, v)
         words = base + VARIANTS[v]
         parts = [p for p in PARTS if p not in LEFT_OUT.get(v, [])]

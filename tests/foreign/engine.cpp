@@ -132,6 +132,19 @@ std::string engine_execute(uint64_t *out_ns)
     return "";
 }
 
+std::string engine_text(int64_t start, int64_t n)
+{
+    std::vector<int64_t> tokens(static_cast<size_t>(n));
+    for (size_t i = 0; i < tokens.size(); i++) {
+        tokens[i] = (start + static_cast<int64_t>(i)) % 32;
+    }
+    auto text = extension::from_blob(tokens.data(), {1, static_cast<aten::SizesType>(n)},
+                                     aten::ScalarType::Long);
+    auto place = extension::from_blob(&start, {1}, aten::ScalarType::Long);
+    auto result = module_->execute(method_name, {text, place});
+    return result.ok() ? "" : failed("Execution of method", result.error());
+}
+
 std::string engine_write_outputs(const std::string &base)
 {
     for (size_t i = 0; i < outputs.size(); i++) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ExecuTorch's own runner of language models (TextLLMRunner of the executorch package) behind the
-# flags and the log of an executor_runner, so that `etprof ab --runner` measures it at two levels.
-# An execution is one whole answer: PROMPT tokens in, NEW tokens out. Its clock counts milliseconds.
+# flags of llama_main, so that `etprof ab --runner` measures its prefill and decode at two levels.
+# It answers N times and prints its statistics (PyTorchObserver) each time. Its clock counts milliseconds.
 #
-#   text_runner.py --model_path=M.pte --num_executions=N [--tokenizer_path=T] [--prompt_tokens=64]
-#                  [--new_tokens=32] [--cpu_threads=1]
+#   text_runner.py --model_path=M.pte --num_executions=N [--tokenizer_path=T] [--cpu_threads=1]
+#                  [--prompt=TEXT | --prompt_tokens=64] [--max_new_tokens=32]
 import argparse
 import os
 import sys
@@ -24,12 +24,12 @@ def options(argv):
     p.add_argument("--model_path", required=True)
     p.add_argument("--num_executions", type=int, default=1)
     p.add_argument("--tokenizer_path")
+    p.add_argument("--prompt")
     p.add_argument("--prompt_tokens", type=int, default=environment("ETPROF_PROMPT_TOKENS", 64))
-    p.add_argument("--new_tokens", type=int, default=environment("ETPROF_NEW_TOKENS", 32))
+    p.add_argument("--max_new_tokens", "--new_tokens", type=int, default=environment("ETPROF_NEW_TOKENS", 32))
+    p.add_argument("--temperature", type=float, default=0.0)
     p.add_argument("--cpu_threads", type=int, default=1)
-    for known in ("etdump_path", "print_output", "method_name", "data_path", "inputs", "output_file"):
-        p.add_argument("--" + known)  # of executor_runner: TextLLMRunner has nothing like it
-    return p.parse_args(argv)
+    return p.parse_known_args(argv)[0]  # TextLLMRunner has nothing like executor_runner's other flags
 
 
 def say(text):
@@ -90,8 +90,8 @@ def main(argv):
             tokenizer.write(Path(path), vocab, bos, eos)
         runner = TextLLMRunner(o.model_path, path)
         # One byte is one token; words of other lengths would be joined.
-        prompt = "a" * o.prompt_tokens
-        config = GenerationConfig(echo=False, max_new_tokens=o.new_tokens, temperature=0.0)
+        prompt = o.prompt or "a" * o.prompt_tokens
+        config = GenerationConfig(echo=False, max_new_tokens=o.max_new_tokens, temperature=o.temperature)
         for i in range(o.num_executions):
             seen = []
             runner.generate(prompt, config, stats_callback=seen.append)

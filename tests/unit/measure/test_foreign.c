@@ -115,6 +115,100 @@ static void contradictions_are_kept(void **state)
     }
 }
 
+// ---- statistics of runners of language models ----
+
+// As extension/llm/runner/stats.h of ExecuTorch 1.5 writes them.
+#define STATS(prompt, generated, start, prompt_end, end, second)                                 \
+    "{\"prefill_token_per_sec\":9200,\"decode_token_per_sec\":2214,\"prompt_tokens\":" prompt    \
+    ",\"generated_tokens\":" generated                                                           \
+    ",\"model_load_start_ms\":100,\"model_load_end_ms\":350,\"inference_start_ms\":" start       \
+    ",\"inference_end_ms\":" end ",\"model_execution_start_ms\":0,\"model_execution_end_ms\":0," \
+    "\"prompt_eval_end_ms\":" prompt_end ",\"first_token_ms\":" prompt_end                       \
+    ",\"aggregate_sampling_time_ms\":1,\"aggregate_model_execution_time_ms\":19,"                \
+    "\"SCALING_FACTOR_UNITS_PER_SECOND\":" second "}"
+
+static heard hear_text(const char *text, size_t piece, uint64_t asked)
+{
+    heard h = {
+        .log = {.executions = asked, .kind = ETP_FOREIGN_TEXT}
+    };
+    size_t len = strlen(text);
+    h.log.arena = &h.arena;
+    for (size_t i = 0; i < len; i += piece) {
+        size_t n = len - i < piece ? len - i : piece;
+        etp_foreign_log_feed(&h.log, 0, text + i, n, 1000000000 + i);
+    }
+    return h;
+}
+
+static void the_statistics_of_an_answer(void **state)
+{
+    static const char k_text[] =
+        "I 00:00:00.000391 executorch:main.cpp:66] Resetting threadpool with num threads = 2\n"
+        "a a a Iteration 1 of 1: 3 ms\nand PyTorchObserver {\"prompt_tokens\":1}\n" // its text
+        "PyTorchObserver " STATS(
+            "46", "31", "1000", "1005", "1019",
+            "1000") "\r\n"
+                    "I 00:00:01 executorch:stats.h:1] Prompt Tokens: 46    Generated Tokens: 31\n";
+    (void)state;
+    for (size_t piece = 1; piece <= 4096; piece = piece * 3 + 1) {
+        heard h = hear_text(k_text, piece, 1);
+        assert_string_equal(h.log.wrong, "");
+        assert_string_equal(h.log.bad, "");
+        assert_int_equal(h.log.answers.n, 1);
+        const etp_foreign_stats *s = h.log.answers.items;
+        assert_int_equal(s->prompt_tokens, 46);
+        assert_int_equal(s->new_tokens, 31);
+        assert_int_equal(s->prefill_ms, 5);
+        assert_int_equal(s->decode_ms, 14);
+        assert_int_equal(s->load_ms, 250);
+        assert_int_equal(h.log.threads, 2);
+        assert_int_equal(h.log.iterations.n, 0);
+        etp_arena_dispose(&h.arena);
+    }
+    heard more =
+        hear_text("PyTorchObserver " STATS("4", "3", "1", "2", "3",
+                                           "1000") "\n"
+                                                   "PyTorchObserver " STATS("4", "3", "1", "2", "3",
+                                                                            "1000") "\n",
+                  64, 1);
+    assert_string_equal(more.log.wrong, "answers: more than 1, told was 1");
+    etp_arena_dispose(&more.arena);
+}
+
+static void statistics_that_cannot_be(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } k_bad[] = {
+        {"", "no JSON object"},
+        {"{\"prompt_tokens\":", "no JSON object"},
+        {"[1]", "no JSON object"},
+        {"{}", "no SCALING_FACTOR"},
+        {"{\"prompt_tokens\":1,\"prompt_tokens\":1}", "a key occurs twice"},
+        {STATS("46", "31", "1000", "1005", "1019", "1000000"), "1000000 units a second"},
+        {STATS("46", "31", "1000", "999", "1019", "1000"), "is before"},
+        {STATS("46", "31", "1000", "1005", "1004", "1000"), "is before"},
+        {STATS("0", "31", "1000", "1005", "1019", "1000"), "no token"},
+        {STATS("-1", "31", "1000", "1005", "1019", "1000"), "prompt_tokens is no whole"},
+        {STATS("46", "3.5", "1000", "1005", "1019", "1000"), "generated_tokens is no"},
+        {STATS("46", "31", "NaN", "1005", "1019", "1000"), "NaN"},
+        {STATS("46", "31", "\"1000\"", "1005", "1019", "1000"), "inference_start_ms is no"},
+        {STATS("46", "31", "1000", "1005", "99999999999999999", "1000"), "inference_end_ms is no"},
+        {STATS("46", "31", "1000", "1005", "99999999999999999999", "1000"), "no JSON object"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
+        char why[200] = "";
+        etp_foreign_stats s;
+        assert_false(etp_foreign_stats_read(etp_str_from(k_bad[i].text), &s, why, sizeof why));
+        if (!strstr(why, k_bad[i].why)) {
+            print_error("%s: %s\n", k_bad[i].text, why);
+        }
+        assert_non_null(strstr(why, k_bad[i].why));
+    }
+}
+
 // ---- files ----
 
 static void put(unsigned char *to, uint64_t v, size_t bytes)
@@ -187,7 +281,7 @@ static etp_foreign inspected(etp_arena *arena)
 {
     etp_foreign f;
     etp_error err;
-    assert_int_equal(etp_foreign_inspect(PATH, arena, &f, &err), ETP_OK);
+    assert_int_equal(etp_foreign_inspect(PATH, NULL, arena, &f, &err), ETP_OK);
     return f;
 }
 
@@ -223,6 +317,31 @@ static void a_build_shows_what_it_lacks(void **state)
     assert_int_equal(inspected(&arena).logging, ETP_KNOWN_NO);
     WRITE(X86_64, false, FLAGS "Model executed successfully %u time(s) in %f ms.\0");
     assert_int_equal(inspected(&arena).logging, ETP_KNOWN_YES);
+    remove(PATH);
+    etp_arena_dispose(&arena);
+}
+
+#define TEXT_FLAGS "model_path\0tokenizer_path\0prompt\0max_new_tokens\0temperature\0etdump_path\0"
+
+static void a_runner_of_language_models_is_recognised(void **state)
+{
+    etp_arena arena = {0};
+    etp_foreign f;
+    etp_error err;
+    (void)state;
+    WRITE(X86_64, false, TEXT_FLAGS "PyTorchObserver %s\n\0");
+    assert_true(etp_foreign_is(PATH));
+    f = inspected(&arena);
+    assert_int_equal(f.kind, ETP_FOREIGN_TEXT);
+    assert_int_equal(f.tracer, ETP_KNOWN_NO); // the flag alone writes nothing
+    assert_false(f.flags[ETP_FOREIGN_ETDUMP_PATH]);
+    WRITE(X86_64, false, TEXT_FLAGS "_ZN10executorch6etdump9ETDumpGenC1E\0");
+    assert_int_equal(inspected(&arena).tracer, ETP_KNOWN_YES);
+    WRITE(X86_64, false, FLAGS LOGS "tokenizer_path\0max_new_tokens\0");
+    assert_int_equal(inspected(&arena).kind, ETP_FOREIGN_EXECUTOR); // it repeats an inference
+    assert_int_equal(etp_foreign_inspect(PATH, "llama", &arena, &f, &err), ETP_OK);
+    assert_int_equal(f.kind, ETP_FOREIGN_TEXT);
+    assert_int_equal(etp_foreign_inspect(PATH, "lama", &arena, &f, &err), ETP_USAGE);
     remove(PATH);
     etp_arena_dispose(&arena);
 }
@@ -275,6 +394,9 @@ int main(void)
         cmocka_unit_test(contradictions_are_kept),
         cmocka_unit_test(a_build_shows_what_it_lacks),
         cmocka_unit_test(sme_code_is_whole_instructions),
+        cmocka_unit_test(the_statistics_of_an_answer),
+        cmocka_unit_test(statistics_that_cannot_be),
+        cmocka_unit_test(a_runner_of_language_models_is_recognised),
         cmocka_unit_test(builds_differ_in_what_their_files_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -424,6 +424,46 @@ static void quantile_ranks_cover(void **state)
     assert_int_equal(hi, 95);
 }
 
+// Readings of durations by a clock that is cut to whole steps at both ends: the doubt covers what
+// the mean of the launches' medians is off by, for every fraction of a step.
+static void coarse_clocks_are_covered(void **state)
+{
+    (void)state;
+    static const size_t k_blocks[] = {2, 6, 10, 20}, k_answers[] = {1, 5};
+    etp_rng rng;
+    etp_rng_init(&rng, 7);
+    for (size_t b = 0; b < 4; b++) {
+        for (size_t a = 0; a < 2; a++) {
+            size_t inside = 0, tries = 0;
+            for (double truth = 3; truth < 4; truth += 0.05) {
+                for (int t = 0; t < 400; t++, tries++) {
+                    double sum = 0;
+                    for (size_t i = 0; i < k_blocks[b]; i++) {
+                        double x[5];
+                        for (size_t k = 0; k < k_answers[a]; k++) {
+                            double start = 100 * etp_rng_unit(&rng);
+                            x[k] = floor(start + truth) - floor(start);
+                        }
+                        sum += etp_median(x, k_answers[a]);
+                    }
+                    double off = fabs(sum / (double)k_blocks[b] - truth);
+                    inside += off <= etp_clock_doubt(1, k_blocks[b]) + 1e-9;
+                }
+            }
+            assert_true((double)inside >= 0.95 * (double)tries);
+        }
+    }
+    assert_true(etp_clock_doubt(1000, 1) == 1000 && etp_clock_doubt(1000, 1000000) == 500);
+
+    const double same[] = {0.7, 0.7, 0.7, 0.7, 0.7, 0.7}; // of which a t interval has no width
+    etp_paired p = etp_paired_estimate(same, 6, 0.01, 0.95, 1);
+    etp_paired_blur(&p, 0.2, 0.01);
+    assert_true(fabs(log(p.lo) - 0.5) < 1e-9 && fabs(log(p.hi) - 0.9) < 1e-9);
+    assert_int_equal(p.verdict, ETP_VERDICT_FASTER);
+    etp_paired_blur(&p, 0.7, 0.01);
+    assert_int_equal(p.verdict, ETP_VERDICT_UNKNOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +481,7 @@ int main(void)
         cmocka_unit_test(warmup_rule_against_its_definition),
         cmocka_unit_test(rounding_keeps_the_sum),
         cmocka_unit_test(quantile_ranks_cover),
+        cmocka_unit_test(coarse_clocks_are_covered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runners of language models (llama_main, TextLLMRunner): what their statistics say, and which
+// phases they can tell. One launch answers a prompt; the statistics split the answer into the
+// prompt and the tokens after it, in whole milliseconds.
+#include <stdio.h>
+
+#include "base/json_read.h"
+#include "base/number.h"
+#include "measure/foreign.h"
+
+#define MOST_MS ((uint64_t)1 << 52)
+#define MOST_TOKENS 1000000000u
+#define MOST_PROMPT 30000u // letters of one argument
+#define DEFAULT_PREFILL "64"
+#define DEFAULT_DECODE "32"
+
+// ---- statistics ----
+
+typedef struct reading {
+    const json_t *object;
+    char *why;
+    size_t why_cap;
+    bool ok;
+} reading;
+
+static void refuse(reading *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+
+static void refuse(reading *r, const char *fmt, ...)
+{
+    if (r->ok) {
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(r->why, r->why_cap, fmt, ap);
+        va_end(ap);
+    }
+    r->ok = false;
+}
+
+static uint64_t whole(reading *r, const char *key, uint64_t most)
+{
+    const json_t *v = json_object_get(r->object, key);
+    if (!v) {
+        refuse(r, "they have no %s", key);
+        return 0;
+    }
+    if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+        (uint64_t)json_integer_value(v) > most) {
+        refuse(r, "%s is no whole number from 0 to %llu", key, (unsigned long long)most);
+        return 0;
+    }
+    return (uint64_t)json_integer_value(v);
+}
+
+static uint64_t span(reading *r, const char *from, const char *to)
+{
+    uint64_t a = whole(r, from, MOST_MS), b = whole(r, to, MOST_MS);
+    if (r->ok && b < a) {
+        refuse(r, "%s (%llu) is before %s (%llu)", to, (unsigned long long)b, from,
+               (unsigned long long)a);
+    }
+    return r->ok ? b - a : 0;
+}
+
+bool etp_foreign_stats_read(etp_str text, etp_foreign_stats *out, char *why, size_t why_cap)
+{
+    json_t *root = NULL;
+    etp_json_fault fault = ETP_JSON_FINE;
+    reading r = {.why = why, .why_cap = why_cap, .ok = true};
+    *out = (etp_foreign_stats){0};
+    if (etp_json_parse(text, &root, &fault, NULL) != ETP_OK || !json_is_object(root)) {
+        refuse(&r, "they are no JSON object%s",
+               fault == ETP_JSON_NAN     ? " (NaN or Infinity in them)"
+               : fault == ETP_JSON_TWICE ? " (a key occurs twice)"
+                                         : "");
+        json_decref(root);
+        return false;
+    }
+    r.object = root;
+    uint64_t second = whole(&r, "SCALING_FACTOR_UNITS_PER_SECOND", UINT32_MAX);
+    if (r.ok && second != 1000) {
+        refuse(&r, "they count %llu units a second, known are 1000 (milliseconds)",
+               (unsigned long long)second);
+    }
+    out->prompt_tokens = whole(&r, "prompt_tokens", MOST_TOKENS);
+    out->new_tokens = whole(&r, "generated_tokens", MOST_TOKENS);
+    out->prefill_ms = span(&r, "inference_start_ms", "prompt_eval_end_ms");
+    out->decode_ms = span(&r, "prompt_eval_end_ms", "inference_end_ms");
+    if (r.ok && json_object_get(root, "model_load_end_ms")) { // others' times do not rest on it
+        out->load_ms = span(&r, "model_load_start_ms", "model_load_end_ms");
+    }
+    if (r.ok && out->prompt_tokens == 0) {
+        refuse(&r, "they say that the prompt had no token");
+    }
+    json_decref(root);
+    return r.ok;
+}
+
+// ---- phases ----
+
+static bool below(const char *list, uint64_t least, uint64_t most)
+{
+    for (etp_str rest = etp_str_from(list); rest.len > 0;) {
+        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+        uint64_t v;
+        if (etp_parse_u64(one, &v) && (v < least || v > most)) { // others are refused elsewhere
+            return false;
+        }
+        size_t used = one.len + (one.len < rest.len);
+        rest = (etp_str){rest.ptr + used, rest.len - used};
+    }
+    return true;
+}
+
+etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_error *err)
+{
+    if (set->script || set->shape) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "--%s needs etprof's own runner, which takes a model step by step: a runner "
+            "of language models is asked with --prefill and --decode",
+            set->script ? "script" : "shape");
+    }
+    if (set->depth && !set->decode) {
+        return etp_fail(err, ETP_USAGE, "--depth says where decoding begins: give --decode N too");
+    }
+    if (!set->prefill && !set->decode) {
+        set->prefill = DEFAULT_PREFILL;
+        set->decode = DEFAULT_DECODE;
+    }
+    if (set->decode && !set->depth) { // behind the prompt that is measured
+        etp_str first = etp_str_from(set->prefill ? set->prefill : DEFAULT_PREFILL);
+        first.len = etp_str_find(first, ETP_STR(","));
+        set->depth = etp_arena_strdup(arena, first);
+        ETP_NEED(set->depth, err, "phases");
+    }
+    if (set->depth && !below(set->depth, 1, MOST_PROMPT)) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "--depth %s: a runner of language models decodes behind a prompt; give 1 to "
+            "%u tokens",
+            set->depth, MOST_PROMPT);
+    }
+    if (set->prefill && !below(set->prefill, 1, MOST_PROMPT)) {
+        return etp_fail(err, ETP_USAGE, "--prefill %s: this runner's prompts are of 1 to %u tokens",
+                        set->prefill, MOST_PROMPT);
+    }
+    return ETP_OK;
+}
+
+static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; text && i < p->n_phases; i++) {
+        char ns[ETP_NUMBER_CHARS];
+        const etp_session_plan_phase *phase = &p->phases[i];
+        text = etp_arena_printf(arena, "%s%s%s ±%s", text, i ? ", " : "", phase->name,
+                                etp_format_ns((double)phase->clock_ns, ns));
+    }
+    return text;
+}
+
+etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_error *err)
+{
+    for (uint32_t i = 0; i < p->n_phases; i++) {
+        etp_session_plan_phase *phase = &p->phases[i];
+        bool decode = strcmp(phase->kind, "decode") == 0;
+        if (!decode && (phase->depth > 0 || phase->prompt > phase->tokens * phase->calls)) {
+            return etp_fail(err, ETP_USAGE,
+                            "--prefill %llu: the program takes a prompt of this length in several "
+                            "calls, and this runner tells the time of a prompt as a whole; give "
+                            "--prefill of at most %llu",
+                            (unsigned long long)phase->prompt,
+                            (unsigned long long)(phase->tokens * phase->calls));
+        }
+        phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
+    }
+    const char *clock = clock_text(p, arena);
+    ETP_NEED(clock, err, "phases");
+    etp_plan_note(p, "runner_clock",
+                  etp_arena_printf(arena,
+                                   "the runner's clock counts whole milliseconds: %s a call. The "
+                                   "intervals include it",
+                                   clock));
+    etp_plan_note(
+        p, "runner_whole",
+        "the runner's prefill includes the tokenizer, its decode the choice of each token "
+        "and its printing; its outputs are texts, so outputs are not compared");
+    return ETP_OK;
+}
