@@ -191,8 +191,9 @@ size_t etp_script_find(const etp_script *script, etp_str name, size_t until)
     return until;
 }
 
-static etp_status read_text(etp_str text, etp_arena *arena, etp_script *out, etp_error *err)
+etp_status etp_script_read_text(etp_str text, etp_arena *arena, etp_script *out, etp_error *err)
 {
+    *out = (etp_script){0};
     json_t *json = NULL;
     ETP_TRY(etp_json_read(text, &json, err));
     etp_status status = ETP_OK;
@@ -210,8 +211,8 @@ etp_status etp_script_read(const char *path, etp_arena *arena, etp_script *out, 
     etp_file file;
     *out = (etp_script){0};
     ETP_TRY(etp_file_open(path, SCRIPT_LIMIT, &file, err));
-    etp_status st =
-        read_text((etp_str){(const char *)file.bytes.ptr, file.bytes.len}, arena, out, err);
+    etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
+    etp_status st = etp_script_read_text(text, arena, out, err);
     etp_file_close(&file);
     if (st == ETP_CORRUPT) { // people write it: a mistake of theirs, not a damaged file
         const char *why = etp_arena_strdup(arena, etp_str_from(err->msg));

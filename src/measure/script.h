@@ -89,6 +89,9 @@ extern const etp_document k_etp_script_document;
 // Reads PATH. ETP_USAGE says what is wrong with it, and where.
 ETP_NODISCARD etp_status etp_script_read(const char *path, etp_arena *arena, etp_script *out,
                                          etp_error *err);
+// Its text alone, which has no folder yet: ETP_CORRUPT says what is wrong with it.
+ETP_NODISCARD etp_status etp_script_read_text(etp_str text, etp_arena *arena, etp_script *out,
+                                              etp_error *err);
 // The phase of that name before UNTIL, phases.n when there is none.
 size_t etp_script_find(const etp_script *script, etp_str name, size_t until);
 
