@@ -553,6 +553,26 @@ static etp_status summary(etp_kit_folder *f, const char *path, const json_t *doc
     return ETP_OK;
 }
 
+static void take_date(etp_kit_folder *f, const json_t *doc)
+{
+    static const char k_form[] = "dddd-dd-dd";
+    const char *at = etp_kit_json_text(doc, "generated_at");
+    size_t n = 0;
+    while (at && k_form[n] &&
+           (k_form[n] == 'd' ? at[n] >= '0' && at[n] <= '9' : at[n] == k_form[n])) {
+        n++;
+    }
+    if (n < sizeof k_form - 1) {
+        return;
+    }
+    if (!f->first_date[0] || memcmp(at, f->first_date, n) < 0) {
+        memcpy(f->first_date, at, n);
+    }
+    if (memcmp(at, f->last_date, n) > 0) {
+        memcpy(f->last_date, at, n);
+    }
+}
+
 static etp_status documents(etp_kit_folder *f, etp_error *err)
 {
     bool analysed = false;
@@ -584,6 +604,7 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
             st = differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON",
                         err);
         }
+        take_date(f, doc);
         if (st == ETP_OK && doc && is_summary) {
             st = summary(f, path, doc, analysed, err);
         }

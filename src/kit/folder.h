@@ -50,7 +50,7 @@ typedef struct etp_kit_difference {
 typedef struct etp_kit_pair { // off and on of one model, thread count and place
     size_t off, on;
     double ratio;            // of the medians, off ÷ on
-    const char *label;       // "toy, 4 threads: sme2_on against sme2_off", NULL: not answered
+    const char *label;       // "toy, 4 threads: sme2 on against off", NULL: not answered
     etp_ab_session *session; // off against on as `compare` answers it, NULL
 } etp_kit_pair;
 
@@ -81,6 +81,7 @@ typedef struct etp_kit_folder {
     const etp_kit_unit
         *logged[2]; // on and off, of one model, whose kernels are known; NULL without both
     etp_kernel_log logs[2];
+    char first_date[11], last_date[11]; // "2026-01-27", as its summaries say; "" none does
     struct {
         etp_trace **items; // what profiles borrow from
         size_t n, cap;

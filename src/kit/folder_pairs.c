@@ -2,6 +2,8 @@
 // Off against on of a kit's folder, each pair answered as `compare` answers it.
 #include "kit/folder.h"
 
+#include <string.h>
+
 #define MAX_ANSWERED 16 // pairs; a folder of a whole fleet is read with compare
 
 static const char *recording(const etp_kit_folder *f, const etp_kit_unit *u)
@@ -10,16 +12,27 @@ static const char *recording(const etp_kit_folder *f, const etp_kit_unit *u)
     return name ? etp_arena_printf(f->arena, "%s/%s", f->path, name) : NULL;
 }
 
+// "sme2 on against off" where the names say no more than that.
+static const char *sides_of(const etp_kit_folder *f, const char *off, const char *on)
+{
+    size_t n = strlen(on), m = strlen(off);
+    bool brief = n > 3 && m == n + 1 && strcmp(on + n - 3, "_on") == 0 &&
+                 strcmp(off + m - 4, "_off") == 0 && memcmp(on, off, n - 3) == 0;
+    return brief ? etp_arena_printf(f->arena, "%.*s on against off", (int)n - 3, on)
+                 : etp_arena_printf(f->arena, "%s against %s", on, off);
+}
+
 static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
                             const etp_kit_unit *on)
 {
     const char *threads = on->threads ? etp_arena_printf(f->arena, ", %u %s", on->threads,
                                                          on->threads == 1 ? "thread" : "threads")
                                       : "";
-    return threads ? etp_arena_printf(f->arena, "%s%s: %s against %s",
-                                      on->model ? on->model : "a model without a name", threads,
-                                      on->experiment, off->experiment)
-                   : NULL;
+    const char *sides = sides_of(f, off->experiment, on->experiment);
+    return threads && sides
+               ? etp_arena_printf(f->arena, "%s%s: %s",
+                                  on->model ? on->model : "a model without a name", threads, sides)
+               : NULL;
 }
 
 etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)

@@ -3,6 +3,7 @@
 #include "kit/folder.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/shell.h"
 #include "document/rows.h"
@@ -165,6 +166,15 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
     }
 }
 
+// A group has the colour that the category it is called after has in every picture.
+static const etp_category k_namesake[ETP_KIT_CATEGORY_COUNT] = {
+    [ETP_KIT_CATEGORY_CONV] = ETP_CATEGORY_CONVOLUTION,
+    [ETP_KIT_CATEGORY_GEMM] = ETP_CATEGORY_GEMM,
+    [ETP_KIT_CATEGORY_DATA_MOVEMENT] = ETP_CATEGORY_DATA_MOVEMENT,
+    [ETP_KIT_CATEGORY_ELEMENTWISE] = ETP_CATEGORY_ELEMENTWISE,
+    [ETP_KIT_CATEGORY_OTHER] = ETP_CATEGORY_OTHER,
+};
+
 // One bar per experiment: where its traced inference went, by the kit's five groups.
 static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 {
@@ -181,7 +191,8 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
         c,
         "Mean exclusive times of the operators of one traced inference, by the kit's five groups.");
     for (int k = 0; k < ETP_KIT_CATEGORY_COUNT; k++) {
-        etp_chart_series(c, etp_kit_category_name((etp_kit_category)k));
+        etp_chart_series_colored(c, etp_kit_category_name((etp_kit_category)k),
+                                 etp_ab_category_color(k_namesake[k]));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
@@ -289,6 +300,17 @@ static void contents(const etp_kit_folder *f, etp_report *r)
                     several(f->differences.n));
 }
 
+// How many differences from the one at I on are of its defect; they are by number of the defect.
+static size_t alike(const etp_kit_folder *f, size_t i)
+{
+    const char *defect = f->differences.items[i].defect;
+    size_t n = 1;
+    while (i + n < f->differences.n && strcmp(f->differences.items[i + n].defect, defect) == 0) {
+        n++;
+    }
+    return n;
+}
+
 // On the page a row for each kind of difference; what they are in each experiment is folded away.
 static void differences_by_defect(const etp_kit_folder *f, etp_report *r)
 {
@@ -303,10 +325,7 @@ static void differences_by_defect(const etp_kit_folder *f, etp_report *r)
         etp_report_table(r, "differences", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0, n; i < f->differences.n; i += n) { // by number of the defect
         const etp_kit_difference *d = &f->differences.items[i];
-        for (n = 1; i + n < f->differences.n &&
-                    strcmp(f->differences.items[i + n].defect, d->defect) == 0;) {
-            n++;
-        }
+        n = alike(f, i);
         ETP_ROW(t, etp_cell_z(d->defect), etp_cell_u64(n), etp_cell_z(d->kit),
                 etp_cell_z(d->etprof), etp_cell_z(d->why));
     }
@@ -355,6 +374,22 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r)
     }
 }
 
+// A defect once, with where it shows first and how often: JSON and the page have each.
+static void counted_lines(const etp_kit_folder *f, etp_report *r)
+{
+    etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
+    for (size_t i = 0, n; i < f->differences.n; i += n) {
+        const etp_kit_difference *d = &f->differences.items[i];
+        char more[48] = "";
+        n = alike(f, i);
+        if (n > 1) {
+            snprintf(more, sizeof more, " (and %zu more like it)", n - 1);
+        }
+        etp_keys_add(k, ETP_PLAIN, d->defect, "%s%s: the kit: %s; etprof: %s. %s", d->where, more,
+                     d->kit, d->etprof, d->why);
+    }
+}
+
 static void difference_lines(const etp_kit_folder *f, etp_report *r)
 {
     etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
@@ -371,7 +406,7 @@ static void differences(const etp_kit_folder *f, etp_medium medium, etp_report *
     etp_report_medium(r, medium);
     etp_report_section(r, 1, "differences", "Where the kit's conclusions differ");
     if (medium == ETP_OFF_PAGE) {
-        difference_lines(f, r);
+        counted_lines(f, r);
     } else if (f->differences.n == 0) {
         etp_report_text(r, "They do not: no defect of the kit shows in these files.");
     } else {
@@ -388,6 +423,13 @@ static void differences(const etp_kit_folder *f, etp_medium medium, etp_report *
 const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "a folder of Arm's kit");
+    bool days = strcmp(f->first_date, f->last_date) != 0;
+    if (f->first_date[0]) {
+        etp_report_subtitle(r, "written %s%s%s", f->first_date, days ? " to " : "",
+                            days ? f->last_date : "");
+    } else {
+        etp_report_subtitle(r, "none of its files says when it was written");
+    }
     const etp_ab_views views = views_of(f, arena);
     etp_report_medium(r, ETP_ON_PAGE);
     cards(f, r);

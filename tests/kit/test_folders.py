@@ -5,6 +5,7 @@ usage: test_folders.py ETPROF"""
 import gzip
 import json
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -98,7 +99,7 @@ class Layouts(Folder):
         self.write([e for p in pairs.values() for e in p])
         whole = etprof("report", self.dir, "--format", "md").stdout
         for t, (on, off) in pairs.items():
-            title = f"## toy, {t} thread{'s' if t > 1 else ''}: mac_sme2_on against mac_sme2_off\n"
+            title = f"## toy, {t} thread{'s' if t > 1 else ''}: mac_sme2 on against off\n"
             self.assertEqual(whole.count(title), 1, whole[:2000])
             part = whole.split(title)[1].split("\n## ")[0]
             tables = [self.dir / f"{e.stem}_exec_all_runs_timeline.csv" for e in (off, on)]
@@ -359,6 +360,43 @@ class Hostile(Folder):
         done = etprof("analyze", self.dir)
         self.assertEqual(done.returncode, 2)
         self.assertIn("neither a dump nor a timeline", done.stderr)
+
+
+class Shown(Folder):
+    """How the folder is shown to people: short, dated, a colour for each category, nothing twice."""
+
+    def setUp(self):
+        super().setUp()
+        self.dir = DATA / "kit/flat"
+
+    def test_each_defect_once_and_counted(self):
+        self.analyze()
+        text = etprof("report", self.dir).stdout
+        said = text[text.index("Where the kit's conclusions differ"):]
+        lines = re.findall(r"^(D\d+) ", said, re.M)
+        self.assertEqual(lines, sorted(self.found, key=lambda d: int(d[1:])))
+        for one, rest in zip(lines, re.split(r"^D\d+ +", said, flags=re.M)[1:]):
+            count = re.search(r"\(and (\d+) more like it\)", " ".join(rest.split()))
+            self.assertEqual(int(count.group(1)) + 1 if count else 1, len(self.found[one]), one)
+
+    def test_its_date_and_short_names(self):
+        page = etprof("analyze", self.dir, "--format", "html").stdout
+        for text in (page, etprof("analyze", self.dir).stdout):
+            self.assertIn("written 2026-01-27", text)
+        names = re.findall(r'<li><a href="#pair-\d">(.*?)</a>', page)
+        self.assertEqual(names, [f"toy, {n}: android_sme2 on against off" for n in ("1 thread", "4 threads")])
+
+    def test_one_colour_for_a_category(self):
+        page = etprof("analyze", self.dir, "--format", "html").stdout
+        groups, categories = ({}, {})
+        for name, colour in re.findall(r'<title>([^<,]*), [^<]*</title>\s*<rect [^>]*class="seg f(\d+)"', page):
+            groups.setdefault(name, set()).add(colour)
+        for colour, name in re.findall(r'<td class="?k(\d+)"?>([^<]*)', page):
+            categories.setdefault(name, set()).add(colour)
+        self.assertTrue(all(len(c) == 1 for c in [*groups.values(), *categories.values()]), (groups, categories))
+        self.assertEqual(groups["CONV"], categories["Convolution"])
+        self.assertEqual(groups["GEMM"], categories["GEMM"])
+        self.assertEqual((groups["Data Movement"], groups["Other"]), ({"3"}, {"8"}))  # as in a session's pictures
 
 
 unittest.main()
