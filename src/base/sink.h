@@ -35,6 +35,9 @@ etp_str etp_strbuf_str(const etp_strbuf *buf);
 etp_sink etp_sink_strbuf(etp_strbuf *buf);
 etp_sink etp_sink_file(FILE *file); // borrows FILE until the sink is no longer used
 
+// ETP_NOMEM or ETP_IO when not all of WHAT ("the report") went through.
+ETP_NODISCARD etp_status etp_sink_check(const etp_sink *sink, etp_error *err, const char *what);
+
 void etp_sink_write(etp_sink *sink, etp_str s);
 void etp_sink_z(etp_sink *sink, const char *z);
 void etp_sink_char(etp_sink *sink, char c);

@@ -482,7 +482,5 @@ etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, 
     }
     bool failed = o.scratch.failed;
     etp_arena_dispose(&arena);
-    return failed         ? etp_fail_nomem(err, "screen")
-           : sink->failed ? etp_fail(err, ETP_IO, "cannot write the answer")
-                          : ETP_OK;
+    return failed ? etp_fail_nomem(err, "screen") : etp_sink_check(sink, err, "the answer");
 }

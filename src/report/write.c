@@ -56,5 +56,5 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
     }
     }
     ETP_NEED(complete, err, "report");
-    return sink->failed ? etp_fail(err, ETP_IO, "cannot write the report") : ETP_OK;
+    return etp_sink_check(sink, err, "the report");
 }
