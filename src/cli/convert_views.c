@@ -202,7 +202,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
     ETP_NEED(rows, err, "ledger");
     for (size_t i = 0; i < l->ledger.n; i++) {
         const etp_ledger_row *from = &l->ledger.items[i];
-        const etp_ab_operator *op = from->pair != ETP_NO_INDEX ? &ab->operators[from->pair] : NULL;
+        const etp_ab_operator *op = from->op != ETP_NO_INDEX ? &ab->operators[from->op] : NULL;
         etp_side_row *row = &rows[i];
         *row = (etp_side_row){
             .id = from->id,

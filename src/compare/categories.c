@@ -34,7 +34,7 @@ bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *bef
 // ---- sums over the operators of a category ----
 
 typedef struct summer {
-    etp_ab_session *s;
+    const etp_ab *ab;
     const etp_ab_category *category;
     int64_t *cut_in; // scratch, per row of the arm's profile: what clocks can have cut off the
                      // parts of that delegate call
@@ -75,7 +75,7 @@ static bool belongs(const summer *w, const etp_ab_operator *op, uint32_t arm)
 // operator.
 static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
 {
-    const etp_ab *ab = &w->s->ab;
+    const etp_ab *ab = w->ab;
     const etp_profile *p = ab->arms[arm].profile;
     etp_ab_part part = {0, 0};
     for (size_t i = 0; p && i < ab->n_operators; i++) {
@@ -102,7 +102,7 @@ static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
 // Mean over the kept executions of one dump.
 static double dump_mean(const summer *w, uint32_t arm, size_t dump)
 {
-    const etp_ab *ab = &w->s->ab;
+    const etp_ab *ab = w->ab;
     const etp_profile *p = ab->arms[arm].profile;
     int64_t sum = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -124,7 +124,7 @@ static double dump_mean(const summer *w, uint32_t arm, size_t dump)
 // have cut off.
 static void interval(const summer *w, size_t at, etp_ab_category *c)
 {
-    const etp_ab *ab = &w->s->ab;
+    const etp_ab *ab = w->ab;
     const etp_ab_comparison *cmp = &ab->comparisons[at];
     const etp_profile *base = ab->arms[cmp->baseline].profile,
                       *cand = ab->arms[cmp->candidate].profile;
@@ -149,7 +149,7 @@ static void interval(const summer *w, size_t at, etp_ab_category *c)
 
 static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
 {
-    const etp_ab_arm *arm = &w->s->ab.arms[a];
+    const etp_ab_arm *arm = &w->ab->arms[a];
     etp_ab_part part = sum_of(w, a, occurs);
     bool known = arm->profile && arm->traced_ns > 0;
     c->ns[a] = arm->profile ? part.ns : ETP_NS_UNKNOWN;
@@ -160,10 +160,10 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
                         : (double)NAN;
 }
 
-static bool make(etp_ab_session *s, etp_category category, etp_ab_category *out)
+static bool make(const etp_ab *ab, etp_category category, etp_ab_category *out)
 {
-    etp_arena *arena = &s->arena;
-    size_t arms = s->ab.n_arms, pairs = s->ab.n_comparisons;
+    etp_arena *arena = ab->arena;
+    size_t arms = ab->n_arms, pairs = ab->n_comparisons;
     *out = (etp_ab_category){
         .category = category,
         .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
@@ -191,24 +191,24 @@ static int64_t readings(const etp_ab *ab, etp_category category, uint32_t arm)
     return sum;
 }
 
-static etp_status build_categories(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_categorize(const etp_ab *ab, etp_ab_category **out, size_t *out_n, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
     size_t rows = 0, dumps = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
         const etp_profile *p = ab->arms[a].profile;
         rows = p && p->n_rows > rows ? p->n_rows : rows;
         dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
     }
-    summer w = {.s = s,
-                .cut_in = ETP_NEW_ARRAY(&s->arena, int64_t, rows + 1),
-                .logs = ETP_NEW_ARRAY(&s->arena, double, dumps + 1)};
-    ab->categories = ETP_NEW_ARRAY(&s->arena, etp_ab_category, ETP_CATEGORY_COUNT);
-    ETP_NEED(ab->categories && w.cut_in && w.logs, err, "categories");
+    summer w = {.ab = ab,
+                .cut_in = ETP_NEW_ARRAY(ab->arena, int64_t, rows + 1),
+                .logs = ETP_NEW_ARRAY(ab->arena, double, dumps + 1)};
+    etp_ab_category *all = ETP_NEW_ARRAY(ab->arena, etp_ab_category, ETP_CATEGORY_COUNT);
+    size_t n = 0;
+    ETP_NEED(all && w.cut_in && w.logs, err, "categories");
     for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
         etp_ab_category c;
         bool occurs = false;
-        ETP_NEED(make(s, (etp_category)k, &c), err, "categories");
+        ETP_NEED(make(ab, (etp_category)k, &c), err, "categories");
         w.category = &c;
         for (uint32_t a = 0; a < ab->n_arms; a++) {
             take_arm(&w, a, &c, &occurs);
@@ -223,9 +223,11 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
             interval(&w, i, &c);
         }
         if (occurs) {
-            ab->categories[ab->n_categories++] = c;
+            all[n++] = c;
         }
     }
+    *out = all;
+    *out_n = n;
     return ETP_OK;
 }
 
@@ -271,12 +273,11 @@ static double portable_share(const etp_ab_arm *arm)
                : (double)NAN;
 }
 
-static etp_status build_shifts(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_find_shifts(const etp_ab *ab, etp_ab_shift **out, etp_error *err)
 {
     const double clear = 0.02; // two that are as good as equal have not changed places
-    etp_ab *ab = &s->ab;
-    ab->shifts = ETP_NEW_ARRAY(&s->arena, etp_ab_shift, ab->n_comparisons);
-    ETP_NEED(ab->shifts, err, "shifts");
+    *out = ETP_NEW_ARRAY(ab->arena, etp_ab_shift, ab->n_comparisons);
+    ETP_NEED(*out, err, "shifts");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
         etp_ab_shift shift = {.before = dominant(ab, base),
@@ -295,7 +296,7 @@ static etp_status build_shifts(etp_ab_session *s, etp_error *err)
         }
         shift.portable_before = portable_share(&ab->arms[base]);
         shift.portable_after = portable_share(&ab->arms[cand]);
-        ab->shifts[i] = shift;
+        (*out)[i] = shift;
     }
     return ETP_OK;
 }
@@ -303,10 +304,4 @@ static etp_status build_shifts(etp_ab_session *s, etp_error *err)
 const char *etp_ab_part_name(int part)
 {
     return part == ETP_AB_OUTSIDE ? "Outside operators" : etp_category_name((etp_category)part);
-}
-
-etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err)
-{
-    ETP_TRY(build_categories(s, err));
-    return build_shifts(s, err);
 }

@@ -44,24 +44,23 @@ static etp_ledger_end end_of(const etp_ab_arm *a)
     return end;
 }
 
-static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
+static etp_status build_ledgers(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    ab->ledgers = ETP_NEW_ARRAY(&s->arena, etp_ab_ledger, ab->n_comparisons);
-    s->alignments = ETP_NEW_ARRAY(&s->arena, etp_alignment, ab->n_comparisons);
-    ETP_NEED(ab->ledgers && s->alignments, err, "ledgers");
+    out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ab_ledger, ab->n_comparisons);
+    out->alignments = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
+    ETP_NEED(out->ledgers && out->alignments, err, "ledgers");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
-        ab->ledgers[i] = (etp_ab_ledger){.baseline = c->baseline, .candidate = c->candidate};
+        out->ledgers[i] = (etp_ab_ledger){.baseline = c->baseline, .candidate = c->candidate};
         if (!base->profile || !cand->profile) {
             continue;
         }
-        ETP_TRY(etp_align(base->profile, cand->profile, &s->arena, &s->alignments[i], err));
+        ETP_TRY(etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i], err));
     }
     const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     if (common) {
-        ETP_TRY(etp_align_agree(s->alignments, ab->n_comparisons, common->n_rows, err));
+        ETP_TRY(etp_align_agree(out->alignments, ab->n_comparisons, common->n_rows, err));
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
@@ -70,8 +69,8 @@ static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
             continue;
         }
         const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
-        ETP_TRY(etp_ledger_build(base->profile, cand->profile, &s->alignments[i], ends, &s->arena,
-                                 &ab->ledgers[i].ledger, err));
+        ETP_TRY(etp_ledger_build(base->profile, cand->profile, &out->alignments[i], ends, ab->arena,
+                                 &out->ledgers[i].ledger, err));
     }
     return ETP_OK;
 }
@@ -79,7 +78,8 @@ static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
 // ---- operator groups over all arms ----
 
 typedef struct groups {
-    etp_ab_session *s;
+    const etp_ab *ab;
+    const etp_ab_aligned *aligned; // but for its operators
     struct {
         etp_ab_operator *items;
         size_t n, cap;
@@ -89,8 +89,8 @@ typedef struct groups {
 
 static bool new_group(groups *g, const etp_profile_row *row, uint32_t *out)
 {
-    etp_ab *ab = &g->s->ab;
-    etp_arena *arena = &g->s->arena;
+    const etp_ab *ab = g->ab;
+    etp_arena *arena = ab->arena;
     etp_ab_operator op = {
         .category = row->parsed.category,
         .delegated = row->delegated,
@@ -134,16 +134,16 @@ static bool put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_p
         }
     }
     return etp_str_eq(op->names[arm], row->name) ||
-           ETP_PUSH(&g->s->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
+           ETP_PUSH(g->ab->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
 }
 
 // Rows that joined other pairs: their times are in the ledger rows of those already.
 static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair,
                                    etp_error *err)
 {
-    etp_ab *ab = &g->s->ab;
+    const etp_ab *ab = g->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
-    const etp_alignment *a = &g->s->alignments[at];
+    const etp_alignment *a = &g->aligned->alignments[at];
     for (size_t i = 0; i < a->n; i++) {
         const etp_aligned_pair *p = &a->items[i];
         if (p->into == ETP_NO_INDEX) {
@@ -171,9 +171,9 @@ static uint32_t find_inserted(const groups *g, const etp_profile_row *row, uint3
 {
     for (size_t i = 0; i < g->ops.n; i++) {
         const etp_ab_operator *op = &g->ops.items[i];
-        if (op->names[g->s->ab.baseline].len == 0 && op->names[arm].len == 0 &&
+        if (op->names[g->ab->baseline].len == 0 && op->names[arm].len == 0 &&
             op->chain == row->chain && op->instruction == row->instruction) {
-            for (size_t a = 0; a < g->s->ab.n_arms; a++) {
+            for (size_t a = 0; a < g->ab->n_arms; a++) {
                 if (etp_str_eq(op->names[a], row->name)) {
                     return (uint32_t)i;
                 }
@@ -185,18 +185,18 @@ static uint32_t find_inserted(const groups *g, const etp_profile_row *row, uint3
 
 static etp_status group_comparison(groups *g, size_t at, etp_error *err)
 {
-    etp_ab *ab = &g->s->ab;
+    const etp_ab *ab = g->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
-    etp_ledger *ledger = &ab->ledgers[at].ledger;
-    uint32_t *group_of_pair = ETP_NEW_ARRAY(&g->s->arena, uint32_t, g->s->alignments[at].n);
+    etp_ledger *ledger = &g->aligned->ledgers[at].ledger;
+    uint32_t *group_of_pair = ETP_NEW_ARRAY(g->ab->arena, uint32_t, g->aligned->alignments[at].n);
     ETP_NEED(group_of_pair, err, "operators");
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
         if (row->pair == ETP_NO_INDEX) {
             continue;
         }
-        etp_aligned_pair pair = g->s->alignments[at].items[row->pair];
+        etp_aligned_pair pair = g->aligned->alignments[at].items[row->pair];
         uint32_t group = ETP_NO_INDEX;
         if (pair.baseline != ETP_NO_INDEX) {
             group = g->of_baseline_row[pair.baseline];
@@ -220,12 +220,12 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         op->confidence = pair.confidence < op->confidence ? pair.confidence : op->confidence;
         op->by_nodes = op->by_nodes || pair.by_nodes;
         group_of_pair[row->pair] = group;
-        row->pair = group; // from here on the ledger refers to operators
+        row->op = group;
     }
     ETP_TRY(merge_comparison(g, at, group_of_pair, err));
     for (size_t r = 0; r < ledger->n; r++) { // a side that only merged rows are on
         const etp_ledger_row *row = &ledger->items[r];
-        etp_ab_operator *op = row->pair == ETP_NO_INDEX ? NULL : &g->ops.items[row->pair];
+        etp_ab_operator *op = row->op == ETP_NO_INDEX ? NULL : &g->ops.items[row->op];
         if (op && op->rows[c->baseline] && op->ns[c->baseline] == ETP_NS_UNKNOWN) {
             op->ns[c->baseline] = row->baseline_ns;
         }
@@ -239,12 +239,12 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
 // A single arm: its operators in program order.
 static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
 {
-    const etp_profile *p = g->s->ab.arms[arm].profile;
+    const etp_profile *p = g->ab->arms[arm].profile;
     etp_alignment alignment;
     etp_ledger ledger;
-    ETP_TRY(etp_align(p, p, &g->s->arena, &alignment, err));
+    ETP_TRY(etp_align(p, p, g->ab->arena, &alignment, err));
     const etp_ledger_end bare[2] = {ETP_LEDGER_BARE, ETP_LEDGER_BARE};
-    ETP_TRY(etp_ledger_build(p, p, &alignment, bare, &g->s->arena, &ledger, err));
+    ETP_TRY(etp_ledger_build(p, p, &alignment, bare, g->ab->arena, &ledger, err));
     for (size_t r = 0; r < ledger.n; r++) {
         if (ledger.items[r].pair == ETP_NO_INDEX) {
             continue;
@@ -286,12 +286,11 @@ static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
     }
 }
 
-static void finish_operators(etp_ab_session *s)
+static void finish_operators(const etp_ab *ab, etp_ab_aligned *out)
 {
-    etp_ab *ab = &s->ab;
     uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        etp_ab_operator *op = &ab->operators[i];
+    for (size_t i = 0; i < out->n_operators; i++) {
+        etp_ab_operator *op = &out->operators[i];
         for (size_t c = 0; c < ab->n_comparisons; c++) {
             etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline);
             etp_ab_part after = etp_ab_operator_part(ab, op, ab->comparisons[c].candidate);
@@ -300,10 +299,10 @@ static void finish_operators(etp_ab_session *s)
         facts_of(ab, op, candidate);
     }
     for (size_t c = 0; c < ab->n_comparisons; c++) {
-        etp_ledger *l = &ab->ledgers[c].ledger;
+        etp_ledger *l = &out->ledgers[c].ledger;
         for (size_t r = 0; r < l->n; r++) {
-            if (l->items[r].pair != ETP_NO_INDEX) {
-                l->items[r].id = ab->operators[l->items[r].pair].id;
+            if (l->items[r].op != ETP_NO_INDEX) {
+                l->items[r].id = out->operators[l->items[r].op].id;
             }
         }
     }
@@ -323,43 +322,43 @@ static int slowest_first(const void *pa, const void *pb)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static etp_status order_by_time(etp_ab_session *s, etp_error *err)
+static etp_status order_by_time(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    time_order *order = ETP_NEW_ARRAY(&s->arena, time_order, ab->n_operators);
-    ab->by_time = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_operators);
-    ETP_NEED(order && ab->by_time, err, "operators");
-    for (uint32_t i = 0; i < ab->n_operators; i++) {
+    time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, out->n_operators);
+    out->by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, out->n_operators);
+    ETP_NEED(order && out->by_time, err, "operators");
+    for (uint32_t i = 0; i < out->n_operators; i++) {
         int64_t most = 0;
         for (size_t a = 0; a < ab->n_arms; a++) {
-            int64_t ns = ab->operators[i].ns[a];
+            int64_t ns = out->operators[i].ns[a];
             most = ns != ETP_NS_UNKNOWN && ns > most ? ns : most;
         }
-        int64_t own = ab->operators[i].ns[ab->baseline];
+        int64_t own = out->operators[i].ns[ab->baseline];
         order[i] = (time_order){own == ETP_NS_UNKNOWN ? most : own, i};
     }
-    qsort(order, ab->n_operators, sizeof *order, slowest_first);
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        ab->by_time[i] = order[i].index;
+    qsort(order, out->n_operators, sizeof *order, slowest_first);
+    for (size_t i = 0; i < out->n_operators; i++) {
+        out->by_time[i] = order[i].index;
     }
     return ETP_OK;
 }
 
-static etp_status build_operators(etp_ab_session *s, etp_error *err)
+static etp_status build_operators(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     if (!base) {
         return ETP_OK;
     }
-    groups g = {.s = s, .of_baseline_row = ETP_NEW_ARRAY(&s->arena, uint32_t, base->n_rows)};
+    groups g = {.ab = ab,
+                .aligned = out,
+                .of_baseline_row = ETP_NEW_ARRAY(ab->arena, uint32_t, base->n_rows)};
     ETP_NEED(g.of_baseline_row, err, "operators");
     for (size_t i = 0; i < base->n_rows; i++) {
         g.of_baseline_row[i] = ETP_NO_INDEX;
     }
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (ab->ledgers[i].ledger.n) {
+        if (out->ledgers[i].ledger.n) {
             ETP_TRY(group_comparison(&g, i, err));
             any = true;
         }
@@ -367,18 +366,17 @@ static etp_status build_operators(etp_ab_session *s, etp_error *err)
     if (!any) {
         ETP_TRY(group_alone(&g, ab->baseline, err));
     }
-    ab->operators = g.ops.items;
-    ab->n_operators = g.ops.n;
-    for (uint32_t i = 0; i < ab->n_operators; i++) {
-        ab->operators[i].id = etp_arena_printf(&s->arena, "op%u", i + 1);
+    out->operators = g.ops.items;
+    out->n_operators = g.ops.n;
+    for (uint32_t i = 0; i < out->n_operators; i++) {
+        out->operators[i].id = etp_arena_printf(ab->arena, "op%u", i + 1);
     }
-    finish_operators(s);
-    return order_by_time(s, err);
+    finish_operators(ab, out);
+    return order_by_time(ab, out, err);
 }
 
-etp_status etp_ab_explain(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
 {
-    ETP_TRY(build_ledgers(s, err));
-    ETP_TRY(build_operators(s, err));
-    return etp_ab_categorize(s, err);
+    ETP_TRY(build_ledgers(ab, out, err));
+    return build_operators(ab, out, err);
 }

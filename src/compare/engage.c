@@ -23,9 +23,8 @@ static const char *feature_name(etp_feature feature, etp_level level)
 
 // The feature is that of the better of the two levels; the arm that is judged may be the other one.
 // False when there is nothing to judge.
-static bool choose_feature(etp_ab *ab, etp_engage_case *common)
+static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_case *common)
 {
-    etp_ab_engagement *e = &ab->engagement;
     const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
     etp_level best = own->level;
     if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
@@ -62,11 +61,10 @@ static const etp_run *run_of(const etp_ab_session *s, uint32_t arm)
 }
 
 // On a core with SME whose kernel hides it nobody could compare SME levels, and that is the answer.
-static void ask_cpu(etp_ab_session *s, etp_engage_case *common)
+static void ask_cpu(const etp_ab_session *s, etp_ab_engagement *e, etp_engage_case *common)
 {
-    etp_ab_engagement *e = &s->ab.engagement;
     const etp_run *run = run_of(s, e->arm);
-    const char *text = run ? etp_arena_strdup(&s->arena, run->device_cpu) : NULL;
+    const char *text = run ? etp_arena_strdup(s->ab.arena, run->device_cpu) : NULL;
     char why[ETP_ISA_WHY_MAX];
     etp_isa_cpu cpu;
     if (!text || !etp_isa_cpu_parse(text, &cpu, why, sizeof why) || cpu.family != ETP_ISA_AARCH64) {
@@ -76,7 +74,7 @@ static void ask_cpu(etp_ab_session *s, etp_engage_case *common)
     if (state.available) {
         return;
     }
-    common->cpu_lacks = etp_arena_printf(&s->arena, "%s", state.how);
+    common->cpu_lacks = etp_arena_printf(s->ab.arena, "%s", state.how);
     if (e->feature == ETP_FEATURE_NONE && etp_isa_hides_sme(&cpu)) {
         e->feature = common->feature = ETP_FEATURE_SME;
         e->feature_name = feature_name(ETP_FEATURE_SME, ETP_LEVEL_SME2);
@@ -111,16 +109,15 @@ static int longest_first(const void *pa, const void *pb)
 }
 
 // "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
-static const char *sampled_text(const etp_ab *ab, const etp_engage *e, const etp_kernels *k,
-                                const etp_engage_case *c)
+static const char *sampled_text(const etp_ab_engagement *of, const etp_engage *e,
+                                const etp_kernels *k, const etp_engage_case *c, etp_arena *arena)
 {
     etp_strbuf text;
-    etp_strbuf_init(&text, ab->arena);
+    etp_strbuf_init(&text, arena);
     const etp_kernel_op *from = e->pooled ? c->pool : c->sampled;
     etp_strbuf_printf(&text, "%.0f of %llu program counters sampled inside %s are in %s code",
                       e->on_share * (double)from->sure, (unsigned long long)from->sure,
-                      e->pooled ? "operators of the same kernel" : "it",
-                      ab->engagement.feature_name);
+                      e->pooled ? "operators of the same kernel" : "it", of->feature_name);
     if (from->kernel < k->n_kernels) {
         const etp_kernel *f = &k->kernels[from->kernel];
         etp_strbuf_printf(&text, "; most in %s", f->title);
@@ -195,10 +192,10 @@ static const etp_row_facts *facts_of(const etp_profile *p, const etp_profile_row
 }
 
 // Every operator that was sampled, by configuration. False on out of memory.
-static bool pool_samples(const etp_ab *ab, pools *out)
+static bool pool_samples(const etp_ab *ab, uint32_t arm, pools *out)
 {
-    const etp_profile *p = ab->arms[ab->engagement.arm].profile;
-    const etp_kernels *k = ab->arms[ab->engagement.arm].kernels;
+    const etp_profile *p = ab->arms[arm].profile;
+    const etp_kernels *k = ab->arms[arm].kernels;
     for (size_t i = 0; k && i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         const etp_kernel_op *op =
@@ -222,10 +219,9 @@ static bool pool_samples(const etp_ab *ab, pools *out)
 }
 
 // COMMON: what holds for every operator of the arm.
-static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common,
-                  const pools *all)
+static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_operator *op,
+                  const etp_engage_case *common, const pools *all, etp_engage *out)
 {
-    const etp_ab_engagement *e = &ab->engagement;
     const etp_profile *p = ab->arms[e->arm].profile;
     const etp_kernels *k = ab->arms[e->arm].kernels;
     const etp_profile_row *row = op->rows[e->arm];
@@ -240,25 +236,25 @@ static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *
     const pool *same = row->kind == ETP_ROW_OPERATOR ? pool_of(all, &like) : NULL;
     c.pool = same && !same->mixed ? &same->sum : NULL;
     c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
-    etp_engage_judge(&c, &op->engaged);
-    if (op->engaged.by_samples) {
-        op->engaged.evidence = sampled_text(ab, &op->engaged, k, &c);
+    etp_engage_judge(&c, out);
+    if (out->by_samples) {
+        out->evidence = sampled_text(e, out, k, &c, ab->arena);
         return; // what ran counts, whatever the names of the group's parts
     }
     c.sampled = c.pool = NULL;
     for (size_t i = 0; i < op->merged.n; i++) { // a group that did only part of its work there
         etp_op_name parsed;
         etp_op_parse(op->merged.items[i].name, &parsed);
-        bool part = op->merged.items[i].arm == e->arm && op->engaged.eligible &&
+        bool part = op->merged.items[i].arm == e->arm && out->eligible &&
                     parsed.category == row->parsed.category;
         etp_profile_row other = *row;
         etp_engage second;
         other.parsed = parsed;
         c.row = &other;
         etp_engage_judge(&c, &second);
-        if (part && second.state != op->engaged.state) {
-            op->engaged.state = ETP_PARTLY_ENGAGED;
-            op->engaged.reason = op->engaged.reason ? op->engaged.reason : second.reason;
+        if (part && second.state != out->state) {
+            out->state = ETP_PARTLY_ENGAGED;
+            out->reason = out->reason ? out->reason : second.reason;
         }
     }
 }
@@ -295,20 +291,21 @@ static void bounds(const sums *s, double whole, double *lo, double *hi, double *
     *share = *hi - *lo <= ETP_AB_SHARE_KNOWN ? (*lo + *hi) / 2 : (double)NAN;
 }
 
-static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, sums *time, sums *macs)
+static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, const etp_engage *engaged,
+                         sums *time, sums *macs)
 {
     int64_t ns = op->ns[e->arm] == ETP_NS_UNKNOWN ? 0 : op->ns[e->arm];
-    bool on = op->engaged.state == ETP_ENGAGED;
+    bool on = engaged->state == ETP_ENGAGED;
     e->eligible++;
     e->engaged += on;
-    e->row_kernels += on && op->engaged.reason == ETP_REASON_ROW_KERNEL;
-    e->unknown += op->engaged.state == ETP_ENGAGEMENT_UNKNOWN;
+    e->row_kernels += on && engaged->reason == ETP_REASON_ROW_KERNEL;
+    e->unknown += engaged->state == ETP_ENGAGEMENT_UNKNOWN;
     macs->known = macs->known && op->macs != ETP_AB_NO_MACS;
-    add_up(macs, op->macs == ETP_AB_NO_MACS ? 0 : (double)op->macs, &op->engaged, false);
-    add_up(time, (double)ns, &op->engaged, true);
-    if (op->engaged.state == ETP_NOT_ENGAGED || op->engaged.state == ETP_PARTLY_ENGAGED) {
+    add_up(macs, op->macs == ETP_AB_NO_MACS ? 0 : (double)op->macs, engaged, false);
+    add_up(time, (double)ns, engaged, true);
+    if (engaged->state == ETP_NOT_ENGAGED || engaged->state == ETP_PARTLY_ENGAGED) {
         e->off++;
-        add_reason(e, op->engaged.reason, ns);
+        add_reason(e, engaged->reason, ns);
     }
 }
 
@@ -331,22 +328,21 @@ double etp_ab_engage_reach(const etp_ab *ab, double times)
     return all > 0 ? 1 - unknown / all : (double)NAN;
 }
 
-static void take_sampling(etp_ab_session *s)
+static void take_sampling(const etp_ab_session *s, etp_ab_engagement *e)
 {
-    etp_ab_engagement *e = &s->ab.engagement;
     for (size_t i = 0; i < s->run.launches.n && s->has_run; i++) {
         const etp_run_launch *l = &s->run.launches.items[i];
         e->sampled += l->kind == ETP_LAUNCH_SAMPLED && l->arm == e->arm;
     }
     etp_str why =
         s->has_run && e->arm < s->run.arms.n ? s->run.arms.items[e->arm].sampling : (etp_str){0};
-    e->sampling = why.len ? etp_arena_strdup(&s->arena, why) : NULL;
+    e->sampling = why.len ? etp_arena_strdup(s->ab.arena, why) : NULL;
 }
 
-etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *each,
+                         etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    etp_ab_engagement *e = &ab->engagement;
+    const etp_ab *ab = &s->ab;
     *e = (etp_ab_engagement){.macs_share = NAN,
                              .time_share = NAN,
                              .macs_lo = NAN,
@@ -356,26 +352,26 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
                              .macs_known = NAN,
                              .time_known = NAN};
     for (size_t i = 0; i < ab->n_operators; i++) {
-        ab->operators[i].engaged = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
+        each[i] = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
     }
     etp_engage_case common = {0};
     e->arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (ab->n_arms > 0 && run_of(s, e->arm)) {
-        common.names = etp_ab_name_book(run_of(s, e->arm), &s->arena);
+        common.names = etp_ab_name_book(run_of(s, e->arm), ab->arena);
     }
-    if (ab->n_arms == 0 || !choose_feature(ab, &common)) {
+    if (ab->n_arms == 0 || !choose_feature(ab, e, &common)) {
         return ETP_OK;
     }
-    take_sampling(s);
-    ask_cpu(s, &common);
+    take_sampling(s, e);
+    ask_cpu(s, e, &common);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
     pools all = {0};
-    ETP_NEED(pool_samples(ab, &all), err, "engagement");
+    ETP_NEED(pool_samples(ab, e->arm, &all), err, "engagement");
     sums time = {.known = !ab->emulated}, macs = {.known = true};
     for (size_t i = 0; i < ab->n_operators; i++) {
-        judge(ab, &ab->operators[i], &common, &all);
-        if (ab->operators[i].engaged.eligible) {
-            add_operator(e, &ab->operators[i], &time, &macs);
+        judge(ab, e, &ab->operators[i], &common, &all, &each[i]);
+        if (each[i].eligible) {
+            add_operator(e, &ab->operators[i], &each[i], &time, &macs);
         }
     }
     qsort(e->reasons, e->n_reasons, sizeof *e->reasons, longest_first);

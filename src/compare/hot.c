@@ -118,13 +118,12 @@ static int first_things_first(const void *pa, const void *pb)
     return (a->op > b->op) - (a->op < b->op);
 }
 
-void etp_ab_find_hot(etp_ab_session *s)
+etp_ab_hots etp_ab_find_hot(const etp_ab *ab)
 {
-    etp_ab *ab = &s->ab;
-    ab->hot_arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    etp_ab_hots found = {0};
     int64_t total = ab->n_arms ? ab->arms[ab->hot_arm].traced_ns : ETP_NS_UNKNOWN;
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
-        return;
+        return found;
     }
     double whole = whole_speedup(ab);
     for (uint32_t i = 0; i < ab->n_operators; i++) {
@@ -135,15 +134,15 @@ void etp_ab_find_hot(etp_ab_session *s)
             continue;
         }
         if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
-            ab->hot.n = 0;
-            return;
+            return (etp_ab_hots){0};
         }
         hot.kind = kind_of(ab, op, whole);
-        ETP_ADD(&s->arena, &ab->hot, hot);
+        ETP_ADD(ab->arena, &found, hot);
     }
-    if (ab->hot.n) {
-        qsort(ab->hot.items, ab->hot.n, sizeof *ab->hot.items, first_things_first);
+    if (found.n) {
+        qsort(found.items, found.n, sizeof *found.items, first_things_first);
     }
+    return found;
 }
 
 // ---- by name ----

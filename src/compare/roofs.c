@@ -9,27 +9,29 @@
 
 #define ROOFS_LIMIT ((size_t)4 << 20)
 
-static etp_status load(etp_ab_session *s, const char *file, etp_error *err)
+etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
+                             etp_error *err)
 {
     const char *path = file;
+    *out = NULL;
     if (!path) {
-        path = s->has_run ? etp_run_path(&s->arena, s->ab.dir, ETP_STR(ETP_RUN_ROOFS)) : NULL;
+        path = s->has_run ? etp_run_path(s->ab.arena, s->ab.dir, ETP_STR(ETP_RUN_ROOFS)) : NULL;
         if (!path || !etp_os_is_file(path)) {
             return ETP_OK;
         }
     }
     etp_str text;
-    etp_roof_table *table = ETP_NEW(&s->arena, etp_roof_table);
+    etp_roof_table *table = ETP_NEW(s->ab.arena, etp_roof_table);
     ETP_NEED(table, err, "roofs");
-    ETP_TRY(etp_os_read_text(path, ROOFS_LIMIT, &s->arena, &text, err));
-    etp_status st = etp_roofs_read(text, &s->arena, table, err);
+    ETP_TRY(etp_os_read_text(path, ROOFS_LIMIT, s->ab.arena, &text, err));
+    etp_status st = etp_roofs_read(text, s->ab.arena, table, err);
     if (st != ETP_OK) {
         return etp_fail_ctx(err, "reading %s", file ? file : ETP_RUN_ROOFS);
     }
     if (file && table->emulated) {
         return etp_fail(err, ETP_USAGE, "%s is of an emulator, whose speed says nothing", file);
     }
-    s->ab.roofs = table->emulated ? NULL : table;
+    *out = table->emulated || s->ab.emulated ? NULL : table;
     return ETP_OK;
 }
 
@@ -137,22 +139,15 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
     }
 }
 
-etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err)
+etp_status etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out,
+                              etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    ETP_TRY(load(s, file, err));
-    if (!ab->roofs || ab->emulated) {
-        ab->roofs = NULL;
-        return ETP_OK;
+    etp_roof_place *places = ETP_NEW_ARRAY(ab->arena, etp_roof_place, ab->n_arms);
+    ETP_NEED(places, err, "roofs");
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        place(ab, &ab->operators[op], a, &places[a]);
     }
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        etp_roof_place *places = ETP_NEW_ARRAY(&s->arena, etp_roof_place, ab->n_arms);
-        ETP_NEED(places, err, "roofs");
-        for (uint32_t a = 0; a < ab->n_arms; a++) {
-            place(ab, &ab->operators[i], a, &places[a]);
-        }
-        ab->operators[i].roofs = places;
-    }
+    *out = places;
     return ETP_OK;
 }
 

@@ -31,6 +31,14 @@ typedef struct etp_ab_side { // one of two operands
     uint32_t arm; // of the run
 } etp_ab_side;
 
+typedef struct etp_ab_aligned { // parallel to ab.comparisons, but for the operators
+    etp_alignment *alignments;
+    etp_ab_ledger *ledgers;
+    etp_ab_operator *operators; // of all arms, in program order
+    size_t n_operators;
+    uint32_t *by_time; // their indices, slowest in the baseline first
+} etp_ab_aligned;
+
 struct etp_ab_session {
     etp_arena arena;
     etp_run run;
@@ -43,9 +51,8 @@ struct etp_ab_session {
         etp_ab_dump *items;
         size_t n, cap;
     } dumps;
-    size_t first_dump;         // of the operand that is being collected
-    etp_alignment *alignments; // parallel to ab.comparisons
-    etp_ab_program *programs;  // of the run's models; one for bare dumps with --pte
+    size_t first_dump;        // of the operand that is being collected
+    etp_ab_program *programs; // of the run's models; one for bare dumps with --pte
     size_t n_programs;
     etp_ab_session **later; // of a session of several phases, all but the first
     size_t n_later;
@@ -127,19 +134,27 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reaso
 ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
-void etp_ab_find_hot(etp_ab_session *s);
+etp_ab_hots etp_ab_find_hot(const etp_ab *ab);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
-ETP_NODISCARD etp_status etp_ab_engage(etp_ab_session *s, etp_error *err);
-// roofs.c: operators below the roofs, when there are any.
-ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);
+// OUT, and EACH [n_operators].
+ETP_NODISCARD etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *out,
+                                       etp_engage *each, etp_error *err);
+// roofs.c: those of FILE or of the run folder, NULL: none; where operator OP of each arm is below
+// them.
+ETP_NODISCARD etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file,
+                                           const struct etp_roof_table **out, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out,
+                                            etp_error *err);
 // outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
 etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
-// compare.c: ledgers, operators, categories, shifts from profiles and comparisons.
-ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
-// categories.c: categories and shifts; part of it.
-ETP_NODISCARD etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err);
+// compare.c: ledgers and operators from profiles and comparisons.
+ETP_NODISCARD etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err);
+// categories.c: of operators; of these, per comparison, where the bottleneck was and is.
+ETP_NODISCARD etp_status etp_ab_categorize(const etp_ab *ab, etp_ab_category **out, size_t *out_n,
+                                           etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find_shifts(const etp_ab *ab, etp_ab_shift **out, etp_error *err);
 // ends.c: what is around Method::execute in traced launches.
 ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
 // environment.c: what surrounded the blocks.

@@ -265,6 +265,7 @@ static etp_status operator_rows(maker *m, etp_error *err)
             .category = (int)any->parsed.category,
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
+            .op = ETP_NO_INDEX,
         };
         interval(m, &row, i);
         widen(&row, group_cut(m, i, 0), group_cut(m, i, 1), group_mean(m, i, 0),
@@ -306,6 +307,7 @@ static etp_status sum_row(maker *m, etp_row_kind kind, const char *label, etp_er
         .category = -1,
         .bound_ns = ETP_NS_UNKNOWN,
         .pair = ETP_NO_INDEX,
+        .op = ETP_NO_INDEX,
     };
     if (kind == ETP_ROW_BOUNDARY) {
         // XNNPACK truncates every operator to whole microseconds; what it cuts off lands here.
@@ -354,6 +356,7 @@ static etp_status end_row(maker *m, const char *id, const char *label, etp_row_k
         .q = (double)NAN,
         .ties = kind != ETP_ROW_FRAMEWORK,
         .pair = ETP_NO_INDEX,
+        .op = ETP_NO_INDEX,
     };
     return ETP_PUSH(m->arena, m->out, row) ? ETP_OK : etp_fail_nomem(err, "ledger");
 }

@@ -27,6 +27,7 @@ typedef struct etp_ledger_row {
     bool ties;     // no time of an inference: leads from the kept traced executions to the untraced
                    // median
     uint32_t pair; // index of the alignment's pair, ETP_NO_INDEX for sums
+    uint32_t op;   // of the answer's operators, once they are known; ETP_NO_INDEX likewise
 } etp_ledger_row;
 
 typedef struct etp_ledger {

@@ -165,6 +165,35 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     return options->two_sides ? etp_ab_judge_sides(s, options, err) : ETP_OK;
 }
 
+// ---- why ----
+
+// The one who writes into the answer: what reads it gets it const.
+static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    etp_ab_aligned aligned = {0};
+    ETP_TRY(etp_ab_align(ab, &aligned, err));
+    ab->ledgers = aligned.ledgers;
+    ab->operators = aligned.operators;
+    ab->n_operators = aligned.n_operators;
+    ab->by_time = aligned.by_time;
+    ETP_TRY(etp_ab_categorize(ab, &ab->categories, &ab->n_categories, err));
+    ETP_TRY(etp_ab_find_shifts(ab, &ab->shifts, err));
+    etp_engage *engaged = ETP_NEW_ARRAY(&s->arena, etp_engage, ab->n_operators + 1);
+    ETP_NEED(engaged, err, "engagement");
+    ETP_TRY(etp_ab_engage(s, &ab->engagement, engaged, err));
+    ETP_TRY(etp_ab_read_roofs(s, options->roofs, &ab->roofs, err));
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        ab->operators[i].engaged = engaged[i];
+        if (ab->roofs) {
+            ETP_TRY(etp_ab_place_roofs(ab, i, &ab->operators[i].roofs, err));
+        }
+    }
+    ab->hot_arm = ab->engagement.arm;
+    ab->hot = etp_ab_find_hot(ab);
+    return etp_ab_next_fixes(ab, &ab->fixes, err);
+}
+
 etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_options *options,
                        etp_ab_session **out, etp_error *err)
 {
@@ -185,17 +214,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
         st = etp_ab_name_arms(s, err);
     }
     if (st == ETP_OK) {
-        st = etp_ab_explain(s, err);
-    }
-    if (st == ETP_OK) {
-        st = etp_ab_engage(s, err);
-    }
-    if (st == ETP_OK) {
-        st = etp_ab_place_roofs(s, options->roofs, err);
-    }
-    if (st == ETP_OK) {
-        etp_ab_find_hot(s);
-        st = etp_ab_next_fixes(&s->ab, &s->ab.fixes, err);
+        st = explain(s, options, err);
     }
     if (st == ETP_OK) {
         st = open_phases(s, options, err);

@@ -662,9 +662,9 @@ static void slower(etp_fixer *f)
         at.lo += (double)row->lo_ns;
         at.expected += (double)row->delta_ns;
         at.hi += (double)row->hi_ns;
-        rows = rows && f->ab->operators[row->pair].engaged.reason == ETP_REASON_ROW_KERNEL;
+        rows = rows && f->ab->operators[row->op].engaged.reason == ETP_REASON_ROW_KERNEL;
         etp_strbuf_printf(&whatif, " 'back %s'", row->id);
-        etp_fix_add_op(f, &at, row->pair);
+        etp_fix_add_op(f, &at, row->op);
     }
     const char *recipe = etp_arena_printf(
         f->ab->arena,

@@ -211,7 +211,7 @@ static etp_status collect_operators(builder *b, uint32_t model, etp_error *err)
     uint32_t blocks = 0;
     for (size_t i = 0; ledger && i < ledger->n; i++) {
         const etp_ledger_row *row = &ledger->items[i];
-        if (row->pair == ETP_NO_INDEX) {
+        if (row->op == ETP_NO_INDEX) {
             continue;
         }
         bool both = row->kind != ETP_ROW_INSERTED && row->kind != ETP_ROW_VANISHED;
