@@ -61,6 +61,11 @@ typedef struct etp_ab_resident {
     int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
 } etp_ab_resident;
 
+// What hiding features added to an inference: medians over the timed launches; NAN unknown.
+typedef struct etp_ab_hook {
+    double calls, call_ns, share;
+} etp_ab_hook;
+
 #define ETP_AB_SPREAD 21
 
 typedef struct etp_ab_arm {
@@ -89,10 +94,7 @@ typedef struct etp_ab_arm {
     int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
     etp_ab_split split; // where traced_ns went
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
-    struct { // what hiding features added to an inference: medians over the timed launches; NAN
-             // unknown
-        double calls, call_ns, share;
-    } hook;
+    etp_ab_hook hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
@@ -487,6 +489,22 @@ typedef struct etp_ab_phase { // of a session that measured several; see etp_run
     const struct etp_ab *ab; // its answer, as if it had been measured alone
 } etp_ab_phase;
 
+typedef struct etp_ab_conditions { // of a block; NAN unknown
+    uint32_t block;
+    double load1, cpus_busy, cpus_stolen, temperature_c, clock_khz, memory_free_bytes, slept_ns;
+    double waited_share, migrations, interrupted, minor_faults, major_faults; // of its launches
+    etp_str governor, power;                                                  // empty unknown
+    int boost;                                                                // -1 unknown
+} etp_ab_conditions;
+
+typedef struct etp_ab_environment {
+    const etp_ab_conditions *blocks; // in order
+    size_t n_blocks;
+    uint64_t pad[2]; // least and most bytes by which launches' environments were made larger
+    const etp_str *unreadable; // what of it this device does not tell
+    size_t n_unreadable;
+} etp_ab_environment;
+
 typedef struct etp_ab {
     etp_arena *arena;
     const char *subject; // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1
@@ -495,8 +513,8 @@ typedef struct etp_ab {
         *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
     const char *title; // model stem
     const char *dir;   // folder it was read from; not part of documents
-    const etp_ab_phase *phase; // that this is the answer of; NULL: the method alone
-    etp_ab_phase *phases;      // of the session, in the answer of the first only
+    const etp_ab_phase *phase;  // that this is the answer of; NULL: the method alone
+    const etp_ab_phase *phases; // of the session, in the answer of the first only
     size_t n_phases;
     const char *later_phase; // its name, of a phase that is not its session's first
     bool bare;               // from dumps alone
@@ -506,40 +524,30 @@ typedef struct etp_ab {
     etp_run_stop stopped; // what ended the session
     double precision;     // asked for, relative; 0: none
     uint32_t extended;    // blocks when --extend went on after the end; 0: never
-    etp_ab_fact *device;
+    const etp_ab_fact *device;
     size_t n_device;
-    struct etp_ab_conditions { // of each block, in order; NAN unknown
-        uint32_t block;
-        double load1, cpus_busy, cpus_stolen, temperature_c, clock_khz, memory_free_bytes, slept_ns;
-        double waited_share, migrations, interrupted, minor_faults, major_faults; // of its launches
-        etp_str governor, power;                                                  // empty unknown
-        int boost;                                                                // -1 unknown
-    } *conditions;
-    size_t n_conditions;
-    uint64_t env_pad[2]; // least and most bytes by which launches' environments were made larger
-    etp_str *unreadable; // what of it this device does not tell
-    size_t n_unreadable;
+    etp_ab_environment environment;
     const char *platform;
     const char *measured_at;                         // "2026-03-01 14:52", UTC; NULL unknown
     const char *executorch_version, *executorch_sha; // NULL unknown
     const char *command;                             // that repeats the measurement, NULL
     const char *config;                              // that asked for it, NULL
     const char *tool_version;                        // that measured
-    etp_ab_model *models;
+    const etp_ab_model *models;
     size_t n_models;
     etp_ab_arm *arms;
     size_t n_arms;
     uint32_t baseline;
-    uint32_t *shown;                // arm indices in the order of reports: the baseline first
+    const uint32_t *shown;          // arm indices in the order of reports: the baseline first
     etp_ab_comparison *comparisons; // each other arm against the baseline
-    etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
-    etp_ab_shift *shifts;           // parallel
+    const etp_ab_ledger *ledgers;   // parallel, n = 0 rows when an arm has no dump
+    const etp_ab_shift *shifts;     // parallel
     size_t n_comparisons;
-    etp_counters counters;       // arms and splits as arms and comparisons; zeroed: not known
-    etp_ab_category *categories; // in table order, only those that occur
+    etp_counters counters;             // arms and splits as arms and comparisons; zeroed: not known
+    const etp_ab_category *categories; // in table order, only those that occur
     size_t n_categories;
-    etp_ab_operator *operators; // program order
-    uint32_t *by_time;          // their indices, slowest in the baseline first
+    const etp_ab_operator *operators; // program order
+    const uint32_t *by_time;          // their indices, slowest in the baseline first
     size_t n_operators;
     uint32_t hot_arm; // the candidate of the first comparison, or the only arm
     etp_ab_hots hot;
@@ -552,7 +560,7 @@ typedef struct etp_ab {
     etp_ab_engagement engagement;
     const char *program_problem; // why operators are not joined to a program, NULL when they are
     // Launch values per block for the raw plot: [block * n_arms + arm] nanoseconds, NAN missing.
-    double *block_values;
+    const double *block_values;
     uint32_t n_blocks;
     const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
     const char *selftest;               // the runner's own proof that masking works, NULL

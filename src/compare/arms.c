@@ -27,27 +27,29 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->precision = run->settings.precision;
     ab->extended = (uint32_t)run->settings.extended;
     ab->selftest = text_or_null(s, run->selftest);
-    ab->device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);
-    ETP_NEED(ab->device, err, "device");
+    etp_ab_fact *device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);
+    ETP_NEED(device, err, "device");
     for (size_t i = 0; i < run->facts.n; i++) {
-        etp_ab_fact fact = {etp_arena_strdup(&s->arena, run->facts.items[i].key),
-                            etp_arena_strdup(&s->arena, run->facts.items[i].value)};
-        ab->device[ab->n_device++] = fact;
+        device[i] = (etp_ab_fact){etp_arena_strdup(&s->arena, run->facts.items[i].key),
+                                  etp_arena_strdup(&s->arena, run->facts.items[i].value)};
     }
+    ab->device = device;
+    ab->n_device = run->facts.n;
     return ETP_OK;
 }
 
 static etp_status take_models(etp_ab_session *s, etp_error *err)
 {
     const etp_run *run = &s->run;
-    s->ab.models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, run->models.n + 1);
-    ETP_NEED(s->ab.models, err, "models");
+    etp_ab_model *models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, run->models.n + 1);
+    ETP_NEED(models, err, "models");
     for (size_t i = 0; i < run->models.n; i++) {
-        s->ab.models[s->ab.n_models++] =
-            (etp_ab_model){text_or_null(s, run->models.items[i].path),
-                           text_or_null(s, run->models.items[i].sha256),
-                           text_or_null(s, run->models.items[i].stem)};
+        models[i] = (etp_ab_model){text_or_null(s, run->models.items[i].path),
+                                   text_or_null(s, run->models.items[i].sha256),
+                                   text_or_null(s, run->models.items[i].stem)};
     }
+    s->ab.models = models;
+    s->ab.n_models = run->models.n;
     s->ab.title = run->models.n ? text_or_null(s, run->models.items[0].stem) : NULL;
     s->ab.title = s->ab.title ? s->ab.title : "run";
     return ETP_OK;
@@ -151,14 +153,11 @@ etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *optio
         wanted = etp_str_from(ab->arms[s->run.baseline].name);
     }
     ETP_TRY(etp_choose_baseline(names, ab->n_arms, wanted, (etp_str){0}, &ab->baseline, err));
-    ab->shown = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_arms);
-    ETP_NEED(ab->shown, err, "arms");
-    size_t at = 0;
-    ab->shown[at++] = ab->baseline;
-    for (uint32_t i = 0; i < ab->n_arms; i++) {
-        if (i != ab->baseline) {
-            ab->shown[at++] = i;
-        }
+    uint32_t *shown = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_arms);
+    ETP_NEED(shown, err, "arms");
+    for (uint32_t i = 0; i < ab->n_arms; i++) { // the others after the baseline
+        shown[i == ab->baseline ? 0 : i < ab->baseline ? i + 1 : i] = i;
     }
+    ab->shown = shown;
     return ETP_OK;
 }

@@ -191,7 +191,8 @@ static int64_t readings(const etp_ab *ab, etp_category category, uint32_t arm)
     return sum;
 }
 
-etp_status etp_ab_categorize(const etp_ab *ab, etp_ab_category **out, size_t *out_n, etp_error *err)
+etp_status etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *out_n,
+                             etp_error *err)
 {
     size_t rows = 0, dumps = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -273,11 +274,11 @@ static double portable_share(const etp_ab_arm *arm)
                : (double)NAN;
 }
 
-etp_status etp_ab_find_shifts(const etp_ab *ab, etp_ab_shift **out, etp_error *err)
+etp_status etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out, etp_error *err)
 {
     const double clear = 0.02; // two that are as good as equal have not changed places
-    *out = ETP_NEW_ARRAY(ab->arena, etp_ab_shift, ab->n_comparisons);
-    ETP_NEED(*out, err, "shifts");
+    etp_ab_shift *shifts = ETP_NEW_ARRAY(ab->arena, etp_ab_shift, ab->n_comparisons);
+    ETP_NEED(shifts, err, "shifts");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
         etp_ab_shift shift = {.before = dominant(ab, base),
@@ -296,8 +297,9 @@ etp_status etp_ab_find_shifts(const etp_ab *ab, etp_ab_shift **out, etp_error *e
         }
         shift.portable_before = portable_share(&ab->arms[base]);
         shift.portable_after = portable_share(&ab->arms[cand]);
-        (*out)[i] = shift;
+        shifts[i] = shift;
     }
+    *out = shifts;
     return ETP_OK;
 }
 

@@ -180,11 +180,3 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     }
     return ETP_OK;
 }
-
-etp_status etp_ab_count(etp_ab_session *s, etp_error *err)
-{
-    if (!s->has_stats || s->ab.emulated) {
-        return ETP_OK;
-    }
-    return etp_counters_build(&s->run, &s->stats, &s->arena, &s->ab.counters, err);
-}

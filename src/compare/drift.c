@@ -32,12 +32,12 @@ static void temperature_and_clock(const etp_run *run, uint32_t block, double *ce
 
 // Correlation of ARM's launch values with one of the two; NAN when it was not read or did not
 // change.
-static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double *out,
+static etp_status correlate(const etp_ab_session *s, uint32_t arm, bool clock, double *out,
                             etp_error *err)
 {
     const etp_stats *st = &s->stats;
-    double *values = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
-    double *with = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
+    double *values = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
+    double *with = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     ETP_NEED(values && with, err, "drift");
     size_t n = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
@@ -49,19 +49,15 @@ static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double 
         }
     }
     *out = (double)NAN;
-    return n >= ETP_MIN_BLOCKS ? etp_rank_correlation(values, with, n, &s->arena, out, err)
+    return n >= ETP_MIN_BLOCKS ? etp_rank_correlation(values, with, n, s->ab.arena, out, err)
                                : ETP_OK;
 }
 
-etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out, etp_error *err)
 {
-    for (uint32_t a = 0; s->has_stats && !s->ab.emulated && a < s->ab.n_arms; a++) {
-        etp_ab_drift *d = &s->ab.arms[a].drift;
-        d->per_block = s->stats.arms[a].drift_per_block;
-        d->p = s->stats.arms[a].drift_p;
-        d->known = isfinite(d->per_block);
-        ETP_TRY(correlate(s, a, false, &d->with_temperature, err));
-        ETP_TRY(correlate(s, a, true, &d->with_clock, err));
-    }
-    return ETP_OK;
+    out->per_block = s->stats.arms[arm].drift_per_block;
+    out->p = s->stats.arms[arm].drift_p;
+    out->known = isfinite(out->per_block);
+    ETP_TRY(correlate(s, arm, false, &out->with_temperature, err));
+    return correlate(s, arm, true, &out->with_clock, err);
 }

@@ -14,7 +14,7 @@ static double lower(double a, double b)
     return fmin(a, b); // passes over a NAN
 }
 
-static void take_launches(const etp_run *run, struct etp_ab_conditions *b)
+static void take_launches(const etp_run *run, etp_ab_conditions *b)
 {
     etp_run_wait waited = {0};
     b->migrations = b->interrupted = b->minor_faults = b->major_faults = 0;
@@ -32,25 +32,25 @@ static void take_launches(const etp_run *run, struct etp_ab_conditions *b)
     b->waited_share = etp_run_wait_share(&waited);
 }
 
-etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_error *err)
+etp_status etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out,
+                                   etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    ab->conditions = ETP_NEW_ARRAY(&s->arena, struct etp_ab_conditions, run->blocks.n + 1);
-    ab->unreadable = ETP_NEW_ARRAY(&s->arena, etp_str, run->unreadable.n + 1);
-    ETP_NEED(ab->conditions && ab->unreadable, err, "environment");
-    for (size_t i = 0; i < run->unreadable.n; i++) {
-        ab->unreadable[ab->n_unreadable++] = run->unreadable.items[i];
-    }
+    etp_ab_conditions *blocks = ETP_NEW_ARRAY(arena, etp_ab_conditions, run->blocks.n + 1);
+    ETP_NEED(blocks, err, "environment");
+    *out = (etp_ab_environment){.blocks = blocks,
+                                .n_blocks = run->blocks.n,
+                                .unreadable = run->unreadable.items,
+                                .n_unreadable = run->unreadable.n};
     for (size_t i = 0; i < run->launches.n; i++) {
         uint64_t pad = run->launches.items[i].env_pad_bytes;
-        ab->env_pad[0] = i == 0 || pad < ab->env_pad[0] ? pad : ab->env_pad[0];
-        ab->env_pad[1] = pad > ab->env_pad[1] ? pad : ab->env_pad[1];
+        out->pad[0] = i == 0 || pad < out->pad[0] ? pad : out->pad[0];
+        out->pad[1] = pad > out->pad[1] ? pad : out->pad[1];
     }
     for (size_t i = 0; i < run->blocks.n; i++) {
         const etp_run_block *in = &run->blocks.items[i];
         const etp_run_moment *a = &in->start, *z = &in->end;
         double wall_ms = (known(z->time_ns) - known(a->time_ns)) / 1e6;
-        struct etp_ab_conditions b = {
+        etp_ab_conditions b = {
             .block = in->block,
             .load1 = etp_run_between(a->load1, z->load1),
             .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms
@@ -66,7 +66,7 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
             .boost = a->boost,
         };
         take_launches(run, &b);
-        ab->conditions[ab->n_conditions++] = b;
+        blocks[i] = b;
     }
     return ETP_OK;
 }

@@ -92,7 +92,7 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
                             etp_error *err)
 {
     etp_ab_arm *arm = &s->ab.arms[at];
-    ETP_TRY(etp_ab_take_hook(s, run, run_arm, at, err));
+    ETP_TRY(etp_ab_take_hook(run, run_arm, arm->median_ns, &s->arena, &arm->hook, err));
     if (arm->level == ETP_LEVEL_NONE) {
         return ETP_OK;
     }

@@ -4,12 +4,11 @@
 
 #include "compare/session.h"
 
-etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
-                            etp_error *err)
+etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,
+                            etp_arena *arena, etp_ab_hook *out, etp_error *err)
 {
-    etp_ab_arm *arm = &s->ab.arms[at];
-    double *calls = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
-    double *each = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
+    double *calls = ETP_NEW_ARRAY(arena, double, run->launches.n);
+    double *each = ETP_NEW_ARRAY(arena, double, run->launches.n);
     size_t n = 0;
     ETP_NEED(calls && each, err, "launches");
     for (size_t i = 0; i < run->launches.n; i++) {
@@ -19,11 +18,9 @@ etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_
             each[n++] = (double)l->hook_cost.call_ps / 1000;
         }
     }
-    arm->hook.calls = etp_median(calls, n);
-    arm->hook.call_ns = etp_median(each, n);
-    arm->hook.share = arm->median_ns > 0
-                          ? arm->hook.calls * arm->hook.call_ns / (double)arm->median_ns
-                          : (double)NAN;
+    out->calls = etp_median(calls, n);
+    out->call_ns = etp_median(each, n);
+    out->share = median_ns > 0 ? out->calls * out->call_ns / (double)median_ns : (double)NAN;
     return ETP_OK;
 }
 

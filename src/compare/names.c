@@ -80,11 +80,11 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
 }
 
 // Different builds, folders or days of one level: the names are what tells them apart.
-static bool all_differ(const etp_ab *ab)
+static bool all_differ(const char *const *names, size_t n)
 {
-    for (size_t i = 0; i < ab->n_arms; i++) {
+    for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (strcmp(ab->arms[i].measured, ab->arms[k].measured) == 0) {
+            if (strcmp(names[i], names[k]) == 0) {
                 return false;
             }
         }
@@ -168,18 +168,19 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     return buf.failed ? NULL : buf.ptr;
 }
 
-etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
+    out->arms = ETP_NEW_ARRAY(ab->arena, const char *, ab->n_arms + 1);
+    ETP_NEED(out->arms, err, "names");
     for (size_t i = 0; i < ab->n_arms; i++) {
-        ab->arms[i].measured = measured(ab, &ab->arms[i], &s->arena);
-        ETP_NEED(ab->arms[i].measured, err, "names");
+        out->arms[i] = measured(ab, &ab->arms[i], ab->arena);
+        ETP_NEED(out->arms[i], err, "names");
     }
-    bool plain = ab->bare || !all_differ(ab);
+    bool plain = ab->bare || !all_differ(out->arms, ab->n_arms);
     for (size_t i = 0; i < ab->n_arms && plain; i++) {
-        ab->arms[i].measured = ab->arms[i].name;
+        out->arms[i] = ab->arms[i].name;
     }
-    ab->subject = subject(ab, &s->arena);
-    ab->misnamed = misnamed(ab, &s->arena);
+    out->subject = subject(ab, ab->arena);
+    out->misnamed = misnamed(ab, ab->arena);
     return ETP_OK;
 }

@@ -233,17 +233,18 @@ static etp_status name_arms(etp_ab_session *s, const char *const *operands,
 // The models of the run folders, one when both sides are of one.
 static etp_status take_models(etp_ab_session *s, etp_error *err)
 {
-    s->ab.models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, 2);
-    ETP_NEED(s->ab.models, err, "models");
+    etp_ab_model *models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, 2);
+    s->ab.models = models;
+    ETP_NEED(models, err, "models");
     for (size_t i = 0; i < 2 && s->sides[0].dir && s->sides[1].dir; i++) {
         const etp_run_model *m = model_of(&s->sides[i]);
         if (!m || (i == 1 && s->ab.arms[1].model == 0)) {
             continue;
         }
         s->ab.n_models = i + 1;
-        s->ab.models[i].path = etp_arena_strdup(&s->arena, m->path);
-        s->ab.models[i].stem = m->stem.len ? etp_arena_strdup(&s->arena, m->stem) : NULL;
-        s->ab.models[i].sha256 = m->sha256.len ? etp_arena_strdup(&s->arena, m->sha256) : NULL;
+        models[i].path = etp_arena_strdup(&s->arena, m->path);
+        models[i].stem = m->stem.len ? etp_arena_strdup(&s->arena, m->stem) : NULL;
+        models[i].sha256 = m->sha256.len ? etp_arena_strdup(&s->arena, m->sha256) : NULL;
     }
     return ETP_OK;
 }

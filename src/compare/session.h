@@ -122,8 +122,8 @@ ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_ru
                                                  const uint32_t *arm_of, etp_error *err);
 // hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
 // memory.
-ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
-                                          uint32_t at, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,
+                                          etp_arena *arena, etp_ab_hook *out, etp_error *err);
 const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
@@ -131,7 +131,11 @@ etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool ref
 // REASON: why the ratios are withheld where nothing else does.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason);
 // What the arms are called where a reader takes a figure away: by what was measured.
-ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
+typedef struct etp_ab_names {
+    const char **arms; // [n_arms]
+    const char *subject, *misnamed;
+} etp_ab_names;
+ETP_NODISCARD etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
 etp_ab_hots etp_ab_find_hot(const etp_ab *ab);
@@ -152,21 +156,21 @@ etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: f
 // compare.c: ledgers and operators from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err);
 // categories.c: of operators; of these, per comparison, where the bottleneck was and is.
-ETP_NODISCARD etp_status etp_ab_categorize(const etp_ab *ab, etp_ab_category **out, size_t *out_n,
-                                           etp_error *err);
-ETP_NODISCARD etp_status etp_ab_find_shifts(const etp_ab *ab, etp_ab_shift **out, etp_error *err);
-// ends.c: what is around Method::execute in traced launches.
-ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
-// environment.c: what surrounded the blocks.
-ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run,
-                                                 etp_error *err);
-// drift.c: change over the session, and what else changed.
-ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out,
+                                           size_t *out_n, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out,
+                                            etp_error *err);
+// ends.c: what is around Method::execute in traced launches. AROUND_NS [n_arms]
+ETP_NODISCARD etp_status etp_ab_take_ends(const etp_ab_session *s, int64_t *around_ns,
+                                          etp_error *err);
+// environment.c: what surrounded the blocks. Borrows from RUN.
+ETP_NODISCARD etp_status etp_ab_take_environment(const etp_run *run, etp_arena *arena,
+                                                 etp_ab_environment *out, etp_error *err);
+// drift.c: change over the session, and what else changed; with statistics.
+ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
+                                         etp_error *err);
 // states.c: cold, warm, taking turns, traced.
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
-
-// clock.c: cycles, clock and waiting.
-ETP_NODISCARD etp_status etp_ab_count(etp_ab_session *s, etp_error *err);
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
 void etp_ab_find(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,

@@ -138,8 +138,9 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
     etp_ab *ab = &s->ab;
     const etp_stats *st = &s->stats;
     double *column = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
-    ab->block_values = ETP_NEW_ARRAY(&s->arena, double, (size_t)st->n_blocks_seen * ab->n_arms + 1);
-    ETP_NEED(column && ab->block_values, err, "statistics");
+    double *values = ETP_NEW_ARRAY(&s->arena, double, (size_t)st->n_blocks_seen * ab->n_arms + 1);
+    ETP_NEED(column && values, err, "statistics");
+    ab->block_values = values;
     ab->n_blocks = st->n_blocks_seen;
     for (size_t a = 0; a < ab->n_arms; a++) {
         ETP_TRY(take_spread(s, (uint32_t)a, err));
@@ -149,7 +150,7 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
         size_t n = 0;
         for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
             double ln = st->value_ln[(size_t)b * ab->n_arms + a];
-            ab->block_values[(size_t)b * ab->n_arms + a] = exp(ln);
+            values[(size_t)b * ab->n_arms + a] = exp(ln);
             if (st->block_complete[b] && isfinite(ln)) {
                 column[n++] = ln;
             }

@@ -62,11 +62,20 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     etp_ab_withhold(s, s->has_stats && s->stats.control_differs,
                     options->pair ? options->pair->withheld : ETP_WITHHELD_NOT);
     ETP_TRY(etp_ab_states(s, err));
-    ETP_TRY(etp_ab_take_ends(s, err));
-    ETP_TRY(etp_ab_count(s, err));
-    ETP_TRY(etp_ab_drifts(s, err));
-    ETP_TRY(etp_ab_take_environment(s, &s->run, err));
-    return ETP_OK;
+    int64_t *around_ns = ETP_NEW_ARRAY(&s->arena, int64_t, s->ab.n_arms + 1);
+    ETP_NEED(around_ns, err, "traced launches");
+    ETP_TRY(etp_ab_take_ends(s, around_ns, err));
+    bool counted = s->has_stats && !s->ab.emulated;
+    if (counted) {
+        ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &s->ab.counters, err));
+    }
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        s->ab.arms[a].around_ns = around_ns[a];
+        if (counted) {
+            ETP_TRY(etp_ab_drift_of(s, a, &s->ab.arms[a].drift, err));
+        }
+    }
+    return etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment, err);
 }
 
 // ---- phases ----
@@ -171,6 +180,13 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
 static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     etp_ab *ab = &s->ab;
+    etp_ab_names names;
+    ETP_TRY(etp_ab_name(ab, &names, err));
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        ab->arms[a].measured = names.arms[a];
+    }
+    ab->subject = names.subject;
+    ab->misnamed = names.misnamed;
     etp_ab_aligned aligned = {0};
     ETP_TRY(etp_ab_align(ab, &aligned, err));
     ab->ledgers = aligned.ledgers;
@@ -184,9 +200,9 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     ETP_TRY(etp_ab_engage(s, &ab->engagement, engaged, err));
     ETP_TRY(etp_ab_read_roofs(s, options->roofs, &ab->roofs, err));
     for (size_t i = 0; i < ab->n_operators; i++) {
-        ab->operators[i].engaged = engaged[i];
+        aligned.operators[i].engaged = engaged[i];
         if (ab->roofs) {
-            ETP_TRY(etp_ab_place_roofs(ab, i, &ab->operators[i].roofs, err));
+            ETP_TRY(etp_ab_place_roofs(ab, i, &aligned.operators[i].roofs, err));
         }
     }
     ab->hot_arm = ab->engagement.arm;
@@ -210,9 +226,6 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
                         ? open_run(s, paths[0], options, err)
                         : open_bare(s, paths, n_paths, options, err);
-    if (st == ETP_OK) {
-        st = etp_ab_name_arms(s, err);
-    }
     if (st == ETP_OK) {
         st = explain(s, options, err);
     }

@@ -9,7 +9,7 @@
 
 // ---- JSON ----
 
-#define OF struct etp_ab_conditions
+#define OF etp_ab_conditions
 static const etp_field k_block_rows[] = {
     FIELD("block", UINT, block, "from 1", .range = ETP_FROM_1),
     FIELD("load1", RATIO, load1, "mean of the readings before and after the block"),
@@ -36,9 +36,9 @@ static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
 #undef OF
 #define OF etp_ab
 static const etp_field k_environment_rows[] = {
-    LIST("unreadable", STR, unreadable, n_unreadable, "what this device does not tell",
-         .flags = ETP_ONE_LINE),
-    LIST("blocks", OBJECT, conditions, n_conditions, "in order", .shape = &k_block),
+    LIST("unreadable", STR, environment.unreadable, environment.n_unreadable,
+         "what this device does not tell", .flags = ETP_ONE_LINE),
+    LIST("blocks", OBJECT, environment.blocks, environment.n_blocks, "in order", .shape = &k_block),
 };
 SHAPE(k_etp_ab_environment, k_environment_rows);
 #undef OF
@@ -66,7 +66,7 @@ static const struct {
 };
 enum { FIGURES = sizeof k_columns / sizeof *k_columns, ASLEEP = FIGURES - 1 };
 
-static double figure(const struct etp_ab_conditions *block, size_t column)
+static double figure(const etp_ab_conditions *block, size_t column)
 {
     return *(const double *)(const void *)((const char *)block + k_block_rows[column + 1].offset);
 }
@@ -82,12 +82,12 @@ static etp_cell cell_of(etp_kind kind, double v)
 }
 
 // Settings that all blocks had, or that they changed.
-static void setting(const etp_ab *ab, const char *name,
-                    etp_str (*of)(const struct etp_ab_conditions *), etp_keys *keys)
+static void setting(const etp_ab *ab, const char *name, etp_str (*of)(const etp_ab_conditions *),
+                    etp_keys *keys)
 {
-    etp_str first = of(&ab->conditions[0]);
-    for (size_t i = 1; i < ab->n_conditions; i++) {
-        if (!etp_str_eq(of(&ab->conditions[i]), first)) {
+    etp_str first = of(&ab->environment.blocks[0]);
+    for (size_t i = 1; i < ab->environment.n_blocks; i++) {
+        if (!etp_str_eq(of(&ab->environment.blocks[i]), first)) {
             etp_keys_add(keys, ETP_WARN, name, "changed during the session");
             return;
         }
@@ -97,15 +97,15 @@ static void setting(const etp_ab *ab, const char *name,
     }
 }
 
-static etp_str governor(const struct etp_ab_conditions *b)
+static etp_str governor(const etp_ab_conditions *b)
 {
     return b->governor;
 }
-static etp_str power(const struct etp_ab_conditions *b)
+static etp_str power(const etp_ab_conditions *b)
 {
     return b->power;
 }
-static etp_str boost(const struct etp_ab_conditions *b)
+static etp_str boost(const etp_ab_conditions *b)
 {
     return b->boost < 0 ? ETP_STR("") : b->boost > 0 ? ETP_STR("on") : ETP_STR("off");
 }
@@ -126,34 +126,37 @@ static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                                  : "on");
         }
     }
-    if (ab->env_pad[1] > 0) {
+    if (ab->environment.pad[1] > 0) {
         etp_keys_add(keys, ETP_PLAIN, "environment size",
                      "drawn anew for each launch, %llu to %llu bytes more",
-                     (unsigned long long)ab->env_pad[0], (unsigned long long)ab->env_pad[1]);
+                     (unsigned long long)ab->environment.pad[0],
+                     (unsigned long long)ab->environment.pad[1]);
     }
-    for (size_t i = 0; i < ab->n_unreadable; i++) {
-        etp_strbuf_printf(&text, "%s%.*s", i > 0 ? ", " : "", ETP_STR_ARG(ab->unreadable[i]));
+    for (size_t i = 0; i < ab->environment.n_unreadable; i++) {
+        etp_strbuf_printf(&text, "%s%.*s", i > 0 ? ", " : "",
+                          ETP_STR_ARG(ab->environment.unreadable[i]));
     }
     etp_keys_add(keys, ETP_PLAIN, "not readable here", "%s",
-                 ab->n_unreadable ? etp_strbuf_str(&text).ptr : "nothing: all of it was read");
+                 ab->environment.n_unreadable ? etp_strbuf_str(&text).ptr
+                                              : "nothing: all of it was read");
 }
 
-static double temperature(const struct etp_ab_conditions *b)
+static double temperature(const etp_ab_conditions *b)
 {
     return b->temperature_c;
 }
-static double clock_khz(const struct etp_ab_conditions *b)
+static double clock_khz(const etp_ab_conditions *b)
 {
     return b->clock_khz;
 }
 
 // One figure over the blocks, where it was read more than once.
 static void course(const etp_ab *ab, const char *id, const char *title, const char *unit,
-                   double divide, double (*of)(const struct etp_ab_conditions *), etp_report *r)
+                   double divide, double (*of)(const etp_ab_conditions *), etp_report *r)
 {
     size_t n = 0;
-    for (size_t b = 0; b < ab->n_conditions; b++) {
-        n += isfinite(of(&ab->conditions[b])) ? 1 : 0;
+    for (size_t b = 0; b < ab->environment.n_blocks; b++) {
+        n += isfinite(of(&ab->environment.blocks[b])) ? 1 : 0;
     }
     if (n < 2) {
         return;
@@ -161,9 +164,9 @@ static void course(const etp_ab *ab, const char *id, const char *title, const ch
     etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id, title, ETP_KIND_DOUBLE);
     etp_chart_axes(c, "block", unit);
     etp_chart_series(c, title);
-    for (size_t b = 0; b < ab->n_conditions; b++) {
-        double v = of(&ab->conditions[b]) / divide;
-        etp_chart_point(c, ab->conditions[b].block, &v, NULL, NULL, 1);
+    for (size_t b = 0; b < ab->environment.n_blocks; b++) {
+        double v = of(&ab->environment.blocks[b]) / divide;
+        etp_chart_point(c, ab->environment.blocks[b].block, &v, NULL, NULL, 1);
     }
 }
 
@@ -173,14 +176,14 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
         {.key = "block", .title = "block", .kind = ETP_KIND_INT}
     };
     size_t chosen[FIGURES], n = 0;
-    if (ab->n_conditions == 0) {
+    if (ab->environment.n_blocks == 0) {
         return;
     }
     for (size_t k = 0; k < FIGURES;
          k++) { // what no block has is said above, not a column of dashes
         bool any = false;
-        for (size_t b = 0; b < ab->n_conditions; b++) {
-            double v = figure(&ab->conditions[b], k);
+        for (size_t b = 0; b < ab->environment.n_blocks; b++) {
+            double v = figure(&ab->environment.blocks[b], k);
             any = any || (isfinite(v) && (v > 0 || k != ASLEEP));
         }
         if (any) {
@@ -200,11 +203,11 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     course(ab, "clock", "Clock over the session", "MHz", 1000, clock_khz, r);
     etp_report_medium(r, medium);
     etp_table *t = etp_report_table(r, "environment", NULL, columns, n + 1);
-    for (size_t b = 0; b < ab->n_conditions; b++) {
-        etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->conditions[b].block)};
+    for (size_t b = 0; b < ab->environment.n_blocks; b++) {
+        etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->environment.blocks[b].block)};
         for (size_t k = 0; k < n; k++) {
             cells[k + 1] =
-                cell_of(k_columns[chosen[k]].kind, figure(&ab->conditions[b], chosen[k]));
+                cell_of(k_columns[chosen[k]].kind, figure(&ab->environment.blocks[b], chosen[k]));
         }
         etp_table_add_row(t, cells, n + 1);
     }
