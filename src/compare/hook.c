@@ -29,7 +29,7 @@ const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena)
     if (!(arm->hook.call_ns > 0) || !isfinite(arm->hook.share)) {
         return "";
     }
-    return etp_arena_printf(arena,
-                            "; its %.0f questions in an inference cost %.2g ns each, %.2g %% of it",
-                            arm->hook.calls, arm->hook.call_ns, 100 * arm->hook.share);
+    return etp_arena_printf(
+        arena, "; its %.0f questions in an inference cost %s ns each, %s %% of it", arm->hook.calls,
+        ETP_DIGITS(arm->hook.call_ns, 2), ETP_DIGITS(100 * arm->hook.share, 2));
 }

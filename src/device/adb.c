@@ -2,6 +2,7 @@
 // An Android device behind adb. The serial is named in every call; adb's exit status is never
 // believed.
 #include "device/adb.h"
+#include "base/number.h"
 
 #include <stdio.h>
 
@@ -128,8 +129,8 @@ static etp_status reconnect(etp_device *d, etp_error *err)
         return refuse_state(item, err);
     }
     return etp_fail(err, ETP_ENVIRONMENT,
-                    "adb %s: the device is gone and did not come back within %.3g s", serial,
-                    (double)r->silence_limit_ns / 1e9);
+                    "adb %s: the device is gone and did not come back within %s s", serial,
+                    ETP_DIGITS((double)r->silence_limit_ns / 1e9, 3));
 }
 
 // The one that is meant, never another one.

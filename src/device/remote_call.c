@@ -207,7 +207,7 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
 {
     const etp_remote *r = d->data;
     for (int tries = 1;; tries++) {
-        attempt_end end;
+        attempt_end end = LOST;
         ETP_TRY(try_once(d, call, arena, &end, err));
         switch (end) {
         case ENDED:
@@ -215,8 +215,8 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
         case ABORTED:
             return etp_fail(err, ETP_INTERRUPTED, "interrupted");
         case STALLED:
-            return etp_fail(err, ETP_CHILD, "%s: no answer for %.3g s", r->name,
-                            (double)silence_limit_of(r, call) / 1e9);
+            return etp_fail(err, ETP_CHILD, "%s: no answer for %s s", r->name,
+                            ETP_DIGITS((double)silence_limit_of(r, call) / 1e9, 3));
         case LOST:
             break;
         }

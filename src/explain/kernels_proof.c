@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/number.h"
 #include "base/sink.h"
 
 #define ENOUGH 30u       // samples below which nothing is said
@@ -104,8 +105,8 @@ static void list_shares(const etp_kernels *k, etp_strbuf *buf)
         if (best == ETP_CODES) {
             return;
         }
-        etp_strbuf_printf(buf, "%s%s %.3g %%", said ? ", " : "", etp_code_title((etp_code)best),
-                          100 * (double)k->evidence_of[best] / (double)k->evidence);
+        etp_strbuf_printf(buf, "%s%s %s %%", said ? ", " : "", etp_code_title((etp_code)best),
+                          ETP_DIGITS(100 * (double)k->evidence_of[best] / (double)k->evidence, 3));
         said |= 1u << best;
     }
 }

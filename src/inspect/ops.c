@@ -387,9 +387,9 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
             (double)t->operators_ns > MOST_OF_EXECUTE * (double)t->execute_ns) {
             etp_report_note(r, ETP_WARN,
                             "the operators take longer than the inference that they are part of "
-                            "(%.3g times): they ran side by side, "
+                            "(%s times): they ran side by side, "
                             "the delegate's clock is not the runtime's, or the dump is damaged",
-                            (double)t->operators_ns / (double)t->execute_ns);
+                            ETP_DIGITS((double)t->operators_ns / (double)t->execute_ns, 3));
         }
     } else {
         etp_report_note(r, ETP_WARN,

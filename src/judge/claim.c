@@ -166,8 +166,8 @@ static void note(check *c, const figure *f, double found, double lo, double hi)
 
 static const char *shown(check *c, const figure *f, double value)
 {
-    return f->is_time    ? etp_arena_printf(c->arena, "%.6g ms", value / 1e6)
-           : f->is_share ? etp_arena_printf(c->arena, "%.4g %%", value * 100)
+    return f->is_time    ? etp_arena_printf(c->arena, "%s ms", ETP_DIGITS(value / 1e6, 6))
+           : f->is_share ? etp_arena_printf(c->arena, "%s %%", ETP_DIGITS(value * 100, 4))
                          : etp_arena_printf(c->arena, "%.4gx", value);
 }
 

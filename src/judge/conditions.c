@@ -21,8 +21,9 @@ static const char *share_words(etp_arena *arena, const etp_paired *p, const char
     bool takes = p->estimate < 1;
     double at = 100 * fabs(p->estimate - 1), lo = 100 * (takes ? 1 - p->hi : p->lo - 1),
            hi = 100 * (takes ? 1 - p->lo : p->hi - 1);
-    return etp_arena_printf(arena, "%s %.3g %% [%.3g, %.3g] %s %s", takes ? "takes" : "adds", at,
-                            lo, hi, takes ? "of" : "to", whole);
+    return etp_arena_printf(arena, "%s %s %% [%s, %s] %s %s", takes ? "takes" : "adds",
+                            ETP_DIGITS(at, 3), ETP_DIGITS(lo, 3), ETP_DIGITS(hi, 3),
+                            takes ? "of" : "to", whole);
 }
 
 static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
@@ -44,10 +45,11 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
               : "";
     const char *text = etp_arena_printf(
         s->ab.arena,
-        "%s against %s: %scycles say %.3g× [%.3g, %.3g], the clock %s "
-        "(%.3g GHz against %.3g GHz)",
-        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said, x->cycles.estimate,
-        x->cycles.lo, x->cycles.hi, share, a->clock_ghz, b->clock_ghz);
+        "%s against %s: %scycles say %s× [%s, %s], the clock %s "
+        "(%s GHz against %s GHz)",
+        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said,
+        ETP_DIGITS(x->cycles.estimate, 3), ETP_DIGITS(x->cycles.lo, 3), ETP_DIGITS(x->cycles.hi, 3),
+        share, ETP_DIGITS(a->clock_ghz, 3), ETP_DIGITS(b->clock_ghz, 3));
     etp_ab_find(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
@@ -63,8 +65,9 @@ static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
     }
     const char *share = share_words(s->ab.arena, &x->busy, "what cycles and clock give");
     const char *text = etp_arena_printf(
-        s->ab.arena, "%s against %s: waiting differs: %.3g CPUs at work against %.3g, which %s",
-        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, a->busy, b->busy, share);
+        s->ab.arena, "%s against %s: waiting differs: %s CPUs at work against %s, which %s",
+        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, ETP_DIGITS(a->busy, 3),
+        ETP_DIGITS(b->busy, 3), share);
     etp_ab_find(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
@@ -89,9 +92,10 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
             to, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
             etp_arena_printf(
                 s->ab.arena,
-                "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
-                "the runner's hook adds %.3g ns to each",
-                100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns));
+                "hiding features takes %s %% of an inference of %s: the SDK asks %.0f times, "
+                "the runner's hook adds %s ns to each",
+                ETP_DIGITS(100 * arm->hook.share, 2), arm->name, arm->hook.calls,
+                ETP_DIGITS(arm->hook.call_ns, 3)));
     }
 }
 
@@ -118,9 +122,9 @@ const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
     char change[ETP_NUMBER_CHARS];
     etp_strbuf text;
     etp_strbuf_init(&text, ab->arena);
-    etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %.2g",
+    etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %s",
                       ab->arms[of_candidate ? c->candidate : c->baseline].name,
-                      etp_format_change(100 * d->per_block, 2, change), d->p);
+                      etp_format_change(100 * d->per_block, 2, change), ETP_DIGITS(d->p, 2));
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");
@@ -136,11 +140,13 @@ void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings
     }
     etp_ab_find(to, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
                 etp_arena_printf(s->ab.arena,
-                                 "%s against %s: taking turns they differ by %.3g× [%.3g, "
-                                 "%.3g], launched alone by %.3g×: a factor of %.3g "
-                                 "[%.3g, %.3g] comes from how they are run (caches between "
+                                 "%s against %s: taking turns they differ by %s× [%s, "
+                                 "%s], launched alone by %s×: a factor of %s "
+                                 "[%s, %s] comes from how they are run (caches between "
                                  "inferences, clock, placement in memory)",
                                  s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
-                                 r->estimate, r->lo, r->hi, c->estimate, r->change, r->change_lo,
-                                 r->change_hi));
+                                 ETP_DIGITS(r->estimate, 3), ETP_DIGITS(r->lo, 3),
+                                 ETP_DIGITS(r->hi, 3), ETP_DIGITS(c->estimate, 3),
+                                 ETP_DIGITS(r->change, 3), ETP_DIGITS(r->change_lo, 3),
+                                 ETP_DIGITS(r->change_hi, 3)));
 }

@@ -240,7 +240,7 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
         }
         etp_strbuf_printf(&text, "%sblock %u: ", n > 1 ? ", " : "", b->block);
         if (b->slept_ns) {
-            etp_strbuf_printf(&text, "%.3g s asleep", (double)b->slept_ns / 1e9);
+            etp_strbuf_printf(&text, "%s s asleep", ETP_DIGITS((double)b->slept_ns / 1e9, 3));
         }
         if (b->clock_jump_s != 0) {
             char jump[ETP_NUMBER_CHARS];

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/shell.h"
 #include "document/rows.h"
 #include "show/report.h"
@@ -160,8 +161,9 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
             etp_report_note(r, ETP_WARN, "not used: %s", u->problem);
         }
         if (reproduced(u) == 0) {
-            etp_report_note(r, ETP_WARN, "%s: %s says %.9g ms, its own table gives %.9g ms",
-                            u->stem, u->robust, u->reported_median_ms, u->kit_median_ms);
+            etp_report_note(r, ETP_WARN, "%s: %s says %s ms, its own table gives %s ms", u->stem,
+                            u->robust, ETP_DIGITS(u->reported_median_ms, 9),
+                            ETP_DIGITS(u->kit_median_ms, 9));
         }
     }
 }

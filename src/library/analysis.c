@@ -2,6 +2,7 @@
 // Opening: the caller's words become those of an ab session, which keeps copies of them.
 #include <math.h>
 
+#include "base/number.h"
 #include "library/handle.h"
 #include "library/sized.h"
 #include "store/store.h"
@@ -23,7 +24,8 @@ static etp_status take_options(etp_analysis *a, const etp_analysis_options *give
     ETP_TRY(etp_options_take(&o, sizeof o, ETP_SIZE_TO(etp_analysis_options, names), given,
                              "etp_analysis_options", err));
     if (!isfinite(o.margin) || o.margin < 0) {
-        return etp_fail(err, ETP_USAGE, "the margin is %g, not a ratio from 0 on", o.margin);
+        return etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
+                        ETP_DIGITS(o.margin, 6));
     }
     if (two_sides && o.baseline) {
         return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "base/number.h"
 #include "library/sized.h"
 #include "os/os.h"
 #include "session/session.h"
@@ -93,11 +94,11 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     const double ratios[] = {o->budget_s, o->precision, o->timeout_s};
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
         if (!(ratios[i] >= 0) || ratios[i] > 1e9) {
-            return etp_fail(err, ETP_USAGE, "%s is %g, not a number from 0 on",
+            return etp_fail(err, ETP_USAGE, "%s is %s, not a number from 0 on",
                             i == 0   ? "budget_s"
                             : i == 1 ? "precision"
                                      : "timeout_s",
-                            ratios[i]);
+                            ETP_DIGITS(ratios[i], 6));
         }
     }
     if (o->blocks > ETP_MAX_BLOCKS || o->seed > ETP_MAX_SEED || o->warmup > 1000000 ||

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "library/handle.h"
 #include "library/reply_files.h"
 #include "library/sized.h"
@@ -42,7 +43,8 @@ static etp_status check(const etp_question *q, etp_error *err)
     }
     return isfinite(q->margin) && q->margin >= 0
                ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "the margin is %g, not a ratio from 0 on", q->margin);
+               : etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
+                          ETP_DIGITS(q->margin, 6));
 }
 
 etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_error *err)

@@ -235,7 +235,8 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
     if (slept > 0 && slept != UINT64_MAX) {
         etp_session_note(s, "slept",
                          "the machine slept during a block: caches and clocks were cold after it");
-        etp_session_say(s, "block %u: the machine slept for %.3g s", e->block, (double)slept / 1e9);
+        etp_session_say(s, "block %u: the machine slept for %s s", e->block,
+                        ETP_DIGITS((double)slept / 1e9, 3));
     }
     if (etp_environment_jump_s(e) != 0) {
         char jump[ETP_NUMBER_CHARS];

@@ -239,8 +239,8 @@ static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
             return false;
         }
         if (now >= deadline) {
-            return mark_lost(r, ETP_LOST_HANG, "no word for %.3g s",
-                             (double)silence_limit_ns / 1e9);
+            return mark_lost(r, ETP_LOST_HANG, "no word for %s s",
+                             ETP_DIGITS((double)silence_limit_ns / 1e9, 3));
         }
         etp_process_event e =
             etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "measure/channel.h"
 #include "measure/foreign.h"
 
@@ -85,8 +86,8 @@ static bool channel_failed(launch *l, etp_channel_result r, const char *doing,
         explain_end(l);
         break;
     case ETP_CHANNEL_SILENCE:
-        mark_lost(l, ETP_LOST_HANG, "no answer for %.3g s while %s", (double)silence_limit_ns / 1e9,
-                  doing);
+        mark_lost(l, ETP_LOST_HANG, "no answer for %s s while %s",
+                  ETP_DIGITS((double)silence_limit_ns / 1e9, 3), doing);
         break;
     case ETP_CHANNEL_GARBAGE:
         mark_lost(l, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/json_read.h"
+#include "base/number.h"
 #include "os/os.h"
 
 #define LIST_FILE "outputs.json"
@@ -344,9 +345,9 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->nan_both += d->nan_both;
         if (!d->within) {
             because(out, etp_arena_printf(
-                             arena, "output %zu (%s): %llu of %llu elements differ, by up to %g", i,
+                             arena, "output %zu (%s): %llu of %llu elements differ, by up to %s", i,
                              d->dtype, (unsigned long long)d->mismatched,
-                             (unsigned long long)d->elements, d->max_abs));
+                             (unsigned long long)d->elements, ETP_DIGITS(d->max_abs, 6)));
         }
         etp_file_close(&y);
     }

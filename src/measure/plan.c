@@ -6,6 +6,7 @@
 #include <etprof/stats.h>
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "measure/foreign.h"
@@ -434,8 +435,8 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     }
     out->blocks_exact = set->blocks > 0;
     if (!(set->precision >= 0 && set->precision < 1)) {
-        return etp_fail(err, ETP_USAGE, "precision: %g %% is not below 100 %%",
-                        100 * set->precision);
+        return etp_fail(err, ETP_USAGE, "precision: %s %% is not below 100 %%",
+                        ETP_DIGITS(100 * set->precision, 6));
     }
     if (set->precision > 0 && (out->n_arms < 2 || emulated)) {
         return etp_fail(err, ETP_USAGE, "precision is of a speedup: %s",

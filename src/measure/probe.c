@@ -2,6 +2,7 @@
 // Asks the runner which CPU it sees.
 #include <stdio.h>
 
+#include "base/number.h"
 #include "measure/channel.h"
 #include "measure/session.h"
 
@@ -14,9 +15,8 @@ static etp_status explain(etp_channel *channel, etp_channel_result r, const char
         return etp_fail(err, ETP_INTERRUPTED, "interrupted");
     }
     if (r == ETP_CHANNEL_SILENCE) {
-        return etp_fail(err, ETP_CHILD,
-                        "the runner does not say within %.3g s who it is (--timeout)",
-                        (double)channel->timeout_ns / 1e9);
+        return etp_fail(err, ETP_CHILD, "the runner does not say within %s s who it is (--timeout)",
+                        ETP_DIGITS((double)channel->timeout_ns / 1e9, 3));
     }
     if (r == ETP_CHANNEL_GARBAGE) {
         return etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why);

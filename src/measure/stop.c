@@ -6,6 +6,7 @@
 
 #include <etprof/stats.h>
 
+#include "base/number.h"
 #include "measure/state.h"
 
 static etp_sample_use use_of(etp_phase phase)
@@ -309,8 +310,9 @@ void etp_session_say_plan(etp_session *s)
     uint32_t n_control = p->control_blocks < left ? p->control_blocks : left;
     char a[32], b[32], one[32], rule[96] = "", budget[64] = "";
     if (p->settings.precision > 0) {
-        snprintf(rule, sizeof rule, ", stops at ±%.3g %% (not before %u blocks, %s)",
-                 100 * p->settings.precision, least, duration(least * (each + control), a));
+        snprintf(rule, sizeof rule, ", stops at ±%s %% (not before %u blocks, %s)",
+                 ETP_DIGITS(100 * p->settings.precision, 3), least,
+                 duration(least * (each + control), a));
     }
     if (p->settings.budget_s > 0) {
         snprintf(budget, sizeof budget, ", stops within %s",
@@ -350,13 +352,13 @@ void etp_session_say_precision(etp_session *s, double each_ns)
         return;
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
-        tell(s, "precision  ±%.1f %% after %u blocks; ±%.3g %% is not expected within %u blocks",
-             100 * p.half_width, done, 100 * s->plan->settings.precision, goal);
+        tell(s, "precision  ±%.1f %% after %u blocks; ±%s %% is not expected within %u blocks",
+             100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3), goal);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    tell(s, "precision  ±%.1f %% after %u blocks; ±%.3g %% expected after %s, %s more",
-         100 * p.half_width, done, 100 * s->plan->settings.precision,
+    tell(s, "precision  ±%.1f %% after %u blocks; ±%s %% expected after %s, %s more",
+         100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3),
          blocks_needed(&p, s->plan->settings.precision, goal, needed),
          duration(more * each_ns, left));
 }

@@ -2,6 +2,7 @@
 // Points below roofs on two logarithmic axes.
 #include <math.h>
 
+#include "base/number.h"
 #include "report/page.h"
 #include "report/svg.h"
 
@@ -45,13 +46,13 @@ static void write_axes(etp_svg *o, const etp_plane *p, const frame *f)
     for (double d = f->x.lo; d <= f->x.hi; d++) {
         double x = etp_scale_at(&f->x, d);
         etp_svg_line(o, x, TOP, x, HEIGHT - BOTTOM, "grid");
-        snprintf(text, sizeof text, "%g", pow(10, d));
+        etp_format_digits(pow(10, d), 1, text);
         etp_svg_textz(o, x, HEIGHT - BOTTOM + 16, ETP_MIDDLE, "m c", text);
     }
     for (double d = f->y.lo; d <= f->y.hi; d++) {
         double y = etp_scale_at(&f->y, d);
         etp_svg_line(o, LEFT, y, WIDTH - RIGHT, y, "grid");
-        snprintf(text, sizeof text, "%g", pow(10, d));
+        etp_format_digits(pow(10, d), 1, text);
         etp_svg_textz(o, LEFT - 6, y + 4, ETP_RIGHT, "m c", text);
     }
     etp_svg_text(o, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6, ETP_MIDDLE, "m", p->x_title, 0);

@@ -2,6 +2,7 @@
 // Charts of points: raw blocks in one panel per series, and lines of y against x.
 #include <math.h>
 
+#include "base/number.h"
 #include "report/svg.h"
 
 enum { MAX_TICKS = 8 };
@@ -155,7 +156,7 @@ static void x_axis(etp_svg *o, const etp_chart *c, const etp_scale *x, double bo
     if (c->entries.n <= MAX_TICKS) { // few points: label exactly them
         for (size_t i = 0; i < c->entries.n; i++) {
             char buf[ETP_VIEW_CHARS];
-            snprintf(buf, sizeof buf, "%.4g", c->entries.items[i].x);
+            etp_format_digits(c->entries.items[i].x, 4, buf);
             etp_svg_textz(o, etp_scale_at(x, c->entries.items[i].x), bottom + 15, ETP_MIDDLE, "m c",
                           buf);
         }
@@ -197,7 +198,8 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
         }
         etp_view v = etp_view_chart(c);
         double px = etp_scale_at(x, e->x);
-        snprintf(text, sizeof text, " at %.6g: %s", e->x, etp_view_value(&v, e->values[k], buf));
+        snprintf(text, sizeof text, " at %s: %s", ETP_DIGITS(e->x, 6),
+                 etp_view_value(&v, e->values[k], buf));
         etp_svg_group_begin(o);
         etp_svg_tip(o, c->series.items[k]);
         etp_svg_tipz(o, text);

@@ -190,7 +190,7 @@ static void format_fixed(const etp_view *v, double value, char buf[static ETP_VI
     if (magnitude < 1e15) {
         snprintf(digits, sizeof digits, "%.*f", v->decimals, magnitude);
     } else {
-        snprintf(digits, sizeof digits, "%.6g", magnitude);
+        snprintf(digits, sizeof digits, "%s", ETP_DIGITS(magnitude, 6));
     }
     bool zero = strspn(digits, "0.") == strlen(digits);
     const char *sign = zero ? "" : value < 0 ? "−" : v->sign ? "+" : "";

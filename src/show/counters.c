@@ -89,12 +89,13 @@ static etp_cell count_cell(double v, etp_arena *arena)
     for (; v >= 999.5 && unit < 4; unit++) {
         v /= 1000;
     }
-    return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%.3g%s", v, k_units[unit]) : NULL);
+    return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%s%s", ETP_DIGITS(v, 3), k_units[unit])
+                                  : NULL);
 }
 
 static etp_cell number_cell(double v, const char *unit, etp_arena *arena)
 {
-    return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%.3g%s", v, unit) : NULL);
+    return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%s%s", ETP_DIGITS(v, 3), unit) : NULL);
 }
 
 static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after,

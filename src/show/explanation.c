@@ -197,11 +197,12 @@ static void operator_roofs(const etp_explanation *c, etp_keys *keys)
             continue;
         }
         etp_keys_add(keys, ETP_PLAIN, "roof",
-                     "%s: %s, %.3g %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
-                     c->ab->arms[a].name, etp_roof_verdict_name(p->verdict), 100 * p->efficiency,
-                     etp_format_ns(p->roof_ns, roof), etp_format_ns((double)c->op->ns[a], took),
-                     p->isa ? " with " : "", p->isa ? p->isa : "",
-                     etp_format_ns(p->compute_ns, compute), etp_format_ns(p->memory_ns, memory));
+                     "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
+                     c->ab->arms[a].name, etp_roof_verdict_name(p->verdict),
+                     ETP_DIGITS(100 * p->efficiency, 3), etp_format_ns(p->roof_ns, roof),
+                     etp_format_ns((double)c->op->ns[a], took), p->isa ? " with " : "",
+                     p->isa ? p->isa : "", etp_format_ns(p->compute_ns, compute),
+                     etp_format_ns(p->memory_ns, memory));
     }
 }
 
@@ -224,9 +225,9 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
                 double most =
                     ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
                 etp_keys_add(keys, ETP_PLAIN, "speedup",
-                             "with %s below what the clock resolves: anything from %.3g× to %.3g×",
-                             name, isfinite(row->ratio_lo) ? row->ratio_lo : least,
-                             isfinite(row->ratio_hi) ? row->ratio_hi : most);
+                             "with %s below what the clock resolves: anything from %s× to %s×",
+                             name, ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
+                             ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
             } else if (isfinite(row->ratio_lo)) {
                 etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio,
                              row->ratio_lo, row->ratio_hi, name);

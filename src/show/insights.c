@@ -353,9 +353,9 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
         if (most > 1) {
             etp_report_note(r, ETP_WARN,
                             "%san operator, %s, takes longer than the inference that it is part of "
-                            "(%.3g times): the delegate's clock is "
+                            "(%s times): the delegate's clock is "
                             "not the runtime's, or the dump is damaged; shares mean nothing here",
-                            who, ab->operators[longest].label, most);
+                            who, ab->operators[longest].label, ETP_DIGITS(most, 3));
             return;
         }
         if (isfinite(most)) {

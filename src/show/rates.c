@@ -2,6 +2,7 @@
 // Small words about phases: their times as tokens a second, whose drawers they are.
 #include <math.h>
 
+#include "base/number.h"
 #include "show/report.h"
 
 const char *etp_ab_phase_scope(size_t phase, etp_arena *arena)
@@ -13,7 +14,7 @@ const char *etp_ab_phase_scope(size_t phase, etp_arena *arena)
 const char *etp_rate_text(double rate, etp_arena *arena)
 {
     if (rate < 100) {
-        return etp_arena_printf(arena, "%.3g", rate);
+        return etp_arena_printf(arena, "%s", ETP_DIGITS(rate, 3));
     }
     unsigned long long whole = (unsigned long long)llround(rate);
     return whole < 1000 ? etp_arena_printf(arena, "%llu", whole)

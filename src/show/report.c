@@ -199,9 +199,9 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
             [ETP_STOP_BLOCKS] = "not reached within the planned blocks",
         };
         etp_report_fact(r, "stop rule",
-                        "±%.3g %% wanted, %s; looked after every second block, "
+                        "±%s %% wanted, %s; looked after every second block, "
                         "intervals widened by 1 + 1.5/blocks for it",
-                        100 * ab->precision, k_ends[ab->stopped]);
+                        ETP_DIGITS(100 * ab->precision, 3), k_ends[ab->stopped]);
     }
     if (ab->extended > 0) {
         etp_report_fact(r, "extended",
@@ -502,12 +502,11 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
         return;
     }
     etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key,
-                 "%s (largest difference %.3g, relative %.3g, cosine %.6f)", ok ? right : wrong,
-                 c->max_abs, c->max_rel, c->cosine);
+                 "%s (largest difference %s, relative %s, cosine %.6f)", ok ? right : wrong,
+                 ETP_DIGITS(c->max_abs, 3), ETP_DIGITS(c->max_rel, 3), c->cosine);
     if (isfinite(c->argmax) && c->argmax < 1) {
-        etp_keys_add(keys, ETP_WARN, "",
-                     "the largest element is another one in %.3g %% of the rows",
-                     100 * (1 - c->argmax));
+        etp_keys_add(keys, ETP_WARN, "", "the largest element is another one in %s %% of the rows",
+                     ETP_DIGITS(100 * (1 - c->argmax), 3));
     }
 }
 

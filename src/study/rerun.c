@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "document/document.h"
 #include "document/rows.h"
 
@@ -165,11 +166,11 @@ const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
     static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD};
     etp_report *r = etp_report_create(arena, "rerun");
     etp_report_section(r, 1, "comparisons", "Speedups of both sessions");
-    etp_report_note(r, k_severity[rerun->verdict], "%s: margin %.3g %%",
+    etp_report_note(r, k_severity[rerun->verdict], "%s: margin %s %%",
                     rerun->verdict == ETP_RERUN_NOT       ? "not reproduced"
                     : rerun->verdict == ETP_RERUN_UNKNOWN ? "unknown, each row says why"
                                                           : verdict_name(rerun->verdict),
-                    100 * rerun->margin);
+                    ETP_DIGITS(100 * rerun->margin, 3));
     if (rerun->other_runner) {
         etp_report_note(r, ETP_WARN, "the sessions ran different runners");
     }

@@ -9,6 +9,8 @@ import os
 import pathlib
 import re
 import resource
+import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,6 +90,28 @@ def padded():
         cpufreq = pathlib.Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").exists()
         expect((block["start"]["core_khz"] is not None) == cpufreq, name, block["start"])
         expect(("cpu frequency" in manifest(tmp)["unreadable"]) != cpufreq, name, manifest(tmp)["unreadable"])
+
+
+def ctrl_c():
+    """The command that goes on is said, and goes on."""
+    name = "interrupted by Ctrl-C"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "on neon timed 6 hang")
+        words = [w for w in ARGS if w != "--quiet"][:-1] + ["a run"]
+        p = subprocess.Popen([ETPROF, "ab", "model.pte", *words, "--blocks", "6", "--runner", FAKE, "--timeout", "50"],
+                             cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        count = pathlib.Path(tmp) / "model.pte.count"
+        while (not count.exists() or count.read_text().count("neon timed") < 6) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=120)[1]
+        expect(p.returncode == 130, name, p.returncode, said)
+        found = re.search(r"interrupted after 2 whole blocks.*\n'(etprof ab --resume .+)' goes on\n", said)
+        expect(found, name, "no command that goes on", said)
+        if found:
+            done = ab(tmp, *shlex.split(found[1])[2:], "--quiet")
+            expect(done.returncode == 0, name, found[1], done.stderr)
 
 
 def still_running():
@@ -336,6 +360,7 @@ def both_arms():
 
 
 padded()
+ctrl_c()
 still_running()
 stale("stale lock", b"999999999\n")
 stale("lock of another process", f"{os.getpid()}\n".encode())

@@ -46,9 +46,10 @@ def every_verb(cwd, above, taken, others):
     verbs = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("gate", "speedup >= 1"),
              ("convert", "--to", "perfetto", "-o", "x.pftrace"), ("pack", "--out", "x.tar.zst"),
              ("whatif", "drop nothing*"),
-             ("kernels",), ("explain", "F99")]
+             ("kernels",), ("rerun", "--runner", "nowhere"), ("explain", "F99"),
+             ("verify-claim", "N1 saves 1.00 ms")]
     for verb, *more in verbs:
-        at = [above, *more] if verb != "explain" else [*more, above]
+        at = [*more, above] if verb in ("explain", "verify-claim") else [above, *more]
         done = etprof(cwd, verb, *at)
         said = done.stderr.splitlines()[0] if done.stderr else ""
         expect(said.startswith(f"run folder {taken} ("), verb, f"says which run: {said!r}, not {taken}")

@@ -200,6 +200,9 @@ look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
 for dump in ("mixed_xnnpack_fp32", "linear_portable_fp32"):
     look(dump, "analyze", DATA / f"{dump}.etdump")
+many = ("analyze", DATA / "fixes/decode_token.etdump", "--pte", DATA / "fixes/decode_token.pte")
+expect(len(re.findall(r"^N\d+ +[a-z_]+ ", run(*many, "--full")[0], re.M)) > 3, "many steps", "the case has no more")
+expect(len(re.findall(r"^  N\d+ ", look("many steps", *many), re.M)) == 3, "many steps", "not the three first")
 look("two dumps", "compare", DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump", "--pte",
      DATA / "mixed_xnnpack_fp32.pte")
 finish()

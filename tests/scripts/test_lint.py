@@ -31,6 +31,7 @@ SINS = {
     "formatting of C": ("src/sum.c", HEAD["c"] + "int sum(int a, int b) {\n  return a + b;\n}\n", "clang-format"),
     "a long line of C": ("src/sum.c", HEAD["c"] + f"#include <{'x' * 100}.h>\n", "113 columns, at most 100"),
     "a long function of C": ("src/sum.c", HEAD["c"] + LONG_C, "a function of 82 lines, at most 80"),
+    "a number with an exponent": ("src/sum.c", HEAD["c"] + 'const char *k_form = "%.3g %%";\n', "%.3g shows 1e+06"),
     "a long file of C": ("src/sum.c", HEAD["c"] + "extern int a;\n" * 800, "801 lines, at most 800"),
     "a file of C without a licence": ("src/sum.c", "int sum(int a, int b);\n", "no SPDX-License-Identifier"),
     "a name that says nothing": ("src/helpers.c", HEAD["c"] + "int sum(int a, int b);\n", "a name that says nothing"),

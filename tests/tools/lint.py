@@ -21,6 +21,8 @@ in_python_with("clang_format", "ruff")
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 OURS = pathlib.Path(__file__).resolve().parents[2]
 C_COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 800, 80
+FOR_PROGRAMS = ("src/base/number.c", "src/convert/inspector_write.c", "src/mcp/", "src/measure/script_",
+                "src/inspect/kernels/files.c", "src/report/html_table.c", "src/report/view.c")
 SAYS_NOTHING = re.compile(r"(^|/)(util|utils|misc|common|helper|helpers)\.\w+$")
 
 
@@ -72,6 +74,16 @@ def c_lines(name, lines):
         before = bare.strip() or before
 
 
+def exponents(name, lines):
+    """%g and %e write 1e+06, which no one reads: only what programs read may have them."""
+    if not name.startswith("src/") or name.startswith(FOR_PROGRAMS):
+        return
+    for number, line in enumerate(lines, 1):
+        for words in re.findall(r'"(?:[^"\\]|\\.)*"', "" if line.lstrip().startswith("//") else line):
+            found = re.search(r"(?<!%)(?:%%)*(%[-+ 0#]*[\d*]*(?:\.[\d*]+)?[geGE])(?![a-z])", words)
+            expect(not found, f"{name}:{number}", f"{found and found[1]} shows 1e+06 to people: ETP_DIGITS")
+
+
 def c_functions(lines):
     """(first line, lines) of what has its braces on lines of their own, as the formatter leaves functions."""
     for i, line in enumerate(lines):
@@ -107,6 +119,7 @@ def check_file(name, kind):
     functions = ()
     if kind == "c":
         c_lines(name, lines)
+        exponents(name, lines)
         functions = c_functions(lines)
     elif kind == "python":
         functions = python_functions(text)

@@ -111,10 +111,10 @@ static void check_moments(etp_validator *v, const char *file, const char *id, co
         double says = etp_valid_number(object, k_keys[k]);
         if (!agree(says, is[k])) {
             etp_valid_note(v, file, id, false,
-                           etp_arena_printf(v->arena, "%s of the %zu latencies beside it: %.9g",
-                                            k_keys[k], n, is[k]),
-                           "the figure or a latency was edited: " AGAIN, "%s %s = %.9g", experiment,
-                           k_keys[k], says);
+                           etp_arena_printf(v->arena, "%s of the %zu latencies beside it: %s",
+                                            k_keys[k], n, ETP_DIGITS(is[k], 9)),
+                           "the figure or a latency was edited: " AGAIN, "%s %s = %s", experiment,
+                           k_keys[k], ETP_DIGITS(says, 9));
             return;
         }
     }
@@ -139,10 +139,11 @@ static void check_robust(etp_validator *v, const etp_valid_file *f)
         return;
     }
     if (n && !etp_valid_close(mean, sum / (double)n)) {
-        etp_valid_note(
-            v, f->name, "robust.mean", false,
-            etp_arena_printf(v->arena, "the mean of the latencies: %.9g", sum / (double)n),
-            "the figure or a latency was edited: " AGAIN, "mean_ms = %.9g", mean);
+        etp_valid_note(v, f->name, "robust.mean", false,
+                       etp_arena_printf(v->arena, "the mean of the latencies: %s",
+                                        ETP_DIGITS(sum / (double)n, 9)),
+                       "the figure or a latency was edited: " AGAIN, "mean_ms = %s",
+                       ETP_DIGITS(mean, 9));
         return;
     }
     check_moments(v, f->name, "robust.median", f->json, "latencies_ms",
@@ -302,15 +303,16 @@ static void check_report(etp_validator *v, const etp_valid_file *f)
         }
         if (etp_valid_number(c, "speedup.lo") > x || x > etp_valid_number(c, "speedup.hi")) {
             etp_valid_note(v, f->name, "report.interval", false, "lo <= estimate <= hi",
-                           "the speedup or its interval was edited: " AGAIN,
-                           "%s: %.6g in %.6g to %.6g", candidate, x,
-                           etp_valid_number(c, "speedup.lo"), etp_valid_number(c, "speedup.hi"));
+                           "the speedup or its interval was edited: " AGAIN, "%s: %s in %s to %s",
+                           candidate, ETP_DIGITS(x, 6),
+                           ETP_DIGITS(etp_valid_number(c, "speedup.lo"), 6),
+                           ETP_DIGITS(etp_valid_number(c, "speedup.hi"), 6));
             return;
         }
         if (etp_valid_text(c, "withheld") && isfinite(x)) {
             etp_valid_note(v, f->name, "report.withheld", false, "no figure where it is withheld",
-                           "a withheld speedup was filled in: " AGAIN, "%s: %.6g, withheld %s",
-                           candidate, x, etp_valid_text(c, "withheld"));
+                           "a withheld speedup was filled in: " AGAIN, "%s: %s, withheld %s",
+                           candidate, ETP_DIGITS(x, 6), etp_valid_text(c, "withheld"));
             return;
         }
     }
@@ -509,11 +511,11 @@ static void check_summary(etp_validator *v, const etp_valid_file *f)
         double says = etp_valid_number(m, "median_ms"), is = etp_valid_number(r->json, "median_ms");
         if (!agree(says, is) ||
             !agree(etp_valid_number(m, "mean_ms"), etp_valid_number(r->json, "mean_ms"))) {
-            etp_valid_note(
-                v, f->name, "summary.median", false,
-                etp_arena_printf(v->arena, "median and mean as in %s: %.9g", r->name, is),
-                "one of the two was edited or is older: " AGAIN, "%s: %.9g",
-                etp_valid_text(run, "experiment"), says);
+            etp_valid_note(v, f->name, "summary.median", false,
+                           etp_arena_printf(v->arena, "median and mean as in %s: %s", r->name,
+                                            ETP_DIGITS(is, 9)),
+                           "one of the two was edited or is older: " AGAIN, "%s: %s",
+                           etp_valid_text(run, "experiment"), ETP_DIGITS(says, 9));
             return;
         }
     }

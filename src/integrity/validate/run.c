@@ -3,6 +3,7 @@
 // raw and derived files what they were (answered by verify)?
 #include <math.h>
 
+#include "base/number.h"
 #include "integrity/validate/parts.h"
 #include "integrity/verify.h"
 
@@ -118,8 +119,8 @@ static void check_metrics(etp_validator *v, const etp_run *run)
             etp_valid_note(v, f->name, "metrics.samples", false,
                            etp_arena_printf(v->arena, "the %zu timed rows of samples.csv", rows),
                            "one of the two was edited: 'etprof verify' says which",
-                           "%s: %zu latencies, off by up to %.6g ms", name, json_array_size(list),
-                           worst);
+                           "%s: %zu latencies, off by up to %s ms", name, json_array_size(list),
+                           ETP_DIGITS(worst, 6));
             return;
         }
     }
@@ -173,9 +174,9 @@ static void check_headlines(etp_validator *v)
             if (!(isnan(a) && isnan(b)) && !etp_valid_close(a, b)) {
                 etp_valid_note(
                     v, f->name, "summary.speedup", false,
-                    etp_arena_printf(v->arena, "%.6g as in report.json", b),
+                    etp_arena_printf(v->arena, "%s as in report.json", ETP_DIGITS(b, 6)),
                     "one of the two was edited or is older: make both again with 'etprof report'",
-                    "%.6g", a);
+                    "%s", ETP_DIGITS(a, 6));
                 return;
             }
         }

@@ -24,16 +24,16 @@ static const char *words(etp_arena *arena, etp_verdict v, double estimate, doubl
 {
     const char *text = NULL;
     if (v == ETP_VERDICT_FASTER) {
-        text = etp_arena_printf(arena, "%.2g %% faster", 100 * (estimate - 1));
+        text = etp_arena_printf(arena, "%s %% faster", ETP_DIGITS(100 * (estimate - 1), 2));
     } else if (v == ETP_VERDICT_SLOWER) {
-        text = etp_arena_printf(arena, "%.2g %% slower", 100 * (1 / estimate - 1));
+        text = etp_arena_printf(arena, "%s %% slower", ETP_DIGITS(100 * (1 / estimate - 1), 2));
     } else if (v == ETP_VERDICT_SAME) {
-        text = etp_arena_printf(arena, "equal ± %.2g %%", 100 * within);
+        text = etp_arena_printf(arena, "equal ± %s %%", ETP_DIGITS(100 * within, 2));
     } else if (blocks < ETP_MIN_BLOCKS) {
         text =
             etp_arena_printf(arena, "unknown: %u of %d blocks", (unsigned)blocks, ETP_MIN_BLOCKS);
     } else {
-        text = etp_arena_printf(arena, "unknown ± %.2g %%", 100 * within);
+        text = etp_arena_printf(arena, "unknown ± %s %%", ETP_DIGITS(100 * within, 2));
     }
     return text ? text : "";
 }
@@ -119,7 +119,8 @@ static void facts(const etp_builds *b, etp_report *r, etp_arena *arena)
     }
     if (ab->precision > 0) {
         bool reached = ab->stopped == ETP_STOP_PRECISION;
-        etp_report_fact(r, "precision", "±%.3g %% of every model %s", 100 * ab->precision,
+        etp_report_fact(r, "precision", "±%s %% of every model %s",
+                        ETP_DIGITS(100 * ab->precision, 3),
                         reached ? "reached; intervals are widened for looking" : "not reached");
     }
     if (ab->state && strcmp(ab->state, "finished") != 0) {
@@ -168,15 +169,15 @@ static void answer(const etp_builds *b, etp_report *r, etp_arena *arena)
     }
     size_t faster = count(b, ETP_VERDICT_FASTER), slower = count(b, ETP_VERDICT_SLOWER);
     size_t same = count(b, ETP_VERDICT_SAME);
-    etp_report_note(
-        r,
-        slower   ? ETP_BAD
-        : faster ? ETP_GOOD
-                 : ETP_INFO,
-        "of %zu model%s B makes %zu slower and %zu faster; %zu %s equal within %.2g %%; "
-        "%zu cannot be told",
-        b->n_models, b->n_models == 1 ? "" : "s", slower, faster, same, same == 1 ? "is" : "are",
-        100 * b->margin, b->n_models - slower - faster - same);
+    etp_report_note(r,
+                    slower   ? ETP_BAD
+                    : faster ? ETP_GOOD
+                             : ETP_INFO,
+                    "of %zu model%s B makes %zu slower and %zu faster; %zu %s equal within %s %%; "
+                    "%zu cannot be told",
+                    b->n_models, b->n_models == 1 ? "" : "s", slower, faster, same,
+                    same == 1 ? "is" : "are", ETP_DIGITS(100 * b->margin, 2),
+                    b->n_models - slower - faster - same);
     if (b->n_compared > 0) {
         etp_report_note(r, b->n_changed ? ETP_WARN : ETP_INFO, "%zu of %zu operators changed%s",
                         b->n_changed, b->n_compared,
@@ -213,9 +214,10 @@ static void plan(const etp_builds *b, etp_report *r)
     }
     if (worst) {
         etp_report_text(r,
-                        "A difference of %.2g %% in any one model is found in 90 %% of sessions of "
+                        "A difference of %s %% in any one model is found in 90 %% of sessions of "
                         "%lld blocks (--blocks), by how launches of %s scattered here.",
-                        100 * b->margin, (long long)worst->blocks_to_find, worst->name);
+                        ETP_DIGITS(100 * b->margin, 2), (long long)worst->blocks_to_find,
+                        worst->name);
     }
 }
 
@@ -267,9 +269,9 @@ static void model_table(const etp_builds *b, etp_report *r, etp_arena *arena)
     etp_report_text(
         r,
         "Untraced inferences in paired launches, A ÷ B with its 95 %% interval; above 1, B is "
-        "faster. Faster or slower: q ≤ %g (Benjamini–Hochberg over the models%s), sign-flip "
+        "faster. Faster or slower: q ≤ %s (Benjamini–Hochberg over the models%s), sign-flip "
         "p ≤ 0.05, the interval leaves out 1. ±: no farther from 1 does the interval reach.%s",
-        ETP_BUILDS_MODELS_Q, b->n_models > 1 ? " and their mean" : "",
+        ETP_DIGITS(ETP_BUILDS_MODELS_Q, 6), b->n_models > 1 ? " and their mean" : "",
         b->ab->emulated ? " These are times of an emulator." : "");
 }
 

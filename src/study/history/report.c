@@ -313,8 +313,9 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     etp_report_subtitle(r, "%zu runs, %.*s to %.*s", h->runs.n, ETP_STR_ARG(h->runs.items[0].time),
                         ETP_STR_ARG(h->runs.items[h->runs.n - 1].time));
     change_cards(h, r, arena);
-    etp_report_fact(r, "changes", "%zu in %zu series (at least %g %%, p ≤ %g, E-divisive)", changes,
-                    h->series.n, 100 * h->min_change, ETP_HISTORY_MAX_P);
+    etp_report_fact(r, "changes", "%zu in %zu series (at least %s %%, p ≤ %s, E-divisive)", changes,
+                    h->series.n, ETP_DIGITS(100 * h->min_change, 6),
+                    ETP_DIGITS(ETP_HISTORY_MAX_P, 6));
     etp_report_section(r, 1, "changes", "Changes");
     if (h->runs.n < 6) {
         etp_report_note(

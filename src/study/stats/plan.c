@@ -208,20 +208,20 @@ static const char *range_text(const etp_plan *p, etp_arena *arena)
 static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c, etp_report *r,
                          etp_arena *arena)
 {
-    etp_report_text(r, "%.*s against %.*s: %u blocks so far give ±%.2g %%.",
+    etp_report_text(r, "%.*s against %.*s: %u blocks so far give ±%s %%.",
                     ETP_STR_ARG(a->names[c->candidate]), ETP_STR_ARG(a->names[c->baseline]),
-                    (unsigned)c->pilot.blocks, 100 * c->half_width_rel);
+                    (unsigned)c->pilot.blocks, ETP_DIGITS(100 * c->half_width_rel, 2));
     if (c->wanted.plan.blocks == UINT32_MAX) {
-        etp_report_note(r, ETP_WARN, "±%g %% is out of reach: launches differ too much here",
-                        100 * a->precision);
+        etp_report_note(r, ETP_WARN, "±%s %% is out of reach: launches differ too much here",
+                        ETP_DIGITS(100 * a->precision, 6));
         return;
     }
     etp_report_note(r, ETP_INFO,
-                    "±%g %% needs %u blocks of %u iterations, about %s; a difference of %.2g %% is "
+                    "±%s %% needs %u blocks of %u iterations, about %s; a difference of %s %% is "
                     "then found in 80 %% of sessions",
-                    100 * a->precision, (unsigned)c->wanted.plan.blocks,
+                    ETP_DIGITS(100 * a->precision, 6), (unsigned)c->wanted.plan.blocks,
                     (unsigned)c->wanted.plan.iterations, range_text(&c->wanted.plan, arena),
-                    100 * c->wanted.plan.mde_rel);
+                    ETP_DIGITS(100 * c->wanted.plan.mde_rel, 2));
 }
 
 static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r, etp_arena *arena)
@@ -260,10 +260,11 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
         add_sentence(a, c, r, arena);
         etp_report_text(
             r,
-            "Launches differ by %.2g %%, iterations inside one by %.2g %%; a launch costs "
+            "Launches differ by %s %%, iterations inside one by %s %%; a launch costs "
             "%s besides its iterations of %s. %u launches tell it (%.0f degrees of freedom); "
             "what is really needed lies within the brackets in 80 %% of plans.",
-            100 * sqrt(c->wanted.plan.between_var / 2), 100 * sqrt(c->pilot.within_var),
+            ETP_DIGITS(100 * sqrt(c->wanted.plan.between_var / 2), 2),
+            ETP_DIGITS(100 * sqrt(c->pilot.within_var), 2),
             duration_text(c->pilot.launch_ns, launch),
             etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches,
             c->wanted.plan.df);

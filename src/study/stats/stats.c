@@ -299,16 +299,18 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
         .hi = hidden ? (double)NAN : ratio.hi,
         .kind = ETP_KIND_RATIO,
         .reference = 1,
-        .interval = hidden || c->paired.blocks < 2
-                        ? NULL
-                        : etp_arena_printf(arena, "%g %% interval, %u blocks", 100 * s->confidence,
-                                           (unsigned)c->paired.blocks),
+        .interval =
+            hidden || c->paired.blocks < 2
+                ? NULL
+                : etp_arena_printf(arena, "%s %% interval, %u blocks",
+                                   ETP_DIGITS(100 * s->confidence, 6), (unsigned)c->paired.blocks),
         .detail = etp_arena_printf(arena, "%s → %s", before, after),
     };
     char delta[ETP_NUMBER_CHARS];
     if (is_unpaired(c)) {
         h.interval = isfinite(ratio.lo) ? "Hodges–Lehmann interval of launches, unpaired" : NULL;
-        h.detail = etp_arena_printf(arena, "Mann–Whitney p %.3g, Cliff's delta %s", c->unpaired.p,
+        h.detail = etp_arena_printf(arena, "Mann–Whitney p %s, Cliff's delta %s",
+                                    ETP_DIGITS(c->unpaired.p, 3),
                                     etp_format_change(c->unpaired.cliffs_delta, 2, delta));
     }
     etp_report_headline(r, &h);
@@ -323,7 +325,7 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     } else {
         etp_report_fact(r, "A/A control", "unknown (no control launches)");
     }
-    etp_report_fact(r, "margin", "%g %%", 100 * s->margin);
+    etp_report_fact(r, "margin", "%s %%", ETP_DIGITS(100 * s->margin, 6));
     etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
                     (unsigned)s->blocks_dropped);
     if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
@@ -332,8 +334,9 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     }
     if (isfinite(s->drift_per_block)) {
         char drift[ETP_NUMBER_CHARS];
-        etp_report_fact(r, "drift", "%s %% per block (p %.2g)",
-                        etp_format_change(100 * s->drift_per_block, 2, drift), s->drift_p);
+        etp_report_fact(r, "drift", "%s %% per block (p %s)",
+                        etp_format_change(100 * s->drift_per_block, 2, drift),
+                        ETP_DIGITS(s->drift_p, 2));
     }
 }
 
@@ -424,12 +427,11 @@ static void link_note(const char *what, const struct etp_stats_link *link, etp_r
 {
     if (link->n > 0 && link->p <= 0.05) {
         char rho[ETP_NUMBER_CHARS];
-        etp_report_note(
-            r, ETP_INFO,
-            "times of the blocks %s with %s (Spearman %s, p %.2g, %zu blocks); the pairs "
-            "cancel what both arms share",
-            link->rho > 0 ? "rise" : "fall", what, etp_format_change(link->rho, 2, rho), link->p,
-            link->n);
+        etp_report_note(r, ETP_INFO,
+                        "times of the blocks %s with %s (Spearman %s, p %s, %zu blocks); the pairs "
+                        "cancel what both arms share",
+                        link->rho > 0 ? "rise" : "fall", what, etp_format_change(link->rho, 2, rho),
+                        ETP_DIGITS(link->p, 2), link->n);
     }
 }
 

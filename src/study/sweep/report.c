@@ -5,6 +5,7 @@
 
 #include <etprof/version.h>
 
+#include "base/number.h"
 #include "document/document.h"
 #include "show/report.h"
 #include "study/sweep/sweep.h"
@@ -104,7 +105,8 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
     if (s->ab->precision > 0) {
         bool reached = s->ab->stopped == ETP_STOP_PRECISION;
-        etp_report_fact(r, "precision", "±%.3g %% of every speedup %s", 100 * s->ab->precision,
+        etp_report_fact(r, "precision", "±%s %% of every speedup %s",
+                        ETP_DIGITS(100 * s->ab->precision, 3),
                         reached ? "reached; intervals are widened for looking" : "not reached");
     }
     if (s->ab->state && strcmp(s->ab->state, "finished") != 0) {
@@ -229,11 +231,11 @@ static void soundness(const etp_sweep *s, etp_report *r, etp_arena *arena)
         if (c->ok >= 0) {
             etp_keys_add(
                 keys, c->ok ? ETP_GOOD : ETP_BAD, m ? "" : "outputs",
-                "%s: %s (largest difference %.3g, relative %.3g, cosine %.6f)", s->models[m].name,
+                "%s: %s (largest difference %s, relative %s, cosine %.6f)", s->models[m].name,
                 c->ok ? "agree within tolerance in all its cells"
                       : etp_arena_printf(arena, "DIFFER beyond tolerance in %u of its cells",
                                          (unsigned)s->models[m].differing),
-                c->max_abs, c->max_rel, c->cosine);
+                ETP_DIGITS(c->max_abs, 3), ETP_DIGITS(c->max_rel, 3), c->cosine);
         }
     }
     etp_ab_proof_keys(s->ab, keys, arena);
@@ -418,8 +420,9 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
     etp_report_text(
         r,
         "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
-        "measured count is %g %% faster, by its 95 %% interval.",
-        s->levels[g->reference[1]], thread_words(s, g->reference[2], arena), 100 * g->knee);
+        "measured count is %s %% faster, by its 95 %% interval.",
+        s->levels[g->reference[1]], thread_words(s, g->reference[2], arena),
+        ETP_DIGITS(100 * g->knee, 6));
     if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
         long_thread_map(s, r, arena);
         return;
@@ -521,8 +524,8 @@ static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *aren
         "Does one factor do more or less where another one is changed? A ratio of ratios of 1 says "
         "no. "
         "Established: q ≤ 0.05 by Holm over all %zu, sign-flip p ≤ 0.05, and its 95 %% interval "
-        "beyond the margin of %g %%.",
-        s->result.n_interactions, 100 * s->grid.margin);
+        "beyond the margin of %s %%.",
+        s->result.n_interactions, ETP_DIGITS(100 * s->grid.margin, 6));
     etp_table *t =
         etp_report_table(r, "interactions", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     etp_table_limit(t, 24);

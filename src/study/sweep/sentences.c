@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "study/sweep/sweep.h"
 
 typedef struct speaker {
@@ -199,19 +200,19 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
     if (k->from == last || !step) {
         return say(w, 'K', ETP_SEVERITY_INFO,
                    etp_arena_printf(w->arena,
-                                    "%s: more threads pay (%g %% or more) up to the %u measured",
-                                    cell, percent, (unsigned)s->threads[last]),
+                                    "%s: more threads pay (%s %% or more) up to the %u measured",
+                                    cell, ETP_DIGITS(percent, 6), (unsigned)s->threads[last]),
                    err);
     }
     const etp_paired *p = &step->effect.paired;
-    return say(w, 'K', ETP_SEVERITY_INFO,
-               etp_arena_printf(
-                   w->arena,
-                   "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %g %%",
-                   cell, (unsigned)s->threads[k->from],
-                   s->threads[k->from] == 1 ? "thread is" : "threads are",
-                   (unsigned)s->threads[step->to], p->estimate, p->lo, p->hi, percent),
-               err);
+    return say(
+        w, 'K', ETP_SEVERITY_INFO,
+        etp_arena_printf(
+            w->arena, "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %s %%",
+            cell, (unsigned)s->threads[k->from],
+            s->threads[k->from] == 1 ? "thread is" : "threads are", (unsigned)s->threads[step->to],
+            p->estimate, p->lo, p->hi, ETP_DIGITS(percent, 6)),
+        err);
 }
 
 // ---- warnings ----

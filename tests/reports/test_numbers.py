@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_numbers.py ETPROF TREE FAKE_RUNNER: numbers that people read have no exponent ("1e+06", "7.7e-05").
+
+Looks at the golden texts of the command line, and at what the verbs print (text, Markdown, the words of a page) of
+recordings and of sessions whose figures are as extreme as they come: arms that differ by a factor of 10^9, samples that
+differ in the twelfth digit, rules of the gate a million times off. CSV and JSON are for programs."""
+import html
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders  # noqa: E402
+from checks import expect, finish  # noqa: E402
+
+ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
+DATA = TREE / "tests/data"
+EXPONENT = re.compile(r"(?<![\w+/])\d+(?:\.\d+)?[eE][+-]?\d+\b(?![\w/-])")
+FOR_PROGRAMS = re.compile(r"--format (json|csv|inspector)|--to |--completion|--man")
+looked = 0
+
+
+def look(what, text):
+    global looked
+    looked += 1
+    for line in text.splitlines():
+        found = EXPONENT.search(re.sub(r"'[^']*'", "", line))  # what the user typed is said as he typed it
+        expect(not found, what, found and found[0], line.strip()[:160])
+
+
+def words_of(page):
+    page = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.S)
+    return html.unescape(re.sub(r"<[^>]*>", "\n", page))
+
+
+def etprof(*words):
+    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, errors="replace", timeout=300,
+                          check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "LC_ALL": "C.UTF-8", "ETPROF_RUNNER": FAKE})
+    expect(done.returncode not in (2, 70) and done.returncode >= 0, *words, done.returncode, done.stderr[-300:])
+    look(" ".join(map(str, words)), done.stdout + done.stderr)
+    return done.stdout
+
+
+def goldens():
+    for case in sorted((TREE / "tests/cli").iterdir()):
+        if case.is_dir() and not FOR_PROGRAMS.search((case / "cmd").read_text()):
+            for name in ("stdout", "stderr"):
+                if (case / name).exists():
+                    look(f"{case.name}/{name}", (case / name).read_text())
+
+
+def every_form(verb, *words):
+    etprof(verb, *words, "--full")
+    etprof(verb, *words, "--format", "md")
+    page = subprocess.run([ETPROF, verb, *map(str, words), "--format", "html"], capture_output=True, text=True,
+                          timeout=300, check=False).stdout
+    look(f"{verb} --format html", words_of(page))
+
+
+def session(name, neon, base, *more, noise=0):
+    model = pathlib.Path(f"{name}.pte")
+    model.write_bytes(b"\x10\0\0\0ET12" + f"base neon {neon}\nbase base {base}\nnoise {noise}\n".encode())
+    etprof("ab", model, "--levels", "neon,base", "--blocks", 6, "--iterations", 4, "--warmup", 1, "--seed", 7, "--out",
+           name, *more)
+    every_form("analyze", name)
+    for verb in ("report", "plan", "explain", "stats"):
+        etprof(verb, name if verb != "stats" else f"{name}/samples.csv")
+    etprof("gate", name, "speedup >= 0.000001", "speedup <= 123456789", "noise <= 0.00001 %", "noise <= 12345 %",
+           "latency <= 100000 s", "memory <= 1 GB")
+    etprof("gate", name, "--against", name, "--margin", "100000%")
+
+
+def tables():
+    rows = ["experiment,block,launch,iteration,phase,start_ns,duration_ns"]
+    for block in range(1, 13):
+        for arm, ns in (("on", 1000000000), ("off", 1000000001)):
+            rows += [f"{arm},{block},{2 * block},{i},timed,{i},{ns + (block % 3)}" for i in range(4)]
+    pathlib.Path("close.csv").write_text("\n".join(rows) + "\n")
+    etprof("stats", "close.csv", "--baseline", "off")
+    etprof("plan", "close.csv")
+    values = [(0.000012, 12)] * 6 + [(0.000034, 123456789012)] * 6
+    lines = ["time,small_speedup,large_ns", *(f"2026-01-{n + 1:02d},{a},{b}" for n, (a, b) in enumerate(values))]
+    pathlib.Path("history.csv").write_text("\n".join(lines) + "\n")
+    etprof("history", "history.csv", "--min-change", "0.00001%")
+    etprof("history", "history.csv", "--format", "md")
+
+
+def sweep():
+    for name, ns in (("one", 7), ("two", 900000000000)):
+        pathlib.Path(f"{name}.pte").write_bytes(b"\x10\0\0\0ET12" + f"base neon {ns}\nbase base {ns * 3}\n".encode())
+    etprof("sweep", "one.pte", "two.pte", "--levels", "neon,base", "--threads", "1,2", "--blocks", 6, "--iterations", 4,
+           "--warmup", 1, "--seed", 7, "--no-trace", "--out", "swept")
+    etprof("report", "swept", "--format", "md")
+    page = pathlib.Path("swept/report.html").read_text(encoding="utf-8")
+    look("swept/report.html", words_of(page))
+
+
+for line in ("±7.7e-05 %", "(89 to 3.7e+05)", "1e+03 %"):
+    assert EXPONENT.search(line), line
+for line in ("op1e5 a1e5", "0x1e-5f", "sha 81e5e2", "linux/1e5"):
+    assert not EXPONENT.search(line), line
+goldens()
+with tempfile.TemporaryDirectory(prefix="etp-") as scratch:
+    os.chdir(scratch)
+    session("apart", 7, 7000000000)
+    session("turned", 7000000000, 7)
+    session("noisy", 1000, 1000, noise=90)
+    session("few", 1000000, 1300000, "--blocks", 2)
+    tables()
+    sweep()
+    phase_folders.make(pathlib.Path("phases"), lambda p, level, t, m: {"avx2": 5, "sse": 100000000}[level])
+    every_form("analyze", "phases")
+    every_form("analyze", TREE / "examples/runs/image_encoder_int8_qemu")
+    for dump in sorted(DATA.glob("fixes/*.etdump"))[:6] + [DATA / "mixed_xnnpack_fp32.etdump"]:
+        every_form("analyze", dump, "--pte", dump.with_suffix(".pte"))
+        etprof("ops", dump)
+    os.chdir("/")
+finish(f"{looked} texts have no exponents")
