@@ -112,8 +112,8 @@ class Layouts(Folder):
             others = whole.replace(part, "")
             self.assertTrue(any(row not in others for row in rows), rows)
         brief = etprof("analyze", self.dir).stdout
-        self.assertNotIn("against mac_sme2_off", brief)
-        self.assertIn("against mac_sme2_off", etprof("analyze", self.dir, "--full").stdout)
+        self.assertNotIn("mac_sme2 on against off", brief)
+        self.assertIn("mac_sme2 on against off", etprof("analyze", self.dir, "--full").stdout)
 
     def test_real_dump_beside_its_table(self):
         """The table as the official Inspector's rules give it, from flatc's text of the dump."""
