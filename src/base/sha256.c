@@ -4,8 +4,6 @@
 
 #include "base/sha256_blocks.h"
 
-#include <stdio.h>
-
 static void compress_all(uint32_t state[8], const uint8_t *blocks, size_t n)
 {
     if (!etp_sha256_blocks_x86(state, blocks, n)) {
@@ -57,7 +55,8 @@ void etp_sha256_hex(etp_sha256 *h, char out[static ETP_SHA256_HEX_CHARS])
         tail[i] = (uint8_t)(bits >> (56 - 8 * i));
     }
     etp_sha256_update(h, tail, sizeof tail);
-    for (size_t i = 0; i < 8; i++) {
-        snprintf(out + 8 * i, 9, "%08x", (unsigned)h->state[i]);
+    for (size_t i = 0; i < 64; i++) {
+        out[i] = "0123456789abcdef"[h->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
     }
+    out[64] = '\0';
 }

@@ -28,6 +28,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void compress(uint32_t state[
     __m128i abef = _mm_alignr_epi8(abcd, efgh, 8), cdgh = _mm_blend_epi16(efgh, abcd, 0xf0);
     for (size_t at = 0; at < n; at++, blocks += 64) {
         __m128i abef_before = abef, cdgh_before = cdgh;
+#pragma GCC unroll 16                       // the words of M stay in registers then
         for (unsigned i = 0; i < 16; i++) { // four rounds each
             __m128i *now = &m[i % 4], third = m[(i + 2) % 4], last = m[(i + 3) % 4];
             if (i < 4) {
