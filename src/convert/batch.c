@@ -11,7 +11,7 @@
 
 etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n, etp_error *err)
 {
-    *b = (etp_batch){.defs = defs, .n_columns = n};
+    *b = (etp_batch){.defs = defs, .n_columns = n, .rest_null = {.row = SIZE_MAX}};
     b->columns = ETP_NEW_ARRAY(&b->arena, etp_batch_column, b->n_columns);
     for (size_t i = 0; b->columns && i < b->n_columns; i++) {
         etp_batch_column *c = &b->columns[i];
@@ -38,6 +38,7 @@ void etp_batch_clear(etp_batch *b)
         *c = (etp_batch_column){.cells = c->cells, .present = c->present, .last = ETP_INDEX_NONE};
     }
     b->rows = b->text_bytes = b->at = b->keyed.columns = 0;
+    b->rest_null.row = SIZE_MAX;
 }
 
 void etp_batch_repeat(etp_batch *b, size_t n, size_t text_bytes)
@@ -104,6 +105,18 @@ static void put(etp_batch *b, etp_column_type type, etp_batch_cell cell, bool pr
 void etp_batch_null(etp_batch *b)
 {
     put(b, ETP_COLUMN_I64, (etp_batch_cell){0}, false);
+}
+
+void etp_batch_rest_null(etp_batch *b)
+{
+    size_t first = b->at;
+    bool as_before = b->rows > 0 && b->rest_null.row == b->rows - 1 && b->rest_null.column <= first;
+    b->rest_null.row = b->rows;
+    b->rest_null.column = first;
+    while (!as_before && b->at < b->n_columns) {
+        etp_batch_null(b);
+    }
+    b->at = b->n_columns; // the rest of the row before goes on
 }
 
 void etp_batch_i64(etp_batch *b, int64_t v)
@@ -190,6 +203,15 @@ void etp_batch_text(etp_batch *b, etp_str s)
     etp_batch_column *c = &b->columns[b->at];
     uint32_t at = interned(b, c, s);
     b->text_bytes += b->failed ? 0 : c->texts.items[at].len;
+    put(b, ETP_COLUMN_TEXT, (etp_batch_cell){.i = at}, true);
+}
+
+void etp_batch_text_at(etp_batch *b, uint32_t at)
+{
+    etp_batch_column *c = &b->columns[b->at];
+    assert(at < c->texts.n);
+    c->last = at;
+    b->text_bytes += c->texts.items[at].len;
     put(b, ETP_COLUMN_TEXT, (etp_batch_cell){.i = at}, true);
 }
 

@@ -16,6 +16,7 @@ typedef struct dump { // a source and the run that its dump stands for
     const etp_trace *trace;
     etp_op_table ops;
     uint64_t executions;
+    etp_dump_memory *memory;
 } dump;
 
 static void stand_for(dump *d, const etp_fleet_source *source)
@@ -71,10 +72,87 @@ static etp_status put_samples(dump *d, etp_kept_rows *rows, etp_error *err)
     return ETP_OK;
 }
 
-static void put_nulls(etp_batch *b)
+// ---- operators: the same names in dump after dump ----
+
+typedef struct etp_dump_text { // where a text is among its column's
+    uint32_t batch, at;        // in which batch that was, of etp_kept_rows.made; 0: in none
+} etp_dump_text;
+
+typedef struct etp_dump_name {
+    etp_str name;
+    const char *category, *five;
+    uint32_t batch; // in which the places below are
+    struct {
+        uint32_t label, category, five, names;
+    } at;
+} etp_dump_name;
+
+void etp_dump_memory_dispose(etp_dump_memory *memory)
 {
-    while (b->at < b->n_columns) {
-        etp_batch_null(b);
+    etp_arena_dispose(&memory->arena);
+    *memory = (etp_dump_memory){0};
+}
+
+typedef struct name_key {
+    const etp_dump_memory *memory;
+    etp_str name;
+} name_key;
+
+static bool same_name(const void *ctx, uint32_t position)
+{
+    const name_key *k = ctx;
+    return etp_str_eq(k->memory->names.items[position].name, k->name);
+}
+
+// NULL: out of memory.
+static etp_dump_name *remembered(etp_dump_memory *m, etp_str name)
+{
+    const name_key key = {m, name};
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
+    uint32_t at = etp_index_find(&m->index, hash, same_name, &key);
+    if (at == ETP_INDEX_NONE) {
+        etp_category category = etp_op_category(name);
+        char *copy = etp_arena_strdup(&m->arena, name);
+        const etp_dump_name made = {
+            .name = {copy, name.len},
+            .category = etp_category_name(category),
+            .five = etp_kit_category_name(etp_kit_category_of(category)),
+        };
+        at = (uint32_t)m->names.n;
+        if (!copy || !ETP_PUSH(&m->arena, &m->names, made) ||
+            !etp_index_insert(&m->index, &m->arena, hash, at)) {
+            return NULL;
+        }
+    }
+    return &m->names.items[at];
+}
+
+// Gives the text's place.
+static uint32_t put_text(etp_batch *b, etp_str s)
+{
+    etp_batch_text(b, s);
+    return b->columns[b->at - 1].last;
+}
+
+static void put_id(dump *d, const etp_op_row *row, uint32_t batch, etp_batch *b)
+{
+    etp_dump_memory *m = d->memory;
+    while (row->block == 0 && m->ids.n <= row->event) {
+        if (!ETP_PUSH(&m->arena, &m->ids, (etp_dump_text){0})) {
+            break; // it is looked up then
+        }
+    }
+    etp_dump_text *known =
+        row->block == 0 && row->event < m->ids.n ? &m->ids.items[row->event] : NULL;
+    if (known && known->batch == batch) {
+        etp_batch_text_at(b, known->at);
+        return;
+    }
+    char id[32];
+    snprintf(id, sizeof id, "%u.%u", row->block, row->event);
+    uint32_t at = put_text(b, etp_str_from(id));
+    if (known && !b->failed) {
+        *known = (etp_dump_text){batch, at};
     }
 }
 
@@ -85,20 +163,34 @@ static etp_status put_operator(dump *d, const etp_op_row *row, etp_kept_rows *ro
         return ETP_NOMEM;
     }
     const etp_trace_event *e = &etp_trace_block_at(d->trace, row->block)->events[row->event];
-    etp_category category = etp_op_category(e->name);
-    char id[32];
-    snprintf(id, sizeof id, "%u.%u", row->block, row->event);
+    uint32_t batch = rows[ETP_FLEET_OPERATORS].made;
+    etp_dump_name *name = remembered(d->memory, e->name);
+    ETP_NEED(name, err, "names of operators");
     etp_table_keys(&d->rows.folder, 0, b);
-    etp_batch_text(b, etp_str_from(id));
-    etp_batch_text_if(b, e->name);
-    etp_batch_text(b, etp_str_from(etp_category_name(category)));
-    etp_batch_text(b, etp_str_from(etp_kit_category_name(etp_kit_category_of(category))));
+    put_id(d, row, batch, b);
+    bool placed = name->batch == batch && e->name.len > 0;
+    if (placed) {
+        etp_batch_text_at(b, name->at.label);
+        etp_batch_text_at(b, name->at.category);
+        etp_batch_text_at(b, name->at.five);
+    } else {
+        etp_batch_text_if(b, e->name);
+        name->at.label = b->columns[b->at - 1].last;
+        name->at.category = put_text(b, etp_str_from(name->category));
+        name->at.five = put_text(b, etp_str_from(name->five));
+    }
     etp_batch_bool(b, e->kind == ETP_EVENT_DELEGATE_OP);
     etp_batch_i64_if(b, (uint64_t)e->chain, e->chain >= 0);
     etp_batch_i64_if(b, (uint64_t)e->instruction, e->instruction >= 0);
-    etp_batch_text_if(b, e->name);
+    if (placed) {
+        etp_batch_text_at(b, name->at.names);
+    } else {
+        etp_batch_text_if(b, e->name);
+        name->at.names = b->columns[b->at - 1].last;
+        name->batch = b->failed ? 0 : batch;
+    }
     etp_batch_i64_if(b, row->mean_ns, true);
-    put_nulls(b);
+    etp_batch_rest_null(b);
     return etp_batch_end_row(b, err);
 }
 
@@ -115,7 +207,7 @@ static etp_status put_session(dump *d, etp_kept_rows *rows, etp_error *err)
     }
     etp_batch_i64(b, 1);
     etp_batch_i64(b, 1);
-    put_nulls(b);
+    etp_batch_rest_null(b);
     ETP_TRY(etp_batch_end_row(b, err));
     b = etp_kept_room(&rows[ETP_FLEET_ARMS], err);
     if (!b) {
@@ -129,7 +221,7 @@ static etp_status put_session(dump *d, etp_kept_rows *rows, etp_error *err)
     etp_batch_null(b);
     etp_batch_i64_if(b, d->ops.executions > 0 ? whole / d->ops.executions : 0,
                      d->ops.executions > 0);
-    put_nulls(b);
+    etp_batch_rest_null(b);
     return etp_batch_end_row(b, err);
 }
 
@@ -145,10 +237,11 @@ static etp_status put_all(dump *d, etp_kept_rows *rows, etp_error *err)
     return put_session(d, rows, err);
 }
 
-etp_status etp_fleet_put_dump(etp_kept_rows *rows, const etp_fleet_source *source,
-                              const etp_trace *trace, etp_error *err)
+etp_status etp_fleet_put_dump(etp_kept_rows *rows, etp_dump_memory *memory,
+                              const etp_fleet_source *source, const etp_trace *trace,
+                              etp_error *err)
 {
-    dump d = {.trace = trace, .rows = {.source = source}};
+    dump d = {.trace = trace, .rows = {.source = source}, .memory = memory};
     stand_for(&d, source);
     etp_status status = put_all(&d, rows, err);
     etp_fleet_end(&d.rows);

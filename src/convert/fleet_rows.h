@@ -23,7 +23,8 @@ typedef struct etp_kept_rows { // of one table; a zeroed one with defs is empty
         etp_batch *items;
         size_t n, cap;
     } batches;
-    size_t taken; // batches that a stream has handed out
+    size_t taken;  // batches that a stream has handed out
+    uint32_t made; // batches ever, by which the one at work is told from those before
 } etp_kept_rows;
 
 #define ETP_KEPT_MAX_COLUMNS 64
@@ -58,6 +59,21 @@ typedef struct etp_source_said { // by the folders of its path; "" not said
 } etp_source_said;
 void etp_source_read_path(const char *path, etp_source_said *out);
 
+// What the dumps before said, so that a name is looked up once and not once a row. Zeroed is empty.
+typedef struct etp_dump_memory {
+    etp_arena arena; // owns the rest
+    etp_index index; // of names
+    struct {
+        struct etp_dump_name *items;
+        size_t n, cap;
+    } names;
+    struct {
+        struct etp_dump_text *items; // by event
+        size_t n, cap;
+    } ids; // of the first block's events
+} etp_dump_memory;
+void etp_dump_memory_dispose(etp_dump_memory *memory);
+
 typedef struct etp_fleet_source {
     const char *path, *kind; // as it is named in the tables; "run", "pack", "dump"
     const char *id;
@@ -68,8 +84,9 @@ typedef struct etp_fleet_source {
 // REPORT: the run's etprof.ab/1 document, which the caller frees.
 ETP_NODISCARD etp_status etp_fleet_put_run(etp_kept_rows *rows, const etp_fleet_source *source,
                                            const etp_run *run, json_t *report, etp_error *err);
-ETP_NODISCARD etp_status etp_fleet_put_dump(etp_kept_rows *rows, const etp_fleet_source *source,
-                                            const etp_trace *trace, etp_error *err);
+ETP_NODISCARD etp_status etp_fleet_put_dump(etp_kept_rows *rows, etp_dump_memory *memory,
+                                            const etp_fleet_source *source, const etp_trace *trace,
+                                            etp_error *err);
 ETP_NODISCARD etp_status etp_fleet_put_error(etp_kept_rows *rows, const etp_fleet_source *source,
                                              const etp_error *problem, etp_error *err);
 

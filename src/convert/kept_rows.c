@@ -17,6 +17,7 @@ etp_batch *etp_kept_room(etp_kept_rows *rows, etp_error *err)
         etp_fail_nomem(err, "rows");
         return NULL;
     }
+    rows->made++;
     return &rows->batches.items[n];
 }
 
@@ -47,6 +48,7 @@ static void forget_rows(etp_batch_column *c, size_t stored, size_t nulls, size_t
 
 void etp_kept_back_to(etp_kept_rows *rows, const etp_kept_mark *mark)
 {
+    rows->made += rows->batches.n > mark->batches; // the one at work is another
     while (rows->batches.n > mark->batches) {
         etp_batch_dispose(&rows->batches.items[--rows->batches.n]);
     }
@@ -55,6 +57,7 @@ void etp_kept_back_to(etp_kept_rows *rows, const etp_kept_mark *mark)
         last->rows = mark->rows;
         last->text_bytes = mark->text_bytes;
         last->at = 0;
+        last->rest_null.row = SIZE_MAX; // rows that were taken back may have been the ones
         for (size_t i = 0; i < rows->n_defs; i++) {
             forget_rows(&last->columns[i], mark->columns[i].stored, mark->columns[i].nulls,
                         mark->rows);
@@ -68,7 +71,7 @@ void etp_kept_dispose(etp_kept_rows *rows)
         etp_batch_dispose(&rows->batches.items[i]);
     }
     etp_arena_dispose(&rows->arena);
-    *rows = (etp_kept_rows){.defs = rows->defs, .n_defs = rows->n_defs};
+    *rows = (etp_kept_rows){.defs = rows->defs, .n_defs = rows->n_defs, .made = rows->made};
 }
 
 uint64_t etp_kept_count(const etp_kept_rows *rows)
@@ -106,7 +109,7 @@ etp_status etp_kept_stream(etp_kept_rows *rows, struct ArrowArrayStream *out, et
     etp_kept_rows *own = ETP_NEW(&rows->arena, etp_kept_rows);
     ETP_NEED(own, err, "a stream");
     *own = *rows;
-    *rows = (etp_kept_rows){.defs = own->defs, .n_defs = own->n_defs};
+    *rows = (etp_kept_rows){.defs = own->defs, .n_defs = own->n_defs, .made = own->made};
     const etp_rows stream = {
         .defs = own->defs, .n_defs = own->n_defs, .source = own, .next = next, .close = close};
     return etp_rows_stream(&stream, out, err);

@@ -62,6 +62,9 @@ typedef struct etp_batch {
         size_t columns, row; // 0 columns: not known
         size_t text_bytes;   // of these columns
     } keyed;
+    struct { // ROW is null from COLUMN on, as etp_batch_rest_null made it; of no row: SIZE_MAX
+        size_t row, column;
+    } rest_null;
 } etp_batch;
 
 // Without rows again, its memory kept for the next ones.
@@ -91,6 +94,9 @@ void etp_batch_f64_if(etp_batch *b, double v, bool known);
 void etp_batch_bool(etp_batch *b, bool v);
 void etp_batch_text(etp_batch *b, etp_str s);
 void etp_batch_text_if(etp_batch *b, etp_str s); // "" is null
+// The text that the batch has at AT of this column's, as etp_batch_text left it in LAST.
+void etp_batch_text_at(etp_batch *b, uint32_t at);
+void etp_batch_rest_null(etp_batch *b); // all cells up to the row's end
 ETP_NODISCARD etp_status etp_batch_end_row(etp_batch *b, etp_error *err);
 
 const etp_column_def *etp_run_table_columns(etp_run_table table, size_t *out_n);
