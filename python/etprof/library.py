@@ -152,6 +152,9 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_tables_stream": [c.c_int, c.POINTER(c.c_char_p), c.c_size_t, c.c_void_p],
     "etp_fleet_id": [c.c_char_p, c.c_char_p, c.c_char_p],
     "etp_fleet_read": [c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p, c.POINTER(_HANDLE)],
+    "etp_fleet_read_new": [c.POINTER(c.c_char_p), c.c_size_t, _HANDLE, c.c_char_p, c.POINTER(_HANDLE)],
+    "etp_fleet_known_new": [c.POINTER(_HANDLE)],
+    "etp_fleet_known_add": [_HANDLE, c.c_char_p, c.POINTER(c.c_bool)],
     "etp_fleet_write": [_HANDLE, c.c_char_p, c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p],
     "etp_fleet_stream": [_HANDLE, c.c_int, c.c_void_p],
     "etp_change_points": [c.POINTER(c.c_double), c.c_size_t, c.c_double, c.c_double, c.c_void_p, c.c_void_p,
@@ -161,7 +164,8 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_measurement_about": [_HANDLE, c.POINTER(MeasurementSummary)],
 }
 _ENDS = {"etp_analysis_close": _HANDLE, "etp_reply_close": _HANDLE, "etp_fleet_close": _HANDLE,
-         "etp_measurement_destroy": _HANDLE, "etp_measurement_cancel": _HANDLE, "etp_buffer_dispose": c.POINTER(Buffer)}
+         "etp_fleet_known_close": _HANDLE, "etp_measurement_destroy": _HANDLE, "etp_measurement_cancel": _HANDLE,
+         "etp_buffer_dispose": c.POINTER(Buffer)}
 
 
 def _tree() -> Path:
@@ -198,6 +202,7 @@ def library() -> Any:
     try:
         lib = c.CDLL(str(found[0]))
         lib.etp_version.restype = c.c_char_p
+        lib.etp_fleet_source_id.restype, lib.etp_fleet_source_id.argtypes = c.c_char_p, [_HANDLE, c.c_size_t]
         lib.etp_fleet_rows.restype, lib.etp_fleet_rows.argtypes = c.c_uint64, [_HANDLE, c.c_int]
         version = lib.etp_version().decode()
     except (OSError, AttributeError) as e:

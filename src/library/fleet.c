@@ -8,18 +8,37 @@
 #include "base/sha256.h"
 #include "convert/fleet_rows.h"
 #include "judge/open.h"
+#include "library/fleet_known.h"
 #include "show/json.h"
 #include "store/pack.h"
 
 #define DUMP_LIMIT ((uint64_t)8 << 30)
 
+typedef struct source_id {
+    char hex[ETP_SHA256_HEX_CHARS];
+    bool left_out;
+} source_id;
+
 struct etp_fleet {
     etp_arena arena; // owns this struct
     etp_kept_rows rows[ETP_FLEET_TABLES];
+    etp_dump_memory memory;
+    bool new_only;
+    etp_fleet_known *known;  // the caller's; NULL: nothing is
+    etp_fleet_known *itself; // what was read here, when NEW_ONLY
+    source_id *ids;
+    size_t n_ids;
 };
 
 typedef enum source_kind { DUMP, RUN, PACK } source_kind;
 static const char *const k_kinds[] = {"dump", "run", "pack"};
+
+// Without asking the system: a folder of that name cannot be opened as a file.
+static bool is_dump_name(const char *path)
+{
+    etp_str name = etp_str_from(path);
+    return etp_str_ends(name, ETP_STR(".etdump")) || etp_str_ends(name, ETP_STR(".etdp"));
+}
 
 static source_kind kind_of(const char *path)
 {
@@ -118,10 +137,22 @@ static etp_status put_analysis(etp_fleet *fleet, const etp_fleet_source *source,
     return status;
 }
 
+// Whether ID needs no reading: its rows are somewhere already.
+static bool is_left_out(const etp_fleet *fleet, source_id *id)
+{
+    id->left_out = fleet->new_only && (etp_fleet_known_has(fleet->known, id->hex) ||
+                                       etp_fleet_known_has(fleet->itself, id->hex));
+    return id->left_out;
+}
+
 static etp_status put_folder(etp_fleet *fleet, etp_fleet_source *source, const char *dir,
-                             etp_error *err)
+                             source_id *id, etp_error *err)
 {
     etp_ab_session *session = NULL;
+    ETP_TRY(id_of_folder(dir, id->hex, err));
+    if (is_left_out(fleet, id)) {
+        return ETP_OK;
+    }
     ETP_TRY(etp_run_check_members(dir, err));
     ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
     // a later state of it has another manifest, and comes as a source of its own
@@ -136,42 +167,52 @@ static etp_status put_folder(etp_fleet *fleet, etp_fleet_source *source, const c
 }
 
 static etp_status put_pack(etp_fleet *fleet, etp_fleet_source *source, const char *scratch,
-                           char id[static 65], etp_error *err)
+                           source_id *id, etp_error *err)
 {
     unpacked u;
     etp_status status = unpack(source->path, scratch, &u, err);
     if (status == ETP_OK) {
-        status = id_of_folder(u.folder, id, err);
-    }
-    if (status == ETP_OK) {
-        status = put_folder(fleet, source, u.folder, err);
+        status = put_folder(fleet, source, u.folder, id, err);
     }
     remove_unpacked(&u);
     return status;
 }
 
-static etp_status put_dump(etp_fleet *fleet, const etp_fleet_source *source, char id[static 65],
+static etp_status put_trace(etp_fleet *fleet, const etp_fleet_source *source, etp_bytes bytes,
+                            etp_error *err)
+{
+    etp_trace *trace = NULL;
+    etp_status status = etp_trace_open(bytes, NULL, &trace, err);
+    if (status == ETP_OK) {
+        status = etp_fleet_put_dump(fleet->rows, &fleet->memory, source, trace, err);
+    }
+    etp_trace_close(trace);
+    return status;
+}
+
+static etp_status put_dump(etp_fleet *fleet, const etp_fleet_source *source, source_id *id,
                            etp_error *err)
 {
     etp_file file;
-    etp_trace *trace = NULL;
     ETP_TRY(etp_file_open(source->path, DUMP_LIMIT, &file, err));
     etp_sha256 hash;
     etp_sha256_init(&hash);
     etp_sha256_update(&hash, file.bytes.ptr, file.bytes.len);
-    etp_sha256_hex(&hash, id);
-    etp_status status = etp_trace_open(file.bytes, NULL, &trace, err);
-    if (status == ETP_OK) {
-        status = etp_fleet_put_dump(fleet->rows, source, trace, err);
-    }
-    etp_trace_close(trace);
+    etp_sha256_hex(&hash, id->hex);
+    etp_status status = is_left_out(fleet, id) ? ETP_OK : put_trace(fleet, source, file.bytes, err);
     etp_file_close(&file);
     return status;
 }
 
 static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const char *scratch,
-                             char id[static 65], etp_error *err)
+                             source_id *id, etp_error *err)
 {
+    if (is_dump_name(source->path)) {
+        etp_status status = put_dump(fleet, source, id, err);
+        if (status == ETP_OK || !etp_os_is_dir(source->path)) {
+            return status;
+        }
+    }
     source_kind kind = kind_of(source->path);
     source->kind = k_kinds[kind];
     switch (kind) {
@@ -185,17 +226,15 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const c
     if (!etp_run_is(source->path)) {
         return etp_fail(err, ETP_USAGE, "no run folder (no manifest.json of etprof in it)");
     }
-    ETP_TRY(id_of_folder(source->path, id, err));
-    return put_folder(fleet, source, source->path, err);
+    return put_folder(fleet, source, source->path, id, err);
 }
 
 // A damaged source leaves nothing in the tables but its error.
 static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *scratch,
-                              etp_error *err)
+                              source_id *id, etp_error *err)
 {
     etp_kept_mark marks[ETP_FLEET_TABLES];
-    char id[65] = "";
-    etp_fleet_source source = {.path = path, .id = id, .kind = k_kinds[DUMP]};
+    etp_fleet_source source = {.path = path, .id = id->hex, .kind = k_kinds[DUMP]};
     etp_error problem = {.offset = ETP_NO_OFFSET};
     etp_source_read_path(path, &source.said);
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
@@ -203,36 +242,70 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
     }
     etp_status status = put_source(fleet, &source, scratch, id, &problem);
     if (status == ETP_OK) {
-        return ETP_OK;
+        bool added;
+        return fleet->new_only && !id->left_out
+                   ? etp_fleet_known_add(fleet->itself, id->hex, &added, err)
+                   : ETP_OK;
     }
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         etp_kept_back_to(&fleet->rows[t], &marks[t]);
     }
-    return status == ETP_NOMEM ? etp_fail_nomem(err, path)
-                               : etp_fleet_put_error(fleet->rows, &source, &problem, err);
+    status = status == ETP_NOMEM ? etp_fail_nomem(err, path)
+                                 : etp_fleet_put_error(fleet->rows, &source, &problem, err);
+    id->hex[0] = '\0'; // a sound copy may have the same
+    return status;
 }
 
-etp_status etp_fleet_read(const char *const *sources, size_t n_sources, const char *scratch,
-                          etp_fleet **out, etp_error *err)
+static etp_status read_all(etp_fleet *fleet, const char *const *sources, size_t n_sources,
+                           const char *scratch, etp_error *err)
+{
+    fleet->ids = ETP_NEW_ARRAY(&fleet->arena, source_id, n_sources);
+    ETP_NEED(fleet->ids, err, "ids");
+    fleet->n_ids = n_sources;
+    ETP_TRY(fleet->new_only ? etp_fleet_known_new(&fleet->itself, err) : ETP_OK);
+    for (size_t i = 0; i < n_sources; i++) {
+        ETP_TRY(put_or_tell(fleet, sources[i], scratch, &fleet->ids[i], err));
+    }
+    return ETP_OK;
+}
+
+static etp_status read_sources(const char *const *sources, size_t n_sources, const etp_fleet *asked,
+                               const char *scratch, etp_fleet **out, etp_error *err)
 {
     etp_arena arena = {0};
     *out = NULL;
     etp_fleet *fleet = ETP_NEW(&arena, etp_fleet);
     ETP_NEED(fleet, err, "a fleet");
+    *fleet = *asked;
     fleet->arena = arena;
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         fleet->rows[t].defs = etp_fleet_columns((etp_fleet_table)t, &fleet->rows[t].n_defs);
     }
-    etp_status status = ETP_OK;
-    for (size_t i = 0; status == ETP_OK && i < n_sources; i++) {
-        status = put_or_tell(fleet, sources[i], scratch, err);
-    }
+    etp_status status = read_all(fleet, sources, n_sources, scratch, err);
     if (status != ETP_OK) {
         etp_fleet_close(fleet);
         return status;
     }
     *out = fleet;
     return ETP_OK;
+}
+
+etp_status etp_fleet_read(const char *const *sources, size_t n_sources, const char *scratch,
+                          etp_fleet **out, etp_error *err)
+{
+    return read_sources(sources, n_sources, &(etp_fleet){0}, scratch, out, err);
+}
+
+etp_status etp_fleet_read_new(const char *const *sources, size_t n_sources, etp_fleet_known *known,
+                              const char *scratch, etp_fleet **out, etp_error *err)
+{
+    return read_sources(sources, n_sources, &(etp_fleet){.new_only = true, .known = known}, scratch,
+                        out, err);
+}
+
+const char *etp_fleet_source_id(const etp_fleet *fleet, size_t index)
+{
+    return index < fleet->n_ids && !fleet->ids[index].left_out ? fleet->ids[index].hex : NULL;
 }
 
 uint64_t etp_fleet_rows(const etp_fleet *fleet, etp_fleet_table table)
@@ -268,6 +341,8 @@ void etp_fleet_close(etp_fleet *fleet)
         for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
             etp_kept_dispose(&fleet->rows[t]);
         }
+        etp_dump_memory_dispose(&fleet->memory);
+        etp_fleet_known_close(fleet->itself);
         etp_arena arena = fleet->arena; // it goes with its owner
         etp_arena_dispose(&arena);
     }

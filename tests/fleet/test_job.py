@@ -21,6 +21,7 @@ import duckdb
 
 ETPROF, LIBRARY = BUILD / "bin/etprof", next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib"))
 ENV = {**os.environ, "PYTHONPATH": str(TREE / "python"), "ETPROF_LIBRARY": str(LIBRARY), "TZ": "Pacific/Chatham"}
+ROOT_RUN = TREE / "examples/runs/image_encoder_int8_qemu"
 TABLES = ("sessions", "arms", "comparisons", "operators", "samples", "fixes", "errors")
 
 
@@ -120,6 +121,29 @@ def check_again(tmp, lake, source):
                "one more", table, added)
 
 
+def check_copies(tmp):
+    """Copies that several workers read at the same time: the first in the order of paths counts, every time. Damaged
+    ones are an error each; a name like a dump's may be a folder's."""
+    source = tmp / "copies"
+    dump = (sources.DATA / "mixed_xnnpack_fp32.etdump").read_bytes()
+    for i in range(12):
+        (source / f"device=d{i:02d}").mkdir(parents=True)
+        (source / f"device=d{i:02d}/x.etdump").write_bytes(dump if i > 0 else dump[:900])
+        (source / f"device=d{i:02d}/y.etdump").write_bytes(dump[:900])
+    shutil.copytree(ROOT_RUN, source / "run.etdump")
+    for words in ((), ("--workers", 1)):
+        lake = tmp / f"copies-{len(words)}"
+        said = job(source, "--out", lake, "--engine", ENGINE, *(words or ("--workers", 4))).stdout
+        expect("25 sources, 15 new" in said, words, said)
+        told = ask(lake, "select device, kind from sessions order by kind")
+        expect(told == [("d01", "dump"), ("qemu", "run")], words, "one copy", told)
+        expect(ask(lake, "select count(*) from errors") == [(13,)], words, "damaged copies")
+        names = sorted(p.parent.name for p in lake.glob("operators/**/device=d*/*.parquet"))
+        expect(names == [] or {p.parent.parent.name for p in lake.glob("samples/**/device=d*/model=x/*.parquet")} ==
+               {"device=d01"}, words, "folders of copies that were taken back", names)
+    expect("nothing new" in job(source, "--out", lake, "--engine", ENGINE).stdout, "copies again")
+
+
 def killed_at(step, words):
     """Runs the job in a process that ends at its STEP-th change of a folder; True: it came to its end before."""
     child = os.fork()
@@ -213,6 +237,7 @@ def main(tmp):
             expect(whole.get(table) == other.get(table), table, "differs between the engines",
                    whole.get(table, [])[:2], other.get(table, [])[:2])
     else:
+        check_copies(tmp)
         check_killed(tmp)
         check_refused(tmp, source)
     check_again(tmp, lake, source)

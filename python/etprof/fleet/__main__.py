@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from etprof import errors
-from etprof.fleet.lake import PARTITIONS, Lake
+from etprof.fleet.lake import PARTITIONS, Lake, SourceList, ids_of, seen_as
+from etprof.fleet.reading import TABLES, Known, Part, part_name, write_part
 from etprof.fleet.sources import Source, chunks, find
 
 
@@ -45,49 +49,64 @@ def engine_of(asked: argparse.Namespace) -> Any:
     return Duck(asked.workers)
 
 
-def new_ones(found: list[Source], lake: Lake, engine: Any, workers: int,
-             damaged: set[str]) -> list[tuple[Source, str]]:
-    """Those that the lake has not, with their ids: the same content counts once, under whatever name. Copies of what
-    turned out DAMAGED are all taken where the id is of the whole file: each is an error of its own."""
-    ids, by_stat = lake.known()
-    unseen = [s for s in found if (s.path, s.size, s.modified_ns) not in by_stat]
-    parts = chunks(unseen, workers)
-    hashes = [i for part in engine.ids(parts) for i in part]
-    new: list[tuple[Source, str]] = []
-    for source, hash in zip(unseen, hashes):
-        if hash not in ids:
-            new.append((source, hash))
-            if hash and not (hash in damaged and source.is_dump):
-                ids.add(hash)
-    return new
+class Job:
+    """What is below the sources and not in the lake, into it."""
+
+    def __init__(self, lake: Lake, engine: Any, workers: int) -> None:
+        self._lake, self._engine, self._workers = lake, engine, workers
+        self.found = self.taken = 0
+        self.rows: Counter[str] = Counter()
+
+    def _unseen(self, sources: Iterator[Source]) -> Iterator[Source]:
+        seen = self._lake.seen()
+        for source in sources:
+            self.found += 1
+            if not seen or seen_as(*source) not in seen:
+                yield source
+
+    def run(self, sources: Iterator[Source], engine: str) -> None:
+        known = Known(ids_of(self._lake.own))
+        parts = chunks(self._unseen(sources), self._workers)
+        staged = self._lake.stage()
+        listed = SourceList(staged)
+        for number, (chunk, part) in enumerate(self._engine.write(parts, self._lake, staged, known)):
+            taken = self._take(chunk, part, number, staged, known)
+            listed.add(taken)
+            self.taken += len(taken)
+        listed.close()
+        if self.taken:
+            self._lake.commit(staged, {"engine": engine, "sources": self.taken, "rows": dict(self.rows)})
+        else:
+            shutil.rmtree(staged)
+
+    def _take(self, chunk: list[Source], part: Part, number: int, staged: Path,
+              known: Known) -> list[tuple[Source, str]]:
+        """The sources of CHUNK that came in. The same content counts once, under whatever name: where workers read
+        copies at the same time, the first in the order of paths stays, and the other chunk is written again."""
+        taken = [(s, i) for s, i in zip(chunk, part.ids) if i is not None]
+        kept = [(s, i) for s, i in taken if not i or known.add(i)]
+        if len(kept) < len(taken):
+            for file in staged.rglob(part_name(number)):
+                file.unlink()
+            part = write_part([s.path for s, _ in kept], None, staged, self._lake.partition, number)
+        self.rows.update(part.rows)
+        return kept
 
 
 def job(asked: argparse.Namespace) -> int:
     begun = time.monotonic()
-    found = find(asked.sources)
+    sources = find(asked.sources)
     engine = engine_of(asked)
-    counted: Counter[str] = Counter()
-    taken, again = 0, True
-    damaged: set[str] = set()
     try:
         with Lake(asked.out, asked.partition) as lake:
-            while again: # until no copy of a damaged one is left
-                new = new_ones(found, lake, engine, asked.workers, damaged)
-                again = False
-                if new:
-                    staged = lake.stage()
-                    rows = engine.write(chunks([s for s, _ in new], asked.workers), staged, lake.partition)
-                    told = lake.commit(staged, new, {"engine": asked.engine, "sources": len(new), "rows": dict(rows)})
-                    again = bool(told)
-                    damaged |= told
-                    counted += rows
-                    taken += len(new)
+            work = Job(lake, engine, asked.workers)
+            work.run(sources, asked.engine)
     finally:
         engine.close()
-    said = ", ".join(f"{n:,} {table}" for table, n in counted.items()) or "nothing new"
-    print(f"{len(found):,} sources, {taken:,} new, {time.monotonic() - begun:.1f} s: {said}")
-    if counted["errors"]:
-        print(f"{counted['errors']:,} could not be read: the table errors says why")
+    said = ", ".join(f"{n:,} {table}" for table in TABLES if (n := work.rows[table])) or "nothing new"
+    print(f"{work.found:,} sources, {work.taken:,} new, {time.monotonic() - begun:.1f} s: {said}")
+    if work.rows["errors"]:
+        print(f"{work.rows['errors']:,} could not be read: the table errors says why")
     return 0
 
 

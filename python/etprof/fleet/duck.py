@@ -2,16 +2,17 @@
 """The job on one machine: threads of the library read and write; DuckDB asks."""
 from __future__ import annotations
 
-import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import importlib.util
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from etprof import errors
-from etprof.fleet.lake import parts
-from etprof.fleet.reading import TABLES, Rows, ids_of, schema_of
+from etprof.fleet.lake import Lake, parts
+from etprof.fleet.reading import TABLES, Known, Part, schema_of, write_part
+from etprof.fleet.sources import Source
 
 
 def engine() -> Any:
@@ -29,33 +30,25 @@ def quoted(text: str) -> str:
 
 class Duck:
     def __init__(self, workers: int) -> None:
-        self._duckdb = engine()
+        for needed in ("duckdb", "pyarrow"): # the report asks it; loading it here would take longer than 1,000 dumps
+            if importlib.util.find_spec(needed) is None:
+                raise errors.EnvironmentProblem(f"{needed} is missing: pip install 'etprof[fleet]'")
         self.workers = workers
 
-    def ids(self, chunks: Sequence[Sequence[str]]) -> list[list[str]]:
-        with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(ids_of, chunks))
-
-    def write(self, chunks: Sequence[Sequence[str]], staged: Path, partition: tuple[str, ...]) -> Counter[str]:
-        """The rows of all CHUNKS as Parquet below STAGED. The library reads and writes a chunk by itself, without
+    def write(self, chunks: Iterator[list[Source]], lake: Lake, staged: Path,
+              known: Known) -> Iterator[tuple[list[Source], Part]]:
+        """Each of CHUNKS and what became of it, in their order. The library reads and writes one by itself, without
         Python's lock: DuckDB's own writer took as long as all else together."""
-        counted: Counter[str] = Counter()
-
-        def one(numbered: tuple[int, Sequence[str]]) -> Counter[str]:
-            number, paths = numbered
-            with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch, Rows(paths, scratch) as rows:
-                rows.write(staged, partition, f"part-{number:06d}.parquet")
-                return Counter({table: n for table in TABLES if (n := rows.count(table))})
-
-        for table in TABLES:
-            (staged / table).mkdir()
+        waiting: deque[tuple[list[Source], Future[Part]]] = deque()
         with ThreadPoolExecutor(self.workers) as pool:
-            for found in pool.map(one, enumerate(chunks)):
-                counted += found
-        for table in TABLES:
-            if not counted[table]:
-                (staged / table).rmdir()
-        return counted
+            for number, chunk in enumerate(chunks):
+                waiting.append((chunk, pool.submit(write_part, [s.path for s in chunk], known, staged, lake.partition,
+                                                   number)))
+                if len(waiting) > self.workers: # one more than are at work, and no list of all
+                    oldest, part = waiting.popleft()
+                    yield oldest, part.result()
+            for oldest, part in waiting:
+                yield oldest, part.result()
 
     def close(self) -> None:
         pass

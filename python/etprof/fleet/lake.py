@@ -11,9 +11,11 @@ comes next finishes it. Before, what a killed job left is removed. A table's par
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -50,6 +52,48 @@ def _sync_one(path: Path) -> None:
         os.close(fd)
 
 
+def seen_as(path: str, size: int, modified_ns: int) -> bytes:
+    """A short name of a source as it lay there; memory holds one for each of a lake's."""
+    return hashlib.blake2b(b"%d %d %s" % (size, modified_ns, os.fsencode(path)), digest_size=16).digest()
+
+
+def _sources(own: Path) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    for file in sorted((own / "sources").glob("*.parquet")):
+        with pq.ParquetFile(file) as parquet:
+            yield from parquet.iter_batches(1 << 14)
+
+
+def ids_of(own: Path) -> Iterator[str]:
+    """Of all sources in the lake whose folder for itself is OWN."""
+    for batch in _sources(own):
+        yield from filter(None, batch.column("id").to_pylist())
+
+
+class SourceList:
+    """The list of a commit's sources, written as they come."""
+
+    def __init__(self, staged: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._schema = pa.schema([("path", pa.string()), ("size", pa.int64()), ("modified_ns", pa.int64()),
+                                  ("id", pa.string())])
+        self._out = pq.ParquetWriter(staged / "sources.parquet", self._schema)
+
+    def add(self, sources: Sequence[tuple[Source, str]]) -> None:
+        """With their ids; "" of a damaged one: a sound copy may have the same."""
+        import pyarrow as pa
+
+        columns = [[s.path for s, _ in sources], [s.size for s, _ in sources], [s.modified_ns for s, _ in sources],
+                   [i for _, i in sources]]
+        self._out.write_table(pa.table(columns, schema=self._schema))
+
+    def close(self) -> None:
+        self._out.close()
+
+
 class Lake:
     """Open for one job; others are refused meanwhile."""
 
@@ -58,11 +102,11 @@ class Lake:
         self._wanted = partition
 
     def __enter__(self) -> Lake:
-        self._own = self.root / "_etprof"
+        self.own = self.root / "_etprof"
         try:
             for folder in ("commits", "sources"):
-                (self._own / folder).mkdir(parents=True, exist_ok=True)
-            self._lock = open(self._own / "lock", "w")
+                (self.own / folder).mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.own / "lock", "w")
         except OSError as e:
             raise errors.EnvironmentProblem(f"{self.root}: {e.strerror}") from e
         try:
@@ -79,7 +123,7 @@ class Lake:
         self._lock.close()
 
     def _settle(self) -> tuple[str, ...]:
-        about = self._own / "lake.json"
+        about = self.own / "lake.json"
         if not about.exists():
             partition = self._wanted or PARTITIONS
             _write(about, {"format": FORMAT, "partition": list(partition)})
@@ -103,19 +147,12 @@ class Lake:
                 shutil.rmtree(left)
 
     def commits(self) -> list[str]:
-        return sorted(p.stem for p in (self._own / "commits").glob("*.json"))
+        return sorted(p.stem for p in (self.own / "commits").glob("*.json"))
 
-    def known(self) -> tuple[set[str], dict[tuple[str, int, int], str]]:
-        """The ids of all sources in the lake, and the id of each by path, size and time."""
-        import pyarrow.parquet as pq
-
-        ids: set[str] = set()
-        by_stat: dict[tuple[str, int, int], str] = {}
-        for file in sorted((self._own / "sources").glob("*.parquet")):
-            rows = pq.read_table(file).to_pydict()
-            ids.update(i for i in rows["id"] if i)
-            by_stat.update(zip(zip(rows["path"], rows["size"], rows["modified_ns"]), rows["id"]))
-        return ids, by_stat
+    def seen(self) -> set[bytes]:
+        """Digests of path, size and time of all sources that were read."""
+        return {seen_as(*row) for batch in _sources(self.own)
+                for row in zip(*(batch.column(name).to_pylist() for name in ("path", "size", "modified_ns")))}
 
     def stage(self) -> Path:
         taken = self.commits()
@@ -123,26 +160,11 @@ class Lake:
         folder.mkdir(parents=True)
         return folder
 
-    def commit(self, staged: Path, sources: list[tuple[Source, str]], about: dict[str, Any]) -> set[str]:
-        """Everything below STAGED counts from now on, and SOURCES with their ids are known. The id of a damaged one
-        is not: it is its manifest's, and a sound copy has the same. Gives the ids of the damaged."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        damaged: set[str] = set()
-        for file in sorted((staged / "errors").rglob("*.parquet")):
-            damaged.update(pq.ParquetFile(file).read(["run"]).column("run").to_pylist())
-        damaged_ids = {i for s, i in sources if s.path in damaged and i}
-        sources = [(s, "" if s.path in damaged else i) for s, i in sources]
-        pq.write_table(pa.table({
-            "path": pa.array([s.path for s, _ in sources], pa.string()),
-            "size": pa.array([s.size for s, _ in sources], pa.int64()),
-            "modified_ns": pa.array([s.modified_ns for s, _ in sources], pa.int64()),
-            "id": pa.array([i for _, i in sources], pa.string())}), staged / "sources.parquet")
+    def commit(self, staged: Path, about: dict[str, Any]) -> None:
+        """Everything below STAGED counts from now on, and the sources in its list are known."""
         _sync(staged)
         _write(staged / "commit.json", about)
         self._publish(staged)
-        return damaged_ids
 
     def _publish(self, staged: Path) -> None:
         name = staged.name
@@ -152,10 +174,10 @@ class Lake:
                 os.rename(staged / table, self.root / table / f"commit={name}")
                 _sync_one(self.root / table)
         if (staged / "sources.parquet").exists():
-            os.replace(staged / "sources.parquet", self._own / "sources" / f"{name}.parquet")
-        shutil.copyfile(staged / "commit.json", self._own / "commits" / f"{name}.tmp")
-        os.replace(self._own / "commits" / f"{name}.tmp", self._own / "commits" / f"{name}.json")
-        _sync_one(self._own / "commits")
+            os.replace(staged / "sources.parquet", self.own / "sources" / f"{name}.parquet")
+        shutil.copyfile(staged / "commit.json", self.own / "commits" / f"{name}.tmp")
+        os.replace(self.own / "commits" / f"{name}.tmp", self.own / "commits" / f"{name}.json")
+        _sync_one(self.own / "commits")
         shutil.rmtree(staged)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes as c
+import dataclasses
+import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+import weakref
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from etprof import library as lib
@@ -15,12 +17,34 @@ from etprof.tables import Table
 TABLES = ("sessions", "arms", "comparisons", "operators", "samples", "fixes", "errors")
 
 
-class Rows:
-    """What a list of sources holds, one Arrow table a name. Each source was read once."""
+class Known:
+    """Ids that a lake has. Threads may read with it while another adds."""
 
-    def __init__(self, paths: Sequence[str], scratch: str) -> None:
-        self._handle = c.c_void_p()
-        lib.call("etp_fleet_read", lib.words(paths), len(paths), lib.path(scratch), c.byref(self._handle))
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self.handle = c.c_void_p()
+        lib.call("etp_fleet_known_new", c.byref(self.handle))
+        weakref.finalize(self, lib.function("etp_fleet_known_close"), self.handle)
+        self._new = c.c_bool()
+        for one in ids:
+            self.add(one)
+
+    def add(self, one: str) -> bool:
+        """Whether it was not there."""
+        lib.call("etp_fleet_known_add", self.handle, one.encode(), c.byref(self._new))
+        return self._new.value
+
+
+class Rows:
+    """What a list of sources holds, one Arrow table a name. Each source was read once; with KNOWN those that it has,
+    and copies of one, are left out."""
+
+    def __init__(self, paths: Sequence[str], scratch: str, known: Known | None = None) -> None:
+        self._handle, self._n = c.c_void_p(), len(paths)
+        listed, place = lib.words(paths), lib.path(scratch)
+        if known is None:
+            lib.call("etp_fleet_read", listed, len(paths), place, c.byref(self._handle))
+        else:
+            lib.call("etp_fleet_read_new", listed, len(paths), known.handle, place, c.byref(self._handle))
 
     def __enter__(self) -> Rows:
         return self
@@ -28,9 +52,16 @@ class Rows:
     def __exit__(self, *_: object) -> None:
         lib.function("etp_fleet_close")(self._handle)
 
-    def write(self, root: Path, keys: Sequence[str], name: str) -> None:
+    def write(self, root: str | os.PathLike[str], keys: Sequence[str], name: str) -> None:
         """All rows as ROOT/<table>/<key>=<value>/…/NAME."""
         lib.call("etp_fleet_write", self._handle, lib.path(root), lib.words(keys), len(keys), lib.path(name))
+
+    def ids(self) -> list[str | None]:
+        """Of each source: SHA-256 of its manifest, or of the dump; "" where it has an error; None where it was left
+        out."""
+        of = lib.library().etp_fleet_source_id
+        found = (of(self._handle, i) for i in range(self._n))
+        return [one if one is None else one.decode() for one in found]
 
     def count(self, table: str) -> int:
         return int(lib.library().etp_fleet_rows(self._handle, TABLES.index(table)))
@@ -45,27 +76,26 @@ class Rows:
         return pyarrow.table(Table(table, opener, self))
 
 
-def rows_of(paths: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """(table, its rows) of PATHS, without tables that have none."""
-    with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch, Rows(paths, scratch) as rows:
-        for table in TABLES:
-            found = rows.take(table)
-            if found.num_rows:
-                yield table, found
+@dataclasses.dataclass
+class Part:
+    """What became of a chunk of sources."""
+
+    ids: list[str | None] # as Rows.ids
+    rows: dict[str, int] # by table
+
+
+def write_part(paths: Sequence[str], known: Known | None, staged: str | os.PathLike[str], keys: Sequence[str],
+               number: int) -> Part:
+    """The rows of PATHS as the NUMBER-th files of Parquet below STAGED."""
+    with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch, Rows(paths, scratch, known) as rows:
+        rows.write(staged, keys, part_name(number))
+        return Part(rows.ids(), {table: n for table in TABLES if (n := rows.count(table))})
+
+
+def part_name(number: int) -> str:
+    return f"part-{number:06d}.parquet"
 
 
 def schema_of(table: str) -> Any:
     with Rows([], "") as rows:
         return rows.take(table).schema
-
-
-def ids_of(paths: Sequence[str]) -> list[str]:
-    """What each is known by under any name: SHA-256 of its manifest, or of the dump; "" where that cannot be read."""
-    found = []
-    hash = c.create_string_buffer(65)
-    with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch:
-        for path in paths:
-            err = lib.Error(offset=lib.NO_OFFSET)
-            status = lib.function("etp_fleet_id")(lib.path(path), lib.path(scratch), hash, c.byref(err))
-            found.append(hash.value.decode() if status == 0 else "")
-    return found

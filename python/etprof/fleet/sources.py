@@ -2,25 +2,22 @@
 """Which run folders, packs and dumps are below a folder."""
 from __future__ import annotations
 
-import dataclasses
+import itertools
 import os
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from etprof import errors
 
+_ENDS = (".etdump", ".etdp", ".tar.zst")
 _MOST_BYTES, _MOST_SOURCES = 64 << 20, 2000 # of a chunk: what a worker holds in memory at once
 
 
-@dataclasses.dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     path: str
     size: int # of what makes most of its rows
     modified_ns: int
-
-    @property
-    def is_dump(self) -> bool:
-        return self.path.endswith((".etdump", ".etdp"))
 
 
 def _of_file(path: str) -> Source:
@@ -38,19 +35,25 @@ def _of_run(path: str) -> Source:
 
 
 def _below(folder: str) -> Iterator[Source]:
-    with os.scandir(folder) as listed:
-        entries = sorted(listed, key=lambda e: e.name)
-    if any(e.name == "manifest.json" for e in entries):
+    with os.scandir(folder) as listed: # in the order of whole paths
+        entries = sorted((e.name + "/" if e.is_dir(follow_symlinks=False) else e.name) for e in listed)
+    if "manifest.json" in entries:
         yield _of_run(folder)
         return # its dumps are the run's
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _below(entry.path)
-        elif entry.name.endswith((".etdump", ".etdp", ".tar.zst")):
-            try:
-                yield _of_file(entry.path)
-            except OSError: # a link to nowhere: the reader says what is wrong with it
-                yield Source(entry.path, 0, 0)
+    inside = os.open(folder, os.O_RDONLY) # the way to the folder is not looked up again for each file
+    try:
+        for name in entries:
+            if name[-1] == "/":
+                yield from _below(f"{folder}/{name[:-1]}")
+            elif name.endswith(_ENDS):
+                path = f"{folder}/{name}"
+                try:
+                    found = os.stat(name, dir_fd=inside)
+                    yield Source(path, found.st_size, found.st_mtime_ns)
+                except OSError: # a link to nowhere: the reader says what is wrong with it
+                    yield Source(path, 0, 0)
+    finally:
+        os.close(inside)
 
 
 def local(place: str) -> str:
@@ -65,28 +68,36 @@ def local(place: str) -> str:
         f"(docs/fleet.md says how {scheme}:// goes with Spark's connectors, which nobody has tried)")
 
 
-def find(places: Sequence[str]) -> list[Source]:
-    """In the order of their paths, so that what is alike comes to one worker."""
-    found: list[Source] = []
-    for place in map(local, places):
-        if os.path.isdir(place):
-            found += _below(place.rstrip("/") or "/")
-        elif os.path.exists(place):
-            found.append(_of_file(place))
+def find(places: Sequence[str]) -> Iterator[Source]:
+    """In the order of their paths, so that what is alike comes to one worker; one after the other, so that memory does
+    not grow with their number."""
+    roots = sorted({p.rstrip("/") or "/" for p in map(local, places)})
+    for root in roots:
+        if not os.path.exists(root):
+            raise errors.EnvironmentProblem(f"{root} is not there")
+    return _find([r for r in roots if not any(r != other and r.startswith(other.rstrip("/") + "/") for other in roots)])
+
+
+def _find(roots: Sequence[str]) -> Iterator[Source]:
+    for root in roots:
+        if os.path.isdir(root):
+            yield from _below(root)
         else:
-            raise errors.EnvironmentProblem(f"{place} is not there")
-    return sorted(set(found), key=lambda s: s.path)
+            yield _of_file(root)
 
 
-def chunks(sources: Sequence[Source], workers: int) -> list[list[str]]:
-    """Parts of SOURCES that a worker reads at once: not too large, and some for each worker."""
-    most = max(1, min(_MOST_SOURCES, -(-len(sources) // (workers * 4))))
-    found: list[list[str]] = []
+def chunks(sources: Iterable[Source], workers: int) -> Iterator[list[Source]]:
+    """Parts of SOURCES that a worker reads at once: not too large, and of few sources some for each worker."""
+    rest = iter(sources)
+    first = list(itertools.islice(rest, _MOST_SOURCES * workers * 4))
+    most = max(1, min(_MOST_SOURCES, -(-len(first) // (workers * 4))))
+    chunk: list[Source] = []
     held = 0
-    for source in sources:
-        if not found or held + source.size > _MOST_BYTES or len(found[-1]) >= most:
-            found.append([])
-            held = 0
-        found[-1].append(source.path)
+    for source in itertools.chain(first, rest):
+        if chunk and (held + source.size > _MOST_BYTES or len(chunk) >= most):
+            yield chunk
+            chunk, held = [], 0
+        chunk.append(source)
         held += source.size
-    return found
+    if chunk:
+        yield chunk

@@ -2,17 +2,18 @@
 """The job on Spark: its workers read, its writers write."""
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from etprof import errors
-from etprof.fleet.lake import parts
-from etprof.fleet.reading import TABLES, ids_of, rows_of, schema_of
+from etprof.fleet.lake import Lake, ids_of, parts
+from etprof.fleet.reading import TABLES, Known, Part, schema_of, write_part
+from etprof.fleet.sources import Source
 
 
 def session(master: str) -> Any:
@@ -51,30 +52,11 @@ def _types() -> dict[str, Any]:
     return {table: from_arrow_schema(schema_of(table)) for table in TABLES}
 
 
-def _read(batches: Iterator[Any]) -> Iterator[Any]:
-    """In a worker: paths in, rows of all tables out, each in the column of its table."""
-    import pyarrow as pa
-
-    kinds = {table: pa.struct(list(schema_of(table))) for table in TABLES}
-    for batch in batches:
-        for paths in batch.column(0).to_pylist():
-            for table, rows in rows_of(paths):
-                for part in rows.to_batches():
-                    n = part.num_rows
-                    yield pa.RecordBatch.from_arrays(
-                        [pa.repeat(table, n),
-                         *(pa.StructArray.from_arrays(part.columns, fields=list(kind)) if name == table else
-                           pa.nulls(n, kind) for name, kind in kinds.items())],
-                        names=["etprof_table", *TABLES])
-
-
-def _identify(batches: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    for batch in batches:
-        yield pa.RecordBatch.from_arrays(
-            [batch.column(0), pa.array([ids_of(paths) for paths in batch.column(1).to_pylist()],
-                                       pa.list_(pa.string()))], names=["number", "ids"])
+@functools.lru_cache(maxsize=1)
+def _known(own: str, commit: str) -> Known:
+    """In a worker, once a job: what the lake has."""
+    del commit # another state of the lake is another argument
+    return Known(ids_of(Path(own)))
 
 
 class Spark:
@@ -82,36 +64,36 @@ class Spark:
         self.workers = workers
         self._spark = session(master or f"local[{workers}]")
 
-    def ids(self, chunks: Sequence[Sequence[str]]) -> list[list[str]]:
-        if not chunks:
-            return []
-        asked = self._spark.createDataFrame(list(enumerate(map(list, chunks))), "number long, paths array<string>")
-        asked = asked.repartition(min(len(chunks), self.workers * 4))
-        rows = asked.mapInArrow(_identify, "number long, ids array<string>").collect()
-        return [list(row.ids) for row in sorted(rows, key=lambda r: r.number)]
+    def write(self, chunks: Iterator[list[Source]], lake: Lake, staged: Path,
+              known: Known) -> Iterator[tuple[list[Source], Part]]:
+        """Each of CHUNKS and what became of it, in their order. A task reads a chunk and writes its files by the
+        library: rows that go through Spark to be written take several times as long."""
+        del known # a worker has one of its own
+        listed = list(chunks)
+        if not listed:
+            return
+        own, keys, where = str(lake.own), list(lake.partition), str(staged)
+        commit = max(lake.commits(), default="")
 
-    def write(self, chunks: Sequence[Sequence[str]], staged: Path, partition: tuple[str, ...]) -> Counter[str]:
-        from pyspark import StorageLevel
-        from pyspark.sql.types import StringType, StructField, StructType
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow as pa
 
-        types = _types()
-        union = StructType([StructField("etprof_table", StringType()), *(
-            StructField(table, kind) for table, kind in types.items())])
+            for batch in batches:
+                for number, paths in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist()):
+                    part = write_part(paths, _known(own, commit), where, keys, number)
+                    yield pa.RecordBatch.from_arrays(
+                        [pa.array([number], pa.int64()), pa.array([part.ids], pa.list_(pa.string())),
+                         pa.array([list(part.rows)], pa.list_(pa.string())),
+                         pa.array([list(part.rows.values())], pa.list_(pa.int64()))],
+                        names=["number", "ids", "tables", "counts"])
+
         # A chunk is a partition: a worker holds the rows of one.
-        paths = self._spark.sparkContext.parallelize([(list(c),) for c in chunks], max(1, len(chunks)))
-        read = self._spark.createDataFrame(paths, "paths array<string>").mapInArrow(_read, union)
-        read = read.persist(StorageLevel.DISK_ONLY) # read once, written once a table
-        counted: Counter[str] = Counter({r.etprof_table: r["count"] for r in
-                                         read.groupBy("etprof_table").count().collect()})
-        for table in TABLES:
-            if counted[table]:
-                rows = read.where(read.etprof_table == table).select(f"{table}.*")
-                keys = [p for p in partition if p in rows.columns]
-                rows.write.partitionBy(*keys).parquet(f"file://{staged / table}")
-        read.unpersist()
-        for crc in staged.rglob(".*.crc"):
-            crc.unlink()
-        return counted
+        asked = self._spark.sparkContext.parallelize(
+            [(n, [s.path for s in chunk]) for n, chunk in enumerate(listed)], len(listed))
+        done = self._spark.createDataFrame(asked, "number long, paths array<string>").mapInArrow(
+            work, "number long, ids array<string>, tables array<string>, counts array<long>").collect()
+        for row in sorted(done, key=lambda r: r.number):
+            yield listed[row.number], Part(list(row.ids), dict(zip(row.tables, row.counts)))
 
     def close(self) -> None:
         self._spark.stop()

@@ -84,6 +84,38 @@ static void test_damaged(void **state)
     unlink(cut);
 }
 
+// What is known already, and copies, leave nothing; a damaged one is an error each time.
+static void test_new(void **state)
+{
+    (void)state;
+    static const char k_dump[] = "4ced68400b2982fdc5bdade94f88c4468dbcb4d8b80f75cfae02011651204d0b";
+    static const char *const k_sources[] = {"/nowhere/x.etdump", DUMP, RUN, DUMP, RUN,
+                                            "/nowhere/x.etdump"};
+    etp_error err;
+    etp_fleet_known *known;
+    bool added;
+    assert_int_equal(etp_fleet_known_new(&known, &err), ETP_OK);
+    for (int i = 0; i < 2; i++) { // the second time the dump is known
+        etp_fleet *fleet;
+        assert_int_equal(etp_fleet_read_new(k_sources, 6, known, "/tmp", &fleet, &err), ETP_OK);
+        assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 2 - i);
+        assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SAMPLES), i ? 12 : 3 + 12);
+        assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_ERRORS), 2);
+        assert_string_equal(etp_fleet_source_id(fleet, 0), "");
+        assert_int_equal(etp_fleet_source_id(fleet, 1) == NULL, i);
+        assert_int_equal(strlen(etp_fleet_source_id(fleet, 2)), 64);
+        assert_null(etp_fleet_source_id(fleet, 3));
+        assert_null(etp_fleet_source_id(fleet, 4));
+        assert_null(etp_fleet_source_id(fleet, 6));
+        etp_fleet_close(fleet);
+        assert_int_equal(etp_fleet_known_add(known, k_dump, &added, &err), ETP_OK);
+        assert_int_equal(added, i == 0);
+    }
+    assert_int_equal(etp_fleet_known_add(known, "4ced", &added, &err), ETP_USAGE);
+    etp_fleet_known_close(known);
+    etp_fleet_known_close(NULL);
+}
+
 static bool is_parquet(const char *root, const char *path)
 {
     char name[512], magic[4] = "";
@@ -150,8 +182,8 @@ static void test_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),  cmocka_unit_test(test_damaged), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_empty), cmocka_unit_test(test_id),
+        cmocka_unit_test(test_rows),  cmocka_unit_test(test_damaged), cmocka_unit_test(test_new),
+        cmocka_unit_test(test_write), cmocka_unit_test(test_empty),   cmocka_unit_test(test_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
