@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a synthetic fleet out of real dumps and a real run folder: models × devices × nights, each device with a speed,
-noise and drift of its own, some of them bad; regressions of 1, 3 and 10 % from a night on in some models; corrupt
-files. What was planted is in FOLDER/truth.json. The same arguments give the same bytes.
+"""Makes a synthetic fleet out of real dumps and a real run folder: models × devices × nights, each device with a
+speed, noise and drift of its own, some of them bad; regressions of 1, 3 and 10 % from a night on in some models;
+corrupt files. --recorded adds sessions with recordings of operators, every third night: models whose engagement falls
+with a build, on all devices or on one, and models with a fix to make, some of which make it. What was planted is in
+FOLDER/truth.json. The same arguments give the same bytes.
 
-usage: bench/fleet/make.py FOLDER FROM.etdump... [--models N --devices N --nights N --sessions N --seed N]"""
+usage: bench/fleet/make.py FOLDER FROM.etdump... [--models N --devices N --nights N --sessions N --recorded N
+                           --seed N]"""
 import argparse
 import datetime
 import hashlib
@@ -16,7 +19,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RUN = ROOT / "examples/runs/image_encoder_int8_qemu"
+RUN, FIXES = ROOT / "examples/runs/image_encoder_int8_qemu", ROOT / "tests/data/fixes"
 FIRST = datetime.date(2026, 10, 1)
 PLANTED = (0.01, 0.03, 0.10)
 
@@ -29,7 +32,7 @@ def fleet(asked, rng):
     """Devices and models: what is true of them."""
     devices = []
     for d in range(asked.devices):
-        bad = {0: "noisy", 1: "drifts"}.get(d % 10) if asked.devices > 5 else None
+        bad = {0: "noisy", 1: "drifts", 4: "hot", 7: "throttled"}.get(d % 10) if asked.devices > 5 else None
         devices.append({"name": f"device{d:02d}", "speed": math.exp(rng.gauss(0, 0.4)),
                         "noise": 0.10 if bad == "noisy" else rng.uniform(0.008, 0.02),
                         "drift": 0.10 if bad == "drifts" else rng.gauss(0, 0.005), "bad": bad})
@@ -88,6 +91,7 @@ def make_session(folder, base, device, night, name, rng):
     m["device"].update(spec=f"ssh:{device['name']}", emulated=False)
     m["models"][0].update(path=f"/models/{name}.pte", stem=name, sha256=hashlib.sha256(name.encode()).hexdigest())
     m["model"], m["files"], m["results"], m["blocks_done"] = m["models"][0]["path"], [], [], BLOCKS
+    m["device"]["facts"]["cpus"] = "1" # that there are more is a fix of its own
     plan = m["plan"]
     plan["arms"] = [dict(plan["arms"][0], name=level, level=level, emulated=False, prefix=f"{name}_{level}")
                     for level in LEVELS]
@@ -98,10 +102,16 @@ def make_session(folder, base, device, night, name, rng):
     whole = 5e6 * device["speed"]
     times = {"neon": whole, "sme2": whole / (TRUE_SPEEDUP["sme2"] * math.exp(rng.gauss(0, 0.04)))}
     rows, launches, launch = ["experiment,block,launch,iteration,phase,start_ns,duration_ns\n"], [], 0
-    heat = 71.5 if device["bad"] == "drifts" else 45 + rng.uniform(-3, 3)
+    # One session in forty is read wrong or throttled anywhere: that sets no device apart.
+    heat = 71.5 if device["bad"] == "hot" else 45 + rng.uniform(-3, 3) + 60 * (rng.random() < 0.025)
+    slow = rng.random() < (0.5 if device["bad"] == "throttled" else 0.025)
+    by_status = rng.random() < 0.5 # half of them tell by Android's word, half by their clock
     for block in range(1, BLOCKS + 1):
-        launches.append(json.dumps({"type": "block", "block": block, "start": {"temperature_c": round(heat, 1)},
-                                    "end": {"temperature_c": round(heat + 1, 1)}}) + "\n")
+        now = slow and block > BLOCKS // 2
+        start = {"temperature_c": round(heat, 1), "freq_cap_khz": 2100000 if now and not by_status else 2800000,
+                 "thermal_status": 3 if now and by_status else 0}
+        launches.append(json.dumps({"type": "block", "block": block, "start": start,
+                                    "end": start | {"temperature_c": round(heat + 1, 1)}}) + "\n")
         for position, arm in enumerate(plan["order"][block - 1]):
             launch += 1
             launches.append(json.dumps({"type": "launch", "block": block, "launch": launch, "experiment": LEVELS[arm],
@@ -113,6 +123,59 @@ def make_session(folder, base, device, night, name, rng):
                             f"{launch * 10**9 + i * 10**8},{ns}\n")
     (folder / "samples.csv").write_text("".join(rows))
     (folder / "environment.jsonl").write_text("".join(launches))
+
+
+def recordings(kind, level):
+    """A real recording of an arm, and the program that it is of."""
+    if kind in ("engaged", "fallen"):
+        arm = "linux_sme2_on" if level == "sme2" and kind == "engaged" else "linux_sme2_off"
+        return next((RUN / arm).glob("*.etdump")), None
+    return FIXES / f"{kind}{'' if level == 'sme2' else '_b2'}.etdump", FIXES / f"{kind}.pte"
+
+
+def record(folder, kind):
+    """The run folder as of a model with recordings of KIND."""
+    m = json.loads((folder / "manifest.json").read_text())
+    _, program = recordings(kind, "sme2")
+    if program: # no program made for SME2: its level says nothing of kernels then
+        m["models"][0].update(path=str(program), sha256=hashlib.sha256(program.read_bytes()).hexdigest())
+        m["model"] = str(program)
+        m["plan"]["arms"][0]["level"] = "dotprod"
+    for arm in m["plan"]["arms"]:
+        dump = f"{arm['name']}/{arm['prefix']}.etdump"
+        (folder / arm["name"]).mkdir()
+        (folder / dump).write_bytes(recordings(kind, arm["name"])[0].read_bytes())
+        m["results"].append({"experiment": arm["name"], "metrics": {"etdump": dump, "etdump_rel": dump}})
+    (folder / "manifest.json").write_text(json.dumps(m))
+
+
+def recorded_models(asked, devices, rng):
+    """What is true of each: kinds of recording before and from a night on, and on which devices the second."""
+    found = []
+    for i in range(asked.recorded):
+        before, after = (("engaged", "fallen"), ("engaged", "fallen"), ("engaged", "engaged"),
+                         ("broadcast", "broadcast"), ("reshape_chain", "reshape_chain"),
+                         ("broadcast", "islands"))[i % 6]
+        found.append({"name": f"recorded{i:03d}", "before": before, "after": after,
+                      "night": rng.randrange(1, max(2, (asked.nights - 1) // 3)) * 3,
+                      "devices": [rng.choice(devices)["name"]] if i % 6 == 1 else [d["name"] for d in devices]})
+    return found
+
+
+def make_recorded(asked, devices, models, rng):
+    base = json.loads((RUN / "manifest.json").read_text())
+    n = 0
+    for model in models:
+        for device in devices:
+            for night in range(0, asked.nights, 3):
+                for again in range(2 if night + 3 >= asked.nights else 1): # of the last night's the later one counts
+                    place = asked.folder / f"recorded/day={day(night)}/device={device['name']}/build=b{night:04d}"
+                    folder = place / f"{model['name']}-{again}"
+                    make_session(folder, base, device, night, model["name"], rng)
+                    changed = night >= model["night"] and device["name"] in model["devices"]
+                    record(folder, model["after" if changed else "before"])
+                    n += 1
+    return n
 
 
 def make_sessions(asked, devices, models, rng):
@@ -129,7 +192,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("dumps", nargs="+", type=pathlib.Path)
-    for name, default in (("models", 1000), ("devices", 20), ("nights", 30), ("sessions", 0), ("seed", 1)):
+    for name, default in (("models", 1000), ("devices", 20), ("nights", 30), ("sessions", 0), ("recorded", 0),
+                          ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     asked = parser.parse_args()
@@ -138,10 +202,13 @@ def main():
     devices, models = fleet(asked, rng)
     n, corrupt = make_dumps(asked, devices, models, rng)
     make_sessions(asked, devices, models, rng)
+    recorded = recorded_models(asked, devices, rng)
+    n_recorded = make_recorded(asked, devices, recorded, rng)
     (asked.folder / "truth.json").write_text(json.dumps(
-        {"dumps": n, "corrupt": corrupt, "sessions": asked.sessions, "speedup": TRUE_SPEEDUP, "devices": devices,
-         "models": models, "days": [day(i) for i in range(asked.nights)]}, indent=1))
-    print(f"{n:,} dumps ({corrupt} corrupt), {asked.sessions:,} sessions")
+        {"dumps": n, "corrupt": corrupt, "sessions": asked.sessions, "recorded_sessions": n_recorded,
+         "recorded": recorded, "speedup": TRUE_SPEEDUP, "devices": devices, "models": models,
+         "days": [day(i) for i in range(asked.nights)]}, indent=1))
+    print(f"{n:,} dumps ({corrupt} corrupt), {asked.sessions + n_recorded:,} sessions")
 
 
 if __name__ == "__main__":

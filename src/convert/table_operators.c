@@ -136,6 +136,13 @@ static etp_status next_document(etp_table_folder *f, bool *more, etp_error *err)
     return ETP_OK;
 }
 
+// The feature's kernels are asked for of one arm: of the others no row says that they were at work.
+static bool is_asked(const etp_table_folder *f, const char *arm)
+{
+    const char *asked = json_string_value(member(member(f->ops.document, "engagement"), "arm"));
+    return asked && strcmp(asked, arm) == 0;
+}
+
 static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
 {
     const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
@@ -170,6 +177,7 @@ static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
     whole(&v, source, "line");
     text(&v, source, "module");
     const json_t *engaged = inner(&v, op, "engaged");
+    engaged = is_asked(f, arm) ? engaged : NULL;
     text(&v, engaged, "state");
     text(&v, engaged, "evidence");
     text(&v, engaged, "reason_id");

@@ -95,7 +95,7 @@ def operators_of(report, first):
             at = [i for i, c in enumerate(report["comparisons"]) if c["candidate"] == arm]
             row["baseline"] = report["comparisons"][at[0]]["baseline"] if at else None
             row["speedup"] = op["speedup"][at[0]] if at else None
-            row["engaged"] = op["engaged"]["state"]
+            row["engaged"] = op["engaged"]["state"] if (report["engagement"] or {}).get("arm") == arm else None
             row["source_file"] = op["source"]["file"] if op["source"] else None
             yield row
 

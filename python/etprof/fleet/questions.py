@@ -17,6 +17,7 @@ FAMILY_P = 0.05    # chance of one or more false regressions among all models
 MOST_P = 0.001     # of one, as `etprof history` has it
 SMALLEST = 0.005   # a change that is worth telling
 FEWEST_NIGHTS = 6
+NEAR = 5 # nights on either side: a build's step is there at once, a slow change is not
 MODELS_OF_A_DEVICE = 8 # from which on their median is the device's
 
 
@@ -127,9 +128,14 @@ def regressions(series: list[_Series], since: str = "") -> Rows:
             first = days[step.at]
             if step.after <= step.before or first < since:
                 continue
-            effect, devices = one.effect(first, days[steps[i - 1].at] if i else "",
-                                         days[steps[i + 1].at] if i + 1 < len(steps) else "~")
-            if effect.lo <= 0: # of some devices alone, or of one that drifts: not told from noise
+            begin = steps[i - 1].at if i else 0
+            end = steps[i + 1].at if i + 1 < len(steps) else len(days)
+            effect, devices = one.effect(first, days[begin], days[end] if end < len(days) else "~")
+            last_near = min(end, step.at + NEAR)
+            near, _ = one.effect(first, days[max(begin, step.at - NEAR)],
+                                 days[last_near] if last_near < len(days) else "~")
+            # Of some devices alone, or of one that drifts, or slowly: not told from noise, or no build's.
+            if not (effect.lo > 0 and near.lo > 0 and near.estimate > effect.estimate / 2):
                 continue
             found.append({"model": one.key[0], "experiment": one.key[1], "phase": one.key[2], "threads": one.key[3],
                           "how": one.key[4], "since": first, "first_bad_build": one.builds[first],
@@ -140,40 +146,48 @@ def regressions(series: list[_Series], since: str = "") -> Rows:
 
 
 def engagement(ask: Ask) -> Rows:
-    """Models whose share of time in the feature's kernels fell by more than a hundredth, from the first build on."""
+    """Models of whose operators fewer ran in the feature's kernels than with the build before."""
     found = []
     for key, rows in _groups(ask(query("engagement")), "model", "device", "level").items():
-        shares = [int(r["engaged_ns"]) / int(r["ns"]) for r in rows]
-        for i in range(1, len(shares)):
-            if shares[i] < shares[i - 1] - 0.01:
-                found.append({"model": key[0], "device": key[1], "level": key[2], "since": rows[i]["day"],
-                              "first_bad_build": rows[i]["build"], "before": shares[i - 1], "after": shares[i]})
+        for before, after in zip(rows, rows[1:]):
+            if int(after["engaged"]) * int(before["eligible"]) < int(before["engaged"]) * int(after["eligible"]):
+                found.append({"model": key[0], "device": key[1], "level": key[2], "since": after["day"],
+                              "first_bad_build": after["build"],
+                              "operators_before": int(before["engaged"]) / int(before["eligible"]),
+                              "operators_after": int(after["engaged"]) / int(after["eligible"]),
+                              "before": int(before["engaged_ns"]) / int(before["ns"]),
+                              "after": int(after["engaged_ns"]) / int(after["ns"])})
     return found
+
+
+# What sets a device apart: a figure above the others', by at least this share of their median and by this.
+APART = (("usual_c", "hot", 0.1, 0.0), ("throttled", "throttled", 0.0, 0.1),
+         ("noise", "noisy in its sessions", 0.5, 0.0), ("times_usual_noise", "noisy", 0.5, 0.0))
 
 
 def devices(ask: Ask, series: list[_Series]) -> Rows:
     """Each device, and what sets it apart from the others."""
     noise: dict[str, list[float]] = defaultdict(list)
+    noisier: dict[str, list[float]] = defaultdict(list)
     for one in series:
+        usual = stats.median(list(one.noise.values()))
         for device, value in one.noise.items():
             noise[device].append(value)
+            if len(one.noise) > 1: # than other devices with the same model: models differ in it
+                noisier[device].append(value / usual)
     rows = ask(query("devices"))
     for row in rows:
-        own = noise.get(row["device"])
+        own, ratios = noise.get(row["device"]), noisier.get(row["device"])
         row["night_to_night"] = stats.median(own) if own else None
+        row["times_usual_noise"] = stats.median(ratios) if ratios else None
         row["apart"] = []
-    for key, word, above, least in (("highest_c", "hot", True, 0.1), ("lowest_clock_cap", "throttled", False, 0.1),
-                                    ("noise", "noisy in its sessions", True, 0.5),
-                                    ("night_to_night", "noisy", True, 0.5)):
+    for key, word, share, least in APART:
         told = [float(r[key]) for r in rows if r[key] is not None]
         if len(told) < 4:
             continue
         middle, width = stats.median(told), stats.spread(told)
         for row in rows:
-            if row[key] is None:
-                continue
-            off = (float(row[key]) - middle) if above else (middle - float(row[key]))
-            if off > 3 * width and off > least * abs(middle):
+            if row[key] is not None and float(row[key]) - middle > max(3 * width, share * abs(middle), least):
                 row["apart"].append(word)
     return [r for r in rows if r["apart"]]
 
