@@ -38,8 +38,9 @@ typedef enum etp_foreign_kind {
 struct etp_foreign {   // one build; texts live in the arena given to inspect
     const char *path;  // absolute, here
     const char *there; // on the device; set by the session
-    char sha256[65];
-    uint64_t bytes;
+    char sha256[65];   // of the file; with libraries of its own over all of them
+    uint64_t bytes;    // of the file
+    size_t n_libraries;
     bool is_elf; // else nothing below but `flags` is known
     const char *machine, *build_id, *compiler, *command_line; // "" unknown
     bool is_static, has_symbols;
@@ -60,6 +61,11 @@ struct etp_foreign {   // one build; texts live in the arena given to inspect
 // NULL: what its file shows.
 ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *arena,
                                              etp_foreign *out, etp_error *err);
+// The shared libraries that the program PATH (absolute) brings: what it and they need, found by
+// RPATH, RUNPATH or beside it, without the system's; in the order of the search. None of what is no
+// ELF.
+ETP_NODISCARD etp_status etp_foreign_libraries(const char *path, etp_arena *arena,
+                                               const char *const **out, size_t *n, etp_error *err);
 // Does the program take executor_runner's flags? False when it cannot be read.
 bool etp_foreign_is(const char *path);
 // In what the files of two builds differ beyond their bytes: "compiler: GCC 12 and clang 19; ...".

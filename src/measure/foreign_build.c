@@ -112,6 +112,10 @@ static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
             const char *word = k_words[i][known[i]];
             etp_strbuf_printf(&buf, "%s%s", word[0] ? ", " : "", word);
         }
+        if (f->n_libraries > 0) {
+            etp_strbuf_printf(&buf, ", %zu %s of its own", f->n_libraries,
+                              f->n_libraries == 1 ? "library" : "libraries");
+        }
         etp_strbuf_printf(&buf, ", %s", f->compiler[0] ? f->compiler : "compiler unknown");
         if (f->build_id[0]) {
             etp_strbuf_printf(&buf, ", build-id %.12s", f->build_id);
@@ -143,6 +147,34 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     if (arm64) {
         f->sme = starts_streaming(b) ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
     }
+}
+
+// One library more changes the build, as does another name of one.
+static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *err)
+{
+    const char *const *paths = NULL;
+    ETP_TRY(etp_foreign_libraries(f->path, arena, &paths, &f->n_libraries, err));
+    if (f->n_libraries == 0) {
+        return ETP_OK;
+    }
+    etp_sha256 all;
+    etp_sha256_init(&all);
+    etp_sha256_update(&all, f->sha256, sizeof f->sha256);
+    for (size_t i = 0; i < f->n_libraries; i++) {
+        const char *name = strrchr(paths[i], '/') + 1;
+        char hex[ETP_SHA256_HEX_CHARS];
+        etp_file file;
+        ETP_TRY(etp_file_open(paths[i], FILE_LIMIT, &file, err));
+        etp_sha256 one;
+        etp_sha256_init(&one);
+        etp_sha256_update(&one, file.bytes.ptr, file.bytes.len);
+        etp_sha256_hex(&one, hex);
+        etp_file_close(&file);
+        etp_sha256_update(&all, name, strlen(name) + 1);
+        etp_sha256_update(&all, hex, sizeof hex);
+    }
+    etp_sha256_hex(&all, f->sha256);
+    return ETP_OK;
 }
 
 // A script has the flags that it names. One that only hands them on, and is said to be such a
@@ -212,6 +244,7 @@ etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *ar
     }
     etp_arena_dispose(&scratch);
     etp_file_close(&file);
+    ETP_TRY(hash_libraries(out, arena, err));
     return summarise(out, arena, err);
 }
 

@@ -29,7 +29,9 @@ VARIANTS = {
     "text": [],
     "text_untraced": ["-DWITHOUT_TRACER"],
     "text_old": ["-DOLD_RELEASE"],
+    "beside": [],
 }
+FOUND_BESIDE = {"beside"} # its libraries lie where it lies
 LEFT_OUT = {"portable": ["_backend_xnnpack"]} # libraries that a variant is not linked to
 PARTS = ["", "_kernels_optimized", "_kernels_quantized", "_backend_xnnpack", "_threadpool", "_etdump"]
 
@@ -103,8 +105,8 @@ def build(triple, folder, variants, version=None):
         target = os.path.join(folder, v)
         words = base + VARIANTS[v]
         parts = [p for p in PARTS if p not in LEFT_OUT.get(v, [])]
-        libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in parts] + ["-Wl,-rpath," + lib,
-                                                                                           "-ldl"]
+        libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in parts] + [
+            "-Wl,-rpath," + ("$ORIGIN" if v in FOUND_BESIDE else lib), "-ldl"]
         make(words + [front, engine, "-o", target] + libraries, target, [front, header, engine], words + libraries)
 
 

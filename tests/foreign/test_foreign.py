@@ -25,7 +25,7 @@ import build
 ETPROF = str(pathlib.Path(sys.argv.pop(1)).resolve())
 ROOT = pathlib.Path(build.ROOT)
 RUNNERS = ROOT / "build" / "foreign" / "x86_64-linux-gnu"
-VARIANTS = ["stock", "untraced", "old", "silent", "cheat", "other", "portable", "slower"]
+VARIANTS = ["stock", "untraced", "old", "silent", "cheat", "other", "portable", "slower", "beside"]
 
 
 def has_vnni():
@@ -150,6 +150,38 @@ class Foreign(unittest.TestCase):
         self.assertIn("runner_builds_differ", self.notes())
         hashes = {a["runner_sha256"] for a in self.answer["arms"]}
         self.assertEqual(len(hashes), 2)
+
+    def test_a_library_beside_a_build_belongs_to_it(self):
+        """One executable in two folders; a library beside the second is another file, then a further one is there that
+        nobody needs."""
+        libraries = sorted(pathlib.Path(build.sdk("x86_64-linux-gnu"), "lib").glob("libexecutorch*.so"))
+        for side in "ab":
+            (self.dir / side).mkdir()
+            shutil.copy(RUNNERS / "beside", self.dir / side / "runner")
+            for library in libraries:
+                (self.dir / side / library.name).symlink_to(library)
+        seen = []
+        for step in ("equal", "changed", "unneeded"):
+            changed = self.dir / "b" / "libexecutorch_backend_xnnpack.so"
+            if step == "changed":
+                content = changed.read_bytes()
+                changed.unlink()
+                changed.write_bytes(content + b"\0") # the loader does not see it
+            if step == "unneeded":
+                (self.dir / "b" / "libother.so").write_bytes(content)
+            done = subprocess.run([ETPROF, "ab", "linear.pte", "--runner-a", "a/runner", "--runner-b", "b/runner",
+                                   "--levels", "avx2", "--blocks", "1", "--iterations", "2", "--warmup", "1", "--out",
+                                   step, "--quiet"], cwd=self.dir, capture_output=True, text=True, timeout=600,
+                                  check=False)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            manifest = json.loads((self.dir / step / "manifest.json").read_text())
+            seen.append((manifest["plan"]["builds"][0]["sha256"], manifest["plan"]["builds"][1]["sha256"]))
+            self.assertEqual(step == "equal", "builds_same" in {n["id"] for n in manifest.get("notes", [])}, step)
+            self.assertIn("of its own", manifest["plan"]["builds"][0]["text"])
+        self.assertEqual(seen[0][0], seen[0][1])
+        self.assertEqual(seen[1][0], seen[0][0])
+        self.assertNotEqual(seen[1][1], seen[0][1])
+        self.assertEqual(seen[2], seen[1])
 
     def two_builds(self, out):
         done = subprocess.run([ETPROF, "ab", "linear.pte", "conv.pte", "--runner-a", RUNNERS / "stock", "--runner-b",
