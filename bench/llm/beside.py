@@ -79,23 +79,31 @@ def against_bare(o):
 
 
 def against_text(o, launch):
-    """A run launches TextLLMRunner and etprof's runner, in alternating order, nothing hidden."""
+    """A run launches TextLLMRunner and etprof's runner, in alternating order, nothing hidden. The whole of a decoded
+    token is printed and not judged: it holds more than the program's calls, which are."""
     bundle = paired.builds()[0]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for block in range(o.blocks):
             row = {}
             for side in ((0, 1) if block % 2 == 0 else (1, 0)):
-                row[side] = (launch(o, None)[:2] if side else
+                row[side] = (launch(o, None) if side else
                              tuple(runner(o, bundle, [], decode, o.prefill if decode else 0, folder) / 1e6
                                    for decode in (False, True)))
             rows.append((row[0], row[1]))
             print(f"run {block + 1}: " + json.dumps(rows[-1]), file=sys.stderr)
     missed = False
-    for i, name in enumerate((f"prefill {o.prefill}", f"decode @{o.prefill}")):
-        a, b = (statistics.median(r[side][i] for r in rows) for side in (0, 1))
+    # A token's decode holds the choice of the token, its text and a call into Python; what the program's own calls took
+    # is in its statistics too, and that is what etprof's runner times.
+    names = (f"prefill {o.prefill}", f"decode @{o.prefill}", "  its calls")
+    for i, name in enumerate(names):
+        a = statistics.median(r[0][min(i, 1)] for r in rows)
+        b = statistics.median(r[1][i] for r in rows)
+        if math.isnan(b):
+            print(f"{name:12} this release's statistics do not say what the calls took")
+            continue
         inside = abs(a - b) <= max(1.0, 0.03 * b) if i == 0 else abs(a - b) <= max(1.0 / o.decode, 0.03 * b)
-        missed = missed or not inside
+        missed = missed or (not inside and i != 1)
         print(f"{name:12} etprof's runner {a:.3f} ms · TextLLMRunner {b:.3f} ms (its clock: 1 ms"
               f"{'' if i == 0 else f' over {o.decode} tokens'}) · {a - b:+.3f} ms, {100 * (a / b - 1):+.1f} % · "
               f"within its clock or 3 %: {'yes' if inside else 'NO'}")

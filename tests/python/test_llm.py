@@ -95,6 +95,12 @@ class Statistics(unittest.TestCase):
         self.assertEqual([f[0] for f in found], [37])
         self.assertAlmostEqual(1000 / found[0][1], 2214.29, places=2)
 
+    def test_what_the_calls_took(self):
+        """47 ms in the program's calls, of which 37 are the prompt's: 10 ms for 31 tokens."""
+        said = (self.LINE % 1795362698095).replace('"SCALING', '"aggregate_model_execution_time_ms":47,"SCALING')
+        self.assertAlmostEqual(self.parse(said)[0][3], 10 / 31)
+        self.assertNotEqual(*[self.parse(self.LINE % 1795362698095)[0][3]] * 2)  # an older release: not a number
+
     def test_statistics_that_cannot_be_are_refused(self):
         with self.assertRaises(ValueError):
             self.parse(self.LINE % 1795362698000)
