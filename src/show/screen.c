@@ -83,7 +83,10 @@ static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s
     }
     const char *rates = c->withheld ? NULL : etp_ab_rates_text(ab, c, arena);
     if (rates && parts[0]) {
-        parts[0] = etp_arena_printf(arena, "%s · %s", rates, parts[0]);
+        const etp_ab_phase *p = ab->phase; // one call that takes a whole prompt
+        bool first = p && p->calls == 1 && p->prompt > 0 && p->prompt == p->tokens;
+        parts[0] =
+            etp_arena_printf(arena, "%s · %s%s", rates, first ? "first token " : "", parts[0]);
     }
     if (words && ab->phase) {
         words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);

@@ -66,6 +66,15 @@ def gate(tmp):
         "decode@32.verdict:linux_avx2_decode32"], "without a rule", found)
 
 
+def screen(tmp):
+    """What somebody who chats waits for has its name; of a token decoded nobody says it."""
+    done = subprocess.run([ETPROF, "analyze", "run"], cwd=tmp, capture_output=True, text=True, check=False)
+    said = " ".join(done.stdout.split())
+    expect("prefill 16: AVX2 is 3.00× faster than SSE" in said, "screen", said[:400])
+    expect("5,333 → 16,000 tok/s · first token 3.000 → 1.000 ms" in said, "screen", "names the first token", said[:400])
+    expect(said.count("first token") == 1, "screen", "of the prompt alone", said[:400])
+
+
 def one_phase_is_slower(tmp):
     """Only decoding deep in the cache became slower: no answer may hide that behind the first phase."""
     slow = {**TIMES, "decode @32": {"avx2": 1300000, "sse": 1000000}}
@@ -122,6 +131,7 @@ def history(tmp):
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     gate(TMP)
+    screen(TMP)
     one_phase_is_slower(TMP)
     without_phases(TMP)
     history(TMP)
