@@ -2,6 +2,7 @@
 """The Python package over the C library: every function, its errors, tables through the Arrow C stream, the Inspector's
 face. Parts that want pandas, pyarrow, Polars or a runner say so when these are not there.
 usage: test_package.py SOURCE_DIR LIBETPROF"""
+import ast
 import ctypes
 import dataclasses
 import gzip
@@ -337,6 +338,40 @@ class Arrow(unittest.TestCase):
         self.assertTrue(all(chunk.buffers()[1].address not in places for chunk in found.column(0).chunks))
         self.assertEqual(len(tables._handed), before)
 
+    def test_duckdb_pulls_batches_as_it_needs_them(self):
+        """50 MB in batches that are made when they are asked for: one row takes one batch, the sum of all takes each
+        once, and not even a quarter of them lay in memory together."""
+        if not has("duckdb") or not has("pyarrow"):
+            self.skipTest("no duckdb" if not has("duckdb") else "no pyarrow, which DuckDB reads streams with")
+        code = """
+import ctypes, duckdb, pyarrow
+from etprof.tables import Table
+n, pulled = 65536, 0
+def peak():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+def batches(count):
+    global pulled
+    for i in range(count):
+        pulled += 1
+        yield pyarrow.record_batch([pyarrow.array(range(i * n, (i + 1) * n), pyarrow.int64())], names=["x"])
+def asked(count, query):
+    global pulled
+    pulled = 0
+    reader = pyarrow.RecordBatchReader.from_batches(pyarrow.schema([("x", pyarrow.int64())]), batches(count))
+    ours = Table("made", lambda out: reader._export_to_c(ctypes.cast(out, ctypes.c_void_p).value))
+    return duckdb.sql(query).fetchall()[0][0]
+asked(4, "select sum(x) from ours")
+before = peak()
+print(asked(100, "select x from ours limit 1"), pulled, asked(100, "select sum(x) from ours"), pulled, peak() - before)
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+        one, few, total, all_of_them, kb = map(int, done.stdout.split())
+        n = 100 * 65536
+        self.assertEqual((one, total, all_of_them), (0, n * (n - 1) // 2, 100))
+        self.assertLess(few, 10)
+        self.assertLess(kb, n * 8 // 1024 // 4)
+
     def test_pandas(self):
         if not has("pandas"):
             self.skipTest("no pandas")
@@ -573,6 +608,42 @@ class Notebook(unittest.TestCase):
         outputs = [o for cell in shown for o in cell.get("outputs", [])]
         self.assertTrue(any("<pre>" in "".join(o.get("data", {}).get("text/html", "")) for o in outputs))
         self.assertIn("emulat", json.dumps(outputs))
+
+
+class OldPythons(unittest.TestCase):
+    """The wheel is for every Python from 3.9 on."""
+
+    FILES = sorted((SOURCE / "python/etprof").rglob("*.py"))
+
+    def test_syntax(self):
+        self.assertGreater(len(self.FILES), 40)
+        for file in self.FILES:
+            ast.parse(file.read_text(), file.name, feature_version=(3, 9))
+        self.assertRaises(SyntaxError, ast.parse, "match 1:\n    case 1:\n        pass\n", feature_version=(3, 9))
+
+    def test_interpreters_that_are_here(self):
+        """Imports and asks with each; the package and its start, without the parts that need other packages."""
+        found = {}
+        places = [*(pathlib.Path(p) for p in os.environ.get("PATH", "").split(os.pathsep)),
+                  *pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")).glob("versions/*/bin")]
+        for minor in range(9, 16):
+            for place in places:
+                python = place / f"python3.{minor}"
+                if minor not in found and python.is_file() and subprocess.run(
+                        [python, "-c", "import sys, ctypes; sys.exit(sys.version_info[1] != int(sys.argv[1]))",
+                         str(minor)], capture_output=True, check=False).returncode == 0:
+                    found[minor] = python
+        if not set(found) - {sys.version_info[1]}:
+            self.skipTest("no other Python 3.9 to 3.15 here")
+        code = ("import sys, etprof; from etprof import command, fleet, measuring, start, tensors; "
+                "print(len(etprof.ops(sys.argv[1]).times), len(etprof.open(sys.argv[2]).arms) > 1, "
+                "len(etprof.Inspector(etdump_path=sys.argv[1]).rows()) > 3)")
+        print("Python 3." + ", 3.".join(map(str, sorted(found))), flush=True)
+        for python in found.values():
+            done = subprocess.run([python, "-c", code, DUMP, RUN], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": str(SOURCE / "python"),
+                                       "PYTHONDONTWRITEBYTECODE": "1"})
+            self.assertEqual((done.stdout, done.stderr), ("3 True True\n", ""), python)
 
 
 class Types(unittest.TestCase):
