@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of the machine before anything is measured on it.
 #include "machine/doctor.h"
+#include "base/number.h"
 #include "document/rows.h"
 
 #include <math.h>
@@ -179,16 +180,17 @@ etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qem
                     warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
                     "below 85 C", warm ? "let it cool down" : NULL, NULL},
         err));
+    char space[ETP_NUMBER_CHARS];
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
-    ETP_TRY(
-        etp_checks_add(&d->checks, arena,
-                       (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
-                                   known ? etp_arena_printf(arena, "%llu MiB",
-                                                            (unsigned long long)(free_bytes >> 20))
-                                         : "unreadable",
-                                   "1024 MiB for run folders", "make room", NULL},
-                       err));
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+                    known
+                        ? etp_arena_strdup(arena, etp_str_from(etp_format_bytes(free_bytes, space)))
+                        : "unreadable",
+                    "1.07 GB for run folders", "make room", NULL},
+        err));
     return etp_checks_add(&d->checks, arena,
                           (etp_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
                                       "qemu-aarch64 10.1 or newer, for --device qemu only",

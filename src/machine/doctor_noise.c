@@ -7,6 +7,7 @@
 
 #include "machine/doctor.h"
 
+#include "base/number.h"
 #define PAIRS 10u
 #define SLICES 20u         // of a piece of work; a piece counts by their median, as a launch does
 #define SLICE_NS 1500000.0 // aimed at
@@ -130,8 +131,8 @@ etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err)
         &d->checks, arena,
         (etp_check){
             "noise_floor", quiet, false,
-            etp_arena_printf(arena, "±%.3f %% (95 %%, %u pairs of the same work, no launches)",
-                             100 * n.floor, PAIRS),
+            etp_arena_printf(arena, "±%s %% (95 %%, %u pairs of the same work, no launches)",
+                             ETP_DIGITS(100 * n.floor, 4), PAIRS),
             "at most ±1 %: differences below it are lost", quiet ? NULL : remedies(d, arena), NULL},
         err);
 }

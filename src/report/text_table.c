@@ -49,13 +49,19 @@ static bool is_joint(char c)
     return c == ' ' || c == '_' || c == '-' || c == '/' || c == '=';
 }
 
+// May a line of S end before byte AT, which is not its first? Behind a joint, and the :: of C++.
+static bool may_end(etp_str s, size_t at)
+{
+    return is_joint(s.ptr[at - 1]) || (at > 1 && s.ptr[at - 1] == ':' && s.ptr[at - 2] == ':');
+}
+
 // Of the pieces that next_line() does not break.
 static size_t longest_word(etp_str s)
 {
     size_t longest = 0, from = 0;
     for (size_t i = 0; i <= s.len; i++) {
         bool blank = i == s.len || s.ptr[i] == ' ';
-        if (blank || is_joint(s.ptr[i])) {
+        if (blank || may_end(s, i + 1)) {
             size_t end = blank ? i : i + 1;
             longest = larger(longest, etp_width((etp_str){s.ptr + from, end - from}));
             from = i + 1;
@@ -149,7 +155,7 @@ static etp_str next_line(etp_str *title, size_t width)
         bool valid = false;
         i += etp_utf8_next((etp_str){title->ptr + i, title->len - i}, &valid);
         columns++;
-        if (i < title->len && (is_joint(title->ptr[i - 1]) || title->ptr[i] == ' ')) {
+        if (i < title->len && (may_end(*title, i) || title->ptr[i] == ' ')) {
             cut = i;
         }
     }

@@ -42,6 +42,7 @@ checks = {c["id"]: c for c in document["checks"]}
 noise = checks["noise_floor"]
 value = float(re.match(r"±([0-9.]+) % \(95 %, 10 pairs", noise["found"]).group(1))
 expect(0 <= value < 100 and noise["ok"] == (value <= 1.0) and not noise["required"], noise)
+expect(re.fullmatch(r"[\d.]+ [MGT]B", checks["disk"]["found"]), "room is told in a unit of its size", checks["disk"])
 expect((noise["fix"] is None) == noise["ok"], noise)
 if not noise["ok"] and checks["load"]["ok"] is False:
     expect("end other work" in noise["fix"] and f"load: {checks['load']['found']}" in noise["fix"], noise)

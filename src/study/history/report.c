@@ -182,14 +182,15 @@ static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
     }
     if (n == 0) {
         bool few = h->runs.n < 6;
-        etp_headline card = {
-            .label = etp_arena_printf(arena, "in %zu series over %zu runs", h->series.n, h->runs.n),
-            .verdict = few ? "too few runs to find a change" : "no change",
-            .severity = ETP_INFO,
-            .value = (double)NAN,
-            .lo = (double)NAN,
-            .hi = (double)NAN,
-            .reference = (double)NAN};
+        etp_headline card = {.label = etp_arena_printf(arena, "in %zu series over %zu run%s",
+                                                       h->series.n, h->runs.n,
+                                                       h->runs.n == 1 ? "" : "s"),
+                             .verdict = few ? "too few runs to find a change" : "no change",
+                             .severity = ETP_INFO,
+                             .value = (double)NAN,
+                             .lo = (double)NAN,
+                             .hi = (double)NAN,
+                             .reference = (double)NAN};
         etp_report_headline(r, &card);
     }
 }
@@ -310,7 +311,8 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     for (size_t i = 0; i < h->series.n; i++) {
         changes += h->series.items[i].n_changes;
     }
-    etp_report_subtitle(r, "%zu runs, %.*s to %.*s", h->runs.n, ETP_STR_ARG(h->runs.items[0].time),
+    etp_report_subtitle(r, "%zu run%s, %.*s to %.*s", h->runs.n, h->runs.n == 1 ? "" : "s",
+                        ETP_STR_ARG(h->runs.items[0].time),
                         ETP_STR_ARG(h->runs.items[h->runs.n - 1].time));
     change_cards(h, r, arena);
     etp_report_fact(r, "changes", "%zu in %zu series (at least %s %%, p ≤ %s, E-divisive)", changes,

@@ -98,6 +98,28 @@ static void text_is_aligned(void **state)
     etp_arena_dispose(&arena);
 }
 
+static void names_of_cxx_break_behind_their_colons(void **state)
+{
+    (void)state;
+    static const etp_column k_columns[] = {
+        {.key = "name", .title = "name", .kind = ETP_KIND_TEXT}
+    };
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_table *t = etp_report_table(r, "t", NULL, k_columns, 1);
+    ETP_ROW(t,
+            etp_cell_z("torch::executor::native::optlayernormoutofaverylongname::theverylastpart"));
+    etp_report_style narrow = {.width = 60};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
+                        "t\n"
+                        "\n"
+                        "name\n"
+                        "------------------------------------------------------------\n"
+                        "torch::executor::native::optlayernormoutofaverylongname::\n"
+                        "theverylastpart\n");
+    etp_arena_dispose(&arena);
+}
+
 static void text_fits_narrow_terminals(void **state)
 {
     (void)state;
@@ -609,6 +631,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_aligned),
+        cmocka_unit_test(names_of_cxx_break_behind_their_colons),
         cmocka_unit_test(text_fits_narrow_terminals),
         cmocka_unit_test(markdown_is_escaped),
         cmocka_unit_test(markdown_shows_text_as_it_is),
