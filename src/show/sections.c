@@ -44,7 +44,7 @@ static void delegation_chart(const etp_ab *ab, etp_report *r)
         }
         if (p) {
             values[2] = values[2] > 0 ? values[2] : 0;
-            etp_chart_row(c, ab->arms[ab->shown[i]].name, values, 3);
+            etp_chart_row(c, ab->arms[ab->shown[i]].measured, values, 3);
         }
     }
 }
@@ -61,8 +61,8 @@ static void category_table(const etp_ab *ab, etp_report *r)
     };
     size_t n = 2, arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
-        const char *name = ab->arms[ab->shown[i]].name;
-        columns[n++] = (etp_column){.key = name, .title = name, .kind = ETP_KIND_NS};
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[n++] = (etp_column){.key = arm->name, .title = arm->measured, .kind = ETP_KIND_NS};
         columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {

@@ -83,6 +83,17 @@ def first_screen(chromium, tmp, folder):
         expect(not action["command"] or fix["recipe"].startswith(action["command"]), fix["id"], "the recipe's own")
 
 
+def short_names(folder):
+    """Arms are called alike in every picture and head of a table: NEON, not the experiment's name."""
+    text = (folder / "report.html").read_text()
+    names = [a["name"] for a in json.loads((folder / "report.json").read_text())["arms"]]
+    for title in ("One inference by who does the work", "One inference by operator category"):
+        part = re.search(rf'<figcaption>{title}</figcaption>.*?</figure>', text, re.S).group(0)
+        expect(not [n for n in names if n in part], folder.name, title, "calls arms by their experiments", names)
+    heads = re.search(r'Operator Category Breakdown</span>.*?</thead>', text, re.S).group(0)
+    expect(not [n for n in names if n in heads], folder.name, "so does the table of categories", names)
+
+
 def links_and_drawers(chromium, tmp, folder):
     document = json.loads((folder / "report.json").read_text())
     page = folder / "report.html"
@@ -313,6 +324,7 @@ def main():
         tmp = pathlib.Path(name)
         for folder in (measured(tmp), large(tmp)):
             first_screen(chromium, tmp, folder)
+        short_names(tmp / "large")
         links_and_drawers(chromium, tmp, tmp / "large")
         spread(chromium, tmp, tmp / "measured")
         single_runs(chromium, tmp)
