@@ -56,9 +56,11 @@ static void bar_words(const etp_session_progress *p, char *out, size_t size)
 {
     enum { CELLS = 12 };
     uint32_t done = p->launches ? (uint32_t)((uint64_t)CELLS * p->launch / p->launches) : 0;
+    bool utf8 = etp_terminal_is_utf8();
+    const char *full = utf8 ? "█" : "#", *empty = utf8 ? "·" : ".";
     size_t n = 0;
     for (uint32_t i = 0; i < CELLS && n + 4 < size; i++) {
-        n += (size_t)snprintf(out + n, size - n, "%s", i < done ? "█" : "·");
+        n += (size_t)snprintf(out + n, size - n, "%s", i < done ? full : empty);
     }
 }
 

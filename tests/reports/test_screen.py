@@ -4,14 +4,18 @@
 Sessions with a fake runner take times that are chosen here, so that the headline is known beforehand; the figures of
 the table are held against the recordings' document. At 60, 80, 120 and 200 columns no line is too long and no word is
 cut, at 80 it is at most 30 lines, and without UTF-8 it is ASCII."""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders  # noqa: E402
@@ -36,6 +40,55 @@ def measure(tmp, name, script, *words, **more):
     text, talk, code = run("ab", model, "--runner", FAKE, "--iterations", "5", "--warmup", "1", "--out", tmp / name,
                            *words, cwd=tmp, **more)
     return text, talk, code
+
+
+def on_terminal(columns, locale, *words, **more):
+    """What a program writes to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG", "COLUMNS")}
+    process = subprocess.Popen([ETPROF, *map(str, words)], env={**env, "LC_ALL": locale, **more}, stdin=theirs,
+                               stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # nobody has the terminal any more
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(ours)
+    return said.decode("utf-8"), process.wait(60)
+
+
+def live(tmp, columns, locale):
+    """While it measures: one line that is written over itself, with a bar, the block, the ratio and the time left."""
+    name = f"live{columns}{locale}"
+    model = tmp / f"{name}.pte"
+    model.write_bytes(b"\x1c\0\0\0ET12\nbase neon 1000000\nbase base 1730000\n")
+    said, code = on_terminal(columns, locale, "ab", model, "--runner", FAKE, "--levels", "neon,base", "--blocks", "6",
+                             "--iterations", "5", "--warmup", "1", "--out", tmp / name)
+    expect(code == 0, name, f"exit {code}", said)
+    states = [s.split("\n")[0].rstrip() for s in said.replace("\r\n", "\n").split("\r")[1:]]
+    full, empty = ("█", "·") if locale == "C.UTF-8" else ("#", ".")
+    bars = [re.fullmatch(rf"({re.escape(full)}*)({re.escape(empty)}*) (\d)/6(.*)", s) for s in states]
+    bars = [b for b in bars if b]
+    expect({b[3] for b in bars} == set("123456"), name, "not every block has its state", states)
+    expect(all(len(b[1] + b[2]) == 12 for b in bars) and len({len(b[1]) for b in bars}) > 4, name,
+           "a bar that does not grow", states)
+    expect([len(b[1]) for b in bars] == sorted(len(b[1]) for b in bars), name, "a bar that shrinks", states)
+    expect(all(len(b[0]) < columns for b in bars), name, "a line that the terminal would wrap", states)
+    times = "×" if locale == "C.UTF-8" else "x"
+    known = [re.search(rf"(\d\.\d\d){times} \[(\d\.\d\d), (\d\.\d\d)\]", b[4]) for b in bars if b[3] >= "4"]
+    expect(known and all(k and 1.7 <= float(k[2]) <= float(k[1]) <= float(k[3]) <= 1.76 for k in known), name,
+           "the ratio so far and its interval", states)
+    expect(not any("[" in b[4] for b in bars if b[3] in "12"), name, "an interval of one block", states)
+    expect(all(re.search(r"  \d+ (s|min) left$", b[4]) for b in bars if b[3] in "23"), name, "the time left", states)
+    expect(not re.search(r"\de[+-]?\d|nan|inf", " ".join(b[4] for b in bars)), name, "no number", states)
+    expect(locale == "C.UTF-8" or said.isascii(), name, "not ASCII", said)
+    expect("NEON is 1.73" in said, name, "no answer below", said)
 
 
 def look(name, *words):
@@ -111,6 +164,8 @@ def held_against_document(name, folder, text):
 
 with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
+    for terminal in ((80, "C.UTF-8"), (60, "C.UTF-8"), (80, "C")):
+        live(tmp, *terminal)
     dumps = {"FAKE_ETDUMP_neon": str(DATA / "mixed_xnnpack_fp32.etdump"),
              "FAKE_ETDUMP_base": str(DATA / "mixed_xnnpack_fp32_load.etdump")}
     fast = "base neon 1000000\nbase base 1730000"
