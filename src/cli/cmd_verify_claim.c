@@ -6,6 +6,7 @@
 #include "compare/phases.h"
 #include "judge/claim.h"
 #include "judge/open.h"
+#include "os/os.h"
 
 typedef struct claim_options {
     const char *baseline, *program, *phase;
@@ -41,6 +42,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const claim_options *o = opts;
     const etp_ab_options how = {.baseline = o->baseline, .program = o->program};
     etp_ab_session *session = NULL;
+    if (etp_os_is_dir(argv[0]) && !etp_os_is_dir(argv[1])) {
+        return etp_fail(err, ETP_USAGE, "%s is a folder: the sentence comes before it", argv[0]);
+    }
     ETP_TRY(etp_ab_open((const char *const *)argv + 1, (size_t)argc - 1, &how, &session, err));
     const etp_ab *ab;
     etp_status st = etp_ab_of_phase(etp_ab_answer(session), o->phase, &ab, err);

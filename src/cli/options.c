@@ -94,10 +94,9 @@ static etp_status unknown_option(parse_state *s, const char *name, etp_error *er
     names[n] = NULL;
     const char *near = etp_suggest(name, names);
     if (near) {
-        return etp_fail(err, ETP_USAGE, "%s has no option --%s; did you mean --%s?", s->cmd->name,
-                        name, near);
+        return etp_fail(err, ETP_USAGE, "no option --%s; did you mean --%s?", name, near);
     }
-    return etp_fail(err, ETP_USAGE, "%s has no option %s%s; see 'etprof help %s'", s->cmd->name,
+    return etp_fail(err, ETP_USAGE, "no option %s%s; see 'etprof help %s'",
                     strlen(name) == 1 ? "-" : "--", name, s->cmd->name);
 }
 
@@ -329,8 +328,7 @@ static etp_status one_option(parse_state *s, etp_error *err)
             continue;
         }
         if (!is_long && !o->help) { // another verb's now: a letter means one thing in all
-            return etp_fail(err, ETP_USAGE, "%s has no option -%s: it is --%s", s->cmd->name, name,
-                            o->name);
+            return etp_fail(err, ETP_USAGE, "no option -%s: it is --%s", name, o->name);
         }
         const char *value = NULL;
         if (o->type == ETP_OPT_FLAG) {

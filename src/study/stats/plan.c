@@ -180,8 +180,10 @@ static const char *duration_text(double ns, char buf[static ETP_NUMBER_CHARS])
         (void)snprintf(buf, ETP_NUMBER_CHARS, "%.*f s", s < 10 ? 1 : 0, s);
     } else if (s < 7200) {
         (void)snprintf(buf, ETP_NUMBER_CHARS, "%.0f min", s / 60);
-    } else {
+    } else if (s < 172800) {
         (void)snprintf(buf, ETP_NUMBER_CHARS, "%.1f h", s / 3600);
+    } else {
+        (void)snprintf(buf, ETP_NUMBER_CHARS, "%.1f days", s / 86400);
     }
     return buf;
 }
