@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof verify FOLDER: is a run folder what was measured, and do its numbers follow from it?
+#include <stddef.h>
+
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "integrity/verify.h"
 
+typedef struct verify_options {
+    bool full;
+} verify_options;
+
+static const etp_opt k_options[] = {
+    {"full", 0, ETP_OPT_FLAG, offsetof(verify_options, full), NULL,
+     "also the files that are as recorded", NULL},
+    {0},
+};
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    (void)opts;
+    const verify_options *o = opts;
     (void)argc;
     if (!etp_run_is(argv[0])) {
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
@@ -17,7 +29,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_answer answer = {
         .json = etp_verify_json,
         .data = &v,
-        .report = etp_verify_report(&v, &cli->arena),
+        .report = etp_verify_report(&v, o->full || cli->format != ETP_CLI_TEXT, &cli->arena),
         .csv_table = "files",
     };
     ETP_TRY(etp_cli_emit(cli, &answer, err));
@@ -38,6 +50,8 @@ const etp_command etp_cmd_verify = {
                    "hashes; 4: unreadable.",
     .examples = "  etprof verify out_model\n"
                 "  etprof verify out_model --format json",
+    .opts = k_options,
+    .opts_size = sizeof(verify_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
     .takes_runs = true,
     .min_args = 1,

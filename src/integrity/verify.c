@@ -343,6 +343,11 @@ void etp_verify_json(const void *verify, etp_json *j)
     etp_document_write(j, &k_etp_verify_document, verify, verify);
 }
 
+static bool is_fine(const etp_verify_file *f)
+{
+    return f->state == ETP_VERIFY_OK || f->state == ETP_VERIFY_CLOSE;
+}
+
 static const char *explain(etp_verify_state state)
 {
     switch (state) {
@@ -365,7 +370,7 @@ static const char *explain(etp_verify_state state)
     return NULL;
 }
 
-const etp_report *etp_verify_report(const etp_verify *v, etp_arena *arena)
+const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "path", .title = "file", .flags = ETP_COL_CODE},
@@ -386,10 +391,22 @@ const etp_report *etp_verify_report(const etp_verify *v, etp_arena *arena)
                     : verdict == 0 ? ETP_BAD
                                    : ETP_WARN,
                     "%s", k_verdicts[verdict + 1]);
+    size_t n[2] = {0}, n_fine = 0;
+    for (size_t i = 0; i < v->files.n; i++) {
+        n[v->files.items[i].raw]++;
+        n_fine += is_fine(&v->files.items[i]);
+    }
+    etp_report_text(r, "%zu raw files, %zu derived ones", n[1], n[0]);
+    if (!full && n_fine == v->files.n) {
+        return r;
+    }
     etp_table *t = etp_report_table(r, "files", NULL, k_columns, 4);
     for (size_t i = 0; i < v->files.n; i++) {
         const etp_verify_file *f = &v->files.items[i];
-        bool fine = f->state == ETP_VERIFY_OK || f->state == ETP_VERIFY_CLOSE;
+        bool fine = is_fine(f);
+        if (fine && !full) {
+            continue;
+        }
         ETP_ROW(
             t, etp_cell_z(f->path), etp_cell_z(f->raw ? "raw" : "derived"),
             etp_cell_judged(etp_cell_z(etp_verify_state_name(f->state)), fine ? ETP_GOOD : ETP_BAD),

@@ -47,6 +47,7 @@ bool etp_verify_same_but_rounding(etp_str a, etp_str b);
 
 void etp_verify_json(const void *verify, etp_json *j); // etprof.verify/1
 extern const etp_document k_etp_verify_document;
-const etp_report *etp_verify_report(const etp_verify *v, etp_arena *arena);
+// Without FULL only files that are not as recorded are listed.
+const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *arena);
 
 #endif

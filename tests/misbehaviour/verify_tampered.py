@@ -4,6 +4,7 @@
 usage: verify_tampered.py ETPROF FAKE_RUNNER"""
 import hashlib
 import json
+import os
 import pathlib
 import random
 import re
@@ -26,6 +27,18 @@ def verify(directory):
     document = json.loads(done.stdout) if done.stdout else None
     states = {f["path"]: f["state"] for f in document["raw"] + document["derived"]} if document else {}
     return done, document, states
+
+
+def text_lists(directory, *files):
+    """In text the files that are not as recorded, and with --full all of them; how many there are, always."""
+    for full in (False, True):
+        done = subprocess.run([ETPROF, "verify", "run", *["--full"] * full], cwd=directory, capture_output=True,
+                              text=True, timeout=600, check=False, env={**os.environ, "COLUMNS": "200"})
+        _, document, states = verify(directory)
+        listed = set(re.findall(r"^(\S+\.\w+) +(?:raw|derived) ", done.stdout, re.M))
+        expect(listed == (set(states) if full else set(files)), "text", f"full: {full}", files, done.stdout)
+        expect(f"{len(document['raw'])} raw files, {len(document['derived'])} derived ones\n" in done.stdout, "text",
+               "how many there are", done.stdout)
 
 
 def change_byte(path, old=None, new=None):
@@ -169,6 +182,12 @@ with tempfile.TemporaryDirectory() as tmp:
         expect(before == after, name, "verify changed the folder")
         expect(not list((copy / ".etprof" / "work").glob("*")), name, "temporary folder left behind")
         shutil.rmtree(copy)
+
+    text_lists(tmp)
+    samples = (tmp / "run/samples.csv").read_bytes()
+    change_byte(tmp / "run/samples.csv")
+    text_lists(tmp, "samples.csv")
+    (tmp / "run/samples.csv").write_bytes(samples)
 
     # Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
     rng = random.Random(5)

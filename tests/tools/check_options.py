@@ -35,7 +35,7 @@ MEANS = {
     "export": r"export",
     "fail-on": r"exit 1 when",
     "format": r"",
-    "full": r"every section|also the checks that passed",
+    "full": r"every section|also the (checks|files) that ",
     "help": r"",
     "inputs": r"^random:SEED, ones, FILE.npz",
     "iterations": r"timed iterations per launch",
