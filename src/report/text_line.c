@@ -3,6 +3,8 @@
 // lines, ASCII where the terminal has no more.
 #include "report/text.h"
 
+#include <string.h>
+
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -54,11 +56,32 @@ void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right)
     etp_sink_repeat(o->sink, ' ', right ? 0 : pad);
 }
 
+// Bytes up to where a line may end: a figure and its unit are one word.
+static size_t word_length(etp_str s)
+{
+    static const char *const k_units[] = {"%", "ns", "µs", "ms", "s", "min", "h", "kB", "MB", "GB"};
+    size_t n = etp_str_find(s, ETP_STR(" "));
+    if (n == 0 || n >= s.len || s.ptr[n - 1] < '0' || s.ptr[n - 1] > '9') {
+        return n;
+    }
+    etp_str rest = {s.ptr + n + 1, s.len - n - 1};
+    size_t end = etp_str_find(rest, ETP_STR(" ")), unit = end;
+    while (unit > 0 && strchr(".,:;)]", rest.ptr[unit - 1])) {
+        unit--;
+    }
+    for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
+        if (etp_str_eqz((etp_str){rest.ptr, unit}, k_units[i])) {
+            return n + 1 + end;
+        }
+    }
+    return n;
+}
+
 void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
 {
     bool first_word = true;
     while (s.len) {
-        size_t n = etp_str_find(s, ETP_STR(" "));
+        size_t n = word_length(s);
         etp_str word = {s.ptr, n};
         s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
         size_t w = etp_width(word);

@@ -120,6 +120,26 @@ static void names_of_cxx_break_behind_their_colons(void **state)
     etp_arena_dispose(&arena);
 }
 
+static void figures_keep_their_units(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_report_section(r, 1, "s", "S");
+    etp_report_text(
+        r, "Convolutions of this model take about 36 %% of it, (1.234 ms), and 12 moves 3 µs.");
+    etp_report_style narrow = {.width = 40};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
+                        "t\n"
+                        "\n"
+                        "S\n"
+                        "-\n"
+                        "Convolutions of this model take about\n" // 36 would fit, the per cent not
+                        "36 % of it, (1.234 ms), and 12 moves\n"
+                        "3 us.\n");
+    etp_arena_dispose(&arena);
+}
+
 static void text_fits_narrow_terminals(void **state)
 {
     (void)state;
@@ -632,6 +652,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_aligned),
         cmocka_unit_test(names_of_cxx_break_behind_their_colons),
+        cmocka_unit_test(figures_keep_their_units),
         cmocka_unit_test(text_fits_narrow_terminals),
         cmocka_unit_test(markdown_is_escaped),
         cmocka_unit_test(markdown_shows_text_as_it_is),
