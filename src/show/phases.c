@@ -23,21 +23,25 @@ static etp_cell time_cell(const etp_ab *ab, uint32_t arm)
     return ns == ETP_NS_UNKNOWN || ab->emulated ? etp_cell_missing() : etp_cell_ns(ns);
 }
 
-static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, etp_arena *arena)
+static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, etp_arena *arena)
 {
     const etp_ab *ab = p->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
     bool told = c->withheld == ETP_WITHHELD_NOT;
     const char *verdict = etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
-    ETP_ROW(
-        t, etp_cell_z(p->name), etp_cell_z(ab->arms[c->candidate].measured),
-        etp_cell_z(ab->arms[c->baseline].measured),
-        etp_cell_double(told ? c->estimate : (double)NAN),
-        etp_cell_double(told ? c->lo : (double)NAN), etp_cell_double(told ? c->hi : (double)NAN),
-        etp_cell_double(etp_ab_token_rate(ab, c->baseline)),
-        etp_cell_double(etp_ab_token_rate(ab, c->candidate)), time_cell(ab, c->baseline),
-        time_cell(ab, c->candidate), etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)),
-        etp_cell_ns((int64_t)p->clock_ns));
+    const etp_cell cells[] = {etp_cell_z(p->name),
+                              etp_cell_z(ab->arms[c->candidate].measured),
+                              etp_cell_z(ab->arms[c->baseline].measured),
+                              etp_cell_double(told ? c->estimate : (double)NAN),
+                              etp_cell_double(told ? c->lo : (double)NAN),
+                              etp_cell_double(told ? c->hi : (double)NAN),
+                              etp_cell_double(etp_ab_token_rate(ab, c->baseline)),
+                              etp_cell_double(etp_ab_token_rate(ab, c->candidate)),
+                              time_cell(ab, c->baseline),
+                              time_cell(ab, c->candidate),
+                              etp_cell_z(told ? verdict : etp_ab_withheld_text(c->withheld)),
+                              etp_cell_ns((int64_t)p->clock_ns)};
+    etp_table_add_row(t, cells, n);
 }
 
 static void first_token_row(const etp_ab *ab, const etp_ab_comparison *c, uint64_t prompt,
@@ -109,7 +113,7 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         r, "phases", "Each phase against the same phase of the baseline", k_columns, n_columns);
     for (size_t i = 0; i < ab->n_phases; i++) {
         for (size_t k = 0; k < ab->phases[i].ab->n_comparisons; k++) {
-            phase_row(&ab->phases[i], k, t, arena);
+            phase_row(&ab->phases[i], k, t, n_columns, arena);
         }
     }
     first_token_table(ab, r);
