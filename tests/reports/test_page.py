@@ -3,6 +3,7 @@
 and that its figures are those of report.json.
 
 usage: test_page.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
+import collections
 import csv
 import gzip
 import html
@@ -14,6 +15,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -140,6 +142,36 @@ def links_and_drawers(chromium, tmp, folder):
         part = re.search(rf'<section class="drawer" id="{one["id"]}".*?</section>', text, re.S)
         words = html.unescape(re.sub(r"<[^>]*>", "", part.group(0))) if part else ""
         expect((one.get("label") or one["text"]) in words, folder.name, one["id"], "is in the page")
+
+
+def facts_in_drawers(tmp):
+    """Shapes, work and sampled kernels of a recorded session: from its raw files and by hand."""
+    folder = tmp / "session"
+    with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
+        archive.extractall(folder)
+    page = run(tmp, "analyze", folder, "--format", "html")
+    document = json.loads(run(tmp, "analyze", folder, "--format", "json"))
+    words = {m[1]: html.unescape(re.sub(r"<[^>]*>", " ", m[2])) for m in
+             re.finditer(r'<section class="drawer" id="(op\d+)"(.*?)</section>', page, re.S)}
+    samples = {}  # of each arm: how often its processor was found in an operator
+    for file in folder.glob("*/*.samples"):
+        with file.open() as f:
+            samples[file.parent.name] = collections.Counter(
+                (r["operator"], r["chain"], r["instruction"]) for r in csv.DictReader(f) if r["operator"])
+    seen = 0
+    for o in document["operators"]:
+        told = {level.lower(): int(n) for level, n in re.findall(r"(\w+): (\d+) samples?\b", words.get(o["id"], ""))}
+        for arm, counts in samples.items():
+            n = sum(counts[(name, str(o["chain"]), str(o["instruction"]))] for name in o["names"].get(arm, []))
+            expect(told.get(arm.split("_")[-1], 0) == n, o["id"], arm, "samples", told, n)
+            seen += n
+    expect(seen > 2000, "the session has hardly any samples", seen)
+    # A convolution of 3×3 over 64 channels into 64, 32×32 times; one multiplication each.
+    convolution = next(o["id"] for o in document["operators"] if o["chain"] == 0 and o["instruction"] == 45
+                       and o["label"].startswith("Convolution"))
+    for fact in (f"{32 * 32 * 64 * 3 * 3 * 64} MACs, ",
+                 "1×32×32×64 qint8, 64×3×3×64 qcint8 (weight) → 1×32×32×64 qint8"):
+        expect(fact in words[convolution], convolution, fact, words[convolution])
 
 
 def single_runs(chromium, tmp):
@@ -328,6 +360,7 @@ def main():
         links_and_drawers(chromium, tmp, tmp / "large")
         spread(chromium, tmp, tmp / "measured")
         single_runs(chromium, tmp)
+        facts_in_drawers(tmp)
         graph(chromium, tmp)
         what_if(chromium, tmp)
         roofline(tmp)
