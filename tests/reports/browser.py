@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import subprocess
 import tempfile
@@ -86,6 +87,7 @@ class Session:
 
     def read(self):
         while b"\0" not in self.rest:
+            assert select.select([self.back], [], [], 300)[0], "the browser says nothing for five minutes"
             more = os.read(self.back, 1 << 20)
             assert more, "the browser is gone"
             self.rest += more
@@ -115,8 +117,11 @@ class Session:
         self.call("Page.navigate", url=pathlib.Path(page).resolve().as_uri())
         while "Page.loadEventFired" not in self.events:
             self.read()
-        self.run("""return new Promise(function (done) { (function look() { // all is laid out after the first paint
-            if (document.documentElement.classList.contains('painted')) done(); else setTimeout(look, 5); })(); });""")
+        self.run("""var end = Date.now() + 120000; // a page that is not there, or is no page of ours, is never painted
+            return new Promise(function (done, failed) { (function look() { // all is laid out after the first paint
+            if (document.documentElement.classList.contains('painted')) done();
+            else if (Date.now() > end) failed(new Error('not painted: ' + location));
+            else setTimeout(look, 5); })(); });""")
 
     def run(self, script):
         """What the body of a function in the page returns; a promise is waited for."""
