@@ -8,18 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NO_DIGIT = 99 };
+
+static int lower_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : NO_DIGIT;
+}
+
 static int digit_value(char c)
 {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return 99;
+    return lower_digit(c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
 }
 
 bool etp_parse_u64(etp_str s, uint64_t *out)
@@ -96,6 +94,18 @@ bool etp_parse_double(etp_str s, double *out)
     }
     *out = v;
     return true;
+}
+
+bool etp_parse_hex(etp_str s, uint8_t *out)
+{
+    for (size_t i = 0; i < s.len / 2; i++) {
+        int hi = lower_digit(s.ptr[2 * i]), lo = lower_digit(s.ptr[2 * i + 1]);
+        if (hi == NO_DIGIT || lo == NO_DIGIT) {
+            return false;
+        }
+        out[i] = (uint8_t)(hi << 4 | lo);
+    }
+    return s.len % 2 == 0;
 }
 
 // The digits of V end before END; gives where they begin.

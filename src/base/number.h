@@ -17,6 +17,9 @@ bool etp_parse_u64(etp_str s, uint64_t *out);
 bool etp_parse_i64(etp_str s, int64_t *out);
 // Whole string, decimal with optional fraction and exponent; no inf, nan, hex, blanks.
 bool etp_parse_double(etp_str s, double *out);
+// Whole string, two digits a byte, 0-9 and a-f alone: OUT gets s.len / 2 bytes. False where the
+// number of digits is odd or another character is among them; what OUT holds then means nothing.
+bool etp_parse_hex(etp_str s, uint8_t *out);
 
 etp_str etp_format_u64(uint64_t v, char buf[static ETP_NUMBER_CHARS]);
 etp_str etp_format_i64(int64_t v, char buf[static ETP_NUMBER_CHARS]);

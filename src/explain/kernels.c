@@ -65,23 +65,6 @@ static etp_str cell(const table *t, size_t i)
     return at < t->row.n ? t->row.cells[at] : (etp_str){0};
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool unhex(etp_str text, uint8_t *out)
-{
-    for (size_t i = 0; i < text.len / 2; i++) {
-        int hi = hex_digit(text.ptr[2 * i]), lo = hex_digit(text.ptr[2 * i + 1]);
-        if (hi < 0 || lo < 0) {
-            return false;
-        }
-        out[i] = (uint8_t)(hi << 4 | lo);
-    }
-    return text.len % 2 == 0;
-}
-
 static etp_status read_code(reading *r, etp_str text, etp_error *err)
 {
     static const char *const k_names[] = {"module", "machine", "build_id", "start",
@@ -104,7 +87,7 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         k.machine = etp_machine_find(cell(&t, 1));
         k.has_bounds = !etp_str_eqz(cell(&t, 5), "none");
         if (!etp_parse_u64(cell(&t, 3), &k.start) || !etp_parse_u64(cell(&t, 4), &k.end) ||
-            k.end <= k.start || code.len / 2 > MAX_CODE_BYTES || !unhex(code, bytes)) {
+            k.end <= k.start || code.len / 2 > MAX_CODE_BYTES || !etp_parse_hex(code, bytes)) {
             return etp_fail_at(err, ETP_CORRUPT, t.row.offset, "line %llu of the code is none",
                                (unsigned long long)t.row.line);
         }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/index.h"
+#include "base/number.h"
 #include "base/sha256.h"
 
 #define ID_BYTES 32
@@ -44,24 +45,9 @@ void etp_fleet_known_close(etp_fleet_known *known)
     }
 }
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool parsed(const char *id, id_bytes *out)
 {
-    if (strlen(id) != (size_t)2 * ID_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < ID_BYTES; i++) {
-        int hi = digit(id[2 * i]), lo = digit(id[2 * i + 1]);
-        if (hi < 0 || lo < 0) {
-            return false;
-        }
-        out->bytes[i] = (uint8_t)(hi << 4 | lo);
-    }
-    return true;
+    return strlen(id) == (size_t)2 * ID_BYTES && etp_parse_hex(etp_str_from(id), out->bytes);
 }
 
 typedef struct id_key {

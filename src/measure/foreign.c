@@ -80,11 +80,6 @@ etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cp
     return out->text ? ETP_OK : etp_fail_nomem(err, "the probe");
 }
 
-static bool is_decode(const etp_session_plan_phase *p)
-{
-    return strcmp(p->kind, "decode") == 0;
-}
-
 // ---- the command line ----
 
 typedef struct argument_list {
@@ -146,12 +141,12 @@ static const char *prompt_of(foreign_launch *r)
 // The prompt's tokens, and those after it: the first is the prompt's own result.
 static uint64_t prompt_tokens(const etp_session_plan_phase *p)
 {
-    return is_decode(p) ? p->depth : p->tokens * p->calls;
+    return etp_foreign_decodes(p) ? p->depth : p->tokens * p->calls;
 }
 
 static uint64_t new_tokens(const etp_session_plan_phase *p)
 {
-    return 1 + (is_decode(p) ? p->calls : 0);
+    return 1 + (etp_foreign_decodes(p) ? p->calls : 0);
 }
 
 static void add_text(foreign_launch *r, argument_list *w)
@@ -333,7 +328,7 @@ static bool spread_total(foreign_launch *r)
 static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
 {
     const etp_session_plan_phase *p = r->request->phase;
-    bool decode = is_decode(p);
+    bool decode = etp_foreign_decodes(p);
     uint64_t asked = prompt_tokens(p), ms = decode ? said->decode_ms : said->prefill_ms;
     if (said->prompt_tokens != asked) {
         r->counted = said->prompt_tokens;

@@ -103,6 +103,9 @@ ETP_NODISCARD etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *a
 ETP_NODISCARD etp_status etp_foreign_text_phases(etp_session_plan *plan, etp_arena *arena,
                                                  etp_error *err);
 
+// Is PHASE a decode step's? Else a prompt's.
+bool etp_foreign_decodes(const etp_session_plan_phase *phase);
+
 // ---- its log ----
 
 typedef struct etp_foreign_log {

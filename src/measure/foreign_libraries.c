@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared libraries that somebody else's runner brings: found where it says (RPATH, RUNPATH), or
 // beside it. Those of the system are not its build.
+#include "base/path.h"
 #include "binary/image.h"
 #include "measure/foreign.h"
 
@@ -22,12 +23,6 @@ typedef struct search {
     const char *paths; // of the runner, which its libraries are searched in as well
     bool failed;       // out of memory
 } search;
-
-static etp_str folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return (etp_str){path, slash ? (size_t)(slash - path) : 0};
-}
 
 static bool is_system(const char *path)
 {
@@ -77,7 +72,7 @@ static void add(search *s, const char *path)
             return;
         }
     }
-    s->found[s->n++] = (library){.path = full, .folder = folder_of(full)};
+    s->found[s->n++] = (library){.path = full, .folder = etp_path_folder(full)};
 }
 
 typedef struct dynamic {
@@ -138,7 +133,7 @@ etp_status etp_foreign_libraries(const char *path, etp_arena *arena, const char 
     search *s = ETP_NEW(arena, search);
     ETP_NEED(s, err, path);
     *s = (search){
-        .arena = arena, .n = 1, .found[0] = {.path = path, .folder = folder_of(path)}
+        .arena = arena, .n = 1, .found[0] = {.path = path, .folder = etp_path_folder(path)}
     };
     for (size_t i = 0; i < s->n; i++) {
         follow(s, i);

@@ -159,11 +159,16 @@ static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
     return text;
 }
 
+bool etp_foreign_decodes(const etp_session_plan_phase *phase)
+{
+    return strcmp(phase->kind, "decode") == 0;
+}
+
 etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_error *err)
 {
     for (uint32_t i = 0; i < p->n_phases; i++) {
         etp_session_plan_phase *phase = &p->phases[i];
-        bool decode = strcmp(phase->kind, "decode") == 0;
+        bool decode = etp_foreign_decodes(phase);
         if (!decode && (phase->depth > 0 || phase->prompt > phase->tokens * phase->calls)) {
             return etp_fail(err, ETP_USAGE,
                             "--prefill %llu: the program takes a prompt of this length in several "

@@ -96,7 +96,7 @@ def build(triple, folder, variants, version=None):
                            "-DET_USE_THREADPOOL", "-isystem", include, "-isystem",
                            include + "/executorch/runtime/core/portable_type/c10"]
     engine = os.path.join(folder, "engine.o")
-    header = os.path.join(HERE, "engine.h")
+    header, flags = (os.path.join(HERE, name) for name in ("engine.h", "flags.h"))
     source = os.path.join(HERE, "engine.cpp")
     make(engine_words + ["-c", source, "-o", engine], engine, [source, header], engine_words)
     lib = os.path.join(package, "lib")
@@ -107,7 +107,8 @@ def build(triple, folder, variants, version=None):
         parts = [p for p in PARTS if p not in LEFT_OUT.get(v, [])]
         libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in parts] + [
             "-Wl,-rpath," + ("$ORIGIN" if v in FOUND_BESIDE else lib), "-ldl"]
-        make(words + [front, engine, "-o", target] + libraries, target, [front, header, engine], words + libraries)
+        sources = [front, header, flags, engine]
+        make(words + [front, engine, "-o", target] + libraries, target, sources, words + libraries)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <string>
 #include <unistd.h>
 
 #include "engine.h"
+#include "flags.h"
 
-static std::map<std::string, std::string> flags = {
+static Flags flags = {
     {"model_path",     "model.pte"   },
     {"num_executions", "1"           },
     {"data_path",      ""            },
@@ -62,21 +62,6 @@ static bool fault(const char *name)
 {
     const char *wanted = std::getenv("STOCK_FAULT");
     return wanted && std::strcmp(wanted, name) == 0;
-}
-
-static bool read_flags(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i] + std::strspn(argv[i], "-");
-        const char *equals = std::strchr(word, '=');
-        std::string name(word, equals ? static_cast<size_t>(equals - word) : std::strlen(word));
-        if (flags.count(name) == 0) {
-            std::fprintf(stderr, "ERROR: unknown command line flag '%s'\n", name.c_str());
-            return false;
-        }
-        flags[name] = equals ? equals + 1 : i + 1 < argc ? argv[++i] : "";
-    }
-    return true;
 }
 
 [[noreturn]] static void die(const std::string &why)
@@ -165,7 +150,7 @@ static void misbehave()
 
 int main(int argc, char **argv)
 {
-    if (!read_flags(argc, argv)) {
+    if (!read_flags(argc, argv, flags)) {
         return 1;
     }
     misbehave();

@@ -15,12 +15,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <string>
 
 #include "engine.h"
+#include "flags.h"
 
-static std::map<std::string, std::string> flags = {
+static Flags flags = {
     {"model_path",     "llama2.pte"   },
     {"data_paths",     ""             },
     {"tokenizer_path", "tokenizer.bin"},
@@ -49,21 +49,6 @@ static int64_t planted(const char *name, int64_t otherwise)
 {
     const char *text = std::getenv(name);
     return text ? std::atoll(text) : otherwise;
-}
-
-static bool read_flags(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i] + std::strspn(argv[i], "-");
-        const char *equals = std::strchr(word, '=');
-        std::string name(word, equals ? static_cast<size_t>(equals - word) : std::strlen(word));
-        if (flags.count(name) == 0) {
-            std::fprintf(stderr, "ERROR: unknown command line flag '%s'\n", name.c_str());
-            return false;
-        }
-        flags[name] = equals ? equals + 1 : i + 1 < argc ? argv[++i] : "";
-    }
-    return true;
 }
 
 static void check(const std::string &why)
@@ -129,7 +114,7 @@ static void report(int64_t prompt, int64_t generated)
 
 int main(int argc, char **argv)
 {
-    if (!read_flags(argc, argv)) {
+    if (!read_flags(argc, argv, flags)) {
         return 1;
     }
     std::fprintf(stderr,

@@ -130,15 +130,20 @@ static bool check_latency_row(const reading *r)
 
 static bool check_sample_row(const reading *r)
 {
-    static const char *const k_phases[] = {"warmup",  "timed",   "traced",
-                                           "sampled", "control", "resident"};
     etp_str phase = cell_text(r, "phase");
-    for (size_t i = 0; i < sizeof k_phases / sizeof *k_phases; i++) {
-        if (etp_str_eqz(phase, k_phases[i])) {
+    const char *all = "";
+    for (etp_phase i = 0; i < ETP_PHASES; i++) {
+        const char *name = etp_phase_name(i);
+        if (etp_str_eqz(phase, name)) {
             return true;
         }
+        all = etp_arena_printf(r->v->arena, "%s%s%s", all,
+                               i == 0               ? ""
+                               : i + 1 < ETP_PHASES ? ", "
+                                                    : " or ",
+                               name);
     }
-    return fail_row(r, "samples.phase", "warmup, timed, traced, sampled or control",
+    return fail_row(r, "samples.phase", all,
                     "samples.csv is raw: restore it from a copy, or measure again", "phase", phase);
 }
 
@@ -162,17 +167,11 @@ static bool check_row(reading *r)
             return false;
         }
     }
-    etp_str name = etp_str_from(file);
-    if (ends(name, "_timeline.csv")) {
-        return check_timeline_row(r);
-    }
-    if (ends(name, "_ops_stats.csv")) {
-        return check_mean_row(r, "count");
-    }
-    if (ends(name, "_e2e_latency.csv")) {
-        return check_latency_row(r);
-    }
-    return !ends(name, "samples.csv") || check_sample_row(r);
+    return r->layout == etp_layout_of(ETP_LAYOUT_TIMELINE)    ? check_timeline_row(r)
+           : r->layout == etp_layout_of(ETP_LAYOUT_OPS_STATS) ? check_mean_row(r, "count")
+           : r->layout == etp_layout_of(ETP_LAYOUT_LATENCY)   ? check_latency_row(r)
+           : r->layout == etp_layout_of(ETP_LAYOUT_SAMPLES)   ? check_sample_row(r)
+                                                              : true;
 }
 
 // What our own further columns hold follows from their names.

@@ -140,6 +140,14 @@ static void numbers_parse_strictly(void **state)
     assert_false(etp_parse_u64(ETP_STR("1 "), &u));
     assert_false(etp_parse_u64(ETP_STR("-1"), &u));
     assert_false(etp_parse_u64(ETP_STR(""), &u));
+    uint8_t bytes[4] = {0};
+    assert_true(etp_parse_hex(ETP_STR("00ff9a"), bytes));
+    assert_memory_equal(bytes, ((const uint8_t[]){0x00, 0xff, 0x9a, 0}), 4);
+    assert_true(etp_parse_hex(ETP_STR(""), bytes));
+    static const char *const k_no_hex[] = {"0", "00f", "0g", "g0", "Ff", "fF", "0x", " 0", "0:"};
+    for (size_t k = 0; k < sizeof k_no_hex / sizeof *k_no_hex; k++) {
+        assert_false(etp_parse_hex(etp_str_from(k_no_hex[k]), bytes));
+    }
     assert_true(etp_parse_i64(ETP_STR("-9223372036854775808"), &i) && i == INT64_MIN);
     assert_false(etp_parse_i64(ETP_STR("9223372036854775808"), &i));
     assert_true(etp_parse_double(ETP_STR("1.5e3"), &d) && d == 1500.0);
