@@ -128,22 +128,26 @@ static bool check_latency_row(const reading *r)
     return check_mean_row(r, "num_runs");
 }
 
+// "warmup, timed, … or resident"
+static const char *all_phases(etp_arena *arena)
+{
+    const char *all = etp_phase_name(0);
+    for (etp_phase i = 1; i < ETP_PHASES; i++) {
+        const char *between = i + 1 < ETP_PHASES ? ", " : " or ";
+        all = etp_arena_printf(arena, "%s%s%s", all, between, etp_phase_name(i));
+    }
+    return all;
+}
+
 static bool check_sample_row(const reading *r)
 {
     etp_str phase = cell_text(r, "phase");
-    const char *all = "";
     for (etp_phase i = 0; i < ETP_PHASES; i++) {
-        const char *name = etp_phase_name(i);
-        if (etp_str_eqz(phase, name)) {
+        if (etp_str_eqz(phase, etp_phase_name(i))) {
             return true;
         }
-        all = etp_arena_printf(r->v->arena, "%s%s%s", all,
-                               i == 0               ? ""
-                               : i + 1 < ETP_PHASES ? ", "
-                                                    : " or ",
-                               name);
     }
-    return fail_row(r, "samples.phase", all,
+    return fail_row(r, "samples.phase", all_phases(r->v->arena),
                     "samples.csv is raw: restore it from a copy, or measure again", "phase", phase);
 }
 
