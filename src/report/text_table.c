@@ -85,8 +85,11 @@ static void measure(layout *l, const etp_table *t)
         lc->width = lc->word = 0;
         for (size_t i = 0; i < t->rows.n; i++) {
             char buf[ETP_VIEW_CHARS];
-            if (etp_row_shown(t, i)) {
-                etp_str s = etp_view_cell(&lc->view, &t->rows.items[i].cells[k], buf);
+            if (!etp_row_shown(t, i)) {
+                continue;
+            }
+            etp_str s = etp_view_cell(&lc->view, &t->rows.items[i].cells[k], buf);
+            if (s.len > lc->word) { // else neither it nor a word of it is wider than what was seen
                 lc->width = larger(lc->width, etp_width(s));
                 lc->word = larger(lc->word, longest_word(s));
             }
@@ -150,7 +153,7 @@ static void fit(layout *l, const etp_table *t, size_t width)
 // Takes the next line of at most WIDTH columns off *title, at a joint where possible.
 static etp_str next_line(etp_str *title, size_t width)
 {
-    size_t cut = 0, columns = 0, i = 0;
+    size_t cut = 0, columns = 0, i = title->len <= width ? title->len : 0; // most fit as they are
     while (i < title->len && columns < width) {
         bool valid = false;
         i += etp_utf8_next((etp_str){title->ptr + i, title->len - i}, &valid);

@@ -182,6 +182,17 @@ etp_view etp_view_chart(const etp_chart *c)
     return etp_view_for(c->kind, max, NULL, 0);
 }
 
+// A and B behind each other; cells of a table are so many that snprintf would be a fifth of it.
+static void join(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
+{
+    size_t n = strlen(a), more = strlen(b);
+    n = n < ETP_VIEW_CHARS ? n : ETP_VIEW_CHARS - 1;
+    more = more < ETP_VIEW_CHARS - n ? more : ETP_VIEW_CHARS - n - 1;
+    memmove(buf, a, n);
+    memcpy(buf + n, b, more);
+    buf[n + more] = '\0';
+}
+
 // Rounds to DECIMALS; a zero never carries a sign.
 static void format_fixed(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
 {
@@ -194,13 +205,13 @@ static void format_fixed(const etp_view *v, double value, char buf[static ETP_VI
     }
     bool zero = strspn(digits, "0.") == strlen(digits);
     const char *sign = zero ? "" : value < 0 ? "−" : v->sign ? "+" : "";
-    snprintf(buf, ETP_VIEW_CHARS, "%s%s", sign, digits);
+    join(buf, sign, digits);
 }
 
 static void append(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
 {
-    size_t n = strlen(buf);
-    snprintf(buf + n, ETP_VIEW_CHARS - n, "%s%.16s", a, b);
+    join(buf, buf, a);
+    join(buf, buf, b);
 }
 
 const char *etp_view_number(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
@@ -254,19 +265,17 @@ etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_
 
 etp_severity etp_cell_judgement(const etp_column *col, const etp_view *v, const etp_cell *c)
 {
+    if (c->severity != ETP_PLAIN || !(col->flags & (ETP_COL_LESS_IS_GOOD | ETP_COL_MORE_IS_GOOD))) {
+        return c->severity;
+    }
     double value = etp_cell_number(c);
     double neutral = col->kind == ETP_KIND_RATIO ? 1 : 0;
     double visible = 0.5 * pow(10, -v->decimals) * v->divide;
-    if (c->severity != ETP_PLAIN || !isfinite(value) || fabs(value - neutral) < visible) {
-        return c->severity;
+    if (!isfinite(value) || fabs(value - neutral) < visible) {
+        return ETP_PLAIN;
     }
-    if (col->flags & ETP_COL_LESS_IS_GOOD) {
-        return value < neutral ? ETP_GOOD : ETP_BAD;
-    }
-    if (col->flags & ETP_COL_MORE_IS_GOOD) {
-        return value > neutral ? ETP_GOOD : ETP_BAD;
-    }
-    return ETP_PLAIN;
+    bool less = value < neutral;
+    return less == ((col->flags & ETP_COL_LESS_IS_GOOD) != 0) ? ETP_GOOD : ETP_BAD;
 }
 
 bool etp_row_shown(const etp_table *t, size_t row)
