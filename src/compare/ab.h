@@ -482,8 +482,9 @@ typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
 } etp_ab_shift;
 
 typedef struct etp_ab_phase { // of a session that measured several; see etp_run_phase
-    const char *name, *kind;  // "decode @256", "decode"
-    uint64_t tokens;          // of an iteration; 0: no text
+    const char *name;         // "decode @256"
+    etp_phase_kind kind;
+    uint64_t tokens; // of an iteration; 0: no text
     uint64_t depth, prompt, calls;
     uint64_t clock_ns;       // step of the clock that timed a call, 0: nanoseconds
     const struct etp_ab *ab; // its answer, as if it had been measured alone

@@ -58,7 +58,7 @@ etp_status etp_ab_of_phase(const etp_ab *ab, const char *asked, const etp_ab **o
             *out = p->ab;
             return ETP_OK;
         }
-        if (p->kind && strcmp(p->kind, wanted) == 0) {
+        if (strcmp(etp_phase_kind_name(p->kind), wanted) == 0) {
             of_kind++;
             found = p->ab;
         }

@@ -67,7 +67,7 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
     const etp_run_phase *phase =
         arm->phase < f->run.phases.n ? &f->run.phases.items[arm->phase] : NULL;
     etp_batch_text_if(b, phase ? phase->name : ETP_STR(""));
-    etp_batch_text_if(b, phase ? phase->kind : ETP_STR(""));
+    etp_batch_text_if(b, etp_str_from(phase ? etp_phase_kind_name(phase->kind) : ""));
     etp_batch_i64_if(b, phase ? phase->tokens : 0, phase && phase->tokens > 0);
     etp_batch_i64_if(b, phase ? phase->depth : 0, phase != NULL);
     b->keyed.row = b->rows;

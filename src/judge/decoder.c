@@ -195,7 +195,7 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
     uint32_t arm = s->ab.engagement.arm;
     for (size_t i = 0; i < s->ab.n_phases && !s->ab.emulated; i++) {
         const etp_ab_phase *p = &s->ab.phases[i];
-        bool whole = strcmp(p->kind, "prefill") == 0 && p->depth == 0 && p->tokens > 0 &&
+        bool whole = p->kind == ETP_PHASE_OF_PREFILL && p->depth == 0 && p->tokens > 0 &&
                      arm < p->ab->n_arms && etp_ab_token_rate(p->ab, arm) > 0;
         least = whole && (!least || p->tokens < least->tokens) ? p : least;
         most = whole && (!most || p->tokens > most->tokens) ? p : most;

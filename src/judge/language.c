@@ -158,7 +158,7 @@ static bool decodes(const etp_ab_session *s, const etp_method *m)
 {
     const etp_run *run = &s->run;
     bool phases = s->has_run && run->phases.n > 0 && run->arms.n > 0;
-    return phases ? etp_str_eqz(run->phases.items[run->arms.items[0].phase].kind, "decode")
+    return phases ? run->phases.items[run->arms.items[0].phase].kind == ETP_PHASE_OF_DECODE
                   : takes_one_token(m);
 }
 

@@ -84,7 +84,7 @@ static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
 {
     const etp_run_phase *p = &s->run.phases.items[at];
     *out = (etp_ab_phase){.name = etp_arena_strdup(&s->arena, p->name),
-                          .kind = etp_arena_strdup(&s->arena, p->kind),
+                          .kind = p->kind,
                           .tokens = p->tokens,
                           .depth = p->depth,
                           .prompt = p->prompt,

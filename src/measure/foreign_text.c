@@ -161,7 +161,7 @@ static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
 
 bool etp_foreign_decodes(const etp_session_plan_phase *phase)
 {
-    return strcmp(phase->kind, "decode") == 0;
+    return phase->kind == ETP_PHASE_OF_DECODE;
 }
 
 etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_error *err)

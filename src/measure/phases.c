@@ -84,7 +84,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
     bool ones = settings->inputs && strcmp(settings->inputs, "ones") == 0;
     for (size_t k = 0; k < most; k++) {
         etp_script_step step = {.method = method->name, .repeat = 1};
-        etp_script_phase p = {.measured = 1, .said = "shape"};
+        etp_script_phase p = {.measured = 1, .kind = ETP_PHASE_OF_SHAPE};
         const char *name = "";
         bool ok = true;
         for (size_t i = 0; ok && i < n; i++) {
@@ -133,10 +133,9 @@ static const char *word_of(etp_str name, etp_arena *arena)
 static etp_status describe(const making *m, const etp_script_phase *from,
                            etp_session_plan_phase *to, etp_error *err)
 {
-    static const char *const k_kinds[] = {"script", "prefill", "decode"};
     *to = (etp_session_plan_phase){.name = etp_arena_strdup(m->arena, from->name),
                                    .word = from->word ? from->word : word_of(from->name, m->arena),
-                                   .kind = from->said ? from->said : k_kinds[from->kind],
+                                   .kind = from->kind,
                                    .tokens = from->tokens,
                                    .depth = from->depth,
                                    .prompt = from->prompt,

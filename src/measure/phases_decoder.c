@@ -218,7 +218,7 @@ static etp_status add_phase(const etp_decoder *d, const wanted *w, etp_arena *ar
                             etp_script *script, etp_error *err)
 {
     etp_script_phase p = {.measured = 1,
-                          .kind = w->decode ? ETP_SCRIPT_DECODE : ETP_SCRIPT_PREFILL,
+                          .kind = w->decode ? ETP_PHASE_OF_DECODE : ETP_PHASE_OF_PREFILL,
                           .tokens = step_of(d, w),
                           .depth = w->from,
                           .prompt = w->prompt};
@@ -226,7 +226,7 @@ static etp_status add_phase(const etp_decoder *d, const wanted *w, etp_arena *ar
     if (ok && w->from > 0) {
         const char *name = etp_arena_printf(arena, "fill %llu for %.*s",
                                             (unsigned long long)w->from, ETP_STR_ARG(p.name));
-        etp_script_phase fill = {.name = etp_str_from(name), .kind = ETP_SCRIPT_ANY};
+        etp_script_phase fill = {.name = etp_str_from(name)};
         ok = name && add_calls(arena, &fill, d, 0, w->from, d->most) &&
              ETP_PUSH(arena, &script->phases, fill);
         p.after = fill.name;

@@ -17,13 +17,14 @@ static const char *fill_name(etp_script_fill fill)
     return k_names[fill];
 }
 
-static const char *kind_name(etp_script_kind kind)
+// Those that a script can say.
+static const char *kind_name(etp_phase_kind kind)
 {
-    static const char *const k_names[] = {NULL, "prefill", "decode"};
-    return k_names[kind];
+    bool decoder = kind == ETP_PHASE_OF_PREFILL || kind == ETP_PHASE_OF_DECODE;
+    return decoder ? etp_phase_kind_name(kind) : NULL;
 }
 WORDS(k_fills, fill_name, etp_script_fill, ETP_SCRIPT_FILLS)
-WORDS(k_kinds, kind_name, etp_script_kind, ETP_SCRIPT_KINDS)
+WORDS(k_kinds, kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 
 static void check_input(const etp_json_object *o, const void *object, const void *root)
 {

@@ -9,6 +9,7 @@
 #include <etprof/program.h>
 
 #include "document/fields.h"
+#include "store/store.h"
 
 #define ETP_SCRIPT_PHASES 64u       // of a script, those that only prepare included
 #define ETP_SCRIPT_CALLS 100000u    // of a phase, with all that comes before it
@@ -25,13 +26,6 @@ typedef enum etp_script_fill {
     ETP_FILL_OUTPUT // what an earlier call left
 } etp_script_fill;
 #define ETP_SCRIPT_FILLS (ETP_FILL_OUTPUT + 1)
-
-typedef enum etp_script_kind {
-    ETP_SCRIPT_ANY,
-    ETP_SCRIPT_PREFILL,
-    ETP_SCRIPT_DECODE
-} etp_script_kind;
-#define ETP_SCRIPT_KINDS (ETP_SCRIPT_DECODE + 1)
 
 typedef struct etp_script_input {
     uint64_t index;
@@ -63,7 +57,7 @@ typedef struct etp_script_phase {
     etp_str name;
     etp_str after; // phase that comes before a repetition of this one, once; empty: none
     int measured;  // 0: it only prepares others
-    etp_script_kind kind;
+    etp_phase_kind kind;
     uint64_t tokens; // of a call, 0: no text
     uint64_t depth;  // tokens in the cache before
     uint64_t prompt; // of which this is a chunk, 0: none
@@ -72,7 +66,6 @@ typedef struct etp_script_phase {
         size_t n, cap;
     } steps;
     const char *word; // part of the arms' names; NULL: made of the name
-    const char *said; // what the manifest calls its kind; NULL: `kind`
 } etp_script_phase;
 
 typedef struct etp_script {

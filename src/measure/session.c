@@ -39,7 +39,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     for (uint32_t i = 0; i < p->n_phases; i++) {
         const etp_session_plan_phase *phase = &p->phases[i];
         etp_run_phase kept = {.name = etp_str_from(phase->name),
-                              .kind = etp_str_from(phase->kind),
+                              .kind = phase->kind,
                               .tokens = phase->tokens,
                               .depth = phase->depth,
                               .prompt = phase->prompt,

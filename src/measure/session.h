@@ -52,11 +52,11 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
-typedef struct etp_session_plan_phase {  // what is done again and again in a launch; see
-                                         // measure/phases.h
-    const char *name;                    // "prefill 64", "decode @256"
-    const char *word;                    // part of the arms' names: "decode256"
-    const char *kind;                    // "prefill", "decode"
+typedef struct etp_session_plan_phase { // what is done again and again in a launch; see
+                                        // measure/phases.h
+    const char *name;                   // "prefill 64", "decode @256"
+    const char *word;                   // part of the arms' names: "decode256"
+    etp_phase_kind kind;
     uint64_t tokens;                     // of an iteration, which is one call; 0: no text
     uint64_t depth;                      // tokens in the cache before
     uint64_t prompt;                     // tokens of the prompt that this is a chunk of; 0: none

@@ -2,8 +2,6 @@
 // Sums over the chunks of a prompt.
 #include "show/first_token.h"
 
-#include <string.h>
-
 #include "base/number.h"
 #include "document/document.h"
 
@@ -14,7 +12,7 @@ static const etp_ab_phase *chunk_at(const etp_ab *ab, uint64_t prompt, uint64_t 
     for (size_t i = 0; i < ab->n_phases; i++) {
         const etp_ab_phase *p = &ab->phases[i];
         uint64_t n = p->tokens * p->calls, longest = found ? found->tokens * found->calls : 0;
-        if (strcmp(p->kind, "prefill") == 0 && p->depth == at && n > longest && n <= prompt - at) {
+        if (p->kind == ETP_PHASE_OF_PREFILL && p->depth == at && n > longest && n <= prompt - at) {
             found = p;
         }
     }

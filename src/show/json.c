@@ -63,6 +63,7 @@ WORDS(k_hot_kind, etp_hot_kind_name, etp_hot_kind, ETP_HOT_KINDS)
 WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
 SHARED_WORDS(k_etp_severity_words, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
 WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
+WORDS(k_phase_kind, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 WORDS(k_cause_state, etp_cause_state_name, etp_cause_state, ETP_CAUSE_STATES)
 WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
 
@@ -707,7 +708,7 @@ SHAPE(k_etp_ab_findings, k_findings_rows);
 #define OF etp_ab_phase
 static const etp_field k_named_phase_rows[] = {
     FIELD("name", TEXT, name, "prefill 64, decode @256", .flags = ETP_SET),
-    FIELD("kind", TEXT, kind, "prefill, decode", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "what the calls are", .words = &k_phase_kind),
     FIELD("tokens", UINT, tokens, "of an iteration, which is one call; 0: no text"),
     FIELD("depth", UINT, depth, "tokens in the cache before"),
     FIELD("prompt", UINT, prompt, "tokens of the prompt that it is a chunk of; 0: none"),

@@ -19,6 +19,7 @@ bool etp_run_state_find(etp_str s, etp_run_state *out);
 bool etp_run_stop_find(etp_str s, etp_run_stop *out);
 bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
 bool etp_phase_find(etp_str s, etp_phase *out);
+bool etp_phase_kind_find(etp_str s, etp_phase_kind *out);
 bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
 
 // ---- parts ----

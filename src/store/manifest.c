@@ -28,6 +28,7 @@ static const char *stop_name(etp_run_stop stop)
 }
 WORDS(k_states, etp_run_state_name, etp_run_state, ETP_RUN_INTERRUPTED + 1)
 WORDS(k_stops, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
+WORDS(k_phases_of, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 WORDS(k_launches, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 WORDS(k_reasons, etp_lost_reason_name, etp_lost_reason, ETP_LOST_REASONS)
 
@@ -257,7 +258,7 @@ static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
 #define OF etp_run_phase
 static const etp_field k_phase_rows[] = {
     FIELD("name", STR, name, "prefill 64, decode @256", .flags = ETP_SET),
-    FIELD("kind", STR, kind, "prefill, decode", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "what the calls are", .words = &k_phases_of),
     FIELD("tokens", UINT, tokens, "of an iteration, which is one call; 0: no text",
           .most = INT32_MAX),
     FIELD("depth", UINT, depth, "tokens in the cache before", .most = INT32_MAX),

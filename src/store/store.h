@@ -54,6 +54,14 @@ typedef enum etp_phase { // of an iteration
     ETP_PHASES
 } etp_phase;
 
+typedef enum etp_phase_kind { // of calls that arms make again and again
+    ETP_PHASE_OF_SCRIPT,      // anybody's calls
+    ETP_PHASE_OF_PREFILL,     // of a text decoder: the tokens of a prompt
+    ETP_PHASE_OF_DECODE,      // and token by token
+    ETP_PHASE_OF_SHAPE,       // one of the sizes of --shape
+    ETP_PHASE_KINDS
+} etp_phase_kind;
+
 typedef enum etp_lost_reason { // why a launch gave nothing
     ETP_LOST_CRASH,            // ended by a signal or with a status that says nothing
     ETP_LOST_HANG,             // no answer within the time
@@ -71,6 +79,7 @@ const char *etp_run_state_name(etp_run_state state);
 const char *etp_run_stop_name(etp_run_stop stop); // "" of ETP_STOP_OTHER
 const char *etp_launch_kind_name(etp_launch_kind kind);
 const char *etp_phase_name(etp_phase phase);
+const char *etp_phase_kind_name(etp_phase_kind kind);
 const char *etp_lost_reason_name(etp_lost_reason reason);
 
 typedef struct etp_run_model {
@@ -82,11 +91,11 @@ typedef struct etp_run_model {
 
 typedef struct etp_run_phase { // what arms did again and again; an iteration is one call of it
     etp_str name;              // "prefill 64", "decode @256"
-    etp_str kind;              // "prefill", "decode", "shape", "script"
-    uint64_t tokens;           // of an iteration; 0: no text
-    uint64_t depth;            // tokens in the cache before
-    uint64_t prompt;           // tokens of the prompt that it is a chunk of; 0: none
-    uint64_t calls;            // of a repetition, before which mutable buffers are put back
+    etp_phase_kind kind;
+    uint64_t tokens; // of an iteration; 0: no text
+    uint64_t depth;  // tokens in the cache before
+    uint64_t prompt; // tokens of the prompt that it is a chunk of; 0: none
+    uint64_t calls;  // of a repetition, before which mutable buffers are put back
     uint64_t
         clock_ns; // resolution of an iteration's time where a runner of others told it; 0: none
     // Of all calls; empty: they differ, or an older folder. Mean of the places where they begin.

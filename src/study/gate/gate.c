@@ -436,8 +436,8 @@ static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
 
 static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
 {
-    return !r->phase.ptr ||
-           (phase && (etp_str_eqz(r->phase, phase->kind) || etp_str_eqz(r->phase, word)));
+    return !r->phase.ptr || (phase && (etp_str_eqz(r->phase, etp_phase_kind_name(phase->kind)) ||
+                                       etp_str_eqz(r->phase, word)));
 }
 
 // Each phase that the rule is about, by itself.
