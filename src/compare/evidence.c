@@ -130,7 +130,6 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
     return ETP_OK;
 }
 
-// A headline that the evidence does not carry is taken back; the raw samples stay.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  bool control_differs)
 {
@@ -141,21 +140,18 @@ etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool ref
                              : ETP_WITHHELD_NOT;
 }
 
-void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason)
+etp_ab_comparison etp_ab_given(const etp_ab *ab, const etp_ab_comparison *measured,
+                               bool control_differs, etp_withheld otherwise)
 {
-    etp_ab *ab = &s->ab;
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        etp_ab_comparison *c = &ab->comparisons[i];
-        bool refuted = ab->arms[c->baseline].proof.truth == ETP_CONTRADICTED ||
-                       ab->arms[c->candidate].proof.truth == ETP_CONTRADICTED;
-        bool differ = ab->arms[c->baseline].outputs_differ || ab->arms[c->candidate].outputs_differ;
-        c->withheld = etp_ab_first_reason(ab, differ, refuted, control_differs);
-        if (c->withheld == ETP_WITHHELD_NOT) {
-            c->withheld = reason;
-        }
-        if (c->withheld) {
-            c->estimate = c->lo = c->hi = c->sign_flip_p = NAN;
-            c->verdict = ETP_VERDICT_UNKNOWN;
-        }
+    const etp_ab_arm *base = &ab->arms[measured->baseline], *cand = &ab->arms[measured->candidate];
+    bool refuted = base->proof.truth == ETP_CONTRADICTED || cand->proof.truth == ETP_CONTRADICTED;
+    bool differ = base->outputs_differ || cand->outputs_differ;
+    const etp_withheld found = etp_ab_first_reason(ab, differ, refuted, control_differs);
+    etp_ab_comparison out = *measured;
+    out.withheld = found ? found : otherwise;
+    if (out.withheld) {
+        out.estimate = out.lo = out.hi = out.sign_flip_p = NAN;
+        out.verdict = ETP_VERDICT_UNKNOWN;
     }
+    return out;
 }

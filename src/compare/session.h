@@ -81,9 +81,9 @@ ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *con
 const char *etp_ab_sides_title(etp_ab_session *s);
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
 // sides.c: headline, proof and outputs of two sides that are run folders; ETP_OK and nothing
-// done when they are not.
+// done when they are not. COMPARISON comes as the recordings have it.
 ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
-                                            etp_error *err);
+                                            etp_ab_comparison *comparison, etp_error *err);
 // pair.c: s->run becomes that of the two arms, which borrows from the whole.
 ETP_NODISCARD etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err);
 // s->run becomes that of the arms of one phase; without phases it stays. PART NULL: the first.
@@ -101,8 +101,13 @@ ETP_NODISCARD etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_
 ETP_NODISCARD etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *options,
                                                etp_error *err);
 etp_sample etp_ab_sample_of(const etp_run_sample *sample);
-// Takes over s->stats.
+// What s->stats says of the arms.
 ETP_NODISCARD etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err);
+// Comparison AT of ST, not yet held against any evidence.
+etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
+// The comparisons of s->stats, as they are given (see etp_ab_given).
+ETP_NODISCARD etp_status etp_ab_compare_times(etp_ab_session *s, etp_withheld otherwise,
+                                              etp_error *err);
 ETP_NODISCARD etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run,
                                               uint32_t run_arm, uint32_t arm, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
@@ -128,8 +133,11 @@ const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  bool control_differs);
-// REASON: why the ratios are withheld where nothing else does.
-void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason);
+// MEASURED as the answer gives it: without its figures where the evidence does not carry them (the
+// raw samples stay). Asks for what is known of outputs and proofs. OTHERWISE: why they are withheld
+// where nothing else does.
+etp_ab_comparison etp_ab_given(const etp_ab *ab, const etp_ab_comparison *measured,
+                               bool control_differs, etp_withheld otherwise);
 // What the arms are called where a reader takes a figure away: by what was measured.
 typedef struct etp_ab_names {
     const char **arms; // [n_arms]

@@ -49,7 +49,7 @@ static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
 
 // Both arms of one session: their blocks are pairs, just as in the session's own report.
 static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
-                              bool *control_differs, etp_error *err)
+                              etp_ab_comparison *out, bool *control_differs, etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
     const etp_run *run = &x->run;
@@ -75,7 +75,7 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
     etp_stats_take_control(&s->stats, &whole); // it may have been of another arm
     s->has_stats = true;
     *control_differs = s->stats.control_differs;
-    s->ab.n_comparisons = 0;
+    *out = etp_ab_paired_blocks(&s->stats, 0);
     return etp_ab_take_statistics(s, err);
 }
 
@@ -129,7 +129,7 @@ static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], do
 }
 
 static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *options,
-                                 bool *control_differs, etp_error *err)
+                                 etp_ab_comparison *out, bool *control_differs, etp_error *err)
 {
     etp_stats st[2];
     double *ln[2];
@@ -151,11 +151,10 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
     if (status != ETP_OK) {
         return status;
     }
-    etp_ab_comparison *c = &s->ab.comparisons[0];
     uint32_t noisier = !isfinite(st[0].noise_floor) || st[1].noise_floor > st[0].noise_floor;
-    *c = (etp_ab_comparison){
-        .baseline = c->baseline,
-        .candidate = c->candidate,
+    *out = (etp_ab_comparison){
+        .baseline = out->baseline,
+        .candidate = out->candidate,
         .estimate = exp(u.shift),
         .lo = exp(u.lo),
         .hi = exp(u.hi),
@@ -190,17 +189,19 @@ static etp_status prove_sides(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
+                              etp_ab_comparison *comparison, etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
+    etp_ab_comparison measured = *comparison;
     bool control_differs = false;
     if (!x->dir || !y->dir) {
         return ETP_OK;
     }
     s->ab.bare = false;
     if (has_timed(x) && has_timed(y)) {
-        ETP_TRY(etp_ab_same_session(x, y) ? judge_pairs(s, options, &control_differs, err)
-                                          : judge_unpaired(s, options, &control_differs, err));
+        ETP_TRY((etp_ab_same_session(x, y) ? judge_pairs : judge_unpaired)(s, options, &measured,
+                                                                           &control_differs, err));
     }
     ETP_TRY(prove_sides(s, err));
     bool same_task =
@@ -213,6 +214,6 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options, 
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(etp_ab_compare_expected(s, &s->sides[i].run, s->sides[i].arm, i, err));
     }
-    etp_ab_withhold(s, control_differs, ETP_WITHHELD_NOT);
+    *comparison = etp_ab_given(&s->ab, &measured, control_differs, ETP_WITHHELD_NOT);
     return ETP_OK;
 }

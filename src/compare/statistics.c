@@ -162,28 +162,42 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
         ab->arms[a].lo_ns = exp(ci.lo);
         ab->arms[a].hi_ns = exp(ci.hi);
     }
-    ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, st->n_comparisons + 1);
-    ETP_NEED(ab->comparisons, err, "comparisons");
+    return ETP_OK;
+}
+
+etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)
+{
+    const etp_stats_comparison *c = &st->comparisons[at];
+    return (etp_ab_comparison){
+        .baseline = c->baseline,
+        .candidate = c->candidate,
+        .estimate = c->paired.estimate,
+        .lo = c->paired.lo,
+        .hi = c->paired.hi,
+        .blocks = c->paired.blocks,
+        .widening = c->paired.widening,
+        .method = ETP_PAIRED_BLOCKS,
+        .sign_flip_p = c->paired.sign_flip_p,
+        .verdict = c->paired.verdict,
+        .margin = st->margin,
+        .noise_floor = st->noise_floor,
+        .control = st->control,
+        .control_blocks = st->control_blocks,
+        .mann_whitney_p = NAN,
+        .cliffs_delta = NAN,
+    };
+}
+
+etp_status etp_ab_compare_times(etp_ab_session *s, etp_withheld otherwise, etp_error *err)
+{
+    const etp_stats *st = &s->stats;
+    etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, st->n_comparisons + 1);
+    ETP_NEED(all, err, "comparisons");
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
-        const etp_stats_comparison *c = &st->comparisons[i];
-        ab->comparisons[ab->n_comparisons++] = (etp_ab_comparison){
-            .baseline = c->baseline,
-            .candidate = c->candidate,
-            .estimate = c->paired.estimate,
-            .lo = c->paired.lo,
-            .hi = c->paired.hi,
-            .blocks = c->paired.blocks,
-            .widening = c->paired.widening,
-            .method = ETP_PAIRED_BLOCKS,
-            .sign_flip_p = c->paired.sign_flip_p,
-            .verdict = c->paired.verdict,
-            .margin = st->margin,
-            .noise_floor = st->noise_floor,
-            .control = st->control,
-            .control_blocks = st->control_blocks,
-            .mann_whitney_p = NAN,
-            .cliffs_delta = NAN,
-        };
+        const etp_ab_comparison measured = etp_ab_paired_blocks(st, i);
+        all[i] = etp_ab_given(&s->ab, &measured, st->control_differs, otherwise);
     }
+    s->ab.comparisons = all;
+    s->ab.n_comparisons = st->n_comparisons;
     return ETP_OK;
 }

@@ -59,8 +59,10 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     }
     ETP_TRY(prove(s, err));
     ETP_TRY(etp_ab_compare_outputs(s, err));
-    etp_ab_withhold(s, s->has_stats && s->stats.control_differs,
-                    options->pair ? options->pair->withheld : ETP_WITHHELD_NOT);
+    if (s->has_stats) {
+        etp_withheld otherwise = options->pair ? options->pair->withheld : ETP_WITHHELD_NOT;
+        ETP_TRY(etp_ab_compare_times(s, otherwise, err));
+    }
     ETP_TRY(etp_ab_states(s, err));
     int64_t *around_ns = ETP_NEW_ARRAY(&s->arena, int64_t, s->ab.n_arms + 1);
     ETP_NEED(around_ns, err, "traced launches");
@@ -147,15 +149,16 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(etp_ab_load_dumps(s, err));
     ETP_TRY(etp_ab_split_arms(s, err));
     ab->title = etp_path_name(n == 1 ? paths[0] : etp_ab_sides_title(s));
-    ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
-    ETP_NEED(ab->comparisons, err, "comparisons");
+    etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
+    ETP_NEED(all, err, "comparisons");
+    size_t n_all = 0;
     double before = ab->arms[ab->baseline].traced_median_ns;
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         if (a == ab->baseline) {
             continue;
         }
         double after = ab->arms[a].traced_median_ns;
-        ab->comparisons[ab->n_comparisons++] = (etp_ab_comparison){
+        all[n_all++] = (etp_ab_comparison){
             .baseline = ab->baseline,
             .candidate = a,
             .estimate = before > 0 && after > 0 ? before / after : (double)NAN,
@@ -171,7 +174,12 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .cliffs_delta = NAN,
         };
     }
-    return options->two_sides ? etp_ab_judge_sides(s, options, err) : ETP_OK;
+    if (options->two_sides) {
+        ETP_TRY(etp_ab_judge_sides(s, options, all, err));
+    }
+    ab->comparisons = all;
+    ab->n_comparisons = n_all;
+    return ETP_OK;
 }
 
 // ---- why ----
