@@ -491,6 +491,82 @@ static void hostile_rows_are_refused_with_their_place(void **state)
 }
 
 // Every prefix of a good folder's files: read or refused, never worse.
+static bool same_sample(const etp_run_sample *a, const etp_run_sample *b)
+{
+    return a->arm == b->arm && a->block == b->block && a->launch == b->launch &&
+           a->iteration == b->iteration && a->phase == b->phase && a->start_ns == b->start_ns &&
+           a->duration_ns == b->duration_ns;
+}
+
+// Rows that look like the one before are read by a quicker way than others: both say the same.
+static void rows_are_read_alike_however_they_are_written(void **state)
+{
+    etp_arena *arena = *state;
+    static const struct {
+        const char *row; // behind two plain ones
+        etp_run_sample says;
+    } k_cases[] = {
+        {"a,1,2,3,timed,4,5\n",                                      {0, 1, 2, 3, ETP_PHASE_TIMED, 4, 5}            },
+        {"a,1,2,3,timed,4,5\r\n",                                    {0, 1, 2, 3, ETP_PHASE_TIMED, 4, 5}            },
+        {"\n\na,1,2,3,timed,4,5\n",                                  {0, 1, 2, 3, ETP_PHASE_TIMED, 4, 5}            },
+        {"\"a\",1,\"2\",3,timed,4,5\n",                              {0, 1, 2, 3, ETP_PHASE_TIMED, 4, 5}            },
+        {"a,1,2,3,warmup,4,5\n",                                     {0, 1, 2, 3, ETP_PHASE_WARMUP, 4, 5}           },
+        {"b,1,2,3,timed,4,5\n",                                      {1, 1, 2, 3, ETP_PHASE_TIMED, 4, 5}            },
+        {"a,1,2,3,timed,4,5,more\n",                                 {0, 1, 2, 3, ETP_PHASE_TIMED, 4, 5}            },
+        {"a,01,0x1f,4294967295,timed,0x10,0005\n",                   {0, 1, 31, 4294967295u, ETP_PHASE_TIMED, 16, 5}},
+        {"a,1,2,3,timed,999999999999999999,1000000000000000000\n",
+         {0, 1, 2, 3, ETP_PHASE_TIMED, 999999999999999999u, 1000000000000000000u}                                   },
+        {"a,1,2,3,timed,18446744073709551615,9223372036854775807\n",
+         {0, 1, 2, 3, ETP_PHASE_TIMED, 18446744073709551615u, 9223372036854775807u}                                 },
+    };
+    static const char *const k_wrong[][2] = {
+        {"a,1,2,4294967296,timed,4,5\n",          "line 4: iteration"  },
+        {"a,1,4294967296,3,timed,4,5\n",          "line 4: launch"     },
+        {"a,0,2,3,timed,4,5\n",                   "line 4: block"      },
+        {"a,1,2,3,time,4,5\n",                    "line 4: phase"      },
+        {"a,1,2,3,timed,,5\n",                    "line 4: start_ns"   },
+        {"a,1,2,3,timed,4,\n",                    "line 4: duration_ns"},
+        {"a,1,2,3,timed,4 ,5\n",                  "line 4: start_ns"   },
+        {"a,1,2,3,timed,4,9223372036854775808\n", "line 4: duration_ns"},
+        {"c,1,2,3,timed,4,5\n",                   "line 4: experiment" },
+    };
+#define TWO "{\"name\":\"b\",\"prefix\":\"p\",\"model\":0,\"threads\":1}"
+    const char *const header = "experiment,block,launch,iteration,phase,start_ns,duration_ns\n"
+                               "a,1,1,0,timed,1,2\na,1,1,1,timed,4,5\n";
+    write_file(RUN "/manifest.json", MANIFEST(ARM "," TWO, ",\"blocks_done\":1"));
+    write_file(RUN "/environment.jsonl", "");
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_run run;
+        etp_error err = {0};
+        char text[512];
+        snprintf(text, sizeof text, "%s%sa,1,9,8,timed,7,6\n", header, k_cases[i].row);
+        write_file(RUN "/samples.csv", text);
+        if (etp_run_open(RUN, arena, &run, &err) != ETP_OK || run.samples.n != 4 ||
+            !same_sample(&run.samples.items[2], &k_cases[i].says) ||
+            run.samples.items[3].launch != 9 || run.samples.items[3].duration_ns != 6) {
+            fail_msg("case %zu: \"%s\"", i, err.msg);
+        }
+    }
+    for (size_t i = 0; i < sizeof k_wrong / sizeof *k_wrong; i++) {
+        etp_run run;
+        etp_error err = {0};
+        char text[512];
+        snprintf(text, sizeof text, "%s%s", header, k_wrong[i][0]);
+        write_file(RUN "/samples.csv", text);
+        etp_status status = etp_run_open(RUN, arena, &run, &err);
+        if (status != ETP_CORRUPT || !strstr(err.msg, k_wrong[i][1]) ||
+            err.offset != strlen(header)) {
+            fail_msg("wrong %zu: %d \"%s\"", i, (int)status, err.msg);
+        }
+    }
+    etp_run run; // columns in another order
+    write_file(RUN "/samples.csv", "experiment,launch,block,iteration,phase,start_ns,duration_ns\n"
+                                   "a,5,1,0,timed,1,2\na,6,1,1,timed,4,5\n");
+    assert_int_equal(etp_run_open(RUN, arena, &run, NULL), ETP_OK);
+    assert_int_equal(run.samples.n, 2);
+    assert_int_equal(run.samples.items[1].launch, 6);
+}
+
 static void cut_files_do_no_harm(void **state)
 {
     etp_arena *arena = *state;
@@ -632,6 +708,7 @@ int main(void)
         TEST(altered_files_are_noticed),
         TEST(hostile_manifests_are_refused),
         TEST(hostile_rows_are_refused_with_their_place),
+        TEST(rows_are_read_alike_however_they_are_written),
         TEST(cut_files_do_no_harm),
         TEST(derived_files_are_listed_with_their_hash),
         TEST(what_is_not_whole_changes_nothing),
