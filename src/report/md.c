@@ -47,8 +47,20 @@ static bool is_special(etp_str s, size_t i, bool at_start)
     return i == 0 && memchr("#+-=", c, 4);
 }
 
-// Text that GitHub shows as it is. "#1" would become a link to an issue and notify its readers; an
-// empty comment between the two keeps it text.
+// Whether S[i] would become a link and notify people: "#1" those of an issue, "@name" whom it
+// names.
+static bool calls_people(etp_str s, size_t i)
+{
+    if (i + 1 == s.len) {
+        return false;
+    }
+    char next = s.ptr[i + 1];
+    return (s.ptr[i] == '#' && is_digit(next)) ||
+           (s.ptr[i] == '@' && is_word(next) && !(i > 0 && is_word(s.ptr[i - 1])));
+}
+
+// Text that GitHub shows as it is. An empty comment in the middle keeps text what would call
+// people.
 static void put(writer *w, etp_str s, bool at_start)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -61,7 +73,7 @@ static void put(writer *w, etp_str s, bool at_start)
             etp_sink_char(w->sink, '\\');
         }
         etp_sink_char(w->sink, c);
-        if (c == '#' && i + 1 < s.len && is_digit(s.ptr[i + 1])) {
+        if (calls_people(s, i)) {
             putz(w, "<!-- -->");
         }
     }

@@ -219,15 +219,16 @@ static void markdown_shows_text_as_it_is(void **state)
     static const struct {
         const char *in, *out;
     } k_cases[] = {
-        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"  },
-        {"18.06 ms",           "18.06 ms"                  },
-        {"18. a list",         "18\\. a list"              },
-        {"1) a list",          "1\\) a list"               },
-        {"- a list",           "\\- a list"                },
-        {"# a heading",        "\\# a heading"             },
-        {"a - b = c",          "a - b = c"                 },
-        {"Add #12 [x](y)",     "Add #<!-- -->12 \\[x\\](y)"},
-        {"<b> & \\",           "&lt;b&gt; &amp; \\\\"      },
+        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"        },
+        {"18.06 ms",           "18.06 ms"                        },
+        {"18. a list",         "18\\. a list"                    },
+        {"1) a list",          "1\\) a list"                     },
+        {"- a list",           "\\- a list"                      },
+        {"# a heading",        "\\# a heading"                   },
+        {"a - b = c",          "a - b = c"                       },
+        {"Add #12 [x](y)",     "Add #<!-- -->12 \\[x\\](y)"      },
+        {"@name a@b (@c) @",   "@<!-- -->name a@b (@<!-- -->c) @"},
+        {"<b> & \\",           "&lt;b&gt; &amp; \\\\"            },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_arena arena = {0};
