@@ -81,7 +81,8 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     out->context = out->context == ETP_DECODER_UNKNOWN ? most : out->context;
     out->most = out->dynamic && most < out->most ? most : out->most;
     out->vocabulary = positive_of(program, "get_vocab_size");
-    if (out->vocabulary == ETP_DECODER_UNKNOWN && m->n_outputs > 0) { // as many logits
+    out->told = out->vocabulary != ETP_DECODER_UNKNOWN;
+    if (!out->told && m->n_outputs > 0) { // as many logits
         const etp_value *logits = &m->values[m->outputs[0]];
         bool known = logits->kind == ETP_EVALUE_TENSOR && logits->rank > 0;
         out->vocabulary = known ? (uint64_t)logits->dims[logits->rank - 1] : 1;

@@ -17,6 +17,7 @@ typedef struct etp_decoder {
     uint64_t most;    // tokens of a call
     uint64_t context; // tokens in the cache, ETP_DECODER_UNKNOWN
     uint64_t vocabulary;
+    bool told; // the vocabulary, by the program; else it is as large as the output's last axis
 } etp_decoder;
 
 // NAME NULL: "forward", or the only one with inputs. NULL: it is not there.

@@ -375,7 +375,8 @@ static etp_status look_at(making *m, const etp_script_phase *p, const etp_method
     etp_error unused;
     const char *name = etp_arena_strdup(m->arena, method->name);
     ETP_NEED(name, m->err, m->model);
-    m->is_decoder = etp_decoder_read(m->program, name, m->arena, &m->decoder, &unused) == ETP_OK;
+    m->is_decoder = etp_decoder_read(m->program, name, m->arena, &m->decoder, &unused) == ETP_OK &&
+                    (method->n_inputs > 1 || m->decoder.told); // else it may be an embedding alone
     const etp_value *tokens = method->n_inputs > 0 ? &method->values[method->inputs[0]] : NULL;
     m->tokens = m->is_decoder && tokens->dims[1] > 0 ? (uint64_t)tokens->dims[1] : 1;
     for (size_t i = 0; m->is_decoder && i < step->inputs.n; i++) {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the tiny text decoders of this folder with ExecuTorch 1.5.1's own exporter, and what PyTorch says they answer.
 
-usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable]
+usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable] [embedding] [cache]
+embedding: its table in 4 bits by groups of 32; cache: keys and values in 8 bits.
 Two layers of width 32, vocabulary 64, room for 64 tokens, seeded weights.
 expected.json: tokens, the logits after the last of them (eager PyTorch), and where the plain program's caches lie in
 its planned memory (memory, offset, bytes), read with ExecuTorch's own Python reader."""
@@ -80,7 +81,9 @@ def main():
         c.base.params = params
         c.model.use_kv_cache = True
         c.model.enable_dynamic_shape = kind != "static"
-        c.model.use_sdpa_with_kv_cache = kind == "fused"
+        c.model.use_sdpa_with_kv_cache = kind in ("fused", "cache")
+        c.model.quantize_kv_cache = kind == "cache"
+        c.quantization.embedding_quantize = "4,32" if kind == "embedding" else None
         c.export.max_seq_length = c.export.max_context_length = 64
         c.export.output_name = os.path.join(out, "decoder_" + kind)
         c.backend.xnnpack.enabled = c.backend.xnnpack.extended_ops = kind != "portable"
