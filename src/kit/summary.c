@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "document/document.h"
+#include "document/rows.h"
 #include "report/report.h"
 #include "show/json.h"
 
@@ -24,17 +25,32 @@ static const etp_kit *kit_of(const etp_kit *kit, size_t phase)
     return phase == 0 ? kit : &kit->later[phase - 1];
 }
 
-static void put_phase(const etp_kit *kit, etp_json *j)
+static size_t count_arms(const etp_kit *kit)
 {
-    if (kit->ab->phase) {
-        etp_json_kv_z(j, "phase", kit->ab->phase->name);
+    size_t n = 0;
+    for (size_t p = 0; p <= kit->n_later; p++) {
+        n += kit_of(kit, p)->n_arms;
     }
+    return n;
 }
 
-static void put_model(const etp_kit *kit, etp_json *j, etp_arena *scratch)
+static const char *phase_of(const etp_kit *kit)
 {
-    const char *name = kit->run ? etp_arena_printf(scratch, "%s.pte", kit->stem) : NULL;
-    etp_json_kv_z(j, "model", name);
+    return kit->ab->phase ? kit->ab->phase->name : NULL;
+}
+
+static const char *model_of(const etp_kit *kit, etp_arena *scratch)
+{
+    return kit->run ? etp_arena_printf(scratch, "%s.pte", kit->stem) : NULL;
+}
+
+static etp_status write_file(const etp_shape *shape, const void *file, etp_sink *sink)
+{
+    etp_json j;
+    etp_json_init(&j, sink, true);
+    etp_object_write(&j, shape, file, file);
+    etp_json_end_document(&j);
+    return ETP_OK;
 }
 
 static double *doubles_of(const uint64_t *ns, size_t n, etp_arena *scratch)
@@ -62,44 +78,113 @@ static const char *dump_name(const etp_kit_arm *arm)
 
 // ---- metrics.json ----
 
-static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j,
-                             etp_arena *scratch, etp_error *err)
+typedef struct metrics_row {
+    const char *phase;
+    const etp_ab_arm *arm;
+    const uint64_t *ns; // [runs]
+    uint64_t runs;
+    double median_ms, min_ms, max_ms;
+    const char *etdump, *log, *source;
+    int64_t traced_ns;
+} metrics_row;
+
+typedef struct metrics_file {
+    const char *model;
+    metrics_row *rows;
+    size_t n;
+} metrics_file;
+
+ITS_LENGTH(k_runs, metrics_row, (size_t)it->runs)
+FIND(latency_ms, metrics_row, void, MAKE(real, (double)it->ns[at->index] / 1e6))
+KNOWN(never, metrics_row, it == NULL)
+static void not_ours(etp_json *j, const etp_place *at) // the kit writes it
+{
+    (void)at;
+    etp_json_null(j);
+}
+
+#define OF etp_ab_arm
+static const etp_field k_name_rows[] = {
+    FIELD("experiment", TEXT, name, "", .flags = ETP_SET),
+};
+static SHAPE(k_name, k_name_rows);
+static const etp_field k_threads_rows[] = {
+    FIELD("threads", UINT, threads, "of the runner", .flags = ETP_ZERO),
+};
+static SHAPE(k_threads, k_threads_rows);
+static const etp_field k_level_rows[] = {
+    FIELD("level", TEXT, level_name, "CPU-feature level; null: unknown"),
+};
+static SHAPE(k_level, k_level_rows);
+static const etp_field k_untraced_rows[] = {
+    FIELD("median_ns", NS, median_ns, "untraced inference"),
+    FIELD("lo_ns", ROUNDED, lo_ns, "its 95 % interval: low end"),
+    FIELD("hi_ns", ROUNDED, hi_ns, "high end"),
+};
+static SHAPE(k_untraced, k_untraced_rows);
+#undef OF
+#define OF metrics_row
+#define OF_KIT(key, type)                                                                          \
+    WRITTEN(key, not_ours, "{\"type\":[\"" type "\",\"null\"],\"minimum\":0}", "of the kit alone", \
+            .when = never, .flags = ETP_ABSENT)
+static const etp_field k_metrics_rows[] = {
+    FIELD("runs", UINT, runs, "executions"),
+    POINTER(NULL, arm, &k_threads, ""),
+    MADE_PER("latency_ms", NUMBER, latency_ms, &k_runs, "of each",
+             .flags = ETP_SKIP | ETP_ONE_LINE),
+    FIELD("median_ms", NUMBER, median_ms, "of these"),
+    FIELD("min_ms", NUMBER, min_ms, ""),
+    FIELD("max_ms", NUMBER, max_ms, ""),
+    FIELD("etdump", TEXT, etdump, "the first recording"),
+    FIELD("log", TEXT, log, "of its launch"),
+    FIELD("etdump_rel", TEXT, etdump, "", .flags = ETP_LATER),
+    FIELD("log_rel", TEXT, log, "", .flags = ETP_LATER),
+    OF_KIT("avg_latency_ms", "number"),
+    OF_KIT("warmup", "integer"),
+    POINTER(NULL, arm, &k_level, "", .flags = ETP_LATER),
+    FIELD("source", TEXT, source, "of the latencies", .flags = ETP_LATER),
+    POINTER(NULL, arm, &k_untraced, "", .flags = ETP_LATER),
+    FIELD("traced_ns", NS, traced_ns, "mean of Method::execute", .flags = ETP_LATER),
+};
+static SHAPE(k_metrics, k_metrics_rows);
+static const etp_field k_result_rows[] = {
+    POINTER(NULL, arm, &k_name, ""),
+    FIELD("phase", TEXT, phase, "of a session that measured several", .flags = ETP_ABSENT),
+    GROUP("metrics", &k_metrics, ""),
+};
+static SHAPE(k_result, k_result_rows);
+#undef OF
+#define OF metrics_file
+static const etp_field k_metrics_file_rows[] = {
+    FIELD("model", TEXT, model, "file name", .flags = ETP_LATER),
+    LIST("results", OBJECT, rows, n, "of every experiment", .shape = &k_result),
+};
+static SHAPE(k_metrics_file, k_metrics_file_rows);
+#undef OF
+
+const etp_document k_etp_metrics_document = {
+    "metrics.json", "metrics.json: latencies of every experiment", &k_metrics_file};
+
+static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch,
+                             metrics_row *out, etp_error *err)
 {
     bool untraced = arm->n_untraced > 0;
-    const uint64_t *ns = untraced ? arm->untraced_ns : arm->latency_ns;
-    size_t n = untraced ? arm->n_untraced : arm->n_runs;
-    double *v = doubles_of(ns, n, scratch);
+    *out = (metrics_row){
+        .phase = phase_of(kit),
+        .arm = arm->arm,
+        .ns = untraced ? arm->untraced_ns : arm->latency_ns,
+        .runs = untraced ? arm->n_untraced : arm->n_runs,
+        .etdump = dump_name(arm),
+        .log = log_of(kit, arm, scratch),
+        .source = untraced ? "untraced iterations" : "Method::execute",
+        .traced_ns = arm->arm->profile ? arm->arm->traced_ns : ETP_NS_UNKNOWN,
+    };
+    double *v = doubles_of(out->ns, (size_t)out->runs, scratch);
     ETP_NEED(v, err, "metrics");
-    etp_kit_moments m = etp_kit_describe(v, n);
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "experiment", arm->arm->name);
-    put_phase(kit, j);
-    etp_json_key(j, "metrics");
-    etp_json_begin_object(j);
-    etp_json_kv_u64(j, "runs", n);
-    put_threads(j, arm);
-    etp_json_key(j, "latency_ms");
-    etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < n; i++) {
-        etp_json_double(j, (double)ns[i] / 1e6);
-    }
-    etp_json_end(j);
-    etp_json_kv_double(j, "median_ms", m.median / 1e6);
-    etp_json_kv_double(j, "min_ms", m.min / 1e6);
-    etp_json_kv_double(j, "max_ms", m.max / 1e6);
-    const char *log = log_of(kit, arm, scratch);
-    etp_json_kv_z(j, "etdump", dump_name(arm));
-    etp_json_kv_z(j, "log", log);
-    etp_json_kv_z(j, "etdump_rel", dump_name(arm));
-    etp_json_kv_z(j, "log_rel", log);
-    etp_json_kv_z(j, "level", arm->arm->level_name);
-    etp_json_kv_z(j, "source", untraced ? "untraced iterations" : "Method::execute");
-    etp_ns_member(j, "median_ns", arm->arm->median_ns);
-    etp_json_kv_rounded(j, "lo_ns", arm->arm->lo_ns);
-    etp_json_kv_rounded(j, "hi_ns", arm->arm->hi_ns);
-    etp_ns_member(j, "traced_ns", arm->arm->profile ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
-    etp_json_end(j);
-    etp_json_end(j);
+    etp_kit_moments m = etp_kit_describe(v, (size_t)out->runs);
+    out->median_ms = m.median / 1e6;
+    out->min_ms = m.min / 1e6;
+    out->max_ms = m.max / 1e6;
     return ETP_OK;
 }
 
@@ -107,38 +192,19 @@ etp_status etp_kit_metrics(const etp_kit *kit, const etp_kit_arm *none, etp_sink
                            etp_arena *scratch, etp_error *err)
 {
     (void)none;
-    etp_json j;
-    etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
-    put_model(kit, &j, scratch);
-    etp_json_key(&j, "results");
-    etp_json_begin_array(&j);
+    metrics_file file = {.model = model_of(kit, scratch)};
+    file.rows = ETP_NEW_ARRAY(scratch, metrics_row, count_arms(kit));
+    ETP_NEED(file.rows, err, "metrics");
     for (size_t p = 0; p <= kit->n_later; p++) {
         const etp_kit *of = kit_of(kit, p);
         for (size_t i = 0; i < of->n_arms; i++) {
-            ETP_TRY(metrics_of(of, &of->arms[i], &j, scratch, err));
+            ETP_TRY(metrics_of(of, &of->arms[i], scratch, &file.rows[file.n++], err));
         }
     }
-    etp_json_end(&j);
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    return ETP_OK;
+    return write_file(&k_metrics_file, &file, sink);
 }
 
 // ---- analysis_summary.json ----
-
-static void put_categories(const etp_means *mean, const char *key, etp_json *j)
-{
-    etp_json_key(j, key);
-    etp_json_begin_object(j);
-    for (int c = 0; mean && c < ETP_CATEGORY_COUNT; c++) {
-        if (mean->category_rows[c]) {
-            etp_json_kv_double(j, etp_category_name((etp_category)c),
-                               (double)mean->category_ns[c] / 1e6);
-        }
-    }
-    etp_json_end(j);
-}
 
 // As many lines as the Inspector's table of this dump has.
 static uint64_t table_rows(const etp_trace *trace)
@@ -153,124 +219,185 @@ static uint64_t table_rows(const etp_trace *trace)
     return rows;
 }
 
-static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d, etp_json *j,
-                           etp_arena *scratch, etp_error *err)
+typedef struct summary_experiment {
+    const char *phase;
+    const etp_ab_arm *arm;
+    const etp_means *mean; // zeroed without a profile
+    int64_t five[ETP_KIT_CATEGORY_COUNT];
+    bool occurs[ETP_KIT_CATEGORY_COUNT];
+    int64_t boundary_ns, framework_ns, unexplained_ns, execute_ns;
+} summary_experiment;
+
+typedef struct summary_dump {
+    const char *etdump, *csv_timeline, *csv_stats, *experiment, *phase;
+    etp_means mean;
+    uint64_t rows, runs;
+    int64_t execute_ns, remainder_ns;
+} summary_dump;
+
+typedef struct summary_file {
+    const etp_kit *kit;
+    const char *run_dir, *etrecord, *totals_of;
+    const etp_means *totals;
+    summary_experiment *experiments;
+    summary_dump *dumps;
+    const char **csv_files;
+    size_t n_experiments, n_dumps, n_csv_files;
+} summary_file;
+
+static const void *category_ms(const etp_means *mean, size_t c, etp_made *made)
+{
+    return mean && mean->category_rows[c] ? MAKE(real, (double)mean->category_ns[c] / 1e6) : NULL;
+}
+AXIS(k_categories, void, ETP_CATEGORY_COUNT, etp_category_name((etp_category)i))
+AXIS(k_five, void, ETP_KIT_CATEGORY_COUNT, etp_kit_category_name((etp_kit_category)i))
+FIND(dump_ms, summary_dump, void, category_ms(&it->mean, at->index, made))
+FIND(experiment_ms, summary_experiment, void, category_ms(it->mean, at->index, made))
+FIND(totals_ms, summary_file, void, category_ms(it->totals, at->index, made))
+FIND(experiment_ns, summary_experiment, void,
+     it->mean->category_rows[at->index] ? &it->mean->category_ns[at->index] : NULL)
+FIND(five_ns, summary_experiment, void, it->occurs[at->index] ? &it->five[at->index] : NULL)
+
+#define OF summary_experiment
+#define CATEGORIES(key, find)                                                               \
+    MADE_PER(key, NUMBER, find, &k_categories, "mean of an execution", .range = ETP_SIGNED, \
+             .flags = ETP_SKIP)
+static const etp_field k_experiment_rows[] = {
+    POINTER(NULL, arm, &k_name, ""),
+    FIELD("phase", TEXT, phase, "of a session that measured several", .flags = ETP_ABSENT),
+    POINTER(NULL, arm, &k_threads, ""),
+    POINTER(NULL, arm, &k_level, ""),
+    CATEGORIES("categories_ms", experiment_ms),
+    MADE_PER("categories_ns", INT, experiment_ns, &k_categories, "the same, exact",
+             .range = ETP_SIGNED, .flags = ETP_SKIP),
+    MADE_PER("five_ns", INT, five_ns, &k_five, "in the kit's five", .range = ETP_SIGNED,
+             .flags = ETP_SKIP),
+    FIELD("boundary_ns", NS, boundary_ns, "between runtime and delegates", .range = ETP_SIGNED),
+    FIELD("framework_ns", NS, framework_ns, "of the runtime", .range = ETP_SIGNED),
+    FIELD("unexplained_ns", NS, unexplained_ns, "what is left", .range = ETP_SIGNED),
+    FIELD("execute_ns", NS, execute_ns, "mean of Method::execute"),
+};
+static SHAPE(k_experiment, k_experiment_rows);
+#undef OF
+#define OF summary_dump
+static const etp_field k_dump_rows[] = {
+    FIELD("etdump", TEXT, etdump, "file name", .flags = ETP_SET),
+    CATEGORIES("categories_ms", dump_ms),
+    FIELD("rows", UINT, rows, "of the Inspector's table"),
+    FIELD("csv_timeline", TEXT, csv_timeline, "file name"),
+    FIELD("csv_stats", TEXT, csv_stats, "file name"),
+    FIELD("experiment", TEXT, experiment, "that it is of", .flags = ETP_SET | ETP_LATER),
+    FIELD("phase", TEXT, phase, "of a session that measured several", .flags = ETP_ABSENT),
+    FIELD("runs", UINT, runs, "executions", .flags = ETP_LATER),
+    FIELD("execute_ns", NS, execute_ns, "mean of Method::execute", .flags = ETP_LATER),
+    FIELD("remainder_ns", NS, remainder_ns, "of it that no category has", .range = ETP_SIGNED,
+          .flags = ETP_LATER),
+};
+static SHAPE(k_dump, k_dump_rows);
+#undef OF
+#define OF summary_file
+static const etp_field k_summary_rows[] = {
+    FIELD("run_dir", TEXT, run_dir, "folder", .flags = ETP_SET),
+    FIELD("etrecord", TEXT, etrecord, "of the kit"),
+    FIELD("etdump_count", UINT, n_dumps, "recordings"),
+    CATEGORIES("category_totals_ms", totals_ms),
+    FIELD("category_totals_of", TEXT, totals_of, "the experiment of these", .flags = ETP_LATER),
+    LIST("experiments", OBJECT, experiments, n_experiments, "over all recordings",
+         .shape = &k_experiment, .flags = ETP_LATER),
+    LIST("per_etdump", OBJECT, dumps, n_dumps, "each recording", .shape = &k_dump),
+    LIST("csv_files", TEXT, csv_files, n_csv_files, "that were written", .flags = ETP_SET),
+};
+static SHAPE(k_summary, k_summary_rows);
+#undef OF
+
+const etp_document k_etp_analysis_summary_document = {
+    "analysis_summary.json", "analysis_summary.json: time by category", &k_summary};
+
+static etp_status take_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d, summary_dump *out,
+                            etp_arena *scratch, etp_error *err)
 {
     const etp_profile *p = arm->arm->profile;
-    uint64_t runs = p ? p->per_dump_all_executions[d] : 0;
-    etp_means mean;
-    ETP_TRY(etp_means_of(p, d, scratch, &mean, err));
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "etdump", arm->dump_names[d]);
-    put_categories(&mean, "categories_ms", j);
-    etp_json_kv_u64(j, "rows", table_rows(arm->dumps[d]->trace));
-    etp_json_kv_z(j, "csv_timeline", etp_kit_timeline_file(kit, arm));
-    etp_json_kv_z(j, "csv_stats", etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS));
-    etp_json_kv_z(j, "experiment", arm->arm->name);
-    put_phase(kit, j);
-    etp_json_kv_u64(j, "runs", runs);
-    int64_t rest = mean.boundary_ns + mean.framework_ns + mean.unexplained_ns;
-    etp_ns_member(j, "execute_ns", runs ? mean.execute_ns : ETP_NS_UNKNOWN);
-    etp_ns_member(j, "remainder_ns", runs ? rest : ETP_NS_UNKNOWN);
-    etp_json_end(j);
+    *out = (summary_dump){
+        .etdump = arm->dump_names[d],
+        .rows = table_rows(arm->dumps[d]->trace),
+        .csv_timeline = etp_kit_timeline_file(kit, arm),
+        .csv_stats = etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS),
+        .experiment = arm->arm->name,
+        .phase = phase_of(kit),
+        .runs = p ? p->per_dump_all_executions[d] : 0,
+    };
+    ETP_TRY(etp_means_of(p, d, scratch, &out->mean, err));
+    const etp_means *m = &out->mean;
+    int64_t rest = m->boundary_ns + m->framework_ns + m->unexplained_ns;
+    out->execute_ns = out->runs ? m->execute_ns : ETP_NS_UNKNOWN;
+    out->remainder_ns = out->runs ? rest : ETP_NS_UNKNOWN;
     return ETP_OK;
 }
 
-static void put_experiment(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j)
+static summary_experiment experiment_of(const etp_kit *kit, const etp_kit_arm *arm)
 {
-    int64_t five[ETP_KIT_CATEGORY_COUNT] = {0};
-    bool occurs[ETP_KIT_CATEGORY_COUNT] = {false};
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "experiment", arm->arm->name);
-    put_phase(kit, j);
-    put_threads(j, arm);
-    etp_json_kv_z(j, "level", arm->arm->level_name);
-    put_categories(&arm->mean, "categories_ms", j);
-    etp_json_key(j, "categories_ns");
-    etp_json_begin_object(j);
-    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        if (arm->mean.category_rows[c]) {
-            etp_kit_category f = etp_kit_category_of((etp_category)c);
-            five[f] += arm->mean.category_ns[c];
-            occurs[f] = true;
-            etp_json_kv_i64(j, etp_category_name((etp_category)c), arm->mean.category_ns[c]);
-        }
-    }
-    etp_json_end(j);
-    etp_json_key(j, "five_ns");
-    etp_json_begin_object(j);
-    for (int f = 0; f < ETP_KIT_CATEGORY_COUNT; f++) {
-        if (occurs[f]) {
-            etp_json_kv_i64(j, etp_kit_category_name((etp_kit_category)f), five[f]);
-        }
-    }
-    etp_json_end(j);
+    const etp_means *m = &arm->mean;
     bool known = arm->arm->profile != NULL;
-    etp_ns_member(j, "boundary_ns", known ? arm->mean.boundary_ns : ETP_NS_UNKNOWN);
-    etp_ns_member(j, "framework_ns", known ? arm->mean.framework_ns : ETP_NS_UNKNOWN);
-    etp_ns_member(j, "unexplained_ns", known ? arm->mean.unexplained_ns : ETP_NS_UNKNOWN);
-    etp_ns_member(j, "execute_ns", known ? arm->mean.execute_ns : ETP_NS_UNKNOWN);
-    etp_json_end(j);
+    summary_experiment out = {
+        .phase = phase_of(kit),
+        .arm = arm->arm,
+        .mean = m,
+        .boundary_ns = known ? m->boundary_ns : ETP_NS_UNKNOWN,
+        .framework_ns = known ? m->framework_ns : ETP_NS_UNKNOWN,
+        .unexplained_ns = known ? m->unexplained_ns : ETP_NS_UNKNOWN,
+        .execute_ns = known ? m->execute_ns : ETP_NS_UNKNOWN,
+    };
+    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        if (m->category_rows[c]) {
+            etp_kit_category f = etp_kit_category_of((etp_category)c);
+            out.five[f] += m->category_ns[c];
+            out.occurs[f] = true;
+        }
+    }
+    return out;
 }
 
-static etp_status put_dumps(const etp_kit *kit, etp_json *j, etp_arena *scratch, etp_error *err)
+static etp_status take_kit(const etp_kit *kit, summary_file *out, etp_arena *scratch,
+                           etp_error *err)
 {
     for (size_t i = 0; i < kit->n_arms; i++) {
-        for (size_t d = 0; d < kit->arms[i].n_dumps; d++) {
-            ETP_TRY(put_dump(kit, &kit->arms[i], d, j, scratch, err));
+        const etp_kit_arm *arm = &kit->arms[i];
+        out->experiments[out->n_experiments++] = experiment_of(kit, arm);
+        for (size_t d = 0; d < arm->n_dumps; d++) {
+            ETP_TRY(take_dump(kit, arm, d, &out->dumps[out->n_dumps++], scratch, err));
         }
+    }
+    for (size_t i = 0; i < kit->csv_files.n; i++) {
+        out->csv_files[out->n_csv_files++] = kit->csv_files.items[i];
     }
     return ETP_OK;
-}
-
-static uint64_t count_dumps(const etp_kit *kit)
-{
-    uint64_t n = 0;
-    for (size_t p = 0; p <= kit->n_later; p++) {
-        for (size_t i = 0; i < kit_of(kit, p)->n_arms; i++) {
-            n += kit_of(kit, p)->arms[i].n_dumps;
-        }
-    }
-    return n;
 }
 
 etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                                     etp_arena *scratch, etp_error *err)
 {
     (void)none;
-    etp_json j;
-    etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "run_dir", ".");
-    etp_json_kv_null(&j, "etrecord");
-    etp_json_kv_u64(&j, "etdump_count", count_dumps(kit));
-    put_categories(kit->n_arms ? &kit->arms[0].mean : NULL, "category_totals_ms", &j);
-    etp_json_kv_z(&j, "category_totals_of", kit->n_arms ? kit->arms[0].arm->name : NULL);
-    etp_json_key(&j, "experiments");
-    etp_json_begin_array(&j);
+    size_t n_dumps = 0, n_csv_files = 0;
     for (size_t p = 0; p <= kit->n_later; p++) {
-        for (size_t i = 0; i < kit_of(kit, p)->n_arms; i++) {
-            put_experiment(kit_of(kit, p), &kit_of(kit, p)->arms[i], &j);
+        const etp_kit *of = kit_of(kit, p);
+        n_csv_files += of->csv_files.n;
+        for (size_t i = 0; i < of->n_arms; i++) {
+            n_dumps += of->arms[i].n_dumps;
         }
     }
-    etp_json_end(&j);
-    etp_json_key(&j, "per_etdump");
-    etp_json_begin_array(&j);
+    summary_file file = {
+        .run_dir = ".",
+        .totals_of = kit->n_arms ? kit->arms[0].arm->name : NULL,
+        .totals = kit->n_arms ? &kit->arms[0].mean : NULL,
+        .experiments = ETP_NEW_ARRAY(scratch, summary_experiment, count_arms(kit)),
+        .dumps = ETP_NEW_ARRAY(scratch, summary_dump, n_dumps),
+        .csv_files = ETP_NEW_ARRAY(scratch, const char *, n_csv_files),
+    };
+    ETP_NEED(file.experiments && file.dumps && file.csv_files, err, "analysis summary");
     for (size_t p = 0; p <= kit->n_later; p++) {
-        ETP_TRY(put_dumps(kit_of(kit, p), &j, scratch, err));
+        ETP_TRY(take_kit(kit_of(kit, p), &file, scratch, err));
     }
-    etp_json_end(&j);
-    etp_json_key(&j, "csv_files");
-    etp_json_begin_array(&j);
-    for (size_t p = 0; p <= kit->n_later; p++) {
-        for (size_t i = 0; i < kit_of(kit, p)->csv_files.n; i++) {
-            etp_json_z(&j, kit_of(kit, p)->csv_files.items[i]);
-        }
-    }
-    etp_json_end(&j);
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    return ETP_OK;
+    return write_file(&k_summary, &file, sink);
 }
 
 // ---- pipeline summary ----
@@ -341,7 +468,7 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
     etp_json j;
     etp_json_init(&j, sink, true);
     etp_json_begin_object(&j);
-    put_model(kit, &j, scratch);
+    etp_json_kv_z(&j, "model", model_of(kit, scratch));
     // When it was measured, as the manifest says: never when this file was made.
     put_text(&j, "generated_at", kit->run ? kit->run->generated_at : (etp_str){0});
     etp_json_kv_z(&j, "output_root", ".");

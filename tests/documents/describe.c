@@ -136,6 +136,7 @@ static void describe_layout(etp_json *j, const etp_layout *layout)
 // One a line, in alphabetical order: what is added beside each other merges.
 #define DOCUMENTS(X)     \
     X(ab)                \
+    X(analysis_summary)  \
     X(baselines)         \
     X(builds)            \
     X(claim)             \
@@ -156,6 +157,7 @@ static void describe_layout(etp_json *j, const etp_layout *layout)
     X(latency)           \
     X(launch)            \
     X(levels)            \
+    X(metrics)           \
     X(ops)               \
     X(page)              \
     X(plan)              \
