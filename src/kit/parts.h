@@ -106,7 +106,8 @@ ETP_NODISCARD etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *s
 extern const etp_shape k_etp_kit_robust;
 extern const etp_document k_etp_robust_stats_document;
 // summary.c
-extern const etp_document k_etp_metrics_document, k_etp_analysis_summary_document;
+extern const etp_document k_etp_metrics_document, k_etp_analysis_summary_document,
+    k_etp_pipeline_summary_document;
 
 // The comparison that has ARM as its candidate, NULL for the baseline.
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm);

@@ -9,16 +9,6 @@
 #include "report/report.h"
 #include "show/json.h"
 
-static void put_text(etp_json *j, const char *key, etp_str s) // empty is null
-{
-    etp_json_kv_str_if(j, key, s, s.len);
-}
-
-static void put_threads(etp_json *j, const etp_kit_arm *arm)
-{
-    etp_json_kv_u64_if(j, "threads", arm->arm->threads, arm->arm->threads);
-}
-
 // The session's first phase is KIT itself; without phases there is no other.
 static const etp_kit *kit_of(const etp_kit *kit, size_t phase)
 {
@@ -96,7 +86,7 @@ typedef struct metrics_file {
 
 ITS_LENGTH(k_runs, metrics_row, (size_t)it->runs)
 FIND(latency_ms, metrics_row, void, MAKE(real, (double)it->ns[at->index] / 1e6))
-KNOWN(never, metrics_row, it == NULL)
+KNOWN(never, void, it == NULL)
 static void not_ours(etp_json *j, const etp_place *at) // the kit writes it
 {
     (void)at;
@@ -124,8 +114,8 @@ static const etp_field k_untraced_rows[] = {
 static SHAPE(k_untraced, k_untraced_rows);
 #undef OF
 #define OF metrics_row
-#define OF_KIT(key, type)                                                                          \
-    WRITTEN(key, not_ours, "{\"type\":[\"" type "\",\"null\"],\"minimum\":0}", "of the kit alone", \
+#define OF_KIT(key, type, limits)                                                              \
+    WRITTEN(key, not_ours, "{\"type\":[\"" type "\",\"null\"]" limits "}", "of the kit alone", \
             .when = never, .flags = ETP_ABSENT)
 static const etp_field k_metrics_rows[] = {
     FIELD("runs", UINT, runs, "executions"),
@@ -139,8 +129,8 @@ static const etp_field k_metrics_rows[] = {
     FIELD("log", TEXT, log, "of its launch"),
     FIELD("etdump_rel", TEXT, etdump, "", .flags = ETP_LATER),
     FIELD("log_rel", TEXT, log, "", .flags = ETP_LATER),
-    OF_KIT("avg_latency_ms", "number"),
-    OF_KIT("warmup", "integer"),
+    OF_KIT("avg_latency_ms", "number", ",\"minimum\":0"),
+    OF_KIT("warmup", "integer", ",\"minimum\":0"),
     POINTER(NULL, arm, &k_level, "", .flags = ETP_LATER),
     FIELD("source", TEXT, source, "of the latencies", .flags = ETP_LATER),
     POINTER(NULL, arm, &k_untraced, "", .flags = ETP_LATER),
@@ -402,62 +392,143 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
 
 // ---- pipeline summary ----
 
-static const char *status_of(const etp_kit *kit, const etp_kit_arm *arm)
+typedef enum run_status { RUN_OK, RUN_ANALYSIS_ONLY, RUN_FAILED, RUN_STATUSES } run_status;
+typedef enum run_mode { MODE_TIMING, MODE_XNNTRACE, MODES } run_mode;
+
+static const char *status_name(run_status s)
 {
-    if (!kit->run) {
-        return "analysis-only";
-    }
-    return arm->n_runs || arm->n_untraced ? "ok" : "failed";
+    static const char *const k_names[RUN_STATUSES] = {"ok", "analysis-only", "failed"};
+    return k_names[s];
 }
 
-static void put_paths(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j, etp_arena *scratch)
+static const char *mode_name(run_mode m)
 {
-    bool any = arm->n_dumps > 0;
-    etp_json_key(j, "paths");
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "latency_log", log_of(kit, arm, scratch));
-    etp_json_kv_z(j, "timeline_all", any ? etp_kit_timeline_file(kit, arm) : NULL);
-    etp_json_kv_z(j, "timeline_run0",
-                  any ? etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_RUN0) : NULL);
-    etp_json_kv_z(j, "etdump", dump_name(arm));
-    etp_json_kv_z(j, "ops_stats", any ? etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS) : NULL);
-    etp_json_end(j);
+    return m == MODE_XNNTRACE ? "xnntrace" : "timing";
+}
+WORDS(k_statuses, status_name, run_status, RUN_STATUSES)
+WORDS(k_modes, mode_name, run_mode, MODES)
+
+typedef struct pipeline_run {
+    const etp_ab_arm *arm;
+    run_mode mode; // the other is the kit's
+    run_status status;
+    const char *latency_log, *timeline_all, *timeline_run0, *etdump, *ops_stats, *robust_stats;
+    double median_ms, mean_ms, cv_percent;
+    uint64_t runs, warmup; // UINT64_MAX: not known
+} pipeline_run;
+
+typedef struct pipeline_file {
+    const char *model, *output_root;
+    etp_str generated_at;
+    pipeline_run *runs;
+    size_t n_runs;
+    const etp_ab *ab;
+} pipeline_file;
+
+KNOWN(has_runs, pipeline_run, it->runs > 0)
+
+#define OF etp_ab_arm
+static const etp_field k_times_rows[] = {
+    FIELD("untraced_median_ns", NS, median_ns, "untraced inference"),
+    FIELD("untraced_lo_ns", ROUNDED, lo_ns, "its 95 % interval: low end"),
+    FIELD("untraced_hi_ns", ROUNDED, hi_ns, "high end"),
+};
+static SHAPE(k_times, k_times_rows);
+static const etp_field k_iterations_rows[] = {
+    FIELD("level", TEXT, level_name, "CPU-feature level; null: unknown"),
+    FIELD("untraced_iterations", UINT, samples, "of all launches"),
+};
+static SHAPE(k_iterations, k_iterations_rows);
+#undef OF
+#define OF pipeline_run
+static const etp_field k_path_rows[] = {
+    FIELD("latency_log", TEXT, latency_log, "", .flags = ETP_LATER),
+    FIELD("timeline_all", TEXT, timeline_all, "", .flags = ETP_LATER),
+    FIELD("timeline_run0", TEXT, timeline_run0, "", .flags = ETP_LATER),
+    FIELD("etdump", TEXT, etdump, "", .flags = ETP_LATER),
+    OF_KIT("xnntrace_log", "string", ""),
+    OF_KIT("kernel_csv", "string", ""),
+    FIELD("ops_stats", TEXT, ops_stats, "", .flags = ETP_LATER),
+};
+static SHAPE(k_paths, k_path_rows);
+static const etp_field k_figure_rows[] = {
+    FIELD("median_ms", NUMBER, median_ms, "of Method::execute"),
+    FIELD("mean_ms", NUMBER, mean_ms, ""),
+    FIELD("cv_percent", RATIO, cv_percent, "standard deviation ÷ mean"),
+    FIELD("robust_stats_path", TEXT, robust_stats, "file name"),
+};
+static SHAPE(k_figures, k_figure_rows);
+static const etp_field k_all_figure_rows[] = {
+    GROUP(NULL, &k_figures, "", .when = has_runs, .flags = ETP_ABSENT | ETP_LATER),
+    POINTER(NULL, arm, &k_times, "", .flags = ETP_LATER),
+};
+static SHAPE(k_all_figures, k_all_figure_rows);
+static const etp_field k_run_rows[] = {
+    POINTER(NULL, arm, &k_name, ""),
+    POINTER(NULL, arm, &k_threads, ""),
+    FIELD("mode", WORD, mode, "", .words = &k_modes),
+    FIELD("status", WORD, status, "", .words = &k_statuses),
+    GROUP("paths", &k_paths, "names of files"),
+    GROUP("metrics", &k_all_figures, ""),
+    FIELD("runs", UINT, runs, "executions"),
+    FIELD("warmup", UINT, warmup, "executions before", .flags = ETP_MOST),
+    POINTER(NULL, arm, &k_iterations, "", .flags = ETP_LATER),
+};
+static SHAPE(k_run, k_run_rows);
+#undef OF
+#define OF etp_ab
+static const etp_field k_answer_rows[] = {
+    LIST("comparisons", OBJECT, comparisons, n_comparisons, "each other arm against the baseline",
+         .shape = &k_etp_ab_comparison),
+    FIELD("grade", TEXT, judged.grade, "of the evidence"),
+    FIELD("note", TEXT, misnamed, "names of experiments that say what did not run"),
+    FIELD("executorch_sha", TEXT, executorch_sha, "revision of ExecuTorch"),
+};
+static SHAPE(k_answer, k_answer_rows);
+#undef OF
+#define OF pipeline_file
+static const etp_field k_pipeline_rows[] = {
+    FIELD("model", TEXT, model, "file name"),
+    // When it was measured, as the manifest says: never when this file was made.
+    FIELD("generated_at", STR, generated_at, "when it was measured", .flags = ETP_EMPTY),
+    FIELD("output_root", TEXT, output_root, "folder", .flags = ETP_SET),
+    LIST("runs", OBJECT, runs, n_runs, "every experiment", .shape = &k_run),
+    POINTER(NULL, ab, &k_answer, "", .root = etp_itself, .flags = ETP_LATER),
+};
+static SHAPE(k_pipeline, k_pipeline_rows);
+#undef OF
+
+const etp_document k_etp_pipeline_summary_document = {
+    "pipeline_summary.json", "<model>_pipeline_summary.json: index of a run", &k_pipeline};
+
+static run_status status_of(const etp_kit *kit, const etp_kit_arm *arm)
+{
+    return !kit->run ? RUN_ANALYSIS_ONLY : arm->n_runs || arm->n_untraced ? RUN_OK : RUN_FAILED;
 }
 
-static etp_status put_run(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j,
-                          etp_arena *scratch, etp_error *err)
+static etp_status take_run(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch,
+                           pipeline_run *out, etp_error *err)
 {
     double *v = doubles_of(arm->latency_ns, arm->n_runs, scratch);
     ETP_NEED(v, err, "pipeline summary");
     etp_kit_moments m = etp_kit_describe(v, arm->n_runs);
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "experiment", arm->arm->name);
-    put_threads(j, arm);
-    etp_json_kv_z(j, "mode", "timing");
-    etp_json_kv_z(j, "status", status_of(kit, arm));
-    put_paths(kit, arm, j, scratch);
-    etp_json_key(j, "metrics");
-    etp_json_begin_object(j);
-    if (arm->n_runs) {
-        etp_json_kv_double(j, "median_ms", m.median / 1e6);
-        etp_json_kv_double(j, "mean_ms", m.mean / 1e6);
-        etp_json_kv_ratio(j, "cv_percent", m.cv_percent);
-        etp_json_kv_z(j, "robust_stats_path", etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS));
-    }
-    etp_ns_member(j, "untraced_median_ns", arm->arm->median_ns);
-    etp_json_kv_rounded(j, "untraced_lo_ns", arm->arm->lo_ns);
-    etp_json_kv_rounded(j, "untraced_hi_ns", arm->arm->hi_ns);
-    etp_json_end(j);
-    etp_json_kv_u64(j, "runs", arm->n_runs);
-    etp_json_key(j, "warmup");
-    if (kit->run) {
-        etp_json_u64(j, kit->run->arms.items[arm->index].warmup);
-    } else {
-        etp_json_null(j);
-    }
-    etp_json_kv_z(j, "level", arm->arm->level_name);
-    etp_json_kv_u64(j, "untraced_iterations", arm->arm->samples);
-    etp_json_end(j);
+    bool any = arm->n_dumps > 0;
+    *out = (pipeline_run){
+        .arm = arm->arm,
+        .mode = MODE_TIMING,
+        .status = status_of(kit, arm),
+        .latency_log = log_of(kit, arm, scratch),
+        .timeline_all = any ? etp_kit_timeline_file(kit, arm) : NULL,
+        .timeline_run0 = any ? etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_RUN0) : NULL,
+        .etdump = dump_name(arm),
+        .ops_stats = any ? etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS) : NULL,
+        .robust_stats = arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL,
+        .median_ms = m.median / 1e6,
+        .mean_ms = m.mean / 1e6,
+        .cv_percent = m.cv_percent,
+        .runs = arm->n_runs,
+        .warmup = kit->run ? kit->run->arms.items[arm->index].warmup : UINT64_MAX,
+    };
     return ETP_OK;
 }
 
@@ -465,31 +536,18 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
                                  etp_arena *scratch, etp_error *err)
 {
     (void)none;
-    etp_json j;
-    etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "model", model_of(kit, scratch));
-    // When it was measured, as the manifest says: never when this file was made.
-    put_text(&j, "generated_at", kit->run ? kit->run->generated_at : (etp_str){0});
-    etp_json_kv_z(&j, "output_root", ".");
-    etp_json_key(&j, "runs");
-    etp_json_begin_array(&j);
+    pipeline_file file = {
+        .model = model_of(kit, scratch),
+        .output_root = ".",
+        .generated_at = kit->run ? kit->run->generated_at : (etp_str){0},
+        .runs = ETP_NEW_ARRAY(scratch, pipeline_run, kit->n_arms),
+        .ab = kit->ab,
+    };
+    ETP_NEED(file.runs, err, "pipeline summary");
     for (size_t i = 0; i < kit->n_arms; i++) {
-        ETP_TRY(put_run(kit, &kit->arms[i], &j, scratch, err));
+        ETP_TRY(take_run(kit, &kit->arms[i], scratch, &file.runs[file.n_runs++], err));
     }
-    etp_json_end(&j);
-    etp_json_key(&j, "comparisons");
-    etp_json_begin_array(&j);
-    for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
-        etp_object_write(&j, &k_etp_ab_comparison, &kit->ab->comparisons[i], kit->ab);
-    }
-    etp_json_end(&j);
-    etp_json_kv_z(&j, "grade", kit->ab->judged.grade);
-    etp_json_kv_z(&j, "note", kit->ab->misnamed);
-    etp_json_kv_z(&j, "executorch_sha", kit->ab->executorch_sha);
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    return ETP_OK;
+    return write_file(&k_pipeline, &file, sink);
 }
 
 static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena *scratch,
@@ -524,7 +582,7 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
             etp_cell_double(m.median), etp_cell_double(m.mean), etp_cell_double(m.cv_percent / 100),
             etp_cell_z(arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL),
             etp_cell_ns(untraced), etp_cell_z(arm->arm->level_name),
-            etp_cell_z(status_of(kit, arm)));
+            etp_cell_z(status_name(status_of(kit, arm))));
     }
     return ETP_OK;
 }

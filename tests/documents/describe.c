@@ -160,6 +160,7 @@ static void describe_layout(etp_json *j, const etp_layout *layout)
     X(metrics)           \
     X(ops)               \
     X(page)              \
+    X(pipeline_summary)  \
     X(plan)              \
     X(rerun)             \
     X(restored)          \
