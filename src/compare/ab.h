@@ -520,7 +520,7 @@ typedef struct etp_ab {
     const char *later_phase; // its name, of a phase that is not its session's first
     bool bare;               // from dumps alone
     bool emulated;
-    const char *state; // "finished", "running", "interrupted", NULL for bare dumps
+    etp_run_state state; // ETP_RUN_NO_SESSION for bare dumps
     int signal;
     etp_run_stop stopped; // what ended the session
     double precision;     // asked for, relative; 0: none
@@ -597,6 +597,7 @@ double etp_ab_engage_reach(const etp_ab *ab, double times);
 // at most 100, and those that lack to where verdicts begin.
 uint32_t etp_ab_blocks_to_tell(double estimate, double lo, double hi, uint32_t blocks,
                                double limit);
+bool etp_ab_is_unfinished(const etp_ab *ab); // of a session that runs, or was interrupted
 // "etprof ab --extend DIR --blocks 8" (--resume while the session is unfinished); NULL when more of
 // this session cannot be measured.
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena);

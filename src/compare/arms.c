@@ -21,7 +21,7 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->command = text_or_null(s, run->command);
     ab->config = text_or_null(s, run->config);
     ab->tool_version = text_or_null(s, run->tool_version);
-    ab->state = etp_run_state_name(run->state);
+    ab->state = run->state;
     ab->signal = run->signal;
     ab->stopped = run->stopped;
     ab->precision = run->settings.precision;

@@ -28,13 +28,17 @@ static uint32_t of_verdict(const etp_ab_comparison *c)
     return a > b ? a : b;
 }
 
+bool etp_ab_is_unfinished(const etp_ab *ab)
+{
+    return ab->state != ETP_RUN_NO_SESSION && ab->state != ETP_RUN_FINISHED;
+}
+
 const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *arena)
 {
-    const char *state = ab->state ? ab->state : "";
     if (!ab->dir || ab->bare || ab->emulated) {
         return NULL;
     }
-    if (strcmp(state, "finished") != 0) {
+    if (ab->state != ETP_RUN_FINISHED) {
         return etp_shell_command(arena, "etprof ab --resume %s", ab->dir);
     }
     const char *again = etp_shell_command(arena, "etprof ab --extend %s", ab->dir);

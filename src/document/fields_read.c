@@ -29,7 +29,7 @@ static uint32_t read_word(const etp_json_object *o, const etp_field *f)
     etp_str s = etp_json_get_str(o, f->key);
     for (unsigned i = 0; i < f->words->n; i++) {
         const char *word = f->words->text(NULL, i);
-        if (word ? etp_str_eqz(s, word) : s.len == 0) {
+        if (word ? etp_str_eqz(s, word) : s.len == 0 && !(f->flags & ETP_SET)) {
             return i;
         }
     }

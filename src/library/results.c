@@ -36,7 +36,7 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
     const etp_analysis_summary result = {
         .title = text(ab->title),
         .folder = text(ab->dir),
-        .state = text(ab->state),
+        .state = text(etp_run_state_name(ab->state)),
         .grade = text(ab->judged.grade),
         .grade_reason = text(ab->judged.grade_reason),
         .baseline = ab->baseline,

@@ -64,6 +64,7 @@ WORDS(k_finding, etp_finding_id, etp_finding_kind, ETP_FINDING_COUNT)
 SHARED_WORDS(k_etp_severity_words, etp_severity_name, etp_finding_severity, ETP_SEVERITY_BAD + 1)
 WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
 WORDS(k_phase_kind, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
+SHARED_WORDS(k_etp_run_state_words, etp_run_state_name, etp_run_state, ETP_RUN_STATES)
 WORDS(k_cause_state, etp_cause_state_name, etp_cause_state, ETP_CAUSE_STATES)
 WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
 
@@ -744,7 +745,8 @@ static const etp_field k_ab_rows[] = {
     FIELD("grade_reason", TEXT, judged.grade_reason, "why not A"),
     MADE_PER("grade_facts", TEXT, grade_fact, &k_grade_axis, "what the arms have in common",
              .flags = ETP_ONE_LINE),
-    FIELD("state", TEXT, state, "finished, running, interrupted; null: bare recordings"),
+    FIELD("state", WORD, state, "of the session; null: bare recordings",
+          .words = &k_etp_run_state_words),
     GROUP("stop", &k_etp_ab_stop, "of the session"),
     LIST("arms", OBJECT, arms, n_arms, "what was measured against each other", .shape = &k_arm),
     LIST("comparisons", OBJECT, comparisons, n_comparisons, "each other arm against the baseline",

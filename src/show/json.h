@@ -14,6 +14,7 @@ void etp_ab_json(const etp_ab *ab, etp_json *j);
 extern const etp_shape k_etp_ab_tool, k_etp_ab_device, k_etp_ab_stop, k_etp_ab_environment;
 extern const etp_shape k_etp_ab_findings; // "findings", "ruled_out", "not_ruled_out"
 // Of etp_ab_correctness; of etp_ab_comparison: all of it, the states alone.
+extern const etp_words k_etp_run_state_words;
 extern const etp_shape k_etp_ab_agreement, k_etp_ab_comparison, k_etp_ab_states;
 // Of etp_ab_operator: "roof", left out without roofs.
 extern const etp_shape k_etp_ab_operator_roofs;

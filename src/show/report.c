@@ -209,8 +209,8 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
                         "1.5/blocks",
                         ab->extended);
     }
-    if (ab->state && strcmp(ab->state, "finished") != 0) {
-        etp_report_fact(r, "state", "%s", ab->state);
+    if (etp_ab_is_unfinished(ab)) {
+        etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
     }
     if (ab->emulated) {
         etp_report_fact(r, "times", "of an emulator; they say nothing about speed");

@@ -26,7 +26,7 @@ static const char *stop_name(etp_run_stop stop)
 {
     return stop == ETP_STOP_OTHER ? NULL : etp_run_stop_name(stop);
 }
-WORDS(k_states, etp_run_state_name, etp_run_state, ETP_RUN_INTERRUPTED + 1)
+WORDS(k_states, etp_run_state_name, etp_run_state, ETP_RUN_STATES)
 WORDS(k_stops, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
 WORDS(k_phases_of, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 WORDS(k_launches, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
@@ -418,7 +418,7 @@ static const char k_results_schema[] =
 
 #define OF etp_run
 static const etp_field k_manifest_rows[] = {
-    FIELD("state", WORD, state, "of the session", .words = &k_states),
+    FIELD("state", WORD, state, "of the session", .words = &k_states, .flags = ETP_SET),
     GROUP("tool", &k_tool, "that measures"),
     FIELD("generated_at", STR, generated_at, "ISO 8601, UTC", .flags = ETP_SET),
     FIELD("command", STR, command, "that repeats it; empty: unknown", .flags = ETP_LATER),

@@ -12,7 +12,7 @@ static const char *name_of(const char *const *names, size_t n, size_t i)
 static bool find(const char *const *names, size_t n, etp_str s, size_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        if (etp_str_eqz(s, names[i])) {
+        if (names[i] && etp_str_eqz(s, names[i])) {
             *out = i;
             return true;
         }
@@ -36,7 +36,7 @@ static bool find(const char *const *names, size_t n, etp_str s, size_t *out)
         return ok;                                              \
     }
 
-NAMES(run_state, "running", "finished", "interrupted")
+NAMES(run_state, NULL, "running", "finished", "interrupted")
 NAMES(run_stop, "", "precision", "budget", "blocks")
 NAMES(launch_kind, "timed", "traced", "control", "sampled", "resident")
 NAMES(phase, "warmup", "timed", "traced", "sampled", "control", "resident")

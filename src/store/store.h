@@ -26,7 +26,13 @@
 #define ETP_RUN_PROGRAMS "program"  // folder of what is kept of the models
 #define ETP_RUN_EXPECTED ETP_RUN_PROGRAMS "/expected" // outputs that the inputs came with, if any
 
-typedef enum etp_run_state { ETP_RUN_RUNNING, ETP_RUN_FINISHED, ETP_RUN_INTERRUPTED } etp_run_state;
+typedef enum etp_run_state {
+    ETP_RUN_NO_SESSION, // recordings alone; its name is NULL
+    ETP_RUN_RUNNING,
+    ETP_RUN_FINISHED,
+    ETP_RUN_INTERRUPTED,
+    ETP_RUN_STATES
+} etp_run_state;
 
 typedef enum etp_run_stop { // what ended a session
     ETP_STOP_OTHER,         // none of the rules: a signal, or nothing left to measure
@@ -74,7 +80,8 @@ typedef enum etp_lost_reason { // why a launch gave nothing
     ETP_LOST_REASONS
 } etp_lost_reason;
 
-// Static texts as in the files; NULL never. The finders give the enum's count for unknown text.
+// Static texts as in the files; NULL only of ETP_RUN_NO_SESSION. The finders give the enum's count
+// for unknown text.
 const char *etp_run_state_name(etp_run_state state);
 const char *etp_run_stop_name(etp_run_stop stop); // "" of ETP_STOP_OTHER
 const char *etp_launch_kind_name(etp_launch_kind kind);

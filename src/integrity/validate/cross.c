@@ -400,8 +400,8 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
     }
     const etp_valid_file *manifest = etp_valid_find(v, ETP_RUN_MANIFEST);
     const char *state = manifest && manifest->json ? etp_valid_text(manifest->json, "state") : NULL;
-    bool ended = !state || strcmp(state, "finished") ==
-                               0; // else a block that is not committed may have left some
+    // Else a block that is not committed may have left some.
+    bool ended = !state || strcmp(state, etp_run_state_name(ETP_RUN_FINISHED)) == 0;
     double committed = ended ? (double)NAN : etp_valid_number(manifest->json, "blocks_done");
     size_t dumps = 0;
     for (size_t i = 0; i < v->files.n; i++) { // a block that was cut short may have none

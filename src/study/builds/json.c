@@ -87,7 +87,7 @@ static const etp_field k_rows[] = {
     FIELD("b", OBJECT, sides[1], "what is held against it", .shape = &k_side),
     FIELD("same_build", BOOL, same, "byte for byte: an A/A comparison"),
     MADE("grade", TEXT, grade, "of the evidence", .flags = ETP_SET),
-    MADE("state", TEXT, state, "of the session"),
+    MADE("state", WORD, state, "of the session", .words = &k_etp_run_state_words),
     FIELD("margin", RATIO, margin, "what lies within is the same"),
     GROUP("control", &k_control, "one build twice", .when = has_control),
     LIST("models", OBJECT, models, n_models, "in the order given", .shape = &k_model),

@@ -348,7 +348,7 @@ static const etp_field k_sweep_rows[] = {
     OF_AB("device", k_etp_ab_device, "that ran them"),
     MADE("grade", WORD, grade, "how far the session can be trusted", .words = &k_grade,
          .flags = ETP_SET),
-    MADE("state", TEXT, state, "finished, running, interrupted"),
+    MADE("state", WORD, state, "of the session", .words = &k_etp_run_state_words),
     OF_AB("stop", k_etp_ab_stop, "of the session"),
     MADE("phase", TEXT, phase_name, "that this is about; absent without phases",
          .flags = ETP_ABSENT | ETP_SET),

@@ -109,8 +109,8 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
                         ETP_DIGITS(100 * s->ab->precision, 3),
                         reached ? "reached; intervals are widened for looking" : "not reached");
     }
-    if (s->ab->state && strcmp(s->ab->state, "finished") != 0) {
-        etp_report_fact(r, "state", "%s", s->ab->state);
+    if (etp_ab_is_unfinished(s->ab)) {
+        etp_report_fact(r, "state", "%s", etp_run_state_name(s->ab->state));
     }
     if (s->ab->emulated) {
         etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
