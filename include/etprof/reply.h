@@ -45,7 +45,7 @@ typedef struct etp_question {
     const char *baseline;  // STATS, WHATIF
     double margin;         // STATS; 0: 0.01
     bool tree, tensor;     // INSPECT
-    const char *phase;     // WHATIF: "decode@256", "prefill"; NULL: the session's first
+    const char *phase;     // WHATIF, STATS: "decode@256", "prefill"; NULL: the first
 } etp_question;
 
 typedef struct etp_reply etp_reply;

@@ -11,7 +11,7 @@ typedef struct analyze_options {
     const char *baseline;
     double margin_percent;
     const char *out;
-    const char *program, *record, *roofs, *model_id;
+    const char *program, *record, *roofs, *model_id, *phase;
     uint64_t run_index;
     bool full, proof, json_rows;
     etp_opt_list fail_on;
@@ -29,6 +29,8 @@ static const etp_opt k_options[] = {
      "the exporter's record: adds source lines (needs --pte)", NULL},
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(analyze_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: all)", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL, "every section, also in text",
      NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
@@ -64,7 +66,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         o->model_id ? "--model-id is empty" : "--run-index is too large");
     }
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
-                 !o->fail_on.n;
+                 !o->phase && !o->fail_on.n;
     if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {
         return etp_show_kit_folder(cli, argv[0], o->full, err);
     }
@@ -80,6 +82,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,
+        .phase = o->phase,
         .tables_dir = out,
         .tables = {.model_id = o->model_id,
                    .run_index = (uint32_t)o->run_index,

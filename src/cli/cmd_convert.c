@@ -11,6 +11,7 @@
 #include "cli/emit.h"
 #include "cli/ops.h"
 #include "cli/say.h"
+#include "compare/phases.h"
 #include "judge/open.h"
 #include "os/os.h"
 #include "publish/services.h"
@@ -21,7 +22,7 @@
 
 typedef struct convert_options {
     int to, table; // indices into k_to and k_etp_table_words
-    const char *program, *record, *output, *baseline, *candidate, *name1, *name2;
+    const char *program, *record, *output, *baseline, *candidate, *phase, *name1, *name2;
     bool negate, uncompressed;
 } convert_options;
 
@@ -71,6 +72,8 @@ static const etp_opt k_options[] = {
      "of a run folder: the arm to start from", NULL},
     {"candidate", 'c', ETP_OPT_STRING, offsetof(convert_options, candidate), "ARM",
      "of a run folder: the arm to end at (default the first other one)", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(convert_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(convert_options, name1), "NAME",
      "what to call the first of two", NULL},
     {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME",
@@ -309,7 +312,11 @@ static etp_status convert_sides(etp_cli *cli, const convert_options *o, const ch
     };
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(paths, n, &how, &session, err));
-    etp_status st = write_sides(cli, o, etp_ab_answer(session), paths[0], err);
+    const etp_ab *ab;
+    etp_status st = etp_ab_of_phase(etp_ab_answer(session), o->phase, &ab, err);
+    if (st == ETP_OK) {
+        st = write_sides(cli, o, ab, paths[0], err);
+    }
     etp_ab_close(session);
     return st;
 }
@@ -368,7 +375,7 @@ static etp_status convert_service(etp_cli *cli, const convert_options *o, int ar
     if (argc != 1 || !etp_os_is_dir(argv[0])) {
         return etp_fail(err, ETP_USAGE, "--to %s takes one run folder", k_to[o->to]);
     }
-    if (o->program || o->record || o->candidate || o->name1 || o->name2 || o->negate) {
+    if (o->program || o->record || o->candidate || o->phase || o->name1 || o->name2 || o->negate) {
         return etp_fail(err, ETP_USAGE,
                         "--to %s writes every arm of the session; of the other options it knows "
                         "--baseline and --output",
@@ -400,8 +407,8 @@ static etp_status check_kind(const convert_options *o, int operands, etp_error *
             "folders",
             operands, k_to[o->to]);
     }
-    if (rows && (o->program || o->record || o->baseline || o->candidate || o->name1 || o->name2 ||
-                 o->negate)) {
+    if (rows && (o->program || o->record || o->baseline || o->candidate || o->phase || o->name1 ||
+                 o->name2 || o->negate)) {
         return etp_fail(err, ETP_USAGE,
                         "--to parquet writes what is in the folders; of the other options it knows "
                         "--table, --uncompressed and --output");
@@ -441,6 +448,11 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
         return etp_fail(err, ETP_USAGE,
                         "--baseline and --candidate choose arms of one run folder; of two operands "
                         "the first is the baseline");
+    }
+    if (o->phase && !(one && folder)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--phase is for one run folder; of two operands the arms "
+                        "say it, as in DIR:ARM");
     }
     if (o->name2 && one) {
         return etp_fail(err, ETP_USAGE, "--name2 is for two operands");

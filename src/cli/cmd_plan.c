@@ -9,7 +9,7 @@
 #include "study/stats/samples.h"
 
 typedef struct plan_options {
-    const char *baseline;
+    const char *baseline, *phase;
     double precision, launch_cost_s;
 } plan_options;
 
@@ -18,6 +18,8 @@ static const etp_opt k_options[] = {
      "wanted half-width of the ratio's interval (default 1)", NULL},
     {"baseline", 'b', ETP_OPT_STRING, offsetof(plan_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(plan_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"launch-cost", 0, ETP_OPT_TIME, offsetof(plan_options, launch_cost_s), "TIME",
      "time of a launch besides its iterations (run folders know it; else 0.5)", NULL},
     {0},
@@ -41,7 +43,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_sample_file file;
     etp_cli_input in;
     ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
-    ETP_TRY(etp_sample_file_read(in.name, in.given, o->baseline, &cli->arena, &file, err));
+    ETP_TRY(
+        etp_sample_file_read(in.name, in.given, o->baseline, o->phase, &cli->arena, &file, err));
     etp_stats stats;
     etp_stats_options how = {.baseline = file.baseline};
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how,
@@ -52,6 +55,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_plan_answer plan;
     ETP_TRY(etp_plan_answer_build(&stats, file.table.arms, file.name, o->precision, launch_ns,
                                   &cli->arena, &plan, err));
+    plan.phase = file.phase;
+    plan.phases = file.others;
     etp_answer answer = {
         .json = etp_plan_json,
         .data = &plan,

@@ -14,7 +14,7 @@
 #define TIMELINE_LIMIT ((uint64_t)1 << 30)
 
 typedef struct stats_options {
-    const char *baseline;
+    const char *baseline, *phase;
     double margin;
     const char *name1, *name2, *out;
 } stats_options;
@@ -22,6 +22,8 @@ typedef struct stats_options {
 static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(stats_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
+    {"phase", 0, ETP_OPT_STRING, offsetof(stats_options, phase), "NAME",
+     "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"margin", 0, ETP_OPT_PERCENT, offsetof(stats_options, margin), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(stats_options, name1), "NAME",
@@ -39,10 +41,10 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
     etp_kit_timeline timelines[2];
     const char *stems[2] = {0}, *names[2] = {o->name1, o->name2};
     etp_kit_latencies x;
-    if (o->baseline || o->margin > 0) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--baseline and --margin are for tables of samples; timelines have no verdict");
+    if (o->baseline || o->phase || o->margin > 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "--baseline, --phase and --margin are for tables of samples; timelines "
+                        "have no verdict");
     }
     for (int i = 0; i < argc; i++) {
         etp_str text;
@@ -97,8 +99,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_cli_input in;
     etp_stats_answer stats;
     ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
-    ETP_TRY(etp_stats_answer_build(in.name, in.given, o->baseline, o->margin, &cli->arena, &stats,
-                                   err));
+    ETP_TRY(etp_stats_answer_build(in.name, in.given, o->baseline, o->phase, o->margin, &cli->arena,
+                                   &stats, err));
     etp_answer answer = {
         .json = etp_stats_json,
         .data = &stats,

@@ -8,6 +8,7 @@
 #include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/say.h"
+#include "compare/phases.h"
 #include "kit/combined.h"
 #include "kit/files.h"
 #include "kit/folder.h"
@@ -142,6 +143,15 @@ static void say_more(etp_cli *cli, const char *dir, bool is_sweep)
     }
 }
 
+// A table of operators is of one phase.
+static void say_first_phase(const etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+{
+    const char *all = ab->n_phases > 1 ? etp_ab_phase_words(ab, ab->arena) : NULL;
+    if (all && cli->format == ETP_CLI_CSV && !show->phase && !show->sweep && !cli->quiet) {
+        etp_say("etprof: the table is of %s; --phase chooses among %s\n", ab->phases[0].name, all);
+    }
+}
+
 static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
                                const etp_show_options *show, etp_error *err)
 {
@@ -164,12 +174,14 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         .proof = show->proof,
         .sweep = show->sweep,
         .document = cli->format == ETP_CLI_JSON,
+        .phase = show->phase,
         .title = show->title,
     };
     etp_ab_shown shown;
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
     etp_status st = etp_cli_emit(cli, &shown.answer, err);
     if (st == ETP_OK) {
+        say_first_phase(cli, ab, show);
         if (ab->dir && !show->proof && (show->full || shown.is_sweep || shown.is_builds)) {
             say_more(cli, ab->dir, shown.is_sweep);
         }

@@ -13,6 +13,7 @@ typedef struct etp_show_options {
     const char *tables_dir;     // write the tables as files there; NULL: do not
     etp_kit_options tables;     // what they are to be like
     bool sweep;                 // a sweep is shown as one, not as comparisons with one arm
+    const char *phase;          // of a session of several that alone; NULL: all
     const char *title;          // of the report, NULL: the model's
     bool write_files;           // renew the derived files of the run folder
     bool enter;                 // it was measured: into the store of sessions with it

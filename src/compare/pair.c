@@ -3,41 +3,41 @@
 // sweep, and each phase, gets the answer that `ab` gives.
 #include <math.h>
 
+#include "compare/phases.h"
 #include "compare/session.h"
 
 // Copies what is of the arms that PLACE gives a place, renumbered and in the same order.
-#define KEEP(type, list, wanted)                                  \
-    do {                                                          \
-        const type *all = (list).items;                           \
-        size_t n_all = (list).n;                                  \
-        (list).items = ETP_NEW_ARRAY(&s->arena, type, n_all + 1); \
-        (list).n = (list).cap = 0;                                \
-        if (!(list).items) {                                      \
-            return etp_fail_nomem(err, "a part of the arms");     \
-        }                                                         \
-        for (size_t i = 0; i < n_all; i++) {                      \
-            const type *x = &all[i];                              \
-            uint32_t at = place[x->arm];                          \
-            if (at != ETP_NO_INDEX && (wanted)) {                 \
-                (list).items[(list).n] = *x;                      \
-                (list).items[(list).n++].arm = at;                \
-            }                                                     \
-        }                                                         \
+#define KEEP(type, list, wanted)                              \
+    do {                                                      \
+        const type *all = (list).items;                       \
+        size_t n_all = (list).n;                              \
+        (list).items = ETP_NEW_ARRAY(arena, type, n_all + 1); \
+        (list).n = (list).cap = 0;                            \
+        if (!(list).items) {                                  \
+            return etp_fail_nomem(err, "a part of the arms"); \
+        }                                                     \
+        for (size_t i = 0; i < n_all; i++) {                  \
+            const type *x = &all[i];                          \
+            uint32_t at = place[x->arm];                      \
+            if (at != ETP_NO_INDEX && (wanted)) {             \
+                (list).items[(list).n] = *x;                  \
+                (list).items[(list).n++].arm = at;            \
+            }                                                 \
+        }                                                     \
     } while (0)
 
-// s->run keeps N arms: arm i of it goes to PLACE[i], or nowhere. The control stays that of the arm
+// RUN keeps N arms: arm i of it goes to PLACE[i], or nowhere. The control stays that of the arm
 // that becomes the baseline.
-static etp_status keep_arms(etp_ab_session *s, const uint32_t *place, uint32_t n, uint32_t baseline,
-                            etp_error *err)
+static etp_status keep_arms(etp_run *run, const uint32_t *place, uint32_t n, uint32_t baseline,
+                            etp_arena *arena, etp_error *err)
 {
-    etp_run *run = &s->run;
     const etp_run_arm *arms = run->arms.items;
     size_t n_arms = run->arms.n;
     KEEP(etp_run_sample, run->samples, at == baseline || x->phase != ETP_PHASE_CONTROL);
     KEEP(etp_run_launch, run->launches, at == baseline || x->kind != ETP_LAUNCH_CONTROL);
     KEEP(etp_run_lost, run->lost, true);
     KEEP(etp_run_dump, run->dumps, true);
-    run->arms.items = ETP_NEW_ARRAY(&s->arena, etp_run_arm, n);
+    run->arms.items = ETP_NEW_ARRAY(arena, etp_run_arm, n);
     if (!run->arms.items) {
         return etp_fail_nomem(err, "a part of the arms");
     }
@@ -52,9 +52,9 @@ static etp_status keep_arms(etp_ab_session *s, const uint32_t *place, uint32_t n
     return ETP_OK;
 }
 
-static uint32_t *places(etp_ab_session *s, size_t n)
+static uint32_t *places(etp_arena *arena, size_t n)
 {
-    uint32_t *place = ETP_NEW_ARRAY(&s->arena, uint32_t, n + 1);
+    uint32_t *place = ETP_NEW_ARRAY(arena, uint32_t, n + 1);
     for (size_t i = 0; place && i < n; i++) {
         place[i] = ETP_NO_INDEX;
     }
@@ -68,39 +68,30 @@ etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *
         return etp_fail(err, ETP_USAGE, "arms %u and %u are no pair of %zu arms", p->arms[0],
                         p->arms[1], whole->arms.n);
     }
-    uint32_t *place = places(s, whole->arms.n);
+    uint32_t *place = places(&s->arena, whole->arms.n);
     ETP_NEED(place, err, "a pair");
     place[p->arms[0]] = 0;
     place[p->arms[1]] = 1;
     s->run = *whole;
-    ETP_TRY(keep_arms(s, place, 2, 0, err));
+    ETP_TRY(keep_arms(&s->run, place, 2, 0, &s->arena, err));
     s->run.settings.knee = 0;
     return ETP_OK;
 }
 
-etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part, etp_error *err)
+etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase, const etp_run_arm *like,
+                                 etp_arena *arena, etp_error *err)
 {
-    etp_run *run = &s->run;
-    uint32_t phase = part ? part->phase : 0, n = 0;
-    if (run->phases.n == 0) {
-        return ETP_OK;
-    }
-    uint32_t *place = places(s, run->arms.n);
+    uint32_t *place = places(arena, run->arms.n), n = 0, baseline = ETP_NO_INDEX;
     if (!place) {
         return etp_fail_nomem(err, "a phase");
-    }
-    uint32_t baseline = ETP_NO_INDEX;
-    const etp_run_arm *wanted = &run->arms.items[run->baseline];
-    if (part) { // as the first phase was answered, which may not be as it was measured
-        wanted = &part->first->run.arms.items[part->first->ab.baseline];
     }
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *a = &run->arms.items[i];
         if (a->phase != phase) {
             continue;
         }
-        bool same = a->model == wanted->model && a->threads == wanted->threads &&
-                    etp_str_eq(a->level, wanted->level);
+        bool same = a->model == like->model && a->threads == like->threads &&
+                    etp_str_eq(a->level, like->level);
         baseline = same ? n : baseline;
         place[i] = n++;
     }
@@ -108,7 +99,20 @@ etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part, e
         return etp_fail(err, ETP_CORRUPT, "phase %.*s lacks the arm that others are compared with",
                         ETP_STR_ARG(run->phases.items[phase].name));
     }
-    return keep_arms(s, place, n, baseline, err);
+    return keep_arms(run, place, n, baseline, arena, err);
+}
+
+etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part, etp_error *err)
+{
+    etp_run *run = &s->run;
+    if (run->phases.n == 0) {
+        return ETP_OK;
+    }
+    const etp_run_arm *like = &run->arms.items[run->baseline];
+    if (part) { // as the first phase was answered, which may not be as it was measured
+        like = &part->first->run.arms.items[part->first->ab.baseline];
+    }
+    return etp_ab_run_take_phase(run, part ? part->phase : 0, like, &s->arena, err);
 }
 
 void etp_ab_take_control(etp_ab_session *s, const etp_ab_session *whole)

@@ -34,40 +34,65 @@ const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena)
     return text.failed ? NULL : text.ptr;
 }
 
-etp_status etp_ab_of_phase(const etp_ab *ab, const char *asked, const etp_ab **out, etp_error *err)
+// Index of the phase of AB that is ASKED for.
+static etp_status find_phase(const etp_ab *ab, const char *asked, etp_arena *arena, size_t *out,
+                             etp_error *err)
 {
-    *out = ab;
-    if (!asked) {
-        return ETP_OK;
-    }
     if (ab->n_phases == 0) {
         return etp_fail(err, ETP_USAGE,
                         "--phase %s: nothing here was measured in phases; leave it out", asked);
     }
-    const char *wanted = etp_ab_phase_word(asked, ab->arena),
-               *all = etp_ab_phase_words(ab, ab->arena);
+    const char *wanted = etp_ab_phase_word(asked, arena), *all = etp_ab_phase_words(ab, arena);
     ETP_NEED(wanted, err, "phases");
     ETP_NEED(all, err, "phases");
     size_t of_kind = 0;
-    const etp_ab *found = NULL;
     for (size_t i = 0; i < ab->n_phases; i++) {
         const etp_ab_phase *p = &ab->phases[i];
-        const char *word = etp_ab_phase_word(p->name, ab->arena);
+        const char *word = etp_ab_phase_word(p->name, arena);
         ETP_NEED(word, err, "phases");
         if (strcmp(word, wanted) == 0) {
-            *out = p->ab;
+            *out = i;
             return ETP_OK;
         }
         if (strcmp(etp_phase_kind_name(p->kind), wanted) == 0) {
             of_kind++;
-            found = p->ab;
+            *out = i;
         }
     }
     if (of_kind != 1) {
         return etp_fail(err, ETP_USAGE, "--phase %s: %s; the phases are %s", asked,
                         of_kind ? "several are of this kind" : "no phase has this name", all);
     }
-    *out = found;
+    return ETP_OK;
+}
+
+etp_status etp_ab_of_phase(const etp_ab *ab, const char *asked, const etp_ab **out, etp_error *err)
+{
+    size_t at = 0;
+    *out = ab;
+    if (asked) {
+        ETP_TRY(find_phase(ab, asked, ab->arena, &at, err));
+        *out = ab->phases[at].ab;
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_find_run_phase(const etp_run *run, const char *asked, etp_arena *arena,
+                                 uint32_t *out, etp_error *err)
+{
+    size_t n = run->phases.n, at = 0;
+    etp_ab_phase *phases = ETP_NEW_ARRAY(arena, etp_ab_phase, n + 1);
+    ETP_NEED(phases, err, "phases");
+    for (size_t i = 0; i < n; i++) {
+        phases[i].name = etp_arena_strdup(arena, run->phases.items[i].name);
+        phases[i].kind = run->phases.items[i].kind;
+        ETP_NEED(phases[i].name, err, "phases");
+    }
+    const etp_ab named = {.phases = phases, .n_phases = n};
+    if (asked) {
+        ETP_TRY(find_phase(&named, asked, arena, &at, err));
+    }
+    *out = (uint32_t)at;
     return ETP_OK;
 }
 

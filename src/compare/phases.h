@@ -15,6 +15,14 @@ const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena);
 // several.
 ETP_NODISCARD etp_status etp_ab_of_phase(const etp_ab *ab, const char *asked, const etp_ab **out,
                                          etp_error *err);
+// Of a run folder with phases, which one is ASKED for in the same way; NULL: the first.
+ETP_NODISCARD etp_status etp_ab_find_run_phase(const etp_run *run, const char *asked,
+                                               etp_arena *arena, uint32_t *out, etp_error *err);
+// RUN keeps the arms of PHASE; others are compared with that of the level, threads and model of
+// LIKE.
+ETP_NODISCARD etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase,
+                                               const etp_run_arm *like, etp_arena *arena,
+                                               etp_error *err);
 // What a command about AB's folder has to say besides: " --phase decode@256" where AB is a later
 // phase of its session, else nothing. NULL on out of memory.
 const char *etp_ab_phase_option(const etp_ab *ab, etp_arena *arena);

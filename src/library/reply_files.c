@@ -204,7 +204,8 @@ etp_status etp_reply_stats(const etp_question *q, etp_reply *r, etp_error *err)
     }
     r->answer = (etp_answer){.json = etp_stats_json, .data = stats, .csv_table = "comparisons"};
     r->report = report_stats;
-    return etp_stats_answer_build(name, NULL, q->baseline, q->margin, &r->arena, stats, err);
+    return etp_stats_answer_build(name, NULL, q->baseline, q->phase, q->margin, &r->arena, stats,
+                                  err);
 }
 
 // ---- what if ----

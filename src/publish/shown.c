@@ -2,6 +2,7 @@
 // Which document and which report a session gets.
 #include "publish/shown.h"
 
+#include "compare/phases.h"
 #include "show/json.h"
 #include "show/report.h"
 #include "show/screen.h"
@@ -64,19 +65,9 @@ static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, 
     return how->proof ? etp_ab_proof_report(ab, arena) : etp_ab_report(&titled, arena);
 }
 
-etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how, etp_arena *arena,
-                       etp_ab_shown *out, etp_error *err)
+static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_arena *arena)
 {
-    const etp_run *run = etp_ab_run(session);
-    *out = (etp_ab_shown){0};
-    if (how->sweep && is_sweep(run)) {
-        return show_sweep(session, how, arena, out, err);
-    }
-    if (how->sweep && !how->proof && etp_builds_is(session)) {
-        return show_builds(session, how, arena, out, err);
-    }
-    const etp_ab *ab = etp_ab_answer(session);
-    out->answer = (etp_answer){
+    return (etp_answer){
         .json = ab_json,
         .data = ab,
         .csv_table = ETP_AB_TABLE_OPERATORS,
@@ -84,6 +75,37 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
         .report = report_of(ab, how, arena),
         .screen = how->brief && !how->proof ? etp_ab_screen(ab, arena) : NULL,
     };
+}
+
+// The answer of the first phase holds those of all; here it is shown without them.
+static etp_status show_phase(const etp_ab_session *session, const etp_ab_showing *how,
+                             etp_arena *arena, etp_ab_shown *out, etp_error *err)
+{
+    const etp_ab *ab;
+    etp_ab *alone = ETP_NEW(arena, etp_ab);
+    ETP_NEED(alone, err, "a phase");
+    ETP_TRY(etp_ab_of_phase(etp_ab_answer(session), how->phase, &ab, err));
+    *alone = *ab;
+    alone->n_phases = 0;
+    out->answer = answer_of(alone, how, arena);
+    return ETP_OK;
+}
+
+etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how, etp_arena *arena,
+                       etp_ab_shown *out, etp_error *err)
+{
+    const etp_run *run = etp_ab_run(session);
+    *out = (etp_ab_shown){0};
+    if (how->phase) {
+        return show_phase(session, how, arena, out, err);
+    }
+    if (how->sweep && is_sweep(run)) {
+        return show_sweep(session, how, arena, out, err);
+    }
+    if (how->sweep && !how->proof && etp_builds_is(session)) {
+        return show_builds(session, how, arena, out, err);
+    }
+    out->answer = answer_of(etp_ab_answer(session), how, arena);
     return ETP_OK;
 }
 

@@ -15,6 +15,7 @@ typedef struct etp_ab_showing { // zeroed: comparisons, every section
     bool proof;                 // operator names side by side instead of times
     bool sweep;                 // a sweep, or two builds, as one, not as comparisons with one arm
     bool document;              // JSON alone is wanted: no report is made
+    const char *phase;          // that of a session of several alone, NULL: all
     const char *title;          // of the report, NULL: the model's; not of a sweep
 } etp_ab_showing;
 

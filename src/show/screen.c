@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/shell.h"
+#include "compare/phases.h"
 #include "document/document.h"
 #include "show/report.h"
 
@@ -567,9 +568,11 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const char *id = ab->fixes.n             ? ab->fixes.items[0].id
                      : ab->judged.findings.n ? ab->judged.findings.items[0].id
                                              : NULL;
+    const char *phase = etp_ab_phase_option(ab, arena);
     etp_screen_more(s, "More", etp_shell_command(arena, "etprof analyze %s --full", ab->dir), true);
-    if (id) {
-        etp_screen_more(s, "", etp_shell_command(arena, "etprof explain %s %s", id, ab->dir), true);
+    if (id && phase) {
+        const char *ask = etp_shell_command(arena, "etprof explain %s %s", id, ab->dir);
+        etp_screen_more(s, "", ask ? etp_arena_printf(arena, "%s%s", ask, phase) : NULL, true);
     }
 }
 

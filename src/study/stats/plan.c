@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "document/rows.h"
+#include "study/stats/samples.h"
 
 #define ASSUMED_LAUNCH_NS 5e8
 
@@ -158,6 +159,8 @@ static SHAPE(k_comparison, k_comparison_rows);
 #undef OF
 #define OF etp_plan_answer
 static const etp_field k_rows[] = {
+    FIELD("phase", TEXT, phase, "of the session that this is about; absent without phases",
+          .flags = ETP_ABSENT),
     FIELD("launch_known", BOOL, launch_known, "else the cost of a launch is an assumption"),
     LIST("comparisons", OBJECT, comparisons, n_comparisons, "with two complete blocks",
          .shape = &k_comparison),
@@ -254,7 +257,8 @@ static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r,
 const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "plan of a measurement");
-    etp_report_subtitle(r, "%s", a->source);
+    const char *phase = etp_sample_phase_words(a->phase, a->phases, arena);
+    etp_report_subtitle(r, "%s%s", a->source, phase ? phase : "");
     etp_report_section(r, 1, "plan", "Plan");
     for (size_t i = 0; i < a->n_comparisons; i++) {
         const etp_plan_comparison *c = &a->comparisons[i];

@@ -29,6 +29,8 @@ typedef struct etp_plan_comparison {
 
 typedef struct etp_plan_answer {
     const char *source;
+    const char *phase, *phases; // of a session of several that this is about, and all; set by the
+                                // caller, NULL: none
     const etp_str *names;
     double precision;  // relative
     bool launch_known; // else launch_ns is an assumption

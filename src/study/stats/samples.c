@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "compare/phases.h"
 #include "isa/isa.h"
 #include "judge/open.h"
 #include "os/os.h"
@@ -78,55 +79,127 @@ static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str re
                                &out->baseline, err);
 }
 
+// RUN keeps one phase of a session of several: what one call takes says nothing of another's.
+static etp_status take_phase(etp_run *run, const char *asked, etp_arena *arena,
+                             etp_sample_file *out, etp_error *err)
+{
+    uint32_t phase;
+    if (run->phases.n == 0 && !asked) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_ab_find_run_phase(run, asked, arena, &phase, err));
+    etp_strbuf all;
+    etp_strbuf_init(&all, arena);
+    for (size_t i = 0; i < run->phases.n; i++) {
+        const char *name = etp_arena_strdup(arena, run->phases.items[i].name),
+                   *word = name ? etp_ab_phase_word(name, arena) : NULL;
+        ETP_NEED(word, err, "phases");
+        etp_strbuf_printf(&all, "%s%s", i ? ", " : "", word);
+        out->phase = i == phase ? word : out->phase;
+    }
+    ETP_NEED(!all.failed, err, "phases");
+    out->others = run->phases.n > 1 ? all.ptr : NULL;
+    if (run->baseline >= run->arms.n) {
+        return etp_fail(err, ETP_CORRUPT, "the plan names no baseline");
+    }
+    return etp_ab_run_take_phase(run, phase, &run->arms.items[run->baseline], arena, err);
+}
+
+const char *etp_sample_phase_words(const char *phase, const char *others, etp_arena *arena)
+{
+    return !phase    ? ""
+           : !others ? etp_arena_printf(arena, " · %s", phase)
+                     : etp_arena_printf(arena, " · %s of %s", phase, others);
+}
+
+// The experiment of the first phase with the level, threads and model of the baseline of RUN.
+static const char *twin_of(const etp_run *whole, const etp_run_arm *baseline, etp_arena *arena)
+{
+    for (size_t i = 0; i < whole->arms.n; i++) {
+        const etp_run_arm *a = &whole->arms.items[i];
+        if (a->phase == 0 && a->model == baseline->model && a->threads == baseline->threads &&
+            etp_str_eq(a->level, baseline->level)) {
+            return etp_arena_strdup(arena, a->name);
+        }
+    }
+    return NULL;
+}
+
+static etp_status read_run(const char *path, const char *wanted, const char *phase,
+                           etp_arena *arena, etp_sample_file *out, etp_error *err)
+{
+    etp_run *run = ETP_NEW(arena, etp_run);
+    etp_str recorded = {0};
+    ETP_NEED(run, err, "run folder");
+    ETP_TRY(etp_run_open(path, arena, run, err));
+    const etp_run whole = *run;
+    ETP_TRY(take_phase(run, phase, arena, out, err));
+    out->run = run;
+    out->launch_ns = launch_cost(run);
+    if (run->baseline < run->arms.n) {
+        recorded = run->arms.items[run->baseline].name;
+    }
+    out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
+    ETP_NEED(out->name, err, "path");
+    ETP_TRY(take_run(arena, run, &out->table, err));
+    ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
+    if (out->phase) {
+        out->twin = twin_of(&whole, &run->arms.items[out->baseline], arena);
+    }
+    return ETP_OK;
+}
+
 etp_status etp_sample_file_read(const char *path, const etp_str *given, const char *wanted,
-                                etp_arena *arena, etp_sample_file *out, etp_error *err)
+                                const char *phase, etp_arena *arena, etp_sample_file *out,
+                                etp_error *err)
 {
     *out = (etp_sample_file){.name = path, .launch_ns = (double)NAN};
-    etp_str text = {0}, recorded = {0};
+    etp_str text = {0};
+    if (!given && etp_run_is(path)) {
+        return read_run(path, wanted, phase, arena, out, err);
+    }
+    if (phase) {
+        return etp_fail(err, ETP_USAGE,
+                        "--phase %s: a table of samples says no phases; give its run folder",
+                        phase);
+    }
     if (given) {
         text = *given;
-    } else if (etp_run_is(path)) {
-        etp_run *run = ETP_NEW(arena, etp_run);
-        ETP_NEED(run, err, "run folder");
-        ETP_TRY(etp_run_open(path, arena, run, err));
-        out->run = run;
-        out->launch_ns = launch_cost(run);
-        if (run->baseline < run->arms.n) {
-            recorded = run->arms.items[run->baseline].name;
-        }
-        out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
-        ETP_NEED(out->name, err, "path");
-        ETP_TRY(take_run(arena, run, &out->table, err));
-        return find_baseline(arena, wanted, recorded, out, err);
     } else {
         ETP_TRY(etp_os_read_text(path, ETP_SAMPLES_LIMIT, arena, &text, err));
     }
     if (etp_samples_read_csv(text, arena, &out->table, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", out->name);
     }
-    return find_baseline(arena, wanted, recorded, out, err);
+    return find_baseline(arena, wanted, (etp_str){0}, out, err);
 }
 
 // What 'analyze' withholds of this folder is not to be had here either.
-static etp_status take_withheld(const char *dir, etp_stats_answer *stats, etp_arena *arena,
-                                etp_error *err)
+static etp_status take_withheld(const char *dir, const etp_sample_file *file,
+                                etp_stats_answer *stats, etp_arena *arena, etp_error *err)
 {
-    const char *baseline = etp_arena_strdup(arena, stats->names[stats->stats.baseline]);
+    const char *baseline =
+        file->twin ? file->twin : etp_arena_strdup(arena, stats->names[stats->stats.baseline]);
     etp_ab_session *session;
+    const etp_ab *ab;
     ETP_NEED(baseline, err, "baseline");
     ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, &session, err));
-    etp_status st = etp_stats_take_withheld(stats, etp_ab_answer(session), arena, err);
+    etp_status st = etp_ab_of_phase(etp_ab_answer(session), file->phase, &ab, err);
+    if (st == ETP_OK) {
+        st = etp_stats_take_withheld(stats, ab, arena, err);
+    }
     etp_ab_close(session);
     return st;
 }
 
 etp_status etp_stats_answer_build(const char *path, const etp_str *given, const char *baseline,
-                                  double margin, etp_arena *arena, etp_stats_answer *out,
-                                  etp_error *err)
+                                  const char *phase, double margin, etp_arena *arena,
+                                  etp_stats_answer *out, etp_error *err)
 {
     etp_sample_file file;
-    ETP_TRY(etp_sample_file_read(path, given, baseline, arena, &file, err));
-    *out = (etp_stats_answer){.source = file.name, .names = file.table.arms};
+    ETP_TRY(etp_sample_file_read(path, given, baseline, phase, arena, &file, err));
+    *out = (etp_stats_answer){
+        .source = file.name, .names = file.table.arms, .phase = file.phase, .phases = file.others};
     etp_stats_options how = {.baseline = file.baseline, .margin = margin};
     if (file.run) {
         how = etp_ab_stats_options(file.run, file.baseline, margin);
@@ -137,7 +210,7 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     }
     if (file.run) {
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
-        ETP_TRY(take_withheld(path, out, arena, err));
+        ETP_TRY(take_withheld(path, &file, out, arena, err));
     }
     return ETP_OK;
 }

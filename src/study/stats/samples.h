@@ -12,6 +12,9 @@ typedef struct etp_sample_file {
     const char *name; // for people: the path, or "standard input"
     etp_sample_table table;
     const etp_run *run; // NULL: not a run folder
+    const char *phase;  // of a session of several that these are of, as people name it; else NULL
+    const char *others; // the names of all of its phases
+    const char *twin;   // the baseline's experiment in the first phase
     uint32_t baseline;  // by the rule of etp_choose_baseline
     double launch_ns;   // cost of one timed launch beyond its timed iterations, traced and control
                         // launches included; NAN unknown (only run folders know)
@@ -20,14 +23,19 @@ typedef struct etp_sample_file {
 #define ETP_SAMPLES_LIMIT ((size_t)2 << 30) // bytes of a CSV
 
 // GIVEN: the CSV itself, PATH then being what to call it; NULL: PATH is the file or the run folder.
-// WANTED names the baseline, NULL leaves it to the rule. Everything lives in ARENA.
+// WANTED names the baseline, NULL leaves it to the rule. PHASE: of a session of several phases, as
+// people name it; NULL: the first. Everything lives in ARENA.
 ETP_NODISCARD etp_status etp_sample_file_read(const char *path, const etp_str *given,
-                                              const char *wanted, etp_arena *arena,
-                                              etp_sample_file *out, etp_error *err);
+                                              const char *wanted, const char *phase,
+                                              etp_arena *arena, etp_sample_file *out,
+                                              etp_error *err);
+// " · decode@0 of prefill16, decode@0" behind the source; nothing without phases. NULL on out of
+// memory.
+const char *etp_sample_phase_words(const char *phase, const char *others, etp_arena *arena);
 // The answer of `etprof stats` about them. MARGIN 0: the default. Borrows PATH and GIVEN.
 ETP_NODISCARD etp_status etp_stats_answer_build(const char *path, const etp_str *given,
-                                                const char *baseline, double margin,
-                                                etp_arena *arena, etp_stats_answer *out,
-                                                etp_error *err);
+                                                const char *baseline, const char *phase,
+                                                double margin, etp_arena *arena,
+                                                etp_stats_answer *out, etp_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "show/counters.h"
 #include "show/json.h"
 #include "show/report.h"
+#include "study/stats/samples.h"
 
 // Launch by launch without blocks: kept apart by name, and never a verdict.
 static bool is_unpaired(const etp_stats_comparison *c)
@@ -228,6 +229,8 @@ static const etp_field k_drift_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_drift, k_drift_rows);
 static const etp_field k_answer_rows[] = {
+    FIELD("phase", TEXT, phase, "of the session that this is about; absent without phases",
+          .flags = ETP_ABSENT),
     MADE(NULL, OBJECT, first, "", .shape = &k_comparison),
     FIELD("blocks", UINT, stats.blocks, "complete ones"),
     FIELD("blocks_dropped", UINT, stats.blocks_dropped, "incomplete ones"),
@@ -537,7 +540,8 @@ static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena
 const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "statistics of samples");
-    etp_report_subtitle(r, "%s", a->source);
+    const char *phase = etp_sample_phase_words(a->phase, a->phases, arena);
+    etp_report_subtitle(r, "%s%s", a->source, phase ? phase : "");
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         add_headline(a, &a->stats.comparisons[i], r, arena);
     }

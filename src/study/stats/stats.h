@@ -13,6 +13,8 @@
 typedef struct etp_stats_answer {
     const char *source;   // file as given, "-" for standard input; not part of documents
     const etp_str *names; // [stats.n_arms]
+    // of a session of several that this is about, and the names of all; else NULL
+    const char *phase, *phases;
     etp_stats stats;
     // What a run folder knows besides; NULL and NAN for bare tables. Set by etp_stats_take_records.
     uint64_t (*slow)[ETP_SLOW_CAUSES]; // [stats.n_arms], slow iterations by cause

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs that are of one phase: stats, plan, convert and analyze with --phase, and the Python package's stats. What
+they say follows from the times that were chosen for each phase; arms of two phases are never held against each other.
+
+usage: test_outputs.py ETPROF SOURCE [LIBRARY]"""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders
+from checks import expect, finish
+
+ETPROF, SOURCE, LIBRARY = [*sys.argv[1:], ""][:3]
+TIMES = {"prefill 16": {"avx2": 1000000, "sse": 3000000}, "decode @0": {"avx2": 500000, "sse": 1000000},
+         "decode @32": {"avx2": 800000, "sse": 1000000}}
+# as it is asked for, the phase, the end of its arms' names, how much faster
+ASKED = [(None, "prefill 16", "prefill16", 3.0), ("prefill", "prefill 16", "prefill16", 3.0),
+         ("decode@0", "decode @0", "decode0", 2.0), ("decode @32", "decode @32", "decode32", 1.25)]
+
+
+def ask(*words, code=0):
+    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    expect(done.returncode == code, words, f"exit {done.returncode}, not {code}", done.stderr[-300:])
+    return done.stdout, done.stderr
+
+
+def phase_words(asked):
+    return ["--phase", asked] if asked else []
+
+
+def statistics(run, asked, name, end, ratio):
+    said = json.loads(ask("stats", run, *phase_words(asked), "--format", "json")[0])
+    word = name.replace(" ", "")
+    expect(said.get("phase") == word, name, "stats say their phase", said.get("phase"))
+    found = [(c["baseline"], c["candidate"], c["speedup"]["estimate"]) for c in said["comparisons"]]
+    expect(found == [(f"linux_sse_{end}", f"linux_avx2_{end}", ratio)], name, "stats compare its arms alone", found)
+    medians = {a["name"]: a["median_ns"] for a in said["arms"]}
+    expect(medians == {f"linux_{level}_{end}": ns for level, ns in TIMES[name].items()}, name, "its times", medians)
+    said = json.loads(ask("plan", run, *phase_words(asked), "--format", "json")[0])
+    found = [(c["baseline"], c["candidate"]) for c in said["comparisons"]]
+    expect(found == [(f"linux_sse_{end}", f"linux_avx2_{end}")] and said.get("phase"), name, "its plan", found)
+
+
+def views(run, asked, name, end):
+    for kind in ("chrome", "speedscope", "flame"):
+        text = ask("convert", run, "--to", kind, "-q", *phase_words(asked))[0]
+        expect(f"linux_avx2_{end}" in text, name, kind, "shows its arms", text[:200])
+        for other in {e for _, _, e, _ in ASKED} - {end}:
+            expect(f"_{other}\"" not in text and f"_{other}<" not in text, name, kind, "and no others", other)
+
+
+def analysis(run, asked, name, end, ratio):
+    table, said = ask("analyze", run, "--format", "csv", *phase_words(asked))
+    columns = next(csv.reader(io.StringIO(table)))
+    expect([c for c in columns if c.startswith("linux_")] == [f"linux_sse_{end}", f"linux_avx2_{end}"], name,
+           "operators of its arms", columns)
+    expect(("the table is of prefill 16" in said and "decode@32" in said) == (asked is None), name,
+           "a table of one phase says so where nobody asked for it", said)
+    if asked:
+        d = json.loads(ask("analyze", run, "--format", "json", *phase_words(asked))[0])
+        expect(d["phase"] == name and not d.get("phases"), name, "is a document of its own", str(d.get("phases"))[:80])
+        found = [c["speedup"]["estimate"] for c in d["comparisons"]]
+        expect(found == [ratio], name, "its speedup", found)
+        text = " ".join(ask("analyze", run, *phase_words(asked))[0].split())
+        expect(text.count("faster than SSE") == 1 and f"{name}: AVX2 is {ratio:.2f}× faster" in text, name, "alone",
+               text[:300])
+        own = f" --phase {end.replace('decode', 'decode@')}" if name != "prefill 16" else ""
+        expect(f"{run}{own} " in text + " " and ("--phase" in text) == bool(own), name, "a command about it names it",
+               text[-200:])
+
+
+def refused(run, plain):
+    for words in (["stats", run], ["plan", run], ["convert", run, "--to", "chrome"], ["analyze", run]):
+        said = ask(*words, "--phase", "decode", code=2)[1]
+        expect("several are of this kind" in said and "decode@0, decode@32" in said, words, "names what there is", said)
+    for words in (["stats", plain], ["plan", plain], ["convert", plain, "--to", "chrome"], ["analyze", plain]):
+        said = ask(*words, "--phase", "decode", code=2)[1]
+        expect("nothing here was measured in phases" in said, words, "has none", said)
+    said = ask("stats", run / "samples.csv", "--phase", "decode@0", code=2)[1]
+    expect("says no phases" in said, "a bare table", said)
+    said = ask("convert", run, "--to", "parquet", "--phase", "decode@0", code=2)[1]
+    expect("writes what is in the folders" in said, "rows of all phases", said)
+
+
+def package(run):
+    """The Python package asks the library the same."""
+    program = ("import sys, etprof; s = etprof.stats(sys.argv[1], phase=sys.argv[2]).comparisons; "
+               "print(len(s), s[0].candidate, f\"{s[0].speedup:g}\")")
+    for asked, _, end, ratio in ASKED[1:] if LIBRARY else ():
+        done = subprocess.run([sys.executable, "-c", program, run, asked], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": f"{SOURCE}/python", "ETPROF_LIBRARY": LIBRARY})
+        expect(done.stdout.split() == ["1", f"linux_avx2_{end}", f"{ratio:g}"], asked, done.stdout, done.stderr[-300:])
+
+
+with tempfile.TemporaryDirectory(prefix="etp-outputs-") as tmp:
+    place = pathlib.Path(tmp)
+    session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
+    without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
+    for chosen in ASKED:
+        statistics(session, *chosen)
+        views(session, *chosen[:3])
+        analysis(session, *chosen)
+    refused(session, without)
+    package(session)
+finish("each output about one phase")
