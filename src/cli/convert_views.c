@@ -129,23 +129,21 @@ etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena 
                           "no operator of the dump is in the program: is it the one that ran?");
 }
 
-// "same" when the interval leaves no room for either.
-static const char *verdict_of(const etp_ledger_row *row)
+// "Same" when the interval leaves no room for either.
+static etp_side_verdict verdict_of(const etp_ledger_row *row)
 {
     if (row->kind == ETP_ROW_INSERTED || row->kind == ETP_ROW_VANISHED) {
-        return etp_row_kind_name(row->kind);
+        return row->kind == ETP_ROW_INSERTED ? ETP_SIDE_INSERTED : ETP_SIDE_VANISHED;
     }
-    if (etp_ledger_row_slower(row)) {
-        return "slower";
-    }
-    if (etp_ledger_row_faster(row)) {
-        return "faster";
+    if (etp_ledger_row_slower(row) || etp_ledger_row_faster(row)) {
+        return etp_ledger_row_slower(row) ? ETP_SIDE_SLOWER : ETP_SIDE_FASTER;
     }
     if (row->hi_ns == ETP_NS_UNKNOWN) {
-        return "unknown";
+        return ETP_SIDE_UNKNOWN;
     }
     double enough = ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
-    return (double)row->lo_ns > -enough && (double)row->hi_ns < enough ? "same" : "unknown";
+    bool same = (double)row->lo_ns > -enough && (double)row->hi_ns < enough;
+    return same ? ETP_SIDE_SAME : ETP_SIDE_UNKNOWN;
 }
 
 static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint32_t arm,
@@ -158,7 +156,7 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     if (!ok || !op) {
         return ok;
     }
-    if (strcmp(verdict_of(row), "unknown") == 0) {
+    if (verdict_of(row) == ETP_SIDE_UNKNOWN) {
         ok = etp_slice_text(args, arena, "why",
                             row->hi_ns == ETP_NS_UNKNOWN
                                 ? ETP_STR("no interval")
@@ -212,7 +210,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
             .tracer = from->ties,
             .chain = op ? op->chain : -1,
             .instruction = op ? op->instruction : -1,
-            .verdict = op ? verdict_of(from) : NULL,
+            .verdict = op ? verdict_of(from) : ETP_SIDE_NONE,
             .there = {from->kind != ETP_ROW_INSERTED, from->kind != ETP_ROW_VANISHED},
             .ns = {from->baseline_ns,              from->candidate_ns            },
         };

@@ -37,21 +37,15 @@ static void metadata(etp_json *j, const char *what, size_t process, size_t track
 }
 
 // One of the colours that the viewers know by name.
-static const char *color_of(const char *verdict)
+static const char *color_of(etp_side_verdict verdict)
 {
-    static const char *const k_colors[][2] = {
-        {"faster",   "good"    },
-        {"vanished", "good"    },
-        {"slower",   "terrible"},
-        {"inserted", "bad"     },
-        {NULL,       NULL      }
+    static const char *const k_colors[ETP_SIDE_VERDICTS] = {
+        [ETP_SIDE_FASTER] = "good",
+        [ETP_SIDE_VANISHED] = "good",
+        [ETP_SIDE_SLOWER] = "terrible",
+        [ETP_SIDE_INSERTED] = "bad",
     };
-    for (size_t i = 0; k_colors[i][0]; i++) {
-        if (strcmp(verdict, k_colors[i][0]) == 0) {
-            return k_colors[i][1];
-        }
-    }
-    return NULL;
+    return k_colors[verdict];
 }
 
 static void slice_json(etp_json *j, const etp_slice *s, size_t process, size_t track)
@@ -61,7 +55,7 @@ static void slice_json(etp_json *j, const etp_slice *s, size_t process, size_t t
     microseconds(j, "dur", s->ns);
     etp_json_kv_str(j, "name", s->name);
     etp_json_kv_z(j, "cat", s->category);
-    if (s->verdict && color_of(s->verdict)) {
+    if (color_of(s->verdict)) {
         etp_json_kv_z(j, "cname", color_of(s->verdict));
     }
     etp_json_key(j, "args");
@@ -71,7 +65,7 @@ static void slice_json(etp_json *j, const etp_slice *s, size_t process, size_t t
         etp_json_kv_u64(j, "run", s->run);
     }
     if (s->verdict) {
-        etp_json_kv_z(j, "verdict", s->verdict);
+        etp_json_kv_z(j, "verdict", etp_side_verdict_name(s->verdict));
     }
     for (size_t i = 0; s->args && i < s->args->n; i++) {
         const etp_slice_arg *a = &s->args->items[i];

@@ -139,7 +139,7 @@ static void slice_begin(writer *w, const etp_slice *s, uint64_t track)
         annotate_number(w, "run", (int64_t)s->run);
     }
     if (s->verdict) {
-        annotate_text(w, "verdict", etp_str_from(s->verdict));
+        annotate_text(w, "verdict", etp_str_from(etp_side_verdict_name(s->verdict)));
     }
     for (size_t i = 0; s->args && i < s->args->n; i++) {
         const etp_slice_arg *a = &s->args->items[i];

@@ -4,6 +4,13 @@
 
 #include <stdio.h>
 
+const char *etp_side_verdict_name(etp_side_verdict v)
+{
+    static const char *const k_names[ETP_SIDE_VERDICTS] = {NULL,      "faster",   "slower",  "same",
+                                                           "unknown", "inserted", "vanished"};
+    return k_names[v];
+}
+
 typedef struct drawing {
     const etp_sides *sides;
     etp_arena *arena;
@@ -32,13 +39,12 @@ static uint64_t width(const etp_side_row *row, int side)
 
 static etp_str name_of(drawing *d, const etp_side_row *row)
 {
-    static const char *const k_said[] = {"faster", "slower", "inserted", "vanished", NULL};
-    for (size_t i = 0; row->verdict && k_said[i]; i++) {
-        if (strcmp(row->verdict, k_said[i]) == 0) {
-            const char *text =
-                etp_arena_printf(d->arena, "%.*s (%s)", ETP_STR_ARG(row->label), row->verdict);
-            return text ? etp_str_from(text) : row->label;
-        }
+    bool said = row->verdict != ETP_SIDE_NONE && row->verdict != ETP_SIDE_SAME &&
+                row->verdict != ETP_SIDE_UNKNOWN;
+    if (said) {
+        const char *text = etp_arena_printf(d->arena, "%.*s (%s)", ETP_STR_ARG(row->label),
+                                            etp_side_verdict_name(row->verdict));
+        return text ? etp_str_from(text) : row->label;
     }
     return row->label;
 }
@@ -129,7 +135,7 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
     etp_delegates delegates = {0};
     for (size_t i = 0; i < s->n_rows; i++) {
         const etp_side_row *row = &s->rows[i];
-        etp_stack stack = {.frames = {s->title}, .n_frames = 1, .verdict = row->verdict};
+        etp_stack stack = {.frames = {s->title}, .n_frames = 1};
         if (row->category) {
             etp_str under = ETP_STR("outside delegates");
             if (row->delegated) {

@@ -12,9 +12,9 @@ typedef struct etp_side_row {
     const char *category; // NULL: a sum, not an operator
     bool delegated, tracer;
     int32_t chain, instruction; // of operators
-    const char *verdict;        // faster, slower, same, unknown, inserted, vanished; NULL for sums
-    bool there[2];              // false: this side has no such operator
-    int64_t ns[2];              // per inference; sums may be negative
+    etp_side_verdict verdict;
+    bool there[2]; // false: this side has no such operator
+    int64_t ns[2]; // per inference; sums may be negative
     etp_slice_args args[2];
 } etp_side_row;
 

@@ -11,6 +11,18 @@
 #include "base/sink.h"
 #include "trace/ops.h"
 
+typedef enum etp_side_verdict { // on an operator, of the candidate
+    ETP_SIDE_NONE,              // a sum, or of one side alone
+    ETP_SIDE_FASTER,
+    ETP_SIDE_SLOWER,
+    ETP_SIDE_SAME,
+    ETP_SIDE_UNKNOWN,
+    ETP_SIDE_INSERTED,
+    ETP_SIDE_VANISHED,
+    ETP_SIDE_VERDICTS
+} etp_side_verdict;
+const char *etp_side_verdict_name(etp_side_verdict v); // "faster"; NULL of ETP_SIDE_NONE
+
 typedef struct etp_slice_arg {
     const char *key;
     etp_str text; // ptr NULL: `number` holds
@@ -25,8 +37,8 @@ typedef struct etp_slice_args { // grows by etp_slice_text and etp_slice_number
 typedef struct etp_slice {
     uint64_t start_ns, ns;
     etp_str name;
-    const char *category;       // "GEMM", "framework"
-    const char *verdict;        // NULL: none; "faster", "slower", "inserted", …
+    const char *category; // "GEMM", "framework"
+    etp_side_verdict verdict;
     const etp_slice_args *args; // may be shared by many slices; NULL: none
     uint64_t run;               // which execution of the file, from 1; 0: a mean over all
     uint32_t depth; // 0 at the top; a slice lies within the last one before it of less depth

@@ -14,7 +14,6 @@ typedef struct etp_stack {
     etp_str frames[ETP_STACK_FRAMES]; // outermost first
     size_t n_frames;
     uint64_t ns[2];
-    const char *verdict; // NULL: none
 } etp_stack;
 
 typedef struct etp_stacks {
