@@ -151,7 +151,7 @@ typedef struct pools {
 
 static pool configuration(const etp_profile_row *row, const etp_row_facts *f)
 {
-    pool p = {.base = row->parsed.base, .sum = {.kernel = UINT32_MAX}};
+    pool p = {.base = row->parsed.base, .sum = {.kernel = ETP_NO_INDEX}};
     const etp_value *input = etp_row_operand(f, 0), *weight = etp_row_operand(f, 1);
     p.one_row =
         input && row->parsed.category != ETP_CATEGORY_CONVOLUTION && etp_value_is_one_row(input);
@@ -177,9 +177,9 @@ static pool *pool_of(const pools *all, const pool *like)
 
 static void add_sampled(pool *p, const etp_kernel_op *op)
 {
-    bool own = op->sure >= MIXED && op->kernel != UINT32_MAX;
-    p->mixed = p->mixed || (own && p->sum.kernel != UINT32_MAX && p->sum.kernel != op->kernel);
-    p->sum.kernel = own && p->sum.kernel == UINT32_MAX ? op->kernel : p->sum.kernel;
+    bool own = op->sure >= MIXED && op->kernel != ETP_NO_INDEX;
+    p->mixed = p->mixed || (own && p->sum.kernel != ETP_NO_INDEX && p->sum.kernel != op->kernel);
+    p->sum.kernel = own && p->sum.kernel == ETP_NO_INDEX ? op->kernel : p->sum.kernel;
     p->sum.sure += op->sure;
     for (size_t k = 0; k < ETP_CODES; k++) {
         p->sum.sure_of[k] += op->sure_of[k];

@@ -82,7 +82,7 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         etp_kernel k = {.module = cell(&t, 0),
                         .build_id = cell(&t, 2),
                         .symbol = cell(&t, 6),
-                        .op = UINT32_MAX};
+                        .op = ETP_NO_INDEX};
         etp_str code = cell(&t, 7);
         k.machine = etp_machine_find(cell(&t, 1));
         k.has_bounds = !etp_str_eqz(cell(&t, 5), "none");
@@ -132,7 +132,7 @@ static uint32_t kernel_at(const reading *r, etp_str module, uint64_t address)
             return (uint32_t)(i - 1);
         }
     }
-    return UINT32_MAX;
+    return ETP_NO_INDEX;
 }
 
 // ---- operators ----
@@ -170,7 +170,7 @@ static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *er
     etp_kernel_op op = {.name = key.name,
                         .chain = (int32_t)key.chain,
                         .instruction = (int32_t)key.instruction,
-                        .kernel = UINT32_MAX};
+                        .kernel = ETP_NO_INDEX};
     ETP_NEED(ETP_PUSH(r->arena, &r->ops, op) &&
                  etp_index_insert(&r->op_index, r->arena, hash, *out),
              err, "operators");
@@ -188,11 +188,11 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, t->row.offset, "line %llu: no address",
                            (unsigned long long)t->row.line);
     }
-    uint32_t k = module.len ? kernel_at(r, module, address) : UINT32_MAX;
-    etp_code code = k != UINT32_MAX ? r->kernels.items[k].code : ETP_CODE_UNKNOWN;
+    uint32_t k = module.len ? kernel_at(r, module, address) : ETP_NO_INDEX;
+    etp_code code = k != ETP_NO_INDEX ? r->kernels.items[k].code : ETP_CODE_UNKNOWN;
     o->samples++;
     o->of[code]++;
-    if (k != UINT32_MAX) {
+    if (k != ETP_NO_INDEX) {
         r->kernels.items[k].samples++;
         if (r->kernels.items[k].evidence) {
             o->evidence++;
@@ -216,7 +216,7 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
         o->joined++;
         o->sure += sure;
         pair p = {op, k};
-        if (sure && k != UINT32_MAX && !ETP_PUSH(r->arena, &r->pairs, p)) {
+        if (sure && k != ETP_NO_INDEX && !ETP_PUSH(r->arena, &r->pairs, p)) {
             return etp_fail_nomem(err, "samples");
         }
     }
@@ -316,11 +316,11 @@ static etp_status put_in_order(reading *r, etp_error *err)
     }
     for (size_t i = 0; i < o->n_kernels; i++) {
         uint32_t *op = &o->kernels[i].op;
-        *op = *op == UINT32_MAX ? UINT32_MAX : new_o[*op];
+        *op = *op == ETP_NO_INDEX ? ETP_NO_INDEX : new_o[*op];
     }
     for (size_t i = 0; i < o->n_ops; i++) {
         uint32_t *k = &o->ops[i].kernel;
-        *k = *k == UINT32_MAX ? UINT32_MAX : new_k[*k];
+        *k = *k == ETP_NO_INDEX ? ETP_NO_INDEX : new_k[*k];
     }
     for (size_t i = 0; i < o->n_kernels; i++) {
         o->kernels[i].title = etp_kernel_name_make(o, &o->kernels[i], r->arena);

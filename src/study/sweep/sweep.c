@@ -161,7 +161,7 @@ static etp_status place_arms(builder *b, etp_error *err)
             .at = {c / (g->n[1] * g->n[2]), c / g->n[2] % g->n[1], c % g->n[2]},
             .arm = ETP_NO_INDEX
         };
-        column[c] = UINT32_MAX;
+        column[c] = ETP_NO_INDEX;
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         uint32_t at[ETP_FACTORS] = {ab->arms[a].model, level_index(out, ab->arms[a].level_name), 0};
