@@ -20,6 +20,28 @@ FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
     (r"\bgoto (?!done;)", "a goto goes to done", ()),
     (r"^\s*static (?!.*\bconst\b)[^(){}]*(=[^=].*|;)$", "a global that changes", ("src/os/posix/", "src/os/linux/")),
 )]
+# How docs/architecture.md says that something is not known: what other ways look like, and where they are something
+# else. Times of stats are below 0; an extent of numbers begins at the least there is.
+UNKNOWNS = [(re.compile(words), said, places) for words, said, places in (
+    (r"\bINT64_MIN\b", "a time that is not known is ETP_NS_UNKNOWN",
+     ("src/base/number.", "src/convert/parquet_group.c", "include/etprof/analysis.h")),
+    (r"_(ns|bytes)\b[^=<>!&|?]*(==|!=|(?<![=<>!])=|<|>|>=)\s*-1\b", "a time that is not known is ETP_NS_UNKNOWN",
+     ("src/stats/", "src/study/stats/", "include/etprof/stats.h")),
+    (r"\b(ratio|share|speedup|estimate)\b[^=<>!&|?]*(==|!=|(?<![=<>!])=)\s*-1\b", "a ratio that is not known is NAN",
+     ()),
+    (r"(==|!=|(?<![=<>!])=|return)\s*UINT32_MAX\b", "an index that is not known is ETP_NO_INDEX",
+     tuple(f"src/{room}/" for room in "base binary cli device document flatbuf formats inspect integrity isa library "
+           "machine mcp measure operators os playbooks program publish report roofs session stats store study/builds "
+           "study/stats trace wire".split()) + ("include/",)),
+)]
+# The words of an enum, as its table of names has them: they are compared as the enum. Where a word is compared, it is
+# somebody else's: of a file, of a command line, of the runner, the id of a check.
+NAMED = re.compile(r"^NAMES\(\w+,([^)]*)\)|const char \*etp_\w+_name\(etp_\w+ \w+\)\s*\{(.*?)\n\}", re.M | re.S)
+COMPARED = re.compile(r'\b(?:strcmp|etp_str_eqz)\s*\([^"]*, "([^"]+)"\)')
+READS_WORDS = {"binary/image.c": "x86_64 aarch64", "explain/kernels.c": "none", "isa/text.c": "none",
+               "inspect/kernels/binary.c": "aarch64", "kit/defects.c": "ok", "machine/doctor.c": "mask noise_floor",
+               "measure/launch.c": "mask", "session/session.c": "none", "stats/samples_csv.c": "timed control traced",
+               "trace/timeline.c": "portable"}
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
 # isa and roofs are about processors and are compiled into the runner too, so they may ask which one.
@@ -98,18 +120,32 @@ def words(root):
             if BANNED_CALLS.search(line):
                 problems.append(f"{where}:{number}: banned call: {line.strip()}")
             bare = STRING.sub('""', line)
-            problems += [f"{where}:{number}: {said}: {line.strip()}" for pattern, said, places in FORBIDDEN
+            problems += [f"{where}:{number}: {said}: {line.strip()}" for pattern, said, places in FORBIDDEN + UNKNOWNS
                          if pattern.search(bare) and not str(where).startswith(places or ("-",))]
             if PLATFORM.search(line) and room not in PLATFORM_ROOMS:
                 problems.append(f"{where}:{number}: platform test outside src/os")
     return problems
 
 
+def closed_sets(root):
+    """Words of enums that are compared as texts."""
+    texts = {p.relative_to(root / "src").as_posix(): p.read_text() for p in sorted((root / "src").rglob("*.c"))}
+    names = {word for text in texts.values() for table in NAMED.findall(text)
+             for word in re.findall(r'"([^"]+)"', "".join(table))}
+    problems = [f'src/{where}: "{word}" is a word of an enum: compare that'
+                for where, text in texts.items() for word in sorted({*COMPARED.findall(text)} & names)
+                if word not in READS_WORDS.get(where, "").split()]
+    known = {(where, word) for where, text in texts.items() for word in COMPARED.findall(text)}
+    return problems + [f"tests/tools/check_layers.py: READS_WORDS names {word} in {where}, where it is not compared"
+                       for where, given in READS_WORDS.items() for word in given.split()
+                       if (where, word) not in known]
+
+
 def main() -> int:
     root, rooms_txt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     allowed, private = rooms_of(rooms_txt)
     problems, files = walls(root, allowed, private)
-    problems += words(root)
+    problems += words(root) + closed_sets(root)
     for problem in problems:
         print(problem)
     print(f"{files} files in {len(allowed)} rooms, {len(problems)} problems")
