@@ -378,17 +378,46 @@ static const char *command_of(const etp_ab *ab, const char *recipe, etp_arena *a
     return etp_arena_printf(arena, "%.*s", (int)n, recipe);
 }
 
+// What a step saves, likely or at most.
+static double gain_ns(const etp_ab_fix *f)
+{
+    return (double)(f->expected_ns != ETP_NS_UNKNOWN ? f->expected_ns : f->hi_ns);
+}
+
+// One unit for all steps, that of the table above them where there is one, so that they are
+// compared at a glance; and digits that a decision needs.
+static unit unit_of_steps(const etp_ab *ab)
+{
+    parts all;
+    double largest = read_parts(ab, &all) ? fmax((double)all.before, (double)all.after) : 0;
+    for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
+        largest = fmax(largest, fabs(gain_ns(&ab->fixes.items[i])));
+    }
+    unit u = unit_for(largest);
+    u.decimals--;
+    return u;
+}
+
+// "−0.77 ms (28 %)", "at most 0.35 ms", "under 0.01 ms (0 %)"
+static const char *gain_text(const etp_ab_fix *f, const unit *u, etp_arena *arena)
+{
+    double ns = gain_ns(f), least = pow(10, -u->decimals);
+    bool likely = f->expected_ns != ETP_NS_UNKNOWN, visible = fabs(ns) / u->ns >= least / 2;
+    const char *time =
+        visible ? in_unit(arena, u, ns) : etp_arena_printf(arena, "%.*f", u->decimals, least);
+    const char *sign = !visible ? "under " : likely ? "−" : "at most ";
+    return likely
+               ? etp_arena_printf(arena, "%s%s %s (%.0f %%)", sign, time, u->name, 100 * f->share)
+               : etp_arena_printf(arena, "%s%s %s", sign, time, u->name);
+}
+
 static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
+    const unit u = unit_of_steps(ab);
     for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
-        char t[ETP_NUMBER_CHARS];
-        bool likely = f->expected_ns != ETP_NS_UNKNOWN;
-        etp_format_ns((double)(likely ? f->expected_ns : f->hi_ns), t);
-        const char *gain = likely ? etp_arena_printf(arena, "−%s (%.0f %%)", t, 100 * f->share)
-                                  : etp_arena_printf(arena, "at most %s", t);
         const char *command = command_of(ab, f->recipe, arena);
-        etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
+        etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain_text(f, &u, arena),
                         subject_of(f->text, arena), command ? command : f->recipe, command != NULL);
     }
 }

@@ -140,6 +140,21 @@ def figures(text):
     return rows
 
 
+def held_steps(name, fixes, text):
+    """Each step's gain stands in the unit of the table above, with at most three digits, as the document has it."""
+    unit = re.search(r"^Where it \w+(?: from,)? +(\S+)", text, re.M).group(1)
+    steps = re.findall(r"^  (N\d+) +(−|at most |under )([\d.]+) (\S+) ", text, re.M)
+    expect(len(steps) == min(len(fixes), 3), name, "steps without a gain", steps, len(fixes))
+    for (label, sign, figure, shown), fix in zip(steps, fixes):
+        known = fix["gain_ns"] if sign == "at most " else fix["estimate_ns"]
+        ns = known["hi"] if isinstance(known, dict) else known[-1] if isinstance(known, list) else known
+        scale, half = {"s": 1e9, "ms": 1e6, "µs": 1e3}[shown], 0.51 * 10 ** -len(figure.partition(".")[2])
+        expect(label == fix["id"] and shown == unit and len(figure.replace(".", "").lstrip("0")) <= 3, name, label,
+               figure, shown, unit)
+        expect(abs(ns) < float(figure) * scale if sign == "under " else abs(ns / scale - float(figure)) <= half, name,
+               label, figure, shown, ns)
+
+
 def held_against_document(name, folder, text):
     document = json.loads(run("analyze", folder, "--format", "json")[0])
     c = document["comparisons"][0]
@@ -160,6 +175,7 @@ def held_against_document(name, folder, text):
             expect(all(abs(x * unit - y) <= half * unit for x, y in zip(rows[category["category"]], ns)), name,
                    category["category"], rows[category["category"]], ns)
     expect(abs(before - after - saved) <= 3 * half, name, "the whole gain", before, after, saved)
+    held_steps(name, document["next_fixes"], text)
 
 
 with tempfile.TemporaryDirectory() as tmp:
@@ -254,7 +270,8 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
 for dump in ("mixed_xnnpack_fp32", "linear_portable_fp32"):
-    look(dump, "analyze", DATA / f"{dump}.etdump")
+    about = ("analyze", DATA / f"{dump}.etdump")
+    held_steps(dump, json.loads(run(*about, "--format", "json")[0])["next_fixes"], look(dump, *about))
 many = ("analyze", DATA / "fixes/decode_token.etdump", "--pte", DATA / "fixes/decode_token.pte")
 expect(len(re.findall(r"^N\d+ +[a-z_]+ ", run(*many, "--full")[0], re.M)) > 3, "many steps", "the case has no more")
 expect(len(re.findall(r"^  N\d+ ", look("many steps", *many), re.M)) == 3, "many steps", "not the three first")
