@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import dataclasses
+import functools
 import os
 import tempfile
 import weakref
@@ -89,7 +90,23 @@ def write_part(paths: Sequence[str], known: Known | None, staged: str | os.PathL
     """The rows of PATHS as the NUMBER-th files of Parquet below STAGED."""
     with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch, Rows(paths, scratch, known) as rows:
         rows.write(staged, keys, part_name(number))
-        return Part(rows.ids(), {table: n for table in TABLES if (n := rows.count(table))})
+        part = Part(rows.ids(), {table: n for table in TABLES if (n := rows.count(table))})
+    _give_back()
+    return part
+
+
+@functools.cache
+def _trim() -> Any:
+    """glibc's, where that is the C library."""
+    return getattr(c.CDLL(None), "malloc_trim", None)
+
+
+def _give_back() -> None:
+    """What the rows of one chunk took goes back to the system: the next ones touch other pages of it, and the job
+    would grow with the number of its sources, up to twice what a chunk takes."""
+    trim = _trim()
+    if trim:
+        trim(0)
 
 
 def part_name(number: int) -> str:
