@@ -179,7 +179,7 @@ def test_disk(tmp):
     expect(done.returncode == 5, "standard output is full", done.returncode, done.stderr)
 
 
-SANITIZED = b"__asan_init" in pathlib.Path(ETPROF).read_bytes()
+SANITIZED = any(name in pathlib.Path(ETPROF).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 with tempfile.TemporaryDirectory() as folder:
     for test in (test_tables, test_operators, test_phases, test_many, test_threads, test_no_rows, test_names,
                  test_damage, test_disk):

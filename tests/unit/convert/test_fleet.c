@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a fleet's sources, each read once. Expected counts: the Inspector's table of the dump,
 // the lines of the example's samples.csv.
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,6 +169,60 @@ static void test_empty(void **state)
     assert_string_equal(etp_fleet_table_name(ETP_FLEET_TABLES), "");
 }
 
+enum { READERS = 4 };
+
+typedef struct reader {
+    pthread_t id;
+    etp_fleet_known *known;
+    int added; // ids that nobody had added before
+    bool bad;
+} reader;
+
+static void *read_known(void *data)
+{
+    static const char *const k_sources[] = {DUMP, RUN, DUMP};
+    reader *r = data;
+    for (int round = 0; round < 3 && !r->bad; round++) {
+        etp_fleet *fleet = NULL;
+        etp_error err;
+        if (etp_fleet_read_new(k_sources, 3, r->known, "/tmp", &fleet, &err) != ETP_OK) {
+            r->bad = true;
+            break;
+        }
+        for (size_t i = 0; i < 3; i++) {
+            const char *id = etp_fleet_source_id(fleet, i);
+            bool added = false;
+            r->bad = r->bad || (id && etp_fleet_known_add(r->known, id, &added, &err) != ETP_OK);
+            r->added += added;
+        }
+        etp_fleet_close(fleet);
+    }
+    return NULL;
+}
+
+// Workers read with what is known while others add to it: each of the two sources is new once. A
+// race shows under the thread sanitizer (scripts/check --threads).
+static void test_threads(void **state)
+{
+    (void)state;
+    reader readers[READERS] = {0};
+    etp_fleet_known *known;
+    etp_error err;
+    int added = 0;
+    assert_int_equal(etp_fleet_known_new(&known, &err), ETP_OK);
+    for (size_t i = 0; i < READERS; i++) {
+        readers[i].known = known;
+        assert_int_equal(pthread_create(&readers[i].id, NULL, read_known, &readers[i]), 0);
+    }
+    for (size_t i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_join(readers[i].id, NULL), 0);
+        assert_false(readers[i].bad);
+        added += readers[i].added;
+    }
+    assert_int_equal(added, 2);
+    etp_fleet_known_close(known);
+}
+
 static void test_id(void **state)
 {
     (void)state;
@@ -182,8 +237,9 @@ static void test_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),  cmocka_unit_test(test_damaged), cmocka_unit_test(test_new),
-        cmocka_unit_test(test_write), cmocka_unit_test(test_empty),   cmocka_unit_test(test_id),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_damaged), cmocka_unit_test(test_new),
+        cmocka_unit_test(test_write),   cmocka_unit_test(test_empty),   cmocka_unit_test(test_id),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
