@@ -541,6 +541,27 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     return ETP_OK;
 }
 
+// Absolute path and SHA-256 of the file PATH, which people know as WHAT.
+static etp_status hashed_file(const char *path, const char *what, etp_arena *arena,
+                              const char **out_path, const char **out_sha256, etp_error *err)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes;
+    ETP_TRY(absolute_file(path, what, arena, out_path, err));
+    ETP_TRY(etp_run_hash_file(*out_path, hex, &bytes, err));
+    *out_sha256 = etp_arena_strdup(arena, etp_str_from(hex));
+    return *out_sha256 ? ETP_OK : etp_fail_nomem(err, what);
+}
+
+static etp_status read_tokenizer(const etp_session_plan_options *o, etp_arena *arena,
+                                 etp_session_plan *out, etp_error *err)
+{
+    return o->settings.tokenizer
+               ? hashed_file(o->settings.tokenizer, "tokenizer", arena, &out->settings.tokenizer,
+                             &out->tokenizer_sha256, err)
+               : ETP_OK;
+}
+
 static etp_status read_library(const etp_session_plan_options *o, etp_arena *arena,
                                etp_session_plan *out, etp_error *err)
 {
@@ -552,13 +573,8 @@ static etp_status read_library(const etp_session_plan_options *o, etp_arena *are
                         "--kernels-lib is loaded by etprof's own runner: leave out --runner, or "
                         "build the kernels into yours");
     }
-    char hex[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes;
-    ETP_TRY(absolute_file(o->settings.kernels_lib, "library of kernels", arena,
-                          &out->settings.kernels_lib, err));
-    ETP_TRY(etp_run_hash_file(out->settings.kernels_lib, hex, &bytes, err));
-    out->kernels_lib_sha256 = etp_arena_strdup(arena, etp_str_from(hex));
-    return out->kernels_lib_sha256 ? ETP_OK : etp_fail_nomem(err, "the library");
+    return hashed_file(o->settings.kernels_lib, "library of kernels", arena,
+                       &out->settings.kernels_lib, &out->kernels_lib_sha256, err);
 }
 
 etp_status etp_session_plan_make(const etp_session_plan_options *options, const etp_device *device,
@@ -580,10 +596,7 @@ etp_status etp_session_plan_make(const etp_session_plan_options *options, const 
         ETP_TRY(
             absolute_file(options->settings.data, "data file", arena, &out->settings.data, err));
     }
-    if (options->settings.tokenizer) {
-        ETP_TRY(absolute_file(options->settings.tokenizer, "tokenizer", arena,
-                              &out->settings.tokenizer, err));
-    }
+    ETP_TRY(read_tokenizer(options, arena, out, err));
     ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, device, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);

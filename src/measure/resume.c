@@ -174,6 +174,11 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
         !etp_str_eqz(library, p->kernels_lib_sha256 ? p->kernels_lib_sha256 : "")) {
         return changed("the library of --kernels-lib", err);
     }
+    etp_str tokenizer = old->tokenizer_sha256;
+    if (tokenizer.len > 0 &&
+        !etp_str_eqz(tokenizer, p->tokenizer_sha256 ? p->tokenizer_sha256 : "")) {
+        return changed("the tokenizer", err);
+    }
     bool same = old->builds.n == p->n_builds;
     for (size_t i = 0; same && i < old->builds.n; i++) {
         same = etp_str_eq(old->builds.items[i].sha256, p->builds[i].sha256);

@@ -31,6 +31,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->emulated = s->device->info.emulated;
     r->settings = p->settings;
     r->kernels_lib_sha256 = etp_str_from(p->kernels_lib_sha256);
+    r->tokenizer_sha256 = etp_str_from(p->tokenizer_sha256);
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
     for (size_t i = 0; i < p->n_models; i++) {

@@ -96,6 +96,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     bool blocks_exact;              // asked for: lost blocks are not made up for
     etp_settings settings;          // seed drawn, blocks and inputs chosen, paths absolute
     const char *kernels_lib_sha256; // hex, NULL without a library
+    const char *tokenizer_sha256;   // likewise
     uint64_t timeout_ns;
     etp_device_cpu cpu;
     etp_inputs *inputs; // of each model

@@ -342,6 +342,8 @@ static const etp_field k_plan_rows[] = {
     FIELD(NULL, OBJECT, settings, "", .shape = &k_etp_plan_settings),
     FIELD("kernels_lib_sha256", STR, kernels_lib_sha256, "of the library kernels_lib",
           .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
+    FIELD("tokenizer_sha256", STR, tokenizer_sha256, "of the file tokenizer",
+          .flags = ETP_ABSENT | ETP_EMPTY | ETP_LATER),
     FIELD("asked", OBJECT, settings, "0: each launch's pilot finds it",
           .shape = &k_etp_requested_settings, .flags = ETP_LATER),
     GROUP(NULL, &k_phases, "", .when = has_phases, .flags = ETP_ABSENT),

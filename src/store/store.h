@@ -264,6 +264,7 @@ typedef struct etp_run {
     // plan
     etp_settings settings;      // blocks: the goal; with a budget the most that could be
     etp_str kernels_lib_sha256; // of settings.kernels_lib, hex; empty: none, or an older folder
+    etp_str tokenizer_sha256;   // of settings.tokenizer, likewise
     uint32_t control_blocks;
     uint32_t baseline; // index of the baseline arm; with phases, of the first
     struct {

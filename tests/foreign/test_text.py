@@ -6,6 +6,7 @@ Expected are the planted times: three (prefill) and two (decode) times as long w
 
 usage: test_text.py ETPROF"""
 import csv
+import hashlib
 import json
 import os
 import pathlib
@@ -55,6 +56,20 @@ class Text(unittest.TestCase):
 
     def notes(self):
         return {n["id"]: n["text"] for n in self.manifest().get("notes", [])}
+
+    def test_another_tokenizer(self):
+        """Its hash is kept, and a session does not go on with another: a prompt would be other tokens."""
+        self.assertIn(self.ab("--prefill", "16", blocks=1), (0, 3), self.stderr)
+        kept = self.manifest()["plan"]
+        self.assertEqual(kept.get("tokenizer_sha256"), hashlib.sha256(b"words\n").hexdigest())
+        for content, status in (("bytes\n", 2), ("words\n", 0)):
+            (self.dir / "tokenizer").write_text(content)
+            done = subprocess.run([ETPROF, "ab", "--extend", "run", "--blocks", "1", "--quiet"], cwd=self.dir,
+                                  capture_output=True, text=True, timeout=600)
+            self.assertEqual(done.returncode in (0, 3), status == 0, done.stderr)
+            if status:
+                self.assertIn("the tokenizer changed since this session began: start a new one", done.stderr)
+                self.assertEqual(self.manifest()["blocks_done"], 1)
 
     def test_prefill_and_decode(self):
         self.assertEqual(self.ab("--prefill", "16", "--decode", "8", blocks=8), 0, self.stderr)
