@@ -6,12 +6,12 @@
 #include "base/buffer.h"
 #include "base/shell.h"
 
-const char *etp_ab_phase_word(const char *name, etp_arena *arena)
+static const char *without(const char *name, const char *left_out, etp_arena *arena)
 {
     char *word = etp_arena_strdup(arena, etp_str_from(name));
     size_t n = 0;
     for (size_t i = 0; word && word[i]; i++) {
-        if (word[i] != ' ') {
+        if (!strchr(left_out, word[i])) {
             word[n++] = word[i];
         }
     }
@@ -19,6 +19,16 @@ const char *etp_ab_phase_word(const char *name, etp_arena *arena)
         word[n] = '\0';
     }
     return word;
+}
+
+const char *etp_ab_phase_word(const char *name, etp_arena *arena)
+{
+    return without(name, " ", arena);
+}
+
+const char *etp_ab_phase_file_word(const char *name, etp_arena *arena)
+{
+    return without(name, " @", arena);
 }
 
 const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena)

@@ -7,6 +7,8 @@
 
 // "decode@256" of "decode @256": a name that is one word. NULL on out of memory.
 const char *etp_ab_phase_word(const char *name, etp_arena *arena);
+// "decode256" of "decode @256", as in the names of its experiments and files. NULL likewise.
+const char *etp_ab_phase_file_word(const char *name, etp_arena *arena);
 // The names of all of AB's phases, for an error. NULL on out of memory.
 const char *etp_ab_phase_words(const etp_ab *ab, etp_arena *arena);
 

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/path.h"
+#include "compare/phases.h"
 #include "kit/parts.h"
 #include <etprof/etdump.h>
 
@@ -418,22 +419,6 @@ static bool has_timelines(const etp_run *run)
     return found;
 }
 
-// "decode256" of "decode @256", as in the names of its experiments.
-static const char *phase_word(const char *name, etp_arena *arena)
-{
-    char *word = etp_arena_strdup(arena, etp_str_from(name));
-    size_t n = 0;
-    for (size_t i = 0; word && word[i]; i++) {
-        if (word[i] != ' ' && word[i] != '@') {
-            word[n++] = word[i];
-        }
-    }
-    if (word) {
-        word[n] = '\0';
-    }
-    return word;
-}
-
 // The phase of SESSION, called NAME when it is not the first.
 static etp_status write_phase(const etp_ab_session *session, const char *name, etp_arena *arena,
                               etp_kit *kit, etp_error *err)
@@ -442,7 +427,7 @@ static etp_status write_phase(const etp_ab_session *session, const char *name, e
     kit->ab = etp_ab_answer(session);
     kit->run = etp_ab_run(session);
     kit->arena = arena;
-    kit->phase = name ? phase_word(name, arena) : NULL;
+    kit->phase = name ? etp_ab_phase_file_word(name, arena) : NULL;
     return name && !kit->phase ? etp_fail_nomem(err, name) : write_all(kit, err);
 }
 

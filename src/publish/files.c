@@ -2,6 +2,7 @@
 // Writing the derived files of a run folder.
 #include "publish/files.h"
 
+#include "compare/phases.h"
 #include "inspect/kernels/kernels.h"
 #include "kit/files.h"
 #include "show/json.h"
@@ -90,6 +91,34 @@ static etp_status write_builds(const etp_ab_session *session, writer *w, etp_err
     return st;
 }
 
+// The pictures of AB's report, each name behind PREFIX.
+static etp_status write_pictures(const etp_ab *ab, const etp_report *report, const char *prefix,
+                                 writer *w, etp_error *err)
+{
+    const char *latency = etp_arena_printf(w->arena, "%slatency_comparison.svg", prefix),
+               *stacked = etp_arena_printf(w->arena, "%soperator_breakdown_stacked.svg", prefix);
+    ETP_NEED(latency && stacked, err, "pictures");
+    w->report = report;
+    if (has_latency(ab)) {
+        ETP_TRY(render(w, latency, ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
+    }
+    return ab->n_categories ? render(w, stacked, ETP_FORMAT_SVG, ETP_AB_CHART_BREAKDOWN, err)
+                            : ETP_OK;
+}
+
+// The first phase's have the names of a session without any.
+static etp_status write_phase_pictures(const etp_ab *ab, writer *w, etp_error *err)
+{
+    for (size_t i = 1; i < ab->n_phases; i++) {
+        const etp_ab *one = ab->phases[i].ab;
+        const char *word = etp_ab_phase_file_word(ab->phases[i].name, w->arena);
+        const char *prefix = word ? etp_arena_printf(w->arena, "%s_", word) : NULL;
+        ETP_NEED(prefix, err, "pictures");
+        ETP_TRY(write_pictures(one, etp_ab_report(one, w->arena), prefix, w, err));
+    }
+    return ETP_OK;
+}
+
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
@@ -99,15 +128,8 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     ETP_TRY(run && run->settings.knee > 0 ? write_sweep(session, w, err)
             : etp_builds_is(session)      ? write_builds(session, w, err)
                                           : write_pages(w, plain, err));
-    w->report = plain;
-    if (has_latency(ab)) {
-        ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
-    }
-    if (ab->n_categories) {
-        ETP_TRY(render(w, "operator_breakdown_stacked.svg", ETP_FORMAT_SVG, ETP_AB_CHART_BREAKDOWN,
-                       err));
-    }
-    return ETP_OK;
+    ETP_TRY(write_pictures(ab, plain, "", w, err));
+    return write_phase_pictures(ab, w, err);
 }
 
 etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, etp_error *err)

@@ -88,24 +88,58 @@ static etp_status judge_row(const etp_ab_comparison *c1, const etp_ab_comparison
     return ETP_OK;
 }
 
+// Of all phases of a session: their arms have names of their own.
+static const etp_ab *phase_of(const etp_ab *ab, size_t i)
+{
+    return i == 0 ? ab : ab->phases[i].ab;
+}
+
+static size_t phases_of(const etp_ab *ab)
+{
+    return ab->n_phases > 1 ? ab->n_phases : 1;
+}
+
+static const etp_ab_comparison *find_in_all(const etp_ab *ab, const etp_rerun_row *row)
+{
+    const etp_ab_comparison *found = NULL;
+    for (size_t i = 0; i < phases_of(ab) && !found; i++) {
+        found = find(phase_of(ab, i), row->baseline, row->candidate);
+    }
+    return found;
+}
+
+static etp_status compare_phase(const etp_ab *phase, const etp_ab *second, etp_arena *arena,
+                                etp_rerun *out, etp_error *err)
+{
+    for (size_t i = 0; i < phase->n_comparisons; i++) {
+        const etp_ab_comparison *c = &phase->comparisons[i];
+        etp_rerun_row *row = &out->rows[out->n_rows++];
+        *row = (etp_rerun_row){
+            .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),
+            .candidate = etp_arena_strdup(arena, etp_str_from(phase->arms[c->candidate].name))};
+        ETP_NEED(row->baseline && row->candidate, err, "the comparison");
+        ETP_TRY(judge_row(c, find_in_all(second, row), out->margin, arena, row, err));
+    }
+    return ETP_OK;
+}
+
 etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double margin,
                              etp_arena *arena, etp_rerun *out, etp_error *err)
 {
     *out = (etp_rerun){.margin = margin > 0 ? margin : ETP_RERUN_MARGIN};
-    out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, first->n_comparisons + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < phases_of(first); i++) {
+        n += phase_of(first, i)->n_comparisons;
+    }
+    out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, n + 1);
     ETP_NEED(out->rows, err, "the comparison");
-    bool any_not = false, all = first->n_comparisons > 0;
-    for (size_t i = 0; i < first->n_comparisons; i++) {
-        const etp_ab_comparison *c = &first->comparisons[i];
-        etp_rerun_row *row = &out->rows[out->n_rows++];
-        *row = (etp_rerun_row){
-            .baseline = etp_arena_strdup(arena, etp_str_from(first->arms[c->baseline].name)),
-            .candidate = etp_arena_strdup(arena, etp_str_from(first->arms[c->candidate].name))};
-        ETP_NEED(row->baseline && row->candidate, err, "the comparison");
-        ETP_TRY(judge_row(c, find(second, row->baseline, row->candidate), out->margin, arena, row,
-                          err));
-        any_not = any_not || row->verdict == ETP_RERUN_NOT;
-        all = all && row->verdict == ETP_RERUN_REPRODUCED;
+    for (size_t i = 0; i < phases_of(first); i++) {
+        ETP_TRY(compare_phase(phase_of(first, i), second, arena, out, err));
+    }
+    bool any_not = false, all = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        any_not = any_not || out->rows[i].verdict == ETP_RERUN_NOT;
+        all = all && out->rows[i].verdict == ETP_RERUN_REPRODUCED;
     }
     out->verdict = any_not ? ETP_RERUN_NOT : all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
     const char *a = first->arms[0].runner_sha256, *b = second->arms[0].runner_sha256;

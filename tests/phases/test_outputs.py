@@ -76,6 +76,18 @@ def analysis(run, asked, name, end, ratio):
                text[-200:])
 
 
+def pictures(run):
+    """Each phase has its pictures; times of no other are in one."""
+    subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, check=True)
+    said = {"": ("3.000 ms", "1.000 ms"), "decode0_": ("1.000 ms", "0.500 ms"), "decode32_": ("1.000 ms", "0.800 ms")}
+    for prefix, times in said.items():
+        path = run / f"{prefix}latency_comparison.svg"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for one in sorted({t for both in said.values() for t in both}):
+            expect((f">{one}<" in text) == (one in times), path.name, "has its own times", one)
+        expect((run / f"{prefix}operator_breakdown_stacked.svg").exists(), prefix, "has its breakdown")
+
+
 def refused(run, plain):
     for words in (["stats", run], ["plan", run], ["convert", run, "--to", "chrome"], ["analyze", run]):
         said = ask(*words, "--phase", "decode", code=2)[1]
@@ -107,6 +119,7 @@ with tempfile.TemporaryDirectory(prefix="etp-outputs-") as tmp:
         statistics(session, *chosen)
         views(session, *chosen[:3])
         analysis(session, *chosen)
+    pictures(session)
     refused(session, without)
     package(session)
 finish("each output about one phase")

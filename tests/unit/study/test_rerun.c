@@ -68,8 +68,57 @@ static void rounding(void **state)
     }
 }
 
+// A session whose prompt is FIRST times as fast and whose decoding LATER times.
+static void two_phases(double first, double later, etp_ab_arm arms[4], etp_ab_comparison c[2],
+                       etp_ab_phase phases[2], etp_ab ab[2])
+{
+    static const char *const k_names[] = {"avx2_prefill16", "sse_prefill16", "avx2_decode0",
+                                          "sse_decode0"};
+    const double estimates[] = {first, later};
+    for (int i = 0; i < 4; i++) {
+        arms[i] = (etp_ab_arm){.name = k_names[i], .runner_sha256 = "ab"};
+    }
+    for (int i = 0; i < 2; i++) {
+        etp_rerun_ratio r = ten_blocks(estimates[i]);
+        c[i] = (etp_ab_comparison){.baseline = 1,
+                                   .candidate = 0,
+                                   .estimate = r.estimate,
+                                   .lo = r.lo,
+                                   .hi = r.hi,
+                                   .blocks = r.blocks};
+        ab[i] =
+            (etp_ab){.arms = &arms[2 * i], .n_arms = 2, .comparisons = &c[i], .n_comparisons = 1};
+        phases[i] = (etp_ab_phase){.ab = &ab[i]};
+    }
+    ab[0].phases = phases;
+    ab[0].n_phases = 2;
+}
+
+static void phases(void **state)
+{
+    (void)state;
+    etp_ab_arm arms[2][4];
+    etp_ab_comparison comparisons[2][2];
+    etp_ab_phase list[2][2];
+    etp_ab sessions[2][2];
+    etp_arena arena = {0};
+    etp_rerun rerun;
+    two_phases(3, 2, arms[0], comparisons[0], list[0], sessions[0]);
+    two_phases(3, 2.6, arms[1], comparisons[1], list[1], sessions[1]); // only decoding changed
+    assert_int_equal(etp_rerun_compare(sessions[0], sessions[1], 0.05, &arena, &rerun, NULL),
+                     ETP_OK);
+    assert_int_equal(rerun.n_rows, 2);
+    assert_string_equal(rerun.rows[1].candidate, "avx2_decode0");
+    assert_int_equal(rerun.rows[0].verdict, ETP_RERUN_REPRODUCED);
+    assert_int_equal(rerun.rows[1].verdict, ETP_RERUN_NOT);
+    assert_true(fabs(rerun.rows[1].change.estimate - 1.3) < 1e-9);
+    assert_int_equal(rerun.verdict, ETP_RERUN_NOT);
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(welch), cmocka_unit_test(rounding)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(welch), cmocka_unit_test(phases),
+                                       cmocka_unit_test(rounding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
