@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/say.h"
@@ -30,8 +31,10 @@ static const etp_opt k_unpack_options[] = {
 
 static void say(const etp_cli *cli, const char *made, const etp_pack_count *count)
 {
+    char size[ETP_NUMBER_CHARS];
     if (!cli->quiet) {
-        etp_say("%s: %u files, %llu bytes\n", made, count->files, (unsigned long long)count->bytes);
+        etp_say("%s: %u files, together %s\n", made, count->files,
+                etp_format_bytes(count->bytes, size));
     }
 }
 

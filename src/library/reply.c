@@ -6,9 +6,11 @@
 
 #include "base/buffer.h"
 #include "base/number.h"
+#include "base/shell.h"
 #include "library/handle.h"
 #include "library/reply_files.h"
 #include "library/sized.h"
+#include "os/os.h"
 #include "publish/shown.h"
 #include "show/report.h"
 
@@ -30,6 +32,20 @@ static etp_status check_list(const char *const *items, size_t n, const char *wha
     return ETP_OK;
 }
 
+// The folder of a session is the first thing that its owner sees, so he names it here, too.
+static etp_status check_is_file(const char *path, etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_status st = ETP_OK;
+    if (etp_os_is_dir(path)) {
+        const char *read_by = etp_shell_command(&arena, "etprof analyze %s", path);
+        st = etp_fail(err, ETP_IO, "%s is a folder, not a file; sessions and their recordings: %s",
+                      path, read_by ? read_by : "etprof analyze");
+    }
+    etp_arena_dispose(&arena);
+    return st;
+}
+
 static etp_status check(const etp_question *q, etp_error *err)
 {
     if ((unsigned)q->kind >= ETP_QUESTIONS) {
@@ -40,6 +56,10 @@ static etp_status check(const etp_question *q, etp_error *err)
     ETP_TRY(check_list(q->changes, q->n_changes, "change", err));
     if (q->n_paths == 0 || (q->n_paths > 1 && q->kind != ETP_QUESTION_WHATIF)) {
         return etp_fail(err, ETP_USAGE, "%zu paths where one is asked about", q->n_paths);
+    }
+    if (q->kind == ETP_QUESTION_OPS || q->kind == ETP_QUESTION_INSPECT ||
+        q->kind == ETP_QUESTION_INSPECTOR) {
+        ETP_TRY(check_is_file(q->paths[0], err));
     }
     return isfinite(q->margin) && q->margin >= 0
                ? ETP_OK
