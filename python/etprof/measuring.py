@@ -60,6 +60,8 @@ class _Session:
         self.latest: Progress | None = None
         self.messages: list[str] = []
         self.problem: BaseException | None = None
+        self.ended = threading.Event()
+        self.ended.set()
         self.handle = c.c_void_p()
         # The callbacks live as long as the session: the library keeps no reference that Python counts.
         self.callbacks = lib.MeasurementCallbacks(progress=lib.ON_PROGRESS(self._progress),
@@ -80,25 +82,37 @@ class _Session:
             lib.call("etp_measurement_run", self.handle)
         except BaseException as e: # noqa: B036 - raised again on the caller's thread
             self.problem = e
+        finally:
+            self.ended.set()
 
     def run(self, show: Callable[[Progress], None] | None) -> lib.MeasurementSummary:
         """Measures. Whatever stops the waiting ends the session first; what is whole stays in its folder."""
         worker = threading.Thread(target=self._run, name="etprof")
-        worker.start()
         shown = None
+        self.ended.clear()
         try:
-            while worker.is_alive():
-                worker.join(0.1)
+            worker.start()
+            while not self.ended.wait(0.1):
                 if show and self.latest is not shown and self.latest is not None:
                     shown = self.latest
                     show(shown)
-        except BaseException:
-            lib.function("etp_measurement_cancel")(self.handle)
-            worker.join()
-            raise
+        finally:
+            if worker.ident is None: # no thread could be had
+                self.ended.set()
+            self.end()
         if self.problem:
             raise self.problem
         return self.about()
+
+    def end(self) -> None:
+        """Waits until nothing is measured, however often Ctrl-C is pressed. A thread is no witness: before Python 3.13
+        a join that is interrupted takes it for ended."""
+        while not self.ended.is_set():
+            try:
+                lib.function("etp_measurement_cancel")(self.handle)
+                self.ended.wait()
+            except KeyboardInterrupt:
+                pass # a launch that is being ended takes its moment
 
     def about(self) -> lib.MeasurementSummary:
         result = lib.MeasurementSummary()
@@ -106,6 +120,7 @@ class _Session:
         return result
 
     def close(self) -> None:
+        self.end()
         lib.function("etp_measurement_destroy")(self.handle)
 
 
@@ -135,6 +150,7 @@ def _measure(options: lib.MeasurementOptions, progress: bool | Callable[[Progres
         finally:
             line.end()
     except KeyboardInterrupt:
+        session.end()
         folder = str(session.about().folder)
         go_on = f"; etprof.resume({folder!r}) goes on" if folder else ""
         raise errors.Interrupted(f"interrupted; what was measured is whole{go_on}", folder or None) from None

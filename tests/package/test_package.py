@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -582,6 +583,44 @@ class Measuring(unittest.TestCase):
         self.assertEqual(manifest["plan"]["blocks"], 3)
         self.assertIn(manifest["blocks_done"], (3, 4)) # a block that was cut short is kept, and one more measured
 
+    def test_its_memory_goes_when_it_has_ended(self):
+        """Ctrl-C again and again, while it waits and while the launch is being ended: real signals, since an
+        interrupted join of Python 3.12 takes the thread for ended."""
+        from etprof import library as lib
+
+        finished, at_destroy, pressed, call, function = threading.Event(), [], [], lib.call, lib.function
+
+        def watched_call(name, *arguments):
+            try:
+                call(name, *arguments)
+            finally:
+                if name == "etp_measurement_run":
+                    time.sleep(0.3)
+                    finished.set()
+
+        def watched_function(name):
+            if name == "etp_measurement_destroy":
+                at_destroy.append(finished.is_set())
+            return function(name)
+
+        def press(*_):
+            pressed.append(1)
+            if len(pressed) == 5:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt
+
+        def first(progress):
+            if not pressed and signal.getitimer(signal.ITIMER_REAL)[0] == 0:
+                signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, press))
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        with mock.patch.object(lib, "call", watched_call), mock.patch.object(lib, "function", watched_function), \
+                self.assertRaises(errors.Interrupted) as caught:
+            etprof.ab(MODEL, blocks=40, iterations=20, warmup=2, out="run", progress=first)
+        self.assertEqual((len(pressed), at_destroy), (5, [True]))
+        self.assertEqual(etprof.open(caught.exception.folder).summary.state, "interrupted")
+
     def test_wrong_words(self):
         with self.assertRaisesRegex(errors.UsageError, "no model"):
             etprof.ab()
@@ -608,6 +647,39 @@ class Notebook(unittest.TestCase):
         outputs = [o for cell in shown for o in cell.get("outputs", [])]
         self.assertTrue(any("<pre>" in "".join(o.get("data", {}).get("text/html", "")) for o in outputs))
         self.assertIn("emulat", json.dumps(outputs))
+
+
+    @unittest.skipUnless(RUNNER, "no runner bundle (scripts/build-runner native)")
+    def test_its_stop_button(self):
+        """Jupyter interrupts the kernel's whole group of processes; the next cell goes on with the session."""
+        if not all(has(m) for m in ("jupyter_client", "ipykernel")):
+            self.skipTest("no jupyter_client or ipykernel")
+        from jupyter_client.manager import start_new_kernel
+
+        with tempfile.TemporaryDirectory() as folder:
+            manager, client = start_new_kernel(cwd=folder, env={**os.environ, "PYTHONPATH": str(SOURCE / "python"),
+                                                                "HOME": folder})
+            try:
+                shown = []
+
+                def heard(message):
+                    shown.append(message["content"].get("text", ""))
+                    if "block " in shown[-1] and not pressed:
+                        pressed.append(manager.interrupt_kernel())
+
+                def cell(code):
+                    return client.execute_interactive(code, output_hook=heard, timeout=120)["content"]
+
+                pressed = []
+                stopped = cell(f"import etprof\nrun = etprof.ab({str(MODEL)!r}, blocks=6, iterations=20, out='run')")
+                self.assertEqual((stopped["status"], stopped.get("ename")), ("error", "Interrupted"), shown)
+                self.assertIn("etprof.resume('run')", stopped["evalue"])
+                went_on = cell("run = etprof.resume('run', progress=False)\nprint(run.summary.state, len(run.arms))")
+                self.assertEqual(went_on["status"], "ok", went_on)
+                self.assertTrue(any(text.startswith("finished ") for text in shown), shown[-3:])
+            finally:
+                client.stop_channels()
+                manager.shutdown_kernel(now=True)
 
 
 class OldPythons(unittest.TestCase):
