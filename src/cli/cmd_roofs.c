@@ -62,7 +62,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_roofs_options what = {.seconds = o->seconds};
     ETP_TRY(parse_threads(&o->threads, &what, err));
     etp_device *device = NULL; // this machine needs no runner
-    if (o->device && strcmp(o->device, "local") != 0) {
+    if (etp_device_kind_of(o->device) != ETP_DEVICE_LOCAL) {
         cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
         ETP_TRY(etp_os_catch_signals(err));
         etp_session_place place = etp_cli_place(cli);

@@ -372,7 +372,7 @@ static etp_status choose_device(setup *p, const char **device, etp_error *err)
     }
     etp_os_facts facts;
     etp_os_facts_read(&facts);
-    bool local = !*device || strcmp(*device, "local") == 0;
+    bool local = etp_device_kind_of(*device) == ETP_DEVICE_LOCAL;
     return local ? etp_platform_check(&p->expected, *device, facts.platform, err) : ETP_OK;
 }
 

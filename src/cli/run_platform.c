@@ -7,7 +7,7 @@
 // Which platforms a device of that spec can be; NULL: any.
 static const char *only_platform(const char *spec)
 {
-    return spec && (strcmp(spec, "adb") == 0 || strncmp(spec, "adb:", 4) == 0) ? "android" : NULL;
+    return etp_device_kind_of(spec) == ETP_DEVICE_ADB ? "android" : NULL;
 }
 
 etp_status etp_platform_of_config(const etp_config *config, const char *spec,

@@ -3,27 +3,36 @@
 #include "base/number.h"
 #include "device/remote.h"
 
+etp_device_kind etp_device_kind_of(const char *spec)
+{
+    const char *s = spec ? spec : "local";
+    return strcmp(s, "local") == 0 ? ETP_DEVICE_LOCAL
+           : strcmp(s, "qemu") == 0 || (strncmp(s, "qemu:", 5) == 0 && s[5] != '\0')
+               ? ETP_DEVICE_QEMU
+           : strncmp(s, "ssh:", 4) == 0                          ? ETP_DEVICE_SSH
+           : strcmp(s, "adb") == 0 || strncmp(s, "adb:", 4) == 0 ? ETP_DEVICE_ADB
+                                                                 : ETP_DEVICE_UNKNOWN;
+}
+
 static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_error *err)
 {
-    const char *spec = o->spec ? o->spec : "local";
-    if (strcmp(spec, "local") == 0) {
+    const char *colon = o->spec ? strchr(o->spec, ':') : NULL, *more = colon ? colon + 1 : NULL;
+    switch (etp_device_kind_of(o->spec)) {
+    case ETP_DEVICE_LOCAL:
         return etp_local_open(d, o, err);
-    }
-    if (strcmp(spec, "qemu") == 0) {
-        return etp_qemu_open(d, o, NULL, err);
-    }
-    if (strncmp(spec, "qemu:", 5) == 0 && spec[5] != '\0') {
-        return etp_qemu_open(d, o, spec + 5, err);
-    }
-    if (strncmp(spec, "ssh:", 4) == 0) {
-        return etp_ssh_open(d, o, spec + 4, err);
-    }
-    if (strcmp(spec, "adb") == 0 || strncmp(spec, "adb:", 4) == 0) {
-        return etp_adb_open(d, o, spec[3] ? spec + 4 : NULL, err);
+    case ETP_DEVICE_QEMU:
+        return etp_qemu_open(d, o, more, err);
+    case ETP_DEVICE_SSH:
+        return etp_ssh_open(d, o, more, err);
+    case ETP_DEVICE_ADB:
+        return etp_adb_open(d, o, more, err);
+    case ETP_DEVICE_UNKNOWN:
+        break;
     }
     return etp_fail(
         err, ETP_USAGE,
-        "unknown device %s: there are local, adb, adb:SERIAL, ssh:HOST, qemu and qemu:CPU", spec);
+        "unknown device %s: there are local, adb, adb:SERIAL, ssh:HOST, qemu and qemu:CPU",
+        o->spec);
 }
 
 // Folders of sessions that were killed: "launches-<pid>-XXXXXX" of a process that is gone.

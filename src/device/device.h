@@ -93,6 +93,16 @@ typedef struct etp_device_options {
     const char *work_root; // temporary folders are made in here; same file system as the results
 } etp_device_options;
 
+typedef enum etp_device_kind {
+    ETP_DEVICE_UNKNOWN, // the text is no specification
+    ETP_DEVICE_LOCAL,
+    ETP_DEVICE_QEMU,
+    ETP_DEVICE_SSH,
+    ETP_DEVICE_ADB
+} etp_device_kind;
+// Of a specification, whether there is such a device or not. NULL is "local".
+etp_device_kind etp_device_kind_of(const char *spec);
+
 // ETP_USAGE for an unknown spec, ETP_ENVIRONMENT when runner or emulator is missing.
 ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options, etp_device **out,
                                          etp_error *err);

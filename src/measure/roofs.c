@@ -13,7 +13,7 @@
 
 static bool is_here(const etp_device *device)
 {
-    return !device || strcmp(device->info.spec, "local") == 0;
+    return !device || etp_device_kind_of(device->info.spec) == ETP_DEVICE_LOCAL;
 }
 
 static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error *err)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "device/device.h"
+
 static const char *const k_platforms[] = {"android", "linux", "mac"};
 #define N_PLATFORMS (sizeof k_platforms / sizeof *k_platforms)
 
@@ -70,7 +72,7 @@ etp_status etp_platform_check(const etp_expected_platform *expected, const char 
     if (!expected->platform || strcmp(expected->platform, platform) == 0) {
         return ETP_OK;
     }
-    bool local = !spec || strcmp(spec, "local") == 0;
+    bool local = etp_device_kind_of(spec) == ETP_DEVICE_LOCAL;
     return etp_fail(
         err, ETP_ENVIRONMENT,
         "%s \"%s\" names %s, but %s is %s: what names a platform is measured there or not at all; "

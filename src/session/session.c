@@ -276,7 +276,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
     if (mode) {
         ETP_TRY(etp_prepare_mode(mode, err));
     }
-    bool local = !o->device || strcmp(o->device, "local") == 0;
+    bool local = etp_device_kind_of(o->device) == ETP_DEVICE_LOCAL;
     const char *runner = o->runner;
     if (o->plan.n_runners > 0) { // the device needs no runner of ours
         runner = local ? launcher_beside(o->place.program, arena) : NULL;

@@ -220,11 +220,37 @@ static void a_qemu_of_the_working_directory_is_not_started(void **state)
     assert_int_equal(named, ETP_OK);
 }
 
+static void a_specification_has_one_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        etp_device_kind kind;
+    } k_specs[] = {
+        {NULL,         ETP_DEVICE_LOCAL  },
+        {"local",      ETP_DEVICE_LOCAL  },
+        {"qemu",       ETP_DEVICE_QEMU   },
+        {"qemu:max",   ETP_DEVICE_QEMU   },
+        {"ssh:host",   ETP_DEVICE_SSH    },
+        {"adb",        ETP_DEVICE_ADB    },
+        {"adb:1:5555", ETP_DEVICE_ADB    },
+        {"",           ETP_DEVICE_UNKNOWN},
+        {"qemu:",      ETP_DEVICE_UNKNOWN},
+        {"ssh",        ETP_DEVICE_UNKNOWN},
+        {"local:",     ETP_DEVICE_UNKNOWN},
+        {"adbx",       ETP_DEVICE_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof k_specs / sizeof *k_specs; i++) {
+        assert_int_equal(etp_device_kind_of(k_specs[i].spec), k_specs[i].kind);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_specification_has_one_kind),
         TEST(bundles_are_found_beside_the_program),
         TEST(broken_bundles_are_refused),
         TEST(a_bundle_starts_in_its_folder_with_a_clean_environment),
