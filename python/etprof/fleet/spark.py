@@ -15,9 +15,12 @@ from etprof.fleet.lake import Lake, ids_of, parts
 from etprof.fleet.reading import TABLES, Known, Part, schema_of, write_part
 from etprof.fleet.sources import Source
 
+# Where the library does what there is to do, Java only starts: half of its processor time was its second compiler.
+_BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-def session(master: str) -> Any:
-    """A Spark session; one sentence when Java or a package is missing."""
+
+def session(master: str, java: str = "") -> Any:
+    """A Spark session; one sentence when Java or a package is missing. JAVA: options of a Java on this machine."""
     try:
         import pandas  # noqa: F401  (mapInArrow asks for it)
         import pyarrow  # noqa: F401
@@ -31,7 +34,10 @@ def session(master: str) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     beside = str(Path(__file__).resolve().parents[2])
-    found = (SparkSession.builder.master(master).appName("etprof fleet")
+    builder = SparkSession.builder.master(master).appName("etprof fleet")
+    if java: # else those of spark-defaults.conf
+        builder = builder.config("spark.driver.extraJavaOptions", java)
+    found = (builder
              .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
              .config("spark.driver.memory", os.environ.get("ETPROF_FLEET_MEMORY", "2g"))
              .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([beside, *filter(None, [
@@ -62,7 +68,7 @@ def _known(own: str, commit: str) -> Known:
 class Spark:
     def __init__(self, workers: int, master: str | None = None) -> None:
         self.workers = workers
-        self._spark = session(master or f"local[{workers}]")
+        self._spark = session(master) if master else session(f"local[{workers}]", _BRIEF)
 
     def write(self, chunks: Iterator[list[Source]], lake: Lake, staged: Path,
               known: Known) -> Iterator[tuple[list[Source], Part]]:
