@@ -77,10 +77,26 @@ def fused(tmp, qemu):
         expect((e["eligible"], e["engaged"]) == (15 + LAYERS, 15), name, "has attention outside", e)
 
 
+def grouped(tmp, qemu):
+    """4-bit weights by groups of 32, which SME has no kernel for: one layer of width 64 and hidden width 128, the last
+    matrix for one token. How much could be on SME is all but attention, counted by hand."""
+    engagements, _ = measured(tmp, "decoder_grouped", "sme2,neon", qemu)
+    with open(os.path.join(tmp, "out", "report.json")) as f:
+        first = json.load(f)
+    documents = [first, first["phases"][1]["document"]]
+    for d, e, n, seen in zip(documents, engagements, (16, 1), (16 * 17 / 2, (1 + 2 + 3 + 4) / 4)):
+        products, attention = n * (4 * 64 * 64 + 3 * 64 * 128) + 64 * 64, 2 * 64 * seen
+        could = 100 * products / (products + attention)
+        expect((e["macs_share"], e["engaged"]) == (0, 0), d["phase"], "has nothing on SME2", e)
+        said = [f["text"] for f in d["findings"] if f["kind"] == "groupwise_4bit"]
+        words = f"0 % of the multiply-accumulates are on SME2, and with one scale per channel {could:.0f} % could be"
+        expect(len(said) == 1 and words in said[0], d["phase"], f"is told '{words}'", said)
+
+
 def main():
     qemu = script("qemu")
     script("build-runner", "aarch64-linux-gnu")
-    for check in (plain, fused):
+    for check in (plain, fused, grouped):
         with tempfile.TemporaryDirectory() as tmp:
             check(tmp, qemu)
     finish()

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the tiny text decoders of this folder with ExecuTorch 1.5.1's own exporter, and what PyTorch says they answer.
 
-usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable] [embedding] [cache]
-embedding: its table in 4 bits by groups of 32; cache: keys and values in 8 bits.
+usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable] [embedding] [cache] [grouped]
+embedding: its table in 4 bits by groups of 32; cache: keys and values in 8 bits;
+grouped: one layer of width 64, its linears in 4 bits by groups of 32 (8da4w), fused attention.
 Two layers of width 32, vocabulary 64, room for 64 tokens, seeded weights.
 expected.json: tokens, the logits after the last of them (eager PyTorch), and where the plain program's caches lie in
 its planned memory (memory, offset, bytes), read with ExecuTorch's own Python reader."""
@@ -73,17 +74,19 @@ def main():
     kinds = sys.argv[2:] or ["plain", "fused", "static"]
     llama.Llama2Model = Seeded
     params = os.path.join(out, "params.json")
-    with open(params, "w") as f:
-        json.dump(PARAMS, f)
     for kind in kinds:
+        with open(params, "w") as f:
+            json.dump(PARAMS | ({"dim": 64, "hidden_dim": 128, "n_layers": 1} if kind == "grouped" else {}), f)
         c = LlmConfig()
         c.base.model_class = ModelType("stories110m")
         c.base.params = params
         c.model.use_kv_cache = True
         c.model.enable_dynamic_shape = kind != "static"
-        c.model.use_sdpa_with_kv_cache = kind in ("fused", "cache")
+        c.model.use_sdpa_with_kv_cache = kind in ("fused", "cache", "grouped")
         c.model.quantize_kv_cache = kind == "cache"
         c.quantization.embedding_quantize = "4,32" if kind == "embedding" else None
+        if kind == "grouped":
+            c.quantization.qmode, c.quantization.group_size = "8da4w", 32
         c.export.max_seq_length = c.export.max_context_length = 64
         c.export.output_name = os.path.join(out, "decoder_" + kind)
         c.backend.xnnpack.enabled = c.backend.xnnpack.extended_ops = kind != "portable"
