@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model's pictures of a recorded session of two arms, held against its report.json: delegate calls as frames, the
+three colourings, both arms on one scale, arrows of the roofline; and words stay whole
+on a phone.
+
+usage: test_model.py ETPROF SOURCE_ROOT"""
+import collections
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import browser  # noqa: E402
+from checks import expect, finish  # noqa: E402
+
+ETPROF, ROOT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+HEAT = {"engaged": 0.7, "partly": 0.35, "not": -0.7}  # what is off the feature is orange, and only if it could be on
+
+
+def analyzed(folder, form):
+    """The session against roofs of round numbers."""
+    return subprocess.run([ETPROF, "analyze", folder, "--roofs-file", ROOT / "tests/data/roofs/round.json", "--format",
+                           form], capture_output=True, text=True, check=True, timeout=600).stdout
+
+
+def seen(session, page):
+    session.open(page)
+    return session.run("""
+      var box = function (e) { var r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+      var figure = document.querySelector('figure.graph'), svg = figure.querySelector('svg'), views = {};
+      figure.querySelectorAll('.views input[type=radio]').forEach(function (choice) {
+        choice.click();
+        views[choice.closest('label').textContent.trim()] = Array.from(svg.querySelectorAll('a')).map(function (a) {
+          var s = getComputedStyle(a);
+          return [a.getAttribute('href').slice(1), parseFloat(s.getPropertyValue('--heat')),
+            s.getPropertyValue('--hue').trim(), getComputedStyle(a.querySelector('rect')).fill]; }); });
+      var root = getComputedStyle(document.documentElement);
+      return {views: views, hues: [root.getPropertyValue('--down').trim(), root.getPropertyValue('--up').trim()],
+        places: Array.from(svg.querySelectorAll('a')).map(function (a) {
+          return [a.getAttribute('href').slice(1), box(a.querySelector('rect'))]; }),
+        frames: Array.from(svg.querySelectorAll('.frame')).map(function (f) {
+          return [f.nextElementSibling.textContent, box(f)]; }),
+        tracks: Array.from(document.querySelectorAll('figure.spans')).map(function (figure) {
+          return [figure.querySelector('figcaption').textContent,
+            Array.from(figure.querySelectorAll('.track')).map(function (track) {
+              return [track.previousElementSibling.textContent, Array.from(track.querySelectorAll(
+                track.querySelector('a.d') ? 'a.d' : 'a')).map(function (a) {
+                  var r = a.getBoundingClientRect();
+                  return [a.hash.slice(1), r.width, r.left - track.getBoundingClientRect().left]; })]; })]; })};""")
+
+
+def frames(told, operators):
+    """A frame around the operators of each delegate call, around nothing else."""
+    calls = collections.defaultdict(set)
+    for one in operators.values():
+        if one["delegated"]:
+            calls[one["instruction"]].add(one["id"])
+    expect(len(calls) > 3 and len(calls) == len(told["frames"]), "a frame for each call", len(calls), told["frames"])
+    places, found = dict(told["places"]), {}
+    for title, (left, top, right, bottom) in told["frames"]:
+        number = re.fullmatch(r"delegate call (\d+) · XnnpackBackend", title)
+        expect(number, "a frame's title", title)
+        inside = {i for i, p in places.items() if left <= p[0] and top <= p[1] and p[2] <= right and p[3] <= bottom}
+        found[int(number.group(1))] = inside
+    expect(found == calls, "in a frame is what its call runs",
+           {k: (found.get(k, set()) ^ v) for k, v in calls.items() if found.get(k) != v})
+
+
+def colours(told, operators, before, after):
+    down, up = told["hues"]
+    expect(list(told["views"]) == ["time", "time saved", "engagement"], "views", list(told["views"]))
+    most = max(o["ns"][after] or 0 for o in operators.values())
+    kinds = collections.Counter()
+    for view, boxes in told["views"].items():
+        expect(len(boxes) == len(operators), view, "a box for each operator", len(boxes))
+        fills = collections.defaultdict(set)
+        for i, heat, hue, fill in boxes:
+            one = operators[i]
+            state, ns = one["engaged"]["state"], one["ns"]
+            part = {"time": ns[after] / most, "time saved": (ns[before] - ns[after]) / most}.get(view)
+            want = HEAT.get(state, 0) if part is None else math.copysign(math.sqrt(abs(part)), part)
+            expect(abs(heat - min(100 * abs(want), 100)) <= 0.51, view, i, "heat", heat, want)
+            if abs(want) >= 0.005:
+                expect(hue == (up if want < 0 or view == "time" else down), view, i, "hue", hue, want)
+            kinds[view, want > 0] += abs(want) >= 0.005
+            fills[heat, hue].add(fill)
+        expect(all(len(f) == 1 for f in fills.values()), view, "one colour for one value")
+        expect(len(set.union(*fills.values())) == len({k if k[0] else 0 for k in fills}), view, "and none for two",
+               len(fills), sorted(fills)[:9])
+    for kind in (("time", True), ("time saved", True), ("time saved", False), ("engagement", True),
+                 ("engagement", False)):
+        expect(kinds[kind] > 3, kind, "is hardly in the session", kinds)
+
+
+def one_scale(told, operators, before, after):
+    """A nanosecond is as wide in one arm as in the other, and in what was saved as in what was lost."""
+    (title, arms), (other, changes) = told["tracks"][:2]
+    expect((title, other) == ("One traced inference", "The difference"), "pictures", title, other)
+    expect([t[0].split()[0] for t in arms] == ["AVX2", "VNNI"], "the baseline first", [t[0] for t in arms])
+    expect([t[0].split()[0] for t in changes] == ["saved", "lost"], "both signs", [t[0] for t in changes])
+    lasts = [{i: o["ns"][arm] for i, o in operators.items()} for arm in (before, after)]
+    saved = {i: o["ns"][before] - o["ns"][after] for i, o in operators.items()}
+    for tracks, times in ((arms, lasts), (changes, (saved, {i: -ns for i, ns in saved.items()}))):
+        wide, steps = 0, []
+        for (name, spans), ns in zip(tracks, times):
+            sums = sum(width for _, width, _ in spans), sum(ns[i] for i, _, _ in spans)
+            expect(len(spans) > 5 and min(ns[i] for i, _, _ in spans) > 0, name, "spans", len(spans))
+            steps.append(sums[0] / sums[1])
+            at = [left for _, _, left in spans]
+            ends = [left + width for _, width, left in spans]
+            expect(all(end < then + 1.5 for end, then in zip(ends, at[1:])), name, "spans lie on one another",
+                   [s[0] for s, then in zip(spans, at[1:]) if s[1] + s[2] >= then + 1.5][:5])
+            for i, width, _ in spans:
+                wide += width > 20
+                expect(abs(width - ns[i] * steps[0]) < 1.5, name, i, "as wide as its time", width, ns[i] * steps[0])
+        expect(wide > 5 and abs(steps[0] / steps[1] - 1) < 0.02, "one scale", wide, steps)
+
+
+def arrows(page, operators, before, after):
+    """From where an operator was to where it is, on the axis' scale, up where it is faster."""
+    picture = re.search(r'<figure class="chart plane">.*?</figure>', page, re.S).group(0)
+    grid = [float(m[1]) for m in re.finditer(r'<line x1="[\d.]+" y1="([\d.]+)" x2="[\d.]+" y2="([\d.]+)" class="grid"',
+                                            picture) if m[1] == m[2]]
+    decade = sorted(set(grid))[1] - sorted(set(grid))[0]
+    points = re.findall(r'<a href="#(op\d+)"><g><title>[^<]*</title>(?:<path class="move" d="M[\d.]+ ([\d.]+)V([\d.]+)"'
+                        r'/>)(?:<path class="move" d="M[\d.]+ [\d.]+l4 (-?[\d.]+)[^"]*"/>)?<circle class="f\d+" '
+                        r'cx="[\d.]+" cy="([\d.]+)"', picture)
+    expect(len(points) > 20 and len(points) == picture.count("<circle"), "an arrow for each point", len(points))
+    headed = 0
+    for i, start, end, tip, at in points:
+        ns = operators[i]["ns"]
+        moved = (float(start) - float(end)) / decade
+        expect(end == at and abs(moved - math.log10(ns[before] / ns[after])) < 0.2 / decade, i, "moved by its speedup",
+               moved, ns)
+        headed += bool(tip)
+        expect(not tip or (float(tip) > 0) == (ns[after] < ns[before]), i, "the head is at its end", tip, ns)
+    expect(headed > 3, "heads of arrows", headed)
+
+
+def whole_words(session, page):
+    """On a phone a category's name breaks between words alone."""
+    session.open(page, 390)
+    told = session.run("""
+      return Array.from(document.querySelectorAll('tbody th')).filter(function (th) {
+        return /^[A-Z][a-z/]{4,18}$/.test(th.textContent.trim()); }).map(function (th) {
+          var range = document.createRange();
+          range.selectNodeContents(th);
+          var lines = new Set(Array.from(range.getClientRects()).map(function (r) { return Math.round(r.top); }));
+          return [th.textContent.trim(), lines.size, range.getBoundingClientRect().width]; });""")
+    told = [t for t in told if t[2]]
+    expect(len(told) > 4 and all(lines == 1 for _, lines, _ in told), "one word, one line", told)
+
+
+def main():
+    chromium = browser.find()
+    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
+        tmp = pathlib.Path(name)
+        with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
+            archive.extractall(tmp / "session")
+        text, document = analyzed(tmp / "session", "html"), json.loads(analyzed(tmp / "session", "json"))
+        (tmp / "page.html").write_text(text)
+        operators = {o["id"]: o for o in document["operators"]}
+        comparison = document["comparisons"][0]
+        arms = comparison["baseline"], comparison["candidate"]
+        told = seen(session, tmp / "page.html")
+        frames(told, operators)
+        colours(told, operators, *arms)
+        one_scale(told, operators, *arms)
+        arrows(text, operators, *arms)
+        whole_words(session, tmp / "page.html")
+        for word in ("of roof", "limit"):
+            expect(f">{word}<" in text or f">{word}</" in text, "roofs are in the table of operators:", word)
+    finish("frames, colours, scales and arrows are those of the answer")
+
+
+if __name__ == "__main__":
+    main()
