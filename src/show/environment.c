@@ -163,7 +163,7 @@ static void course(const etp_ab *ab, const char *id, const char *title, const ch
     }
     etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id, title, ETP_KIND_DOUBLE);
     etp_chart_axes(c, "block", unit);
-    etp_chart_series(c, title);
+    etp_chart_series(c, unit);
     for (size_t b = 0; b < ab->environment.n_blocks; b++) {
         double v = of(&ab->environment.blocks[b]) / divide;
         etp_chart_point(c, ab->environment.blocks[b].block, &v, NULL, NULL, 1);
