@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model's pictures of a recorded session of two arms, held against its report.json: delegate calls as frames, the
-three colourings, both arms on one scale, arrows of the roofline; and words stay whole
-on a phone.
+three colourings, both arms on one scale, arrows of the roofline; whole words on a phone; texts in the dark.
 
 usage: test_model.py ETPROF SOURCE_ROOT"""
 import collections
@@ -156,6 +155,37 @@ def whole_words(session, page):
     expect(len(told) > 4 and all(lines == 1 for _, lines, _ in told), "one word, one line", told)
 
 
+def dark(session, page):
+    """Who asks for dark gets it, and every text stands out from what is behind it (WCAG AA: 4.5 to 1)."""
+    grounds = {}
+    for scheme in ("light", "dark"):
+        session.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        session.open(page)
+        grounds[scheme], seen, faint = session.run("""
+          var canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+          var over = function (colors) { // painted one on the other
+            colors.forEach(function (c) { canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); });
+            return Array.from(canvas.getImageData(0, 0, 1, 1).data).slice(0, 3); };
+          var light = function (rgb) { return rgb.map(function (v) { v /= 255;
+            return v <= 0.04045 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4); })
+            .reduce(function (sum, v, i) { return sum + v * [0.2126, 0.7152, 0.0722][i]; }, 0); };
+          var seen = 0, faint = [];
+          document.querySelectorAll('body *:not(script):not(option)').forEach(function (e) {
+            var own = Array.from(e.childNodes).some(function (n) { return n.nodeType === 3 && n.data.trim(); });
+            if (!own || e.closest('svg') || !e.checkVisibility({opacityProperty: true})) return;
+            var behind = [];
+            for (var b = e; b; b = b.parentElement) behind.unshift(getComputedStyle(b).backgroundColor);
+            var one = light(over(behind)), two = light(over(behind.concat(getComputedStyle(e).color)));
+            seen++;
+            var ratio = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+            if (ratio < 4.5) faint.push([e.tagName, e.className, e.textContent.slice(0, 30), ratio]);
+          });
+          return [light(over([getComputedStyle(document.body).backgroundColor || '#fff',
+            getComputedStyle(document.documentElement).backgroundColor])), seen, faint.slice(0, 8)];""")
+        expect(seen > 300 and not faint, scheme, "hard to read", seen, faint)
+    expect(grounds["light"] > 0.8 and grounds["dark"] < 0.05, "light and dark", grounds)
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
@@ -173,6 +203,7 @@ def main():
         one_scale(told, operators, *arms)
         arrows(text, operators, *arms)
         whole_words(session, tmp / "page.html")
+        dark(session, tmp / "page.html")
         for word in ("of roof", "limit"):
             expect(f">{word}<" in text or f">{word}</" in text, "roofs are in the table of operators:", word)
     finish("frames, colours, scales and arrows are those of the answer")
