@@ -175,6 +175,21 @@ def without_scripts(session, page):
     expect(told[2] == told[3] > 5, "so are all sections", told)
 
 
+def dark(session, page):
+    """As the system says, and the button turns it over."""
+    ground = """return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0] < 64;"""
+    for system in ("light", "dark"):
+        session.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": system}])
+        session.open(page)
+        session.run("localStorage.clear(); document.documentElement.removeAttribute('data-theme');")
+        told = [session.run(ground)]
+        session.run("document.querySelector('nav button').click();")
+        told.append(session.run(ground))
+        session.run("localStorage.clear();")
+        expect(told == [system == "dark", system != "dark"], "dark as the system is, or by the button", system, told)
+    session.call("Emulation.setEmulatedMedia", features=[])
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
@@ -186,6 +201,7 @@ def main():
         search_and_copy(session, folder)
         arrows(tmp)
         over_the_blocks(session, measured(tmp))
+        dark(session, folder / "report.html")
         without_scripts(session, folder / "report.html")
     finish("the page's parts show what they say")
 
