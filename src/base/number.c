@@ -263,6 +263,11 @@ const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER
     return buf;
 }
 
+bool etp_interval_tells(double lo, double hi)
+{
+    return lo > 0.01 && hi < 100;
+}
+
 const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
 {
     static const char *const k_names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

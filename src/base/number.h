@@ -36,6 +36,9 @@ const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_C
 #define ETP_DIGITS(v, digits) etp_format_digits((v), (digits), (char[ETP_NUMBER_CHARS]){0})
 // "+1.25", "−1.25" (U+2212), "0.00": what a change is shown as to people.
 const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER_CHARS]);
+// Does the interval of a ratio say anything to people? One that reaches a hundredfold is what two
+// or three blocks give by chance; such ends are not shown.
+bool etp_interval_tells(double lo, double hi);
 // "10.2 MB" (powers of 1000) for people.
 const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/shell.h"
 #include "cli/newest.h"
 #include "cli/say.h"
@@ -34,7 +35,7 @@ static void ratio_words(const etp_session_progress *p, bool named, char *out, si
 {
     const char *name = named && p->candidate ? p->candidate : "", *gap = *name ? " " : "";
     out[0] = '\0';
-    if (p->candidate && isfinite(p->lo) && p->hi < 100) {
+    if (p->candidate && etp_interval_tells(p->lo, p->hi)) {
         snprintf(out, size, "  %.60s%s%.2f× [%.2f, %.2f]", name, gap, p->ratio, p->lo, p->hi);
     } else if (p->candidate && isfinite(p->ratio)) {
         snprintf(out, size, "  %.60s%s%.2f×, no interval yet", name, gap, p->ratio);

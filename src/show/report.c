@@ -45,7 +45,7 @@ static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena
     if (!isfinite(c->estimate)) {
         return etp_verdict_words(arena, c->verdict, NAN, c->blocks);
     }
-    if (!isfinite(c->lo)) {
+    if (!etp_interval_tells(c->lo, c->hi)) {
         return etp_arena_printf(arena, "%s: %.2f× (no interval)", etp_verdict_name(c->verdict),
                                 c->estimate);
     }
@@ -144,8 +144,9 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
                                           "that nothing pairs",
                                           c->launches[0], c->launches[1]);
         }
-        if (!isfinite(c->lo)) {
-            h.interval = NULL;
+        if (!etp_interval_tells(c->lo, c->hi)) {
+            h.lo = h.hi = NAN;
+            h.interval = isfinite(c->lo) ? "no interval yet" : NULL;
         }
         headline_ends(ab, c, &h, arena);
         etp_report_headline(r, &h);

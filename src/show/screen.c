@@ -80,7 +80,9 @@ static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s
                 : etp_arena_printf(arena, "%s against %s: %s", cand, base, why);
     }
     if (!c->withheld && isfinite(lo) && isfinite(hi)) {
-        parts[1] = etp_arena_printf(arena, "95 %% [%.2f, %.2f]", lo, hi);
+        parts[1] = etp_interval_tells(lo, hi)
+                       ? etp_arena_printf(arena, "95 %% [%.2f, %.2f]", lo, hi)
+                       : "no interval yet";
     }
     const char *rates = c->withheld ? NULL : etp_ab_rates_text(ab, c, arena);
     if (rates && parts[0]) {

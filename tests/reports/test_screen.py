@@ -260,6 +260,15 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
         expect(("To settle it: etprof ab --extend " in text) == (blocks < 6), name, "the command that would settle it",
                text)
 
+    # Ratios 1 and 2: exp(0.347 ± 12.7 × 0.347) reaches 115, which is chance and no figure to read.
+    phase_folders.make(tmp / "two", lambda p, level, t, m: [1000000, 500000] if level == "avx2" else 1000000,
+                       phases=None, blocks=2)
+    text = look("two", "analyze", "two")
+    full = run("analyze", "two", "--full")[0]
+    for shown in (text, full):
+        expect("no interval yet" in shown and not re.search(r"1\d\d\.\d", shown.split("Where ")[0]), "two",
+               "ends that mean nothing", shown[:400])
+
     phase_folders.make(tmp / "threads", lambda p, level, t, m: 1000000 // t, phases=None, levels=("avx2", ),
                        threads=(1, 2))
     text = look("threads", "analyze", "threads")

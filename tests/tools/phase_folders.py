@@ -18,7 +18,8 @@ def word(phase):
 
 def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse"), threads=(1, ), models=("m0", ),
          blocks=6, iterations=3, dumps=True, at="2026-11-20T09:00:00Z", name=None, **plan):
-    """TIME_NS(phase's name, level, threads, model) is the median of that arm, up to one part in ten thousand. The last
+    """TIME_NS(phase's name, level, threads, model) is the median of that arm, up to one part in ten thousand; a list of
+    them is gone through block by block. The last
     level of the first model and number of threads is the baseline. FOLDER must not exist."""
     root = pathlib.Path(folder)
     root.mkdir(parents=True)
@@ -46,7 +47,8 @@ def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse")
             now += 10**7
             lines.append(run_folders.launch(b, number, arms[a], kind, a, now))
             for i in range(iterations):
-                ns = times[a] + times[a] * (b % 3 - 1) // 10000
+                about = times[a][(b - 1) % len(times[a])] if isinstance(times[a], list) else times[a]
+                ns = about + about * (b % 3 - 1) // 10000
                 rows.append(f"{arms[a]['name']},{b},{number},{i},{kind},{now + i * 2000000},{ns}")
     (root / "samples.csv").write_text("\n".join(rows) + "\n")
     (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -207,6 +207,14 @@ static void numbers_parse_strictly(void **state)
     assert_string_equal(etp_format_bytes(10171296, buf), "10.2 MB");
 }
 
+static void intervals_that_tell(void **state)
+{
+    (void)state;
+    assert_true(etp_interval_tells(0.02, 99) && etp_interval_tells(1.71, 1.76));
+    assert_false(etp_interval_tells(0.9, 101) || etp_interval_tells(0.005, 1.1));
+    assert_false(etp_interval_tells((double)NAN, (double)NAN));
+}
+
 static void digits_have_no_exponent(void **state)
 {
     (void)state;
@@ -455,6 +463,7 @@ int main(void)
         cmocka_unit_test(arena_reports_shortage_and_frees_all),
         cmocka_unit_test(arena_remembers_shortage),
         cmocka_unit_test(numbers_parse_strictly),
+        cmocka_unit_test(intervals_that_tell),
         cmocka_unit_test(digits_have_no_exponent),
         cmocka_unit_test(json_escapes_and_nests),
         cmocka_unit_test(json_writes_the_unknown_as_null),
