@@ -186,6 +186,12 @@ class Wheel(unittest.TestCase):
             if path.is_file():
                 self.assertNotIn(os.fsencode(SOURCE), path.read_bytes(), path)
 
+    def test_a_tree_with_blanks_in_its_path_is_told(self):
+        tree = self.top / "with blanks"
+        shutil.copytree(SOURCE / "scripts", tree / "scripts")
+        done = run(tree / "scripts/wheel", self.top / "never", code=77)
+        self.assertEqual(done.stderr, f"wheel: needs a source tree without blanks in its path: {tree.resolve()}\n")
+
     def test_extras_are_declared(self):
         show = ("import importlib.metadata as m, json; d = m.metadata('etprof'); "
                 "print(json.dumps([d.get_all('Provides-Extra'), m.requires('etprof')]))")
