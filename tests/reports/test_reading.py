@@ -47,9 +47,14 @@ def pages(tmp):
                                levels=("sme2", "neon"), threads=(1, 2), models=("encoder_int8", "decoder"),
                                sweep={"knee": 0.1})
     phased = phase_folders.make(tmp / "phased", lambda p, level, t, m: times[level], levels=("sme2", "neon"))
+    words = ("encoder" * 9, "segment" * 8)  # nothing in them where a line may be broken
+    long = phase_folders.make(tmp / "long", lambda p, level, t, m: times[level], phases=(), levels=("sme2", "neon"),
+                              models=words)
+    alone = phase_folders.make(tmp / "alone", lambda p, level, t, m: times[level], phases=(),
+                               levels=("sme2", "neon"), models=words[:1])
     mixed = [data / "mixed_xnnpack_fp32.etdump", "--pte", data / "mixed_xnnpack_fp32.pte"]
     for name, words in {
-            "sweep": ["report", swept], "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
+            "long names": ["report", long], "one long name": ["report", alone], "sweep": ["report", swept], "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
             "several": ["report", tmp / "measured", tmp / "large", phased, swept],
             "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"],
             "history": ["history", tmp / "measured", phased], "record": ["history", data / "history.csv"]}.items():
