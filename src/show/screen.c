@@ -600,10 +600,13 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                      : ab->judged.findings.n ? ab->judged.findings.items[0].id
                                              : NULL;
     const char *phase = etp_ab_phase_option(ab, arena);
-    etp_screen_more(s, "More", etp_shell_command(arena, "etprof analyze %s --full", ab->dir), true);
-    if (id && phase) {
-        const char *ask = etp_shell_command(arena, "etprof explain %s %s", id, ab->dir);
-        etp_screen_more(s, "", ask ? etp_arena_printf(arena, "%s%s", ask, phase) : NULL, true);
+    const char *full = etp_shell_command(arena, "etprof analyze %s", ab->dir);
+    const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
+    if (full && phase) {
+        etp_screen_more(s, "More", etp_arena_printf(arena, "%s%s --full", full, phase), true);
+    }
+    if (ask && phase) {
+        etp_screen_more(s, "", etp_arena_printf(arena, "%s%s", ask, phase), true);
     }
 }
 
