@@ -54,7 +54,8 @@ def pages(tmp):
                                levels=("sme2", "neon"), models=words[:1])
     mixed = [data / "mixed_xnnpack_fp32.etdump", "--pte", data / "mixed_xnnpack_fp32.pte"]
     for name, words in {
-            "long names": ["report", long], "one long name": ["report", alone], "sweep": ["report", swept], "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
+            "long names": ["report", long], "one long name": ["report", alone], "sweep": ["report", swept],
+            "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
             "several": ["report", tmp / "measured", tmp / "large", phased, swept],
             "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"],
             "history": ["history", tmp / "measured", phased], "record": ["history", data / "history.csv"]}.items():
