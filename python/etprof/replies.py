@@ -70,7 +70,7 @@ def inspect(file: Path, *, etrecord: Path | None = None, etdump: Path | None = N
 def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phase: str | None = None) -> Stats:
     """The paired statistics of a CSV of samples or of a run folder. PHASE: of a session of several, "decode@256"; else
     the first."""
-    return Stats(ask(STATS, [samples], baseline=baseline, margin=float(margin), phase=phase)) # type: ignore[arg-type]
+    return Stats(ask(STATS, [samples], baseline=baseline, margin=float(margin), phase=phase))
 
 
 def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,

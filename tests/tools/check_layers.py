@@ -138,7 +138,7 @@ def closed_sets(root):
     known = {(where, word) for where, text in texts.items() for word in COMPARED.findall(text)}
     return problems + [f"tests/tools/check_layers.py: READS_WORDS names {word} in {where}, where it is not compared"
                        for where, given in READS_WORDS.items() for word in given.split()
-                       if (where, word) not in known]
+                       if (where, word) not in known and READS_WORDS.keys() & texts.keys()] # else a tree of its test
 
 
 def main() -> int:
