@@ -110,7 +110,8 @@ make_venv() {
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
         die "needs python3 3.9 or newer; found $(python3 --version 2>&1 || echo none)"
     if [ -x "$root/.venv/bin/python" ]; then
-        settle_venv || die "cannot use the Python environment $root/.venv; remove it and start again"
+        # Behind a link it is another tree's, and stays that one's.
+        [ -L "$root/.venv" ] || settle_venv || die "cannot use the Python environment $root/.venv; remove it and start again"
     else
         python3 -m venv "$root/.venv" || die "cannot make a Python environment in $root/.venv"
     fi
