@@ -285,8 +285,7 @@ static void note_words(const etp_ab_session *s, etp_ab_findings *to)
 static bool is_of_time(etp_finding_kind kind)
 {
     return kind == ETP_FINDING_LAYOUT || kind == ETP_FINDING_PORTABLE ||
-           kind == ETP_FINDING_OFF_FEATURE || kind == ETP_FINDING_SHIFT ||
-           kind == ETP_FINDING_SLOWER;
+           kind == ETP_FINDING_OFF_FEATURE || kind == ETP_FINDING_SHIFT;
 }
 
 // Time of what the finding names, in the arm that the answer is about: operators, categories; of a

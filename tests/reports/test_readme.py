@@ -50,26 +50,10 @@ def show(tmp):
     return done.stdout.decode()
 
 
-def findings_by_time(tmp):
-    """What concerns more of the inference stands first: times of the operators and categories that a finding names,
-    of a bottleneck that moved those of the new one."""
-    document = json.loads(subprocess.run([ETPROF, "analyze", "out_image_encoder", "--format", "json"], cwd=tmp,
-                                         capture_output=True, timeout=300, check=True).stdout)
-    arm = document["comparisons"][0]["candidate"]
-    ns = {o["id"]: o["ns"][arm] for o in document["operators"]}
-    ns |= {c["category"]: c["arms"][arm]["ns"] for c in document["categories"]}
-    kinds = ("portable", "layout", "bottleneck", "off_feature", "slower")
-    found = [(f["kind"], sum(ns[e] for e in f["evidence"][-1 if f["kind"] == "bottleneck" else 0:]))
-             for f in document["findings"] if f["kind"] in kinds]
-    expect({kind for kind, _ in found} == set(kinds), "the session has findings of every such kind", found)
-    expect(found == sorted(found, key=lambda f: -f[1]), "findings by the time they concern", found)
-
-
 with tempfile.TemporaryDirectory() as folder:
     tmp = pathlib.Path(folder)
     command = unpack(tmp)["command"]
     printed = show(tmp)
-    findings_by_time(tmp)
 text = README.read_text()
 start = text.index("$ etprof ab ")
 end = text.index("```", start)
