@@ -111,6 +111,8 @@ def job(asked: argparse.Namespace) -> int:
 
 
 def main() -> int:
+    # pyarrow loads numpy, whose threads for matrices wait by turning round: 3 % of the job, for nothing.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return job(parse())
     except errors.EtprofError as problem:

@@ -11,6 +11,7 @@ comes next finishes it. Before, what a killed job left is removed. A table's par
 from __future__ import annotations
 
 import array
+import ctypes
 import fcntl
 import hashlib
 import itertools
@@ -40,7 +41,17 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """What is below FOLDER is on the disk when this returns."""
+    """What is below FOLDER is on the disk when this returns. Where the C library has syncfs(2), by one call: a file and
+    a folder at a time took a tenth of the whole job, for there is one of each in every partition."""
+    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if syncfs:
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            if syncfs(fd) != 0: # what a disk refused since the folder was opened and before
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
+        finally:
+            os.close(fd)
+        return
     for at, _, files in os.walk(folder):
         for name in [*files, "."]:
             _sync_one(Path(at, name))

@@ -25,13 +25,15 @@ class Known:
         self.handle = c.c_void_p()
         lib.call("etp_fleet_known_new", c.byref(self.handle))
         weakref.finalize(self, lib.function("etp_fleet_known_close"), self.handle)
-        self._new = c.c_bool()
+        self._new, self._error = c.c_bool(), lib.Error(offset=lib.NO_OFFSET)
+        self._add = lib.function("etp_fleet_known_add")
         for one in ids:
             self.add(one)
 
     def add(self, one: str) -> bool:
-        """Whether it was not there."""
-        lib.call("etp_fleet_known_add", self.handle, one.encode(), c.byref(self._new))
+        """Whether it was not there. Called for every source, so nothing is looked up or made anew here."""
+        if self._add(self.handle, one.encode(), c.byref(self._new), c.byref(self._error)) != 0:
+            raise lib.failure(self._error)
         return self._new.value
 
 
