@@ -251,8 +251,8 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     double macs_known, time_known;                   // of all eligible operators' MACs and time
     etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;
-    uint32_t sampled;     // launches that sampled the arm
-    const char *sampling; // why there were no more, or none: an id of the manifest; NULL
+    uint32_t sampled;         // launches that sampled the arm
+    etp_samples_end sampling; // why there were no more, or none
 } etp_ab_engagement;
 
 // What could be done next. The test answer_fixes has a recording for each of them.

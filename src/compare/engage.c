@@ -334,9 +334,9 @@ static void take_sampling(const etp_ab_session *s, etp_ab_engagement *e)
         const etp_run_launch *l = &s->run.launches.items[i];
         e->sampled += l->kind == ETP_LAUNCH_SAMPLED && l->arm == e->arm;
     }
-    etp_str why =
-        s->has_run && e->arm < s->run.arms.n ? s->run.arms.items[e->arm].sampling : (etp_str){0};
-    e->sampling = why.len ? etp_arena_strdup(s->ab.arena, why) : NULL;
+    if (s->has_run && e->arm < s->run.arms.n) {
+        e->sampling = s->run.arms.items[e->arm].sampling;
+    }
 }
 
 etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *each,

@@ -116,12 +116,12 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
                                        ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared
                                                                             : ETP_STR("nothing")),
                                        (unsigned long long)calls, cost);
-        etp_proof_add(&arm->proof, &s->arena, (etp_proof_line){"mask", text, false, false});
+        etp_proof_add(&arm->proof, &s->arena, (etp_proof_line){ETP_PROOF_MASK, text, false, false});
     }
     if (run->selftest.len) {
         const char *text = etp_arena_strdup(&s->arena, run->selftest);
         etp_proof_add(&arm->proof, &s->arena,
-                      (etp_proof_line){"selftest", text, false, !run->selftest_ok});
+                      (etp_proof_line){ETP_PROOF_SELFTEST, text, false, !run->selftest_ok});
     }
     if (arm->profile) {
         etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena), &s->arena,

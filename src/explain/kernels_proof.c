@@ -181,5 +181,6 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
     } else {
         etp_strbuf_appendz(&buf, "; this model has no kernel of the level's own");
     }
-    etp_proof_add(proof, arena, (etp_proof_line){"samples", buf.ptr, supports, contradicts});
+    etp_proof_add(proof, arena,
+                  (etp_proof_line){ETP_PROOF_SAMPLES, buf.ptr, supports, contradicts});
 }

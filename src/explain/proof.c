@@ -8,6 +8,12 @@ const char *etp_truth_name(etp_truth truth)
     return k_names[truth];
 }
 
+const char *etp_proof_kind_name(etp_proof_kind kind)
+{
+    static const char *const k_names[ETP_PROOF_KINDS] = {"mask", "selftest", "names", "samples"};
+    return k_names[kind];
+}
+
 static bool has_dtype(const etp_op_name *op, const char *token)
 {
     for (size_t i = 0; i < op->n_dtypes; i++) {
@@ -93,7 +99,7 @@ static name_counts count_names(const etp_profile *profile, const etp_name_book *
 static void say(etp_proof *proof, etp_arena *arena, bool supports, bool contradicts,
                 const char *text)
 {
-    etp_proof_add(proof, arena, (etp_proof_line){"names", text, supports, contradicts});
+    etp_proof_add(proof, arena, (etp_proof_line){ETP_PROOF_NAMES, text, supports, contradicts});
 }
 
 static void judge_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof)

@@ -15,8 +15,17 @@
 typedef enum etp_truth { ETP_UNPROVEN, ETP_CONFIRMED, ETP_CONTRADICTED } etp_truth;
 const char *etp_truth_name(etp_truth truth); // "unproven", "confirmed", "contradicted"
 
+typedef enum etp_proof_kind {
+    ETP_PROOF_MASK,     // what the runner hid
+    ETP_PROOF_SELFTEST, // that hiding works there
+    ETP_PROOF_NAMES,    // of operators in the recordings
+    ETP_PROOF_SAMPLES,  // program counters
+    ETP_PROOF_KINDS
+} etp_proof_kind;
+const char *etp_proof_kind_name(etp_proof_kind kind); // "mask"
+
 typedef struct etp_proof_line {
-    const char *kind; // "mask", "names", "selftest"
+    etp_proof_kind kind;
     const char *text; // one line for people
     bool supports, contradicts;
 } etp_proof_line;

@@ -12,16 +12,16 @@
 
 // ---- unasked ----
 
-// Why not, whatever it takes; NULL: nothing is in the way.
-static const char *barred(const etp_session *s)
+// Why not, whatever it takes; NOT_TOLD: nothing is in the way.
+static etp_samples_end barred(const etp_session *s)
 {
     const char *platform = s->device->info.platform;
     bool linux_kernel = strcmp(platform, "linux") == 0 || strcmp(platform, "android") == 0;
-    return s->plan->settings.no_kernels                ? "off"
-           : s->plan->settings.no_trace                ? "untraced"
-           : s->device->info.emulated || !linux_kernel ? "device"
-           : s->plan->arms[0].foreign                  ? "runner"
-                                                       : NULL;
+    return s->plan->settings.no_kernels                ? ETP_SAMPLES_OFF
+           : s->plan->settings.no_trace                ? ETP_SAMPLES_UNTRACED
+           : s->device->info.emulated || !linux_kernel ? ETP_SAMPLES_DEVICE
+           : s->plan->arms[0].foreign                  ? ETP_SAMPLES_RUNNER
+                                                       : ETP_SAMPLES_NOT_TOLD;
 }
 
 // What the timed launch of this block tells of ARM. A runner may say more time than passed here.
@@ -61,12 +61,12 @@ static double block_ns(const etp_session *s)
 
 // The time that one launch of each arm may take, so that they keep to their part of the session and
 // leave the blocks that an answer needs.
-static double allowed(const etp_session *s, const char **why)
+static double allowed(const etp_session *s, etp_samples_end *why)
 {
     const etp_settings *set = &s->plan->settings;
     double block = block_ns(s), part;
     uint32_t blocks = s->plan->blocks;
-    *why = "part";
+    *why = ETP_SAMPLES_PART;
     if (!(set->budget_s > 0)) {
         bool open = set->precision > 0 && blocks > ETP_MIN_BLOCKS;
         return (open ? ETP_MIN_BLOCKS : blocks) * block / ETP_SAMPLING_PART;
@@ -75,12 +75,12 @@ static double allowed(const etp_session *s, const char **why)
     uint32_t needed = blocks < ETP_MIN_BLOCKS ? blocks : ETP_MIN_BLOCKS;
     double elapsed = fmax((double)(etp_os_now_ns() - s->start_ns), block);
     double left = set->budget_s * 1e9 - elapsed - (needed - 1) * block;
-    *why = left < part ? "blocks" : "part";
+    *why = left < part ? ETP_SAMPLES_BLOCKS : ETP_SAMPLES_PART;
     return fmin(part, left);
 }
 
 // Time in the model of one sampled launch, so that one of each arm fits; 0: *why not.
-static uint64_t affordable(etp_session *s, const char **why)
+static uint64_t affordable(etp_session *s, etp_samples_end *why)
 {
     double limit = allowed(s, why), ns = ETP_SAMPLED_NS;
     for (uint32_t a = 0; a < s->plan->n_arms; a++) {
@@ -107,28 +107,28 @@ static bool wanted(etp_session *s)
         s->sampling.each_ns = ETP_SAMPLED_NS;
         return true;
     }
-    const char *why = barred(s);
+    etp_samples_end why = barred(s);
     if (!why) {
         s->sampling.each_ns = affordable(s, &why);
-        why = s->sampling.each_ns > 0 ? NULL : why;
+        why = s->sampling.each_ns > 0 ? ETP_SAMPLES_NOT_TOLD : why;
     }
     for (uint32_t a = 0; a < s->plan->n_arms && why; a++) {
-        s->run.arms.items[a].sampling = etp_str_from(why);
+        s->run.arms.items[a].sampling = why;
     }
     s->expected_launches += why ? 0 : s->plan->n_arms;
     return !why;
 }
 
-// Why there is no time for one of ARM after SPENT_NS of sampling, though there seemed to be; NULL:
-// there is.
-static const char *used_up(const etp_session *s, uint32_t arm, uint64_t spent_ns)
+// Why there is no time for one of ARM after SPENT_NS of sampling, though there seemed to be;
+// NOT_TOLD: there is.
+static etp_samples_end used_up(const etp_session *s, uint32_t arm, uint64_t spent_ns)
 {
     const etp_arm_cost *c = &s->arms[arm].cost;
     uint64_t ns = (uint64_t)fmax(c->rest_ns + (double)s->sampling.each_ns,
                                  (double)etp_session_launch_ns(s, arm, ETP_LAUNCH_TIMED));
-    return !etp_session_has_time(s, 1, ns)                                ? "budget"
-           : s->sampling.limit_ns > 0 && spent_ns >= s->sampling.limit_ns ? "part"
-                                                                          : NULL;
+    return !etp_session_has_time(s, 1, ns)                                ? ETP_SAMPLES_BUDGET
+           : s->sampling.limit_ns > 0 && spent_ns >= s->sampling.limit_ns ? ETP_SAMPLES_PART
+                                                                          : ETP_SAMPLES_NOT_TOLD;
 }
 
 // What ran is a fact, not an estimate, and needs no blocks: one launch per arm, last; more of them
@@ -142,9 +142,9 @@ etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *or
     for (uint32_t i = 0; i < s->plan->n_arms && goes_on; i++) {
         const etp_task t = {order[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
         s->positions = t.position + 1;
-        const char *over = used_up(s, t.arm, etp_os_now_ns() - start);
+        const etp_samples_end over = used_up(s, t.arm, etp_os_now_ns() - start);
         if (over) { // the block itself is whole
-            s->run.arms.items[t.arm].sampling = etp_str_from(over);
+            s->run.arms.items[t.arm].sampling = over;
         } else if (!s->arms[t.arm].dead) {
             ETP_TRY(etp_session_launch(s, &t, &o, err));
             goes_on = !o.interrupted;
@@ -168,15 +168,15 @@ static bool fits(const etp_session *s, uint32_t arm)
            elapsed + (double)s->arms[arm].sampled_wall_ns <= part;
 }
 
-// Why ARM is not sampled once more after DONE launches; NULL: it is.
-static const char *enough(const etp_session *s, uint32_t arm, uint32_t done,
-                          const etp_session_known *known)
+// Why ARM is not sampled once more after DONE launches; NOT_TOLD: it is.
+static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
+                              const etp_session_known *known)
 {
-    return known->share >= ETP_SAMPLING_GOAL              ? "known"
-           : done >= ETP_SAMPLING_LAUNCHES                ? "bound"
-           : !(known->reachable - known->share >= LITTLE) ? "no_gain"
-           : !fits(s, arm) ? s->sampling.limit_ns > 0 ? "part" : "budget"
-                           : NULL;
+    return known->share >= ETP_SAMPLING_GOAL              ? ETP_SAMPLES_KNOWN
+           : done >= ETP_SAMPLING_LAUNCHES                ? ETP_SAMPLES_BOUND
+           : !(known->reachable - known->share >= LITTLE) ? ETP_SAMPLES_NO_GAIN
+           : !fits(s, arm) ? s->sampling.limit_ns > 0 ? ETP_SAMPLES_PART : ETP_SAMPLES_BUDGET
+                           : ETP_SAMPLES_NOT_TOLD;
 }
 
 // What one more launch of ARM gave becomes part of BLOCK, which is in the folder already.
@@ -220,9 +220,9 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
             if (out || isnan(known[a].share) || etp_session_interrupted(s) != 0) {
                 continue;
             }
-            const char *why = enough(s, a, done, &known[a]);
-            s->run.arms.items[a].sampling = etp_str_from(why ? why : "");
-            ended[a] = why != NULL;
+            const etp_samples_end why = enough(s, a, done, &known[a]);
+            s->run.arms.items[a].sampling = why;
+            ended[a] = why != ETP_SAMPLES_NOT_TOLD;
             if (!why) {
                 const etp_task t = {a, block, position++, ETP_LAUNCH_SAMPLED, done + 1};
                 bool ok;

@@ -111,45 +111,34 @@ static void say_share(etp_strbuf *text, double share, double lo, double hi, cons
 // " · sampled in 4 launches, no more: …"; nothing where one was enough.
 static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
 {
-    static const struct {
-        const char *id, *words;
-    } k_ends[] = {
-        {"known",   "what ran is known for 90 % of their time"   },
-        {"budget",  "the rest of the budget is for blocks"       },
-        {"part",    "more would take over a third of the session"},
-        {"bound",   "that is the most"                           },
-        {"no_gain", "more samples would not tell more"           },
+    static const char *const k_ends[ETP_SAMPLES_ENDS] = {
+        [ETP_SAMPLES_KNOWN] = "what ran is known for 90 % of their time",
+        [ETP_SAMPLES_BUDGET] = "the rest of the budget is for blocks",
+        [ETP_SAMPLES_PART] = "more would take over a third of the session",
+        [ETP_SAMPLES_BOUND] = "that is the most",
+        [ETP_SAMPLES_NO_GAIN] = "more samples would not tell more",
     };
-    for (size_t i = 0; e->sampled && e->sampling && i < sizeof k_ends / sizeof *k_ends; i++) {
-        bool early = strcmp(e->sampling, "known") == 0 && e->sampled == 1;
-        if (strcmp(e->sampling, k_ends[i].id) == 0 && !early) {
-            etp_strbuf_printf(text, " · sampled in %u %s and then no more: %s", e->sampled,
-                              e->sampled == 1 ? "launch" : "launches", k_ends[i].words);
-        }
+    bool early = e->sampling == ETP_SAMPLES_KNOWN && e->sampled == 1;
+    if (e->sampled && k_ends[e->sampling] && !early) {
+        etp_strbuf_printf(text, " · sampled in %u %s and then no more: %s", e->sampled,
+                          e->sampled == 1 ? "launch" : "launches", k_ends[e->sampling]);
     }
 }
 
 // Why nothing was sampled at all, as far as the session says.
 static const char *unsampled(const etp_ab_engagement *e)
 {
-    static const struct {
-        const char *id, *words;
-    } k_why[] = {
-        {"off",      "not sampled: --no-kernels"                                            },
-        {"untraced", "not sampled: --no-trace"                                              },
-        {"device",   "not sampled: program counters cannot be sampled on this device"       },
-        {"runner",   "not sampled: only etprof's own runner samples"                        },
-        {"part",
-         "not sampled: it would take over a third of the session; --kernels does it anyway" },
-        {"blocks",
-         "not sampled: the budget would no longer hold six blocks; --kernels does it anyway"},
+    static const char *const k_why[ETP_SAMPLES_ENDS] = {
+        [ETP_SAMPLES_OFF] = "not sampled: --no-kernels",
+        [ETP_SAMPLES_UNTRACED] = "not sampled: --no-trace",
+        [ETP_SAMPLES_DEVICE] = "not sampled: program counters cannot be sampled on this device",
+        [ETP_SAMPLES_RUNNER] = "not sampled: only etprof's own runner samples",
+        [ETP_SAMPLES_PART] =
+            "not sampled: it would take over a third of the session; --kernels does it anyway",
+        [ETP_SAMPLES_BLOCKS] =
+            "not sampled: the budget would no longer hold six blocks; --kernels does it anyway",
     };
-    for (size_t i = 0; !e->sampled && e->sampling && i < sizeof k_why / sizeof *k_why; i++) {
-        if (strcmp(e->sampling, k_why[i].id) == 0) {
-            return k_why[i].words;
-        }
-    }
-    return NULL;
+    return e->sampled ? NULL : k_why[e->sampling];
 }
 
 // "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".

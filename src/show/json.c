@@ -66,6 +66,8 @@ WORDS(k_cause, etp_cause_id, etp_cause, ETP_CAUSE_COUNT)
 WORDS(k_phase_kind, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 SHARED_WORDS(k_etp_run_state_words, etp_run_state_name, etp_run_state, ETP_RUN_STATES)
 WORDS(k_cause_state, etp_cause_state_name, etp_cause_state, ETP_CAUSE_STATES)
+WORDS(k_samples_end, etp_samples_end_name, etp_samples_end, ETP_SAMPLES_ENDS)
+WORDS(k_proof_kind, etp_proof_kind_name, etp_proof_kind, ETP_PROOF_KINDS)
 WORDS(k_fix, etp_fix_id, etp_fix_kind, ETP_FIX_COUNT)
 
 AXIS(k_arms_axis, etp_ab, doc->n_arms, doc->arms[i].name)
@@ -168,7 +170,7 @@ static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
 
 #define OF etp_proof_line
 static const etp_field k_line_rows[] = {
-    FIELD("kind", TEXT, kind, "mask, names, selftest, …", .flags = ETP_SET),
+    FIELD("kind", WORD, kind, "what it is", .words = &k_proof_kind),
     FIELD("text", TEXT, text, "one line for people", .flags = ETP_SET),
     MADE("says", WORD, line_says, "about the claimed level", .words = &k_says, .flags = ETP_SET),
 };
@@ -558,8 +560,7 @@ static SHAPE_ON_ONE_LINE(k_off, k_off_rows);
 #define OF etp_ab_engagement
 static const etp_field k_sampling_rows[] = {
     FIELD("launches", UINT, sampled, "that sampled the arm"),
-    FIELD("ended", TEXT, sampling,
-          "why there were no more, or none: known, budget, bound, no_gain, …"),
+    FIELD("ended", WORD, sampling, "why there were no more, or none", .words = &k_samples_end),
 };
 static SHAPE_ON_ONE_LINE(k_sampling, k_sampling_rows);
 static const etp_field k_engagement_rows[] = {

@@ -418,7 +418,7 @@ static const etp_proof_line *main_line(const etp_proof *p)
         if (line->contradicts) {
             return line;
         }
-        names = strcmp(line->kind, "names") == 0 ? line : names;
+        names = line->kind == ETP_PROOF_NAMES ? line : names;
         supports = line->supports && !supports ? line : supports;
     }
     return supports ? supports : names;
@@ -459,8 +459,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
             etp_strbuf_init(&arms, arena);
             etp_strbuf_printf(&arms, "all %zu arms", alike);
         }
-        const char *note =
-            strcmp(line->kind, "names") == 0 ? etp_proof_names_note(&a->proof) : NULL;
+        const char *note = line->kind == ETP_PROOF_NAMES ? etp_proof_names_note(&a->proof) : NULL;
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
                      etp_strbuf_str(&arms).ptr, k_words[a->proof.truth], line->text,
                      note ? "; " : "", note ? note : "");

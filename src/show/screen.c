@@ -434,13 +434,14 @@ static void mark(etp_screen *s, etp_severity severity, const char *text)
 // Sampling tells what names do not: say how it is had where a session went without it.
 static const char *unproven(const etp_ab_engagement *e)
 {
-    const char *why = e->sampled ? NULL : e->sampling;
-    return !why ? "names do not tell"
-           : strcmp(why, "part") == 0 || strcmp(why, "blocks") == 0
-               ? "too short to sample, --kernels does"
-           : strcmp(why, "off") == 0      ? "--no-kernels"
-           : strcmp(why, "untraced") == 0 ? "--no-trace"
-                                          : "names do not tell";
+    static const char *const k_why[ETP_SAMPLES_ENDS] = {
+        [ETP_SAMPLES_PART] = "too short to sample, --kernels does",
+        [ETP_SAMPLES_BLOCKS] = "too short to sample, --kernels does",
+        [ETP_SAMPLES_OFF] = "--no-kernels",
+        [ETP_SAMPLES_UNTRACED] = "--no-trace",
+    };
+    const char *why = e->sampled ? NULL : k_why[e->sampling];
+    return why ? why : "names do not tell";
 }
 
 static bool shared_level(const etp_ab *ab, uint32_t arm)

@@ -509,7 +509,7 @@ static void proof_table(const etp_ab *ab, etp_report *r)
         for (size_t k = 0; k < ab->arms[i].proof.lines.n; k++) {
             const etp_proof_line *line = &ab->arms[i].proof.lines.items[k];
             etp_severity s = line->contradicts ? ETP_BAD : line->supports ? ETP_GOOD : ETP_PLAIN;
-            ETP_ROW(t, etp_cell_z(ab->arms[i].name), etp_cell_z(line->kind),
+            ETP_ROW(t, etp_cell_z(ab->arms[i].name), etp_cell_z(etp_proof_kind_name(line->kind)),
                     etp_cell_judged(etp_cell_z(line->contradicts ? "contradicted"
                                                : line->supports  ? "confirmed"
                                                                  : "nothing"),
@@ -517,7 +517,8 @@ static void proof_table(const etp_ab *ab, etp_report *r)
                     etp_cell_z(line->text));
         }
         if (ab->arms[i].proof.by_table) {
-            ETP_ROW(t, etp_cell_z(ab->arms[i].name), etp_cell_z("names"), etp_cell_missing(),
+            ETP_ROW(t, etp_cell_z(ab->arms[i].name),
+                    etp_cell_z(etp_proof_kind_name(ETP_PROOF_NAMES)), etp_cell_missing(),
                     etp_cell_z(etp_proof_names_note(&ab->arms[i].proof)));
         }
     }

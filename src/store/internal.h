@@ -21,6 +21,7 @@ bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
 bool etp_phase_find(etp_str s, etp_phase *out);
 bool etp_phase_kind_find(etp_str s, etp_phase_kind *out);
 bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
+bool etp_samples_end_find(etp_str s, etp_samples_end *out);
 
 // ---- parts ----
 

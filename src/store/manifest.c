@@ -31,12 +31,14 @@ WORDS(k_stops, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)
 WORDS(k_phases_of, etp_phase_kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 WORDS(k_launches, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 WORDS(k_reasons, etp_lost_reason_name, etp_lost_reason, ETP_LOST_REASONS)
+WORDS(k_samples_ends, etp_samples_end_name, etp_samples_end, ETP_SAMPLES_ENDS)
 
 FIND(tool_name, etp_run, manifest, MAKE(text, "etprof"))
 FIND(first_model, etp_run, manifest, it->models.n > 0 ? &it->models.items[0].path : NULL)
 KNOWN(has_phases, etp_run, it->phases.n > 0)
 KNOWN(has_builds, etp_run, it->builds.n > 0)
 KNOWN(has_runner, etp_run_arm, it->runner.len > 0)
+KNOWN(is_told, etp_samples_end, *it != ETP_SAMPLES_NOT_TOLD)
 static const etp_shape k_iterations;
 
 // ---- what a table cannot say ----
@@ -311,9 +313,8 @@ static const etp_field k_arm_rows[] = {
     GROUP(NULL, &k_foreign, "", .when = has_runner, .flags = ETP_ABSENT),
     FIELD("prefix", STR, prefix, "of its files", .flags = ETP_SET),
     FIELD("emulated", BOOL, emulated, "an emulator runs it"),
-    FIELD("sampling", STR, sampling,
-          "why no more was sampled: known, budget, bound, no_gain (docs/kernels.md)",
-          .flags = ETP_ABSENT | ETP_EMPTY),
+    FIELD("sampling", WORD, sampling, "why no more was sampled, or nothing (docs/kernels.md)",
+          .words = &k_samples_ends, .when = is_told, .flags = ETP_ABSENT),
 };
 static SHAPE_CHECKED(k_arm, k_arm_rows, check_arm);
 static const etp_field k_iterations_rows[] = {

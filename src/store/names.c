@@ -42,3 +42,5 @@ NAMES(launch_kind, "timed", "traced", "control", "sampled", "resident")
 NAMES(phase, "warmup", "timed", "traced", "sampled", "control", "resident")
 NAMES(phase_kind, "script", "prefill", "decode", "shape")
 NAMES(lost_reason, "crash", "hang", "garbage", "mask", "error", "start", "file", "connection")
+NAMES(samples_end, NULL, "known", "budget", "part", "bound", "no_gain", "off", "untraced", "device",
+      "runner", "blocks")

@@ -80,14 +80,30 @@ typedef enum etp_lost_reason { // why a launch gave nothing
     ETP_LOST_REASONS
 } etp_lost_reason;
 
-// Static texts as in the files; NULL only of ETP_RUN_NO_SESSION. The finders give the enum's count
-// for unknown text.
+typedef enum etp_samples_end { // why no more program counters of an arm were sampled
+    ETP_SAMPLES_NOT_TOLD,
+    ETP_SAMPLES_KNOWN,    // what ran is known
+    ETP_SAMPLES_BUDGET,   // the rest of it is for blocks
+    ETP_SAMPLES_PART,     // more would take over a third of the session; also of none at all
+    ETP_SAMPLES_BOUND,    // the most launches
+    ETP_SAMPLES_NO_GAIN,  // more would not tell more
+    ETP_SAMPLES_OFF,      // from here on none at all: --no-kernels
+    ETP_SAMPLES_UNTRACED, // --no-trace
+    ETP_SAMPLES_DEVICE,   // it cannot
+    ETP_SAMPLES_RUNNER,   // of others
+    ETP_SAMPLES_BLOCKS,   // the budget would not hold enough of them
+    ETP_SAMPLES_ENDS
+} etp_samples_end;
+
+// Static texts as in the files; NULL only of ETP_RUN_NO_SESSION and ETP_SAMPLES_NOT_TOLD. The
+// finders give the enum's count for unknown text.
 const char *etp_run_state_name(etp_run_state state);
 const char *etp_run_stop_name(etp_run_stop stop); // "" of ETP_STOP_OTHER
 const char *etp_launch_kind_name(etp_launch_kind kind);
 const char *etp_phase_name(etp_phase phase);
 const char *etp_phase_kind_name(etp_phase_kind kind);
 const char *etp_lost_reason_name(etp_lost_reason reason);
+const char *etp_samples_end_name(etp_samples_end end);
 
 typedef struct etp_run_model {
     etp_str path;   // as the user gave it, made absolute
@@ -130,9 +146,7 @@ typedef struct etp_run_arm {
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
     bool emulated;
     uint64_t warmup, iterations, traced; // per launch, fixed by the pilot
-    // Why no more was sampled: "known", "budget", "part", "bound", "no_gain"; or nothing at all:
-    // "off", "untraced", "device", "runner", "part", "blocks"; "" not told.
-    etp_str sampling;
+    etp_samples_end sampling;
 } etp_run_arm;
 
 typedef struct etp_run_sample {

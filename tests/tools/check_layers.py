@@ -37,9 +37,11 @@ UNKNOWNS = [(re.compile(words), said, places) for words, said, places in (
 # The words of an enum, as its table of names has them: they are compared as the enum. Where a word is compared, it is
 # somebody else's: of a file, of a command line, of the runner, the id of a check.
 NAMED = re.compile(r"^NAMES\(\w+,([^)]*)\)|const char \*etp_\w+_name\(etp_\w+ \w+\)\s*\{(.*?)\n\}", re.M | re.S)
-COMPARED = re.compile(r'\b(?:strcmp|etp_str_eqz)\s*\([^"]*, "([^"]+)"\)')
-READS_WORDS = {"binary/image.c": "x86_64 aarch64", "explain/kernels.c": "none", "isa/text.c": "none",
-               "inspect/kernels/binary.c": "aarch64", "kit/defects.c": "ok", "machine/doctor.c": "mask noise_floor",
+COMPARED = re.compile(r'\b(?:strcmp|etp_str_eqz)\s*\([^";]*, "([^"]+)"\)')
+READS_WORDS = {"binary/image.c": "x86_64 aarch64", "cli/archived.c": "off", "cli/complete.c": "device",
+               "device/adb.c": "device", "device/list.c": "device", "explain/kernels.c": "none", "isa/text.c": "none",
+               "inspect/kernels/binary.c": "aarch64", "kit/defects.c": "ok",
+               "machine/doctor.c": "mask noise_floor",
                "measure/launch.c": "mask", "session/session.c": "none", "stats/samples_csv.c": "timed control traced",
                "trace/timeline.c": "portable"}
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')

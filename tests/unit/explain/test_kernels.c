@@ -116,7 +116,7 @@ static void judge(const judged *cases, size_t n)
         etp_proof proof = {0};
         etp_kernels_judge(arms, n, i, &arena, &proof);
         assert_int_equal(proof.lines.n, 1);
-        assert_string_equal(proof.lines.items[0].kind, "samples");
+        assert_int_equal(proof.lines.items[0].kind, ETP_PROOF_SAMPLES);
         if (proof.truth != cases[i].truth) {
             fail_msg("arm %zu: %d, not %d: %s", i, (int)proof.truth, (int)cases[i].truth,
                      proof.lines.items[0].text);

@@ -48,8 +48,8 @@ static void sampling_goes_on_until_enough_is_known(void **state)
         }
         assert_int_equal(of[0], 1);
         assert_int_equal(of[1], k_cases[i].launches);
-        assert_true(etp_str_eqz(o.run.arms.items[1].sampling, k_cases[i].why));
-        assert_int_equal(o.run.arms.items[0].sampling.len, 0);
+        assert_string_equal(etp_samples_end_name(o.run.arms.items[1].sampling), k_cases[i].why);
+        assert_int_equal(o.run.arms.items[0].sampling, ETP_SAMPLES_NOT_TOLD);
         // Asked with what the most launches would be, against those made: 10/1, 10/2 …
         assert_true(f->times[0] == 10 && (f->rounds < 2 || f->times[1] == 5));
         assert_int_equal(o.run.blocks_done, k_cases[i].budget_s > 0 ? 1 : 2);
@@ -102,8 +102,8 @@ static void sampling_is_unasked_where_it_takes_little(void **state)
             sampled += o.run.samples.items[k].phase == ETP_PHASE_SAMPLED;
         }
         assert_int_equal(sampled, 2 * expected);
-        assert_true(etp_str_eqz(o.run.arms.items[1].sampling, k_cases[i].why));
-        assert_int_equal(o.run.arms.items[0].sampling.len > 0, expected == 0);
+        assert_string_equal(etp_samples_end_name(o.run.arms.items[1].sampling), k_cases[i].why);
+        assert_int_equal(o.run.arms.items[0].sampling != ETP_SAMPLES_NOT_TOLD, expected == 0);
         assert_true(o.run.settings.no_kernels == k_cases[i].set.no_kernels);
     }
     f->shares = NULL;
