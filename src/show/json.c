@@ -115,6 +115,7 @@ static const void *untraced_ns(const etp_place *at, etp_made *made)
 
 KNOWN(is_positive, double, *it > 0)
 KNOWN(has_hook, etp_ab_arm, it->hook.call_ns > 0) // not of bare recordings, runners of others
+KNOWN(has_interval, etp_ab_arm, isfinite(it->hi_ns - it->lo_ns))
 KNOWN(has_blocks, etp_ab_ratio, it->blocks > 0)
 KNOWN(has_drift, etp_ab_drift, it->known)
 KNOWN(has_rounds, etp_ab_resident, it->blocks > 0)
@@ -227,6 +228,11 @@ static const etp_field k_hook_rows[] = {
     FIELD("share", RATIO, hook.share, "of the untraced median"),
 };
 static SHAPE(k_hook, k_hook_rows);
+static const etp_field k_interval_rows[] = {
+    FIELD("lo", ROUNDED, lo_ns, "at least"),
+    FIELD("hi", ROUNDED, hi_ns, "at most"),
+};
+static SHAPE_ON_ONE_LINE(k_interval, k_interval_rows);
 static const etp_field k_arm_rows[] = {
     FIELD("name", TEXT, name, "the experiment; of bare recordings, what tells the files apart",
           .flags = ETP_SET),
@@ -239,6 +245,8 @@ static const etp_field k_arm_rows[] = {
     FIELD("samples", UINT, samples, "timed iterations after the warm-up rule"),
     FIELD("median_ns", NS, median_ns,
           "untraced inference: geometric mean of the launches' medians over complete blocks"),
+    GROUP("interval_ns", &k_interval, "95 % interval of median_ns over the blocks",
+          .when = has_interval, .flags = ETP_ABSENT | ETP_LATER),
     FIELD("traced_ns", NS, traced_ns,
           "mean Method::execute over the kept executions of the traced launches"),
     FIELD("traced_mean_ns", NS, traced_mean_ns, "over all of them: the recordings' latency"),
