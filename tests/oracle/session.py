@@ -93,6 +93,10 @@ def check(folder):
                     [math.log(timed[name, b]["first_ns"]) - value[name, b] for b in blocks])
         check_ratio(f"{folder.name}, {name}, observer", arm["observer"],
                     [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln])
+        mine = np.array([value[name, b] for b in blocks])
+        half = sp.t.ppf(0.975, len(mine) - 1) * mine.std(ddof=1) / math.sqrt(len(mine))
+        for key, wanted in (("lo", mine.mean() - half), ("hi", mine.mean() + half)):
+            expect(abs(arm["interval_ns"][key] - math.exp(wanted)) <= 0.51, f"{name}, {key}: {arm['interval_ns']}")
         for key in ("load_ns", "first_ns", "peak_rss_bytes"):
             expect(abs(arm[key] - np.median([timed[name, b][key] for b in blocks])) <= 0.5,
                    f"{folder.name}, {name}, {key}: {arm[key]}")
