@@ -47,8 +47,8 @@ static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const cha
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
         const etp_roof_set *set = etp_roof_set_find(r->isa);
-        if (r->threads == w->threads && strcmp(r->what, what) == 0 &&
-            strcmp(r->unit, "op/s") == 0 && set && etp_roof_set_at(set, w->level) &&
+        if (r->threads == w->threads && strcmp(r->what, what) == 0 && r->unit == ETP_ROOF_OP_S &&
+            set && etp_roof_set_at(set, w->level) &&
             (products ? has_kernel(w, set, what) : !set->matrix) && (double)r->best / 1e9 > best) {
             best = (double)r->best / 1e9;
             *isa = r->isa;
@@ -83,7 +83,7 @@ static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *w
     const etp_roof *fit = NULL, *least = NULL;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
-        if (r->threads != threads || strcmp(r->what, what) != 0 || strcmp(r->unit, "byte/s") != 0 ||
+        if (r->threads != threads || strcmp(r->what, what) != 0 || r->unit != ETP_ROOF_BYTE_S ||
             r->best == 0) {
             continue;
         }
@@ -96,8 +96,8 @@ static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *w
 
 static bool is_read(const etp_roof *r, uint32_t threads)
 {
-    return r->threads == threads && strcmp(r->what, "read") == 0 &&
-           strcmp(r->unit, "byte/s") == 0 && r->best > 0 && r->bytes > 0;
+    return r->threads == threads && strcmp(r->what, "read") == 0 && r->unit == ETP_ROOF_BYTE_S &&
+           r->best > 0 && r->bytes > 0;
 }
 
 double etp_roof_read_ns(const etp_roof_table *roofs, uint32_t threads, uint64_t bytes)
@@ -160,8 +160,8 @@ static bool has_threads(const etp_roof_table *t, uint32_t threads)
 {
     bool found = false;
     for (size_t i = 0; i < t->n; i++) {
-        found = found || (t->items[i].threads == threads &&
-                          strcmp(t->items[i].unit, "byte/s") == 0 && t->items[i].best > 0);
+        found = found || (t->items[i].threads == threads && t->items[i].unit == ETP_ROOF_BYTE_S &&
+                          t->items[i].best > 0);
     }
     return found;
 }

@@ -9,7 +9,7 @@ static size_t roofs_disturbed(const etp_roof_table *t)
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *a = &t->items[i];
         bool lower = false;
-        for (size_t k = 0; k < t->n && strcmp(a->unit, "op/s") == 0; k++) {
+        for (size_t k = 0; k < t->n && a->unit == ETP_ROOF_OP_S; k++) {
             const etp_roof *b = &t->items[k];
             lower = lower || (b->threads < a->threads && strcmp(a->what, b->what) == 0 &&
                               strcmp(a->isa, b->isa) == 0 && a->best < b->best - b->best / 10);
@@ -30,6 +30,7 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
         {.key = "median", .title = "median", .kind = ETP_KIND_DOUBLE, .decimals = 1},
         {.key = "unit", .title = "unit"},
     };
+    static const char *const k_units[ETP_ROOF_UNITS] = {"Gop/s", "GB/s", "ns"};
     const etp_roof_table *table = &a->table;
     etp_report *r = etp_report_create(arena, "roofs");
     etp_report_subtitle(r, "%s, %s%s%s%s", table->device,
@@ -53,15 +54,12 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
-        bool rate = strcmp(x->unit, "ns") != 0;
-        double scale = rate ? 1e-9 : 1;
+        double scale = x->unit == ETP_ROOF_NS ? 1 : 1e-9;
         ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL),
                 etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
                 x->best ? etp_cell_double((double)x->best * scale) : etp_cell_missing(),
                 x->best ? etp_cell_double((double)x->median * scale) : etp_cell_missing(),
-                etp_cell_z(!rate                          ? "ns"
-                           : strcmp(x->unit, "op/s") == 0 ? "Gop/s"
-                                                          : "GB/s"));
+                etp_cell_z(k_units[x->unit]));
     }
     return r;
 }

@@ -87,9 +87,8 @@ static bool take(void *ctx, const etp_roof *roof)
     etp_roof copy = *roof;
     copy.isa = etp_arena_strdup(t->arena, etp_str_from(roof->isa));
     copy.what = etp_arena_strdup(t->arena, etp_str_from(roof->what));
-    copy.unit = etp_arena_strdup(t->arena, etp_str_from(roof->unit));
-    t->failed = !copy.isa || !copy.what || !copy.unit || t->table->n >= MAX_ROOFS ||
-                !ETP_PUSH(t->arena, t->table, copy);
+    t->failed =
+        !copy.isa || !copy.what || t->table->n >= MAX_ROOFS || !ETP_PUSH(t->arena, t->table, copy);
     return !t->failed;
 }
 
@@ -156,8 +155,15 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
                 return etp_fail(err, ETP_CHILD, "the runner measured a roof of %llu threads",
                                 (unsigned long long)w->threads);
             }
-            etp_roof roof = {w->isa,   w->what, w->unit,  (uint32_t)w->threads,
+            etp_roof roof = {w->isa,   w->what, ETP_ROOF_OP_S, (uint32_t)w->threads,
                              w->bytes, w->best, w->median};
+            while (roof.unit < ETP_ROOF_UNITS &&
+                   strcmp(w->unit, etp_roof_unit_name(roof.unit)) != 0) {
+                roof.unit++;
+            }
+            if (roof.unit == ETP_ROOF_UNITS) {
+                return etp_fail(err, ETP_CHILD, "the runner measured a roof in '%s'", w->unit);
+            }
             ETP_NEED(take(t, &roof), err, "roofs");
         }
     }

@@ -63,6 +63,12 @@ const etp_roof_reader *etp_roof_reader_at(size_t index)
     return index < sizeof k_readers / sizeof *k_readers ? k_readers[index] : NULL;
 }
 
+const char *etp_roof_unit_name(etp_roof_unit unit)
+{
+    static const char *const k_names[ETP_ROOF_UNITS] = {"op/s", "byte/s", "ns"};
+    return k_names[unit];
+}
+
 bool etp_roof_same(const etp_roof *a, const etp_roof *b)
 {
     return a->threads == b->threads && a->bytes == b->bytes && strcmp(a->what, b->what) == 0 &&
@@ -269,7 +275,7 @@ static bool check_loops(bench *b)
         if (found != (int64_t)CHECK_TRIPS * l->adds) {
             return fail(b, NULL, l, found);
         }
-        etp_roof roof = {.isa = l->isa, .what = l->what, .unit = "op/s", .threads = 1};
+        etp_roof roof = {.isa = l->isa, .what = l->what, .unit = ETP_ROOF_OP_S, .threads = 1};
         if (b->request->seconds <= 0 && !b->emit(b->ctx, &roof)) {
             return fail(b, "", NULL, 0);
         }
@@ -281,7 +287,7 @@ static bool measure_loops(bench *b)
 {
     for (size_t i = 0; etp_roof_loop_at(i); i++) {
         b->loop = etp_roof_loop_at(i);
-        etp_roof roof = {.isa = b->loop->isa, .what = b->loop->what, .unit = "op/s"};
+        etp_roof roof = {.isa = b->loop->isa, .what = b->loop->what, .unit = ETP_ROOF_OP_S};
         if (can_run(b, b->loop->isa) && !measure(b, work_loop, roof, (double)b->loop->ops())) {
             return false;
         }
@@ -311,7 +317,7 @@ static bool measure_memory(bench *b)
             bool reading = k_kinds[i].work == work_read;
             etp_roof roof = {.isa = reading && b->reader ? b->reader->isa : "",
                              .what = k_kinds[i].what,
-                             .unit = "byte/s",
+                             .unit = ETP_ROOF_BYTE_S,
                              .bytes = b->slice * b->threads};
             if ((!reading || b->reader) && !measure(b, k_kinds[i].work, roof, (double)b->slice)) {
                 return false;
@@ -335,7 +341,7 @@ static bool measure_timer(bench *b)
     qsort(steps, 1001, sizeof *steps, by_value);
     etp_roof roof = {.isa = "",
                      .what = "timer",
-                     .unit = "ns",
+                     .unit = ETP_ROOF_NS,
                      .threads = 1,
                      .best = (uint64_t)steps[0],
                      .median = (uint64_t)steps[500]};
@@ -344,7 +350,7 @@ static bool measure_timer(bench *b)
 
 static bool measure_count(bench *b, uint32_t threads)
 {
-    static const etp_roof k_region = {.isa = "", .what = "region", .unit = "ns"};
+    static const etp_roof k_region = {.isa = "", .what = "region", .unit = ETP_ROOF_NS};
     b->threads = threads;
     b->pool = etp_roof_pool_open(threads);
     if (!b->pool) {

@@ -56,10 +56,17 @@ const etp_roof_reader *etp_roof_reader_at(size_t index);
 #define ETP_ROOF_COUNTS_MAX 16 // thread counts of one measurement
 #define ETP_ROOF_MEMORY ((2 * ((size_t)64 << 20)) + 128)
 
+typedef enum etp_roof_unit {
+    ETP_ROOF_OP_S,
+    ETP_ROOF_BYTE_S,
+    ETP_ROOF_NS,
+    ETP_ROOF_UNITS
+} etp_roof_unit;
+
 typedef struct etp_roof {
     const char *isa;  // "" for what the C library does
     const char *what; // fma_f32, fma_f16, dot_i8, read, write, copy, strided_copy, region, timer
-    const char *unit; // "op/s", "byte/s", "ns"
+    etp_roof_unit unit;
     uint32_t threads;
     uint64_t bytes;        // working set of all threads together, 0 none
     uint64_t best, median; // both 0: the loop's result was checked, its speed was not measured
@@ -97,6 +104,7 @@ bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, v
 
 // 1, 2, 4 … and CPUS itself; returns how many.
 size_t etp_roof_default_threads(uint32_t cpus, uint32_t out[ETP_ROOF_COUNTS_MAX]);
+const char *etp_roof_unit_name(etp_roof_unit unit); // "op/s", "byte/s", "ns"
 // Whether two roofs are of the same thing.
 bool etp_roof_same(const etp_roof *a, const etp_roof *b);
 // "1,2,8": strictly ascending. False when it is nothing of the kind.

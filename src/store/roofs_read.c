@@ -10,25 +10,19 @@
 #define MAX_ROOFS 4096
 #define MAX_RATE UINT64_C(1000000000000000000)
 
+WORDS(k_units, etp_roof_unit_name, etp_roof_unit, ETP_ROOF_UNITS)
+
 static void check_roof(const etp_json_object *o, const void *object, const void *root)
 {
-    static const char *const k_units[] = {"op/s", "byte/s", "ns"};
     const etp_roof *r = object;
     (void)root;
-    bool known = false;
-    for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
-        known = known || strcmp(r->unit, k_units[i]) == 0;
-    }
-    if (!known) {
-        etp_json_reject(o, "unit", "op/s, byte/s or ns");
-    }
     if (r->threads == 0) {
         etp_json_reject(o, "threads", "a number from 1 to 256");
     }
     if (r->what[0] == '\0') {
         etp_json_reject(o, "what", "the name of a roof");
     }
-    bool rate = strcmp(r->unit, "ns") != 0;
+    bool rate = r->unit != ETP_ROOF_NS;
     if ((r->best == 0) != (r->median == 0) || (rate ? r->best < r->median : r->best > r->median)) {
         etp_json_reject(o, "best", rate ? "at least the median" : "at most the median");
     }
@@ -49,7 +43,7 @@ static void check_table(const etp_json_object *root, const void *object, const v
 static const etp_field k_roof_rows[] = {
     FIELD("isa", TEXT, isa, "null: what the C library does", .flags = ETP_EMPTY),
     FIELD("what", TEXT, what, "fma_f32, dot_i8, read, copy, region, timer, …", .flags = ETP_SET),
-    FIELD("unit", TEXT, unit, "op/s, byte/s or ns", .flags = ETP_SET),
+    FIELD("unit", WORD, unit, "of the figures", .words = &k_units),
     FIELD("threads", UINT, threads, "", .most = ETP_ROOF_THREADS_MAX, .range = ETP_FROM_1),
     FIELD("working_set_bytes", UINT, bytes, "of all threads together", .flags = ETP_ZERO),
     FIELD("best", UINT, best, "null: checked, not timed", .most = MAX_RATE, .flags = ETP_ZERO),

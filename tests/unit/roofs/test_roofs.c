@@ -189,7 +189,7 @@ static void measured_figures_are_sane(void **state)
     size_t arithmetic = 0, regions = 0, timers = 0, of_two = 0;
     for (size_t i = 0; i < k.table.n; i++) {
         const etp_roof *r = &k.table.items[i];
-        bool rate = strcmp(r->unit, "ns") != 0;
+        bool rate = r->unit != ETP_ROOF_NS;
         assert_true(r->best > 0 && (rate ? r->best >= r->median : r->best <= r->median));
         arithmetic += strcmp(r->what, "fma_f32") == 0;
         regions += strcmp(r->what, "region") == 0;
