@@ -61,6 +61,11 @@ typedef struct etp_ab_resident {
     int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
 } etp_ab_resident;
 
+typedef struct etp_ab_states { // of a comparison, beside the headline
+    etp_ab_resident resident;
+    etp_ab_ratio load, first, peak_rss; // of the timed launches
+} etp_ab_states;
+
 // What hiding features added to an inference: medians over the timed launches; NAN unknown.
 typedef struct etp_ab_hook {
     double calls, call_ns, share;
@@ -142,8 +147,7 @@ typedef struct etp_ab_comparison {
         control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
     uint32_t control_blocks;
     etp_withheld withheld;
-    etp_ab_resident resident;
-    etp_ab_ratio load, first, peak_rss; // of the timed launches
+    etp_ab_states states;
 } etp_ab_comparison;
 
 typedef struct etp_ab_ledger {
@@ -539,10 +543,10 @@ typedef struct etp_ab {
     etp_ab_arm *arms;
     size_t n_arms;
     uint32_t baseline;
-    const uint32_t *shown;          // arm indices in the order of reports: the baseline first
-    etp_ab_comparison *comparisons; // each other arm against the baseline
-    const etp_ab_ledger *ledgers;   // parallel, n = 0 rows when an arm has no dump
-    const etp_ab_shift *shifts;     // parallel
+    const uint32_t *shown;                // arm indices in the order of reports: the baseline first
+    const etp_ab_comparison *comparisons; // each other arm against the baseline
+    const etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
+    const etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
     etp_counters counters;             // arms and splits as arms and comparisons; zeroed: not known
     const etp_ab_category *categories; // in table order, only those that occur

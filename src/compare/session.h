@@ -106,8 +106,8 @@ ETP_NODISCARD etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *er
 // Comparison AT of ST, not yet held against any evidence.
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
 // The comparisons of s->stats, as they are given (see etp_ab_given).
-ETP_NODISCARD etp_status etp_ab_compare_times(etp_ab_session *s, etp_withheld otherwise,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
+                                              etp_ab_comparison **out, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run,
                                               uint32_t run_arm, uint32_t arm, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
@@ -178,7 +178,12 @@ ETP_NODISCARD etp_status etp_ab_take_environment(const etp_run *run, etp_arena *
 ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
                                          etp_error *err);
 // states.c: cold, warm, taking turns, traced.
-ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
+typedef struct etp_ab_all_states {
+    etp_ab_ratio *cold, *observer; // [n_arms]
+    etp_ab_states *comparisons;    // [n_comparisons]
+} etp_ab_all_states;
+ETP_NODISCARD etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out,
+                                            etp_error *err);
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
 void etp_ab_find(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,

@@ -40,8 +40,8 @@ static size_t column(const etp_run *run, uint32_t arm, uint32_t block, double *o
     return n;
 }
 
-static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, double *ratios,
-                    double *changes)
+static etp_ab_resident compare(const etp_ab_session *s, const etp_ab_comparison *c, columns *work,
+                               double *ratios, double *changes)
 {
     const etp_stats *st = &s->stats;
     size_t k = 0, both = 0;
@@ -61,37 +61,38 @@ static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, doub
         }
     }
     if (k == 0) {
-        return;
+        return (etp_ab_resident){.blocks = 0};
     }
     etp_paired p = etp_paired_estimate(ratios, k, st->margin, st->confidence, s->run.settings.seed);
     etp_paired d =
         etp_paired_estimate(changes, both, st->margin, st->confidence, s->run.settings.seed);
-    c->resident = (etp_ab_resident){.blocks = p.blocks,
-                                    .rounds = rounds,
-                                    .estimate = p.estimate,
-                                    .lo = p.lo,
-                                    .hi = p.hi,
-                                    .change = d.estimate,
-                                    .change_lo = d.lo,
-                                    .change_hi = d.hi,
-                                    .agrees = d.verdict == ETP_VERDICT_SAME      ? 1
-                                              : d.verdict == ETP_VERDICT_UNKNOWN ? -1
-                                                                                 : 0};
+    return (etp_ab_resident){.blocks = p.blocks,
+                             .rounds = rounds,
+                             .estimate = p.estimate,
+                             .lo = p.lo,
+                             .hi = p.hi,
+                             .change = d.estimate,
+                             .change_lo = d.lo,
+                             .change_hi = d.hi,
+                             .agrees = d.verdict == ETP_VERDICT_SAME      ? 1
+                                       : d.verdict == ETP_VERDICT_UNKNOWN ? -1
+                                                                          : 0};
 }
 
-static etp_status take_turns(etp_ab_session *s, double *ratios, double *changes, etp_error *err)
+static etp_status take_turns(const etp_ab_session *s, double *ratios, double *changes,
+                             etp_ab_states *out, etp_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->run.samples.n; i++) {
         n += s->run.samples.items[i].phase == ETP_PHASE_RESIDENT;
     }
-    columns work = {.a = ETP_NEW_ARRAY(&s->arena, double, n + 1),
-                    .b = ETP_NEW_ARRAY(&s->arena, double, n + 1),
-                    .logs = ETP_NEW_ARRAY(&s->arena, double, n + 1)};
+    columns work = {.a = ETP_NEW_ARRAY(s->ab.arena, double, n + 1),
+                    .b = ETP_NEW_ARRAY(s->ab.arena, double, n + 1),
+                    .logs = ETP_NEW_ARRAY(s->ab.arena, double, n + 1)};
     ETP_NEED(work.a && work.b && work.logs, err, "resident pairs");
     for (size_t i = 0; i < s->ab.n_comparisons && n > 0; i++) {
         if (!s->ab.comparisons[i].withheld) {
-            compare(s, &s->ab.comparisons[i], &work, ratios, changes);
+            out[i].resident = compare(s, &s->ab.comparisons[i], &work, ratios, changes);
         }
     }
     return ETP_OK;
@@ -208,14 +209,15 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
     return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
 }
 
-static etp_status take_states(etp_ab_session *s, double *scratch, etp_error *err)
+static etp_status take_states(const etp_ab_session *s, double *scratch,
+                              const etp_ab_all_states *out, etp_error *err)
 {
     const etp_stats *st = &s->stats;
     size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
     states x = {.n_arms = st->n_arms};
     double **columns_of[] = {&x.load, &x.first, &x.peak, &x.traced};
     for (size_t c = 0; c < 4; c++) {
-        *columns_of[c] = ETP_NEW_ARRAY(&s->arena, double, cells + 1);
+        *columns_of[c] = ETP_NEW_ARRAY(s->ab.arena, double, cells + 1);
         if (!*columns_of[c]) {
             return etp_fail_nomem(err, "launches");
         }
@@ -223,34 +225,41 @@ static etp_status take_states(etp_ab_session *s, double *scratch, etp_error *err
             (*columns_of[c])[i] = (double)NAN;
         }
     }
-    double *rows = ETP_NEW_ARRAY(&s->arena, double, s->run.samples.n + 1);
+    double *rows = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
     ETP_NEED(rows, err, "launches");
     take_launches(s, &x);
     take_traced(s, &x, rows);
     take_recorded(s, &x, rows);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        s->ab.arms[a].cold = ratio_of(s, x.first, a, st->value_ln, a, scratch);
-        s->ab.arms[a].observer = ratio_of(s, x.traced, a, st->value_ln, a, scratch);
+        out->cold[a] = ratio_of(s, x.first, a, st->value_ln, a, scratch);
+        out->observer[a] = ratio_of(s, x.traced, a, st->value_ln, a, scratch);
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        etp_ab_comparison *c = &s->ab.comparisons[i];
+        const etp_ab_comparison *c = &s->ab.comparisons[i];
+        etp_ab_states *to = &out->comparisons[i];
         if (!c->withheld) {
-            c->load = ratio_of(s, x.load, c->baseline, x.load, c->candidate, scratch);
-            c->first = ratio_of(s, x.first, c->baseline, x.first, c->candidate, scratch);
-            c->peak_rss = ratio_of(s, x.peak, c->baseline, x.peak, c->candidate, scratch);
+            to->load = ratio_of(s, x.load, c->baseline, x.load, c->candidate, scratch);
+            to->first = ratio_of(s, x.first, c->baseline, x.first, c->candidate, scratch);
+            to->peak_rss = ratio_of(s, x.peak, c->baseline, x.peak, c->candidate, scratch);
         }
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_states(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out, etp_error *err)
 {
+    *out = (etp_ab_all_states){
+        ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
+        ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
+        ETP_NEW_ARRAY(s->ab.arena, etp_ab_states, s->ab.n_comparisons + 1),
+    };
+    ETP_NEED(out->cold && out->observer && out->comparisons, err, "states");
     if (!s->has_stats || s->ab.emulated) {
         return ETP_OK;
     }
-    double *a = ETP_NEW_ARRAY(&s->arena, double, s->stats.n_blocks_seen + 1);
-    double *b = ETP_NEW_ARRAY(&s->arena, double, s->stats.n_blocks_seen + 1);
+    double *a = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
+    double *b = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
     ETP_NEED(a && b, err, "launches");
-    ETP_TRY(take_turns(s, a, b, err));
-    return take_states(s, a, err);
+    ETP_TRY(take_turns(s, a, b, out->comparisons, err));
+    return take_states(s, a, out, err);
 }

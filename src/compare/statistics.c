@@ -188,16 +188,15 @@ etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)
     };
 }
 
-etp_status etp_ab_compare_times(etp_ab_session *s, etp_withheld otherwise, etp_error *err)
+etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
+                                etp_ab_comparison **out, etp_error *err)
 {
     const etp_stats *st = &s->stats;
-    etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, st->n_comparisons + 1);
-    ETP_NEED(all, err, "comparisons");
+    *out = ETP_NEW_ARRAY(s->ab.arena, etp_ab_comparison, st->n_comparisons + 1);
+    ETP_NEED(*out, err, "comparisons");
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
         const etp_ab_comparison measured = etp_ab_paired_blocks(st, i);
-        all[i] = etp_ab_given(&s->ab, &measured, st->control_differs, otherwise);
+        (*out)[i] = etp_ab_given(&s->ab, &measured, st->control_differs, otherwise);
     }
-    s->ab.comparisons = all;
-    s->ab.n_comparisons = st->n_comparisons;
     return ETP_OK;
 }

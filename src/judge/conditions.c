@@ -134,7 +134,7 @@ const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
 void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
-    const etp_ab_resident *r = &c->resident;
+    const etp_ab_resident *r = &c->states.resident;
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
         return;
     }

@@ -23,6 +23,39 @@ static etp_status prove(etp_ab_session *s, etp_error *err)
     return etp_ab_prove_by_samples(s, &s->run, same, err);
 }
 
+// Comparisons, and what else is known of the times; after what decides whether these are given.
+static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    etp_ab_comparison *comparisons = NULL;
+    if (s->has_stats) {
+        ETP_TRY(etp_ab_compare_times(s, otherwise, &comparisons, err));
+        ab->comparisons = comparisons;
+        ab->n_comparisons = s->stats.n_comparisons;
+    }
+    etp_ab_all_states states;
+    ETP_TRY(etp_ab_take_states(s, &states, err));
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        comparisons[i].states = states.comparisons[i];
+    }
+    int64_t *around_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
+    ETP_NEED(around_ns, err, "traced launches");
+    ETP_TRY(etp_ab_take_ends(s, around_ns, err));
+    bool counted = s->has_stats && !ab->emulated;
+    if (counted) {
+        ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
+    }
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        ab->arms[a].cold = states.cold[a];
+        ab->arms[a].observer = states.observer[a];
+        ab->arms[a].around_ns = around_ns[a];
+        if (counted) {
+            ETP_TRY(etp_ab_drift_of(s, a, &ab->arms[a].drift, err));
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
                            etp_error *err)
 {
@@ -59,24 +92,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     }
     ETP_TRY(prove(s, err));
     ETP_TRY(etp_ab_compare_outputs(s, err));
-    if (s->has_stats) {
-        etp_withheld otherwise = options->pair ? options->pair->withheld : ETP_WITHHELD_NOT;
-        ETP_TRY(etp_ab_compare_times(s, otherwise, err));
-    }
-    ETP_TRY(etp_ab_states(s, err));
-    int64_t *around_ns = ETP_NEW_ARRAY(&s->arena, int64_t, s->ab.n_arms + 1);
-    ETP_NEED(around_ns, err, "traced launches");
-    ETP_TRY(etp_ab_take_ends(s, around_ns, err));
-    bool counted = s->has_stats && !s->ab.emulated;
-    if (counted) {
-        ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &s->ab.counters, err));
-    }
-    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        s->ab.arms[a].around_ns = around_ns[a];
-        if (counted) {
-            ETP_TRY(etp_ab_drift_of(s, a, &s->ab.arms[a].drift, err));
-        }
-    }
+    ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
     return etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment, err);
 }
 

@@ -322,11 +322,14 @@ static const etp_field k_control_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_control, k_control_rows);
 static const etp_field k_states_rows[] = {
-    FIELD("resident", OBJECT, resident, "the second estimate: processes that take turns",
+    FIELD("resident", OBJECT, states.resident, "the second estimate: processes that take turns",
           .shape = &k_resident, .when = has_rounds),
-    FIELD("load", OBJECT, load, "ratio of loading times", .shape = &k_judged, .when = has_blocks),
-    FIELD("first", OBJECT, first, "of first inferences", .shape = &k_judged, .when = has_blocks),
-    FIELD("peak_rss", OBJECT, peak_rss, "of peak memory", .shape = &k_judged, .when = has_blocks),
+    FIELD("load", OBJECT, states.load, "ratio of loading times", .shape = &k_judged,
+          .when = has_blocks),
+    FIELD("first", OBJECT, states.first, "of first inferences", .shape = &k_judged,
+          .when = has_blocks),
+    FIELD("peak_rss", OBJECT, states.peak_rss, "of peak memory", .shape = &k_judged,
+          .when = has_blocks),
     MADE("counters", OBJECT, comparison_counters, "the speedup as work, clock and waiting",
          .shape = &k_etp_counters_split),
 };

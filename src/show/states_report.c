@@ -57,7 +57,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
 {
     const etp_ab *ab = view->ab;
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
-    const etp_ab_resident *turns = &c->resident;
+    const etp_ab_resident *turns = &c->states.resident;
     const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld ? 0 : c->blocks,
                                  c->verdict};
     const etp_ab_ratio resident = {turns->estimate, turns->lo, turns->hi, turns->blocks,
@@ -66,13 +66,14 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
                          : turns->agrees == 0 ? "differs"
                                               : "unknown: no interval of the steady ratio";
     const row rows[] = {
-        {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->load, NULL},
-        {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena), &c->first,
+        {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->states.load,
          NULL},
+        {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena),
+         &c->states.first, NULL},
         {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady, NULL},
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
-         &c->peak_rss, NULL},
+         &c->states.peak_rss, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i], arena);
