@@ -5,34 +5,38 @@
 #include "compare/session.h"
 #include "inspect/kernels/kernels.h"
 
-// What the sampled launches say of each level; nothing when there are none. ARM_OF: the answer's
-// arm of each arm of the run, ETP_NO_INDEX none.
-etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run, const uint32_t *arm_of,
-                                   etp_error *err)
+static int64_t rounded(double v)
 {
-    etp_kernels_answer kernels;
-    ETP_TRY(etp_kernels_load(run, &s->arena, &kernels, err));
-    for (size_t i = 0; i < kernels.n_arms; i++) {
-        if (arm_of[i] == ETP_NO_INDEX) {
-            continue;
-        }
-        etp_ab_arm *arm = &s->ab.arms[arm_of[i]];
-        const etp_proof *p = &kernels.arms[i].proof;
-        arm->kernels = kernels.arms[i].sampled ? &kernels.arms[i].kernels : NULL;
-        for (size_t k = 0; k < p->lines.n; k++) {
-            etp_proof_add(&arm->proof, &s->arena, p->lines.items[k]);
-        }
-        if (kernels.arms[i].problem) {
-            etp_ab_find(&s->noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
-                        etp_arena_printf(&s->arena, "samples of %s not used: %s", arm->name,
-                                         kernels.arms[i].problem));
+    return isfinite(v) ? llround(v) : ETP_NS_UNKNOWN;
+}
+
+// Medians over the timed launches of what the runner reports once per process.
+static etp_status take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
+                               etp_ab_launched *out, etp_error *err)
+{
+    double *v[3];
+    size_t n[3] = {0};
+    for (int k = 0; k < 3; k++) {
+        v[k] = ETP_NEW_ARRAY(arena, double, run->launches.n);
+        ETP_NEED(v[k], err, "launches");
+    }
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        const uint64_t fields[3] = {l->load_ns, l->first_ns, l->peak_rss_bytes};
+        for (int k = 0; k < 3 && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED; k++) {
+            if (fields[k]) {
+                v[k][n[k]++] = (double)fields[k];
+            }
         }
     }
+    out->load_ns = rounded(etp_median(v[0], n[0]));
+    out->first_ns = rounded(etp_median(v[1], n[1]));
+    out->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
     return ETP_OK;
 }
 
 // What etprof-launch did for a runner that is not etprof's.
-static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint64_t calls)
+static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l, uint64_t calls)
 {
     if (l->mask_hook.len == 0) {
         return "nothing was hidden: this build itself is said to be at the level";
@@ -42,31 +46,32 @@ static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint
             l->asks_missed == 0
                 ? ""
                 : etp_arena_printf(
-                      &s->arena, "; %llu places of its code that may ask too could not be reached",
+                      s->ab.arena,
+                      "; %llu places of its code that may ask too could not be reached",
                       (unsigned long long)l->asks_missed);
         const char *left =
             l->asks_left == 0
                 ? ""
-                : etp_arena_printf(&s->arena,
+                : etp_arena_printf(s->ab.arena,
                                    "; %llu that choose no kernels of XNNPACK were left alone",
                                    (unsigned long long)l->asks_left);
         const char *looks =
             l->asks_looks == 0
                 ? ""
-                : etp_arena_printf(&s->arena,
+                : etp_arena_printf(s->ab.arena,
                                    "; under a seccomp filter its threads were stopped %llu times "
                                    "to find the questions",
                                    (unsigned long long)l->asks_looks);
         return missed && left && looks
                    ? etp_arena_printf(
-                         &s->arena,
+                         s->ab.arena,
                          "etprof-launch hid %.*s; the runner asked for CPU features at least "
                          "%llu times in every launch%s%s%s",
                          ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left,
                          looks)
                    : NULL;
     }
-    return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",
+    return etp_arena_printf(s->ab.arena, "%.*s hid %.*s; who asked for it is not known",
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
 }
 
@@ -88,11 +93,12 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
     return book;
 }
 
-etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
-                            etp_error *err)
+static etp_status prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                            uint32_t at, etp_ab_launched *out, etp_error *err)
 {
-    etp_ab_arm *arm = &s->ab.arms[at];
-    ETP_TRY(etp_ab_take_hook(run, run_arm, arm->median_ns, &s->arena, &arm->hook, err));
+    const etp_ab_arm *arm = &s->ab.arms[at];
+    ETP_TRY(take_medians(run, run_arm, s->ab.arena, out, err));
+    ETP_TRY(etp_ab_take_hook(run, run_arm, arm->median_ns, s->ab.arena, &out->hook, err));
     if (arm->level == ETP_LEVEL_NONE) {
         return ETP_OK;
     }
@@ -107,27 +113,70 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
     }
     if (launch) {
         bool foreign = run->arms.items[run_arm].runner.len > 0;
-        const char *cost = etp_ab_hook_words(arm, &s->arena);
+        const char *cost = etp_ab_hook_words(&out->hook, s->ab.arena);
         const char *text =
             foreign ? foreign_mask(s, launch, calls)
-                    : etp_arena_printf(&s->arena,
+                    : etp_arena_printf(s->ab.arena,
                                        "cleared %.*s; an SDK library asked the hook at least %llu "
                                        "times in every launch%s",
                                        ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared
                                                                             : ETP_STR("nothing")),
                                        (unsigned long long)calls, cost);
-        etp_proof_add(&arm->proof, &s->arena, (etp_proof_line){ETP_PROOF_MASK, text, false, false});
+        etp_proof_add(&out->proof, s->ab.arena,
+                      (etp_proof_line){ETP_PROOF_MASK, text, false, false});
     }
     if (run->selftest.len) {
-        const char *text = etp_arena_strdup(&s->arena, run->selftest);
-        etp_proof_add(&arm->proof, &s->arena,
+        const char *text = etp_arena_strdup(s->ab.arena, run->selftest);
+        etp_proof_add(&out->proof, s->ab.arena,
                       (etp_proof_line){ETP_PROOF_SELFTEST, text, false, !run->selftest_ok});
     }
     if (arm->profile) {
-        etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena), &s->arena,
-                             &arm->proof);
+        etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, s->ab.arena),
+                             s->ab.arena, &out->proof);
     }
     return ETP_OK;
+}
+
+// What the sampled launches say of each level; nothing when there are none.
+etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uint32_t one,
+                                uint32_t at, etp_ab_findings *noticed, etp_ab_launched *out,
+                                etp_error *err)
+{
+    etp_kernels_answer kernels;
+    ETP_TRY(etp_kernels_load(run, s->ab.arena, &kernels, err));
+    for (uint32_t i = 0; i < run->arms.n; i++) {
+        if (one != ETP_NO_INDEX && one != i) {
+            continue;
+        }
+        const uint32_t to = one == i ? at : i;
+        ETP_TRY(prove_arm(s, run, i, to, &out[to], err));
+        if (i >= kernels.n_arms) {
+            continue;
+        }
+        const etp_kernels_of_arm *sampled = &kernels.arms[i];
+        out[to].kernels = sampled->sampled ? &sampled->kernels : NULL;
+        for (size_t k = 0; k < sampled->proof.lines.n; k++) {
+            etp_proof_add(&out[to].proof, s->ab.arena, sampled->proof.lines.items[k]);
+        }
+        if (sampled->problem) {
+            etp_ab_find(noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
+                        etp_arena_printf(s->ab.arena, "samples of %s not used: %s",
+                                         s->ab.arms[to].name, sampled->problem));
+        }
+    }
+    return ETP_OK;
+}
+
+void etp_ab_keep_launched(etp_ab *ab, const etp_ab_launched *arms)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        ab->arms[i].load_ns = arms[i].load_ns;
+        ab->arms[i].first_ns = arms[i].first_ns;
+        ab->arms[i].peak_rss_bytes = arms[i].peak_rss_bytes;
+        ab->arms[i].hook = arms[i].hook;
+        ab->arms[i].proof = arms[i].proof;
+        ab->arms[i].kernels = arms[i].kernels;
+    }
 }
 
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,

@@ -24,12 +24,12 @@ etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median
     return ETP_OK;
 }
 
-const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena)
+const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena)
 {
-    if (!(arm->hook.call_ns > 0) || !isfinite(arm->hook.share)) {
+    if (!(hook->call_ns > 0) || !isfinite(hook->share)) {
         return "";
     }
     return etp_arena_printf(
-        arena, "; its %.0f questions in an inference cost %s ns each, %s %% of it", arm->hook.calls,
-        ETP_DIGITS(arm->hook.call_ns, 2), ETP_DIGITS(100 * arm->hook.share, 2));
+        arena, "; its %.0f questions in an inference cost %s ns each, %s %% of it", hook->calls,
+        ETP_DIGITS(hook->call_ns, 2), ETP_DIGITS(100 * hook->share, 2));
 }

@@ -108,8 +108,6 @@ etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
 // The comparisons of s->stats, as they are given (see etp_ab_given).
 ETP_NODISCARD etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
                                               etp_ab_comparison **out, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run,
-                                              uint32_t run_arm, uint32_t arm, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
 // outputs.c: outputs of the run's arms against each other and against expected ones.
 ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
@@ -120,16 +118,24 @@ ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp
 // Arm RUN_ARM of RUN, which is arm AT of the answer.
 ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
                                                  uint32_t run_arm, uint32_t at, etp_error *err);
-// evidence.c
-ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
-                                          uint32_t arm, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
-                                                 const uint32_t *arm_of, etp_error *err);
+// evidence.c: what an arm's launches say of it.
+typedef struct etp_ab_launched {
+    int64_t load_ns, first_ns, peak_rss_bytes;
+    etp_ab_hook hook;
+    etp_proof proof;
+    const etp_kernels *kernels; // NULL without samples
+} etp_ab_launched;
+// OUT [n_arms] of the answer's arms: of arm AT, which is ONE of RUN; ONE ETP_NO_INDEX: of all, each
+// by its own number.
+ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run,
+                                              uint32_t one, uint32_t at, etp_ab_findings *noticed,
+                                              etp_ab_launched *out, etp_error *err);
+void etp_ab_keep_launched(etp_ab *ab, const etp_ab_launched *arms);
 // hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
 // memory.
 ETP_NODISCARD etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,
                                           etp_arena *arena, etp_ab_hook *out, etp_error *err);
-const char *etp_ab_hook_words(const etp_ab_arm *arm, etp_arena *arena);
+const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  bool control_differs);

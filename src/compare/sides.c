@@ -173,22 +173,6 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
     return ETP_OK;
 }
 
-static etp_status prove_sides(etp_ab_session *s, etp_error *err)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        const etp_ab_side *x = &s->sides[i];
-        uint32_t *arm_of = ETP_NEW_ARRAY(&s->arena, uint32_t, x->run.arms.n);
-        ETP_NEED(arm_of, err, "proof");
-        for (size_t k = 0; k < x->run.arms.n; k++) {
-            arm_of[k] = k == x->arm ? i : ETP_NO_INDEX;
-        }
-        ETP_TRY(etp_ab_take_launches(s, &x->run, x->arm, i, err));
-        ETP_TRY(etp_ab_prove_arm(s, &x->run, x->arm, i, err));
-        ETP_TRY(etp_ab_prove_by_samples(s, &x->run, arm_of, err));
-    }
-    return ETP_OK;
-}
-
 etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
                               etp_ab_comparison *comparison, etp_error *err)
 {
@@ -203,7 +187,12 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
         ETP_TRY((etp_ab_same_session(x, y) ? judge_pairs : judge_unpaired)(s, options, &measured,
                                                                            &control_differs, err));
     }
-    ETP_TRY(prove_sides(s, err));
+    etp_ab_launched launched[2] = {{.kernels = NULL}, {.kernels = NULL}};
+    for (uint32_t i = 0; i < 2; i++) {
+        ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,
+                                     err));
+    }
+    etp_ab_keep_launched(&s->ab, launched);
     bool same_task =
         s->ab.arms[0].model == s->ab.arms[1].model &&
         etp_str_eq(etp_str_from(x->run.settings.inputs), etp_str_from(y->run.settings.inputs)) &&

@@ -71,37 +71,6 @@ etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *option
     return ETP_OK;
 }
 
-static int64_t rounded(double v)
-{
-    return isfinite(v) ? llround(v) : ETP_NS_UNKNOWN;
-}
-
-// Medians over the timed launches of what the runner reports once per process.
-etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
-                                uint32_t at, etp_error *err)
-{
-    double *v[3];
-    size_t n[3] = {0};
-    for (int k = 0; k < 3; k++) {
-        v[k] = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
-        ETP_NEED(v[k], err, "launches");
-    }
-    for (size_t i = 0; i < run->launches.n; i++) {
-        const etp_run_launch *l = &run->launches.items[i];
-        const uint64_t fields[3] = {l->load_ns, l->first_ns, l->peak_rss_bytes};
-        for (int k = 0; k < 3 && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED; k++) {
-            if (fields[k]) {
-                v[k][n[k]++] = (double)fields[k];
-            }
-        }
-    }
-    etp_ab_arm *arm = &s->ab.arms[at];
-    arm->load_ns = rounded(etp_median(v[0], n[0]));
-    arm->first_ns = rounded(etp_median(v[1], n[1]));
-    arm->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
-    return ETP_OK;
-}
-
 static int ascending(const void *pa, const void *pb)
 {
     const double *a = pa, *b = pb;

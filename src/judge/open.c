@@ -11,18 +11,6 @@
 
 // ---- run folder ----
 
-// Proof of every arm; arms of the answer are those of the run.
-static etp_status prove(etp_ab_session *s, etp_error *err)
-{
-    uint32_t *same = ETP_NEW_ARRAY(&s->arena, uint32_t, s->ab.n_arms);
-    ETP_NEED(same, err, "proof");
-    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        same[a] = a;
-        ETP_TRY(etp_ab_prove_arm(s, &s->run, a, a, err));
-    }
-    return etp_ab_prove_by_samples(s, &s->run, same, err);
-}
-
 // Comparisons, and what else is known of the times; after what decides whether these are given.
 static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_error *err)
 {
@@ -87,10 +75,10 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     if (s->has_stats) {
         ETP_TRY(etp_ab_take_statistics(s, err));
     }
-    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        ETP_TRY(etp_ab_take_launches(s, &s->run, a, a, err));
-    }
-    ETP_TRY(prove(s, err));
+    etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
+    ETP_NEED(launched, err, "launches");
+    ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, launched, err));
+    etp_ab_keep_launched(&s->ab, launched);
     ETP_TRY(etp_ab_compare_outputs(s, err));
     ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
     return etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment, err);
