@@ -101,8 +101,23 @@ ETP_NODISCARD etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_
 ETP_NODISCARD etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *options,
                                                etp_error *err);
 etp_sample etp_ab_sample_of(const etp_run_sample *sample);
-// What s->stats says of the arms.
-ETP_NODISCARD etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err);
+// What the statistics say of the arms.
+typedef struct etp_ab_timed {
+    uint64_t launches, samples;
+    const double *spread; // NULL unknown
+    int64_t median_ns;
+    double lo_ns, hi_ns;
+} etp_ab_timed;
+typedef struct etp_ab_times {
+    etp_ab_timed *arms;         // [n_arms]
+    const double *block_values; // as in the answer
+    uint32_t n_blocks;
+} etp_ab_times;
+ETP_NODISCARD etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_times *out,
+                                                etp_error *err);
+// Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks.
+etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n);
+void etp_ab_keep_times(etp_ab *ab, const etp_ab_times *times);
 // Comparison AT of ST, not yet held against any evidence.
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
 // The comparisons of s->stats, as they are given (see etp_ab_given).

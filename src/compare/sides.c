@@ -76,39 +76,10 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
     s->has_stats = true;
     *control_differs = s->stats.control_differs;
     *out = etp_ab_paired_blocks(&s->stats, 0);
-    return etp_ab_take_statistics(s, err);
-}
-
-// Launch values (ln) of the side's arm in its session's complete blocks.
-static etp_status launch_values(etp_ab_session *s, const etp_ab_side *x, const etp_stats *st,
-                                double **out, size_t *out_n, etp_error *err)
-{
-    *out = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
-    *out_n = 0;
-    if (!*out) {
-        return etp_fail_nomem(err, "launches");
-    }
-    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
-        double ln = st->value_ln[(size_t)b * st->n_arms + x->arm];
-        if (st->block_complete[b] && isfinite(ln)) {
-            (*out)[(*out_n)++] = ln;
-        }
-    }
+    etp_ab_times times;
+    ETP_TRY(etp_ab_take_statistics(s, &times, err));
+    etp_ab_keep_times(&s->ab, &times);
     return ETP_OK;
-}
-
-static void describe_arm(etp_ab_session *s, uint32_t at, const etp_stats *st, const double *ln,
-                         size_t n)
-{
-    etp_ab_arm *a = &s->ab.arms[at];
-    const etp_stats_arm *in = &st->arms[s->sides[at].arm];
-    etp_interval ci = n ? etp_mean_interval(ln, n, ETP_CONFIDENCE)
-                        : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
-    a->launches = in->launches;
-    a->samples = in->iterations;
-    a->median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns;
-    a->lo_ns = exp(ci.lo);
-    a->hi_ns = exp(ci.hi);
 }
 
 // Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
@@ -132,13 +103,16 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
                                  etp_ab_comparison *out, bool *control_differs, etp_error *err)
 {
     etp_stats st[2];
-    double *ln[2];
+    etp_ab_timed arms[2];
+    double *ln[2]; // launch values in the complete blocks of its own session
     size_t n[2];
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(analyze_session(s, &s->sides[i].run, options, &st[i], err));
-        ETP_TRY(launch_values(s, &s->sides[i], &st[i], &ln[i], &n[i], err));
-        describe_arm(s, i, &st[i], ln[i], n[i]);
+        ln[i] = ETP_NEW_ARRAY(&s->arena, double, st[i].n_blocks_seen + 1);
+        ETP_NEED(ln[i], err, "launches");
+        arms[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &n[i]);
     }
+    etp_ab_keep_times(&s->ab, &(etp_ab_times){.arms = arms});
     *control_differs = st[0].control_differs || st[1].control_differs;
     if (n[0] == 0 || n[1] == 0) {
         return ETP_OK;

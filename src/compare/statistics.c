@@ -77,13 +77,14 @@ static int ascending(const void *pa, const void *pb)
     return (*a > *b) - (*a < *b);
 }
 
-static etp_status take_spread(etp_ab_session *s, uint32_t arm, etp_error *err)
+static etp_status spread_of(const etp_ab_session *s, uint32_t arm, const double **out,
+                            etp_error *err)
 {
     const etp_run *run = &s->run;
     etp_arena scratch;
     etp_arena_init(&scratch, s->arena.alloc);
     double *all = ETP_NEW_ARRAY(&scratch, double, run->samples.n + 1);
-    double *spread = ETP_NEW_ARRAY(&s->arena, double, ETP_AB_SPREAD);
+    double *spread = ETP_NEW_ARRAY(s->ab.arena, double, ETP_AB_SPREAD);
     size_t n = 0;
     for (size_t i = 0; all && i < run->samples.n; i++) {
         const etp_run_sample *one = &run->samples.items[i];
@@ -96,42 +97,63 @@ static etp_status take_spread(etp_ab_session *s, uint32_t arm, etp_error *err)
         for (size_t q = 0; q < ETP_AB_SPREAD; q++) {
             spread[q] = all[(size_t)llround((double)(q * (n - 1)) / (ETP_AB_SPREAD - 1))];
         }
-        s->ab.arms[arm].spread = spread;
+        *out = spread;
     }
     etp_arena_dispose(&scratch);
     return all && spread ? ETP_OK : etp_fail_nomem(err, "samples");
 }
 
-etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
+etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n)
 {
-    etp_ab *ab = &s->ab;
+    size_t n = 0;
+    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
+        double value = st->value_ln[(size_t)b * st->n_arms + arm];
+        if (st->block_complete[b] && isfinite(value)) {
+            ln[n++] = value;
+        }
+    }
+    const etp_stats_arm *in = &st->arms[arm];
+    const etp_interval ci = n ? etp_mean_interval(ln, n, ETP_CONFIDENCE)
+                              : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+    *out_n = n;
+    return (etp_ab_timed){.launches = in->launches,
+                          .samples = in->iterations,
+                          .median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns,
+                          .lo_ns = exp(ci.lo),
+                          .hi_ns = exp(ci.hi)};
+}
+
+etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_times *out, etp_error *err)
+{
     const etp_stats *st = &s->stats;
-    double *column = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
-    double *values = ETP_NEW_ARRAY(&s->arena, double, (size_t)st->n_blocks_seen * ab->n_arms + 1);
-    ETP_NEED(column && values, err, "statistics");
-    ab->block_values = values;
-    ab->n_blocks = st->n_blocks_seen;
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        ETP_TRY(take_spread(s, (uint32_t)a, err));
-        ab->arms[a].launches = st->arms[a].launches;
-        ab->arms[a].samples = st->arms[a].iterations;
-        ab->arms[a].median_ns = st->arms[a].median_ns < 0 ? ETP_NS_UNKNOWN : st->arms[a].median_ns;
-        size_t n = 0;
-        for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
-            double ln = st->value_ln[(size_t)b * ab->n_arms + a];
-            values[(size_t)b * ab->n_arms + a] = exp(ln);
-            if (st->block_complete[b] && isfinite(ln)) {
-                column[n++] = ln;
-            }
-        }
-        etp_interval ci = {NAN, NAN, NAN};
-        if (n) {
-            ci = etp_mean_interval(column, n, ETP_CONFIDENCE);
-        }
-        ab->arms[a].lo_ns = exp(ci.lo);
-        ab->arms[a].hi_ns = exp(ci.hi);
+    size_t n_values = (size_t)st->n_blocks_seen * st->n_arms, n;
+    double *ln = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
+    double *values = ETP_NEW_ARRAY(s->ab.arena, double, n_values + 1);
+    *out = (etp_ab_times){ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, st->n_arms + 1), values,
+                          st->n_blocks_seen};
+    ETP_NEED(ln && values && out->arms, err, "statistics");
+    for (uint32_t a = 0; a < st->n_arms; a++) {
+        out->arms[a] = etp_ab_time_arm(st, a, ln, &n);
+        ETP_TRY(spread_of(s, a, &out->arms[a].spread, err));
+    }
+    for (size_t i = 0; i < n_values; i++) {
+        values[i] = exp(st->value_ln[i]);
     }
     return ETP_OK;
+}
+
+void etp_ab_keep_times(etp_ab *ab, const etp_ab_times *times)
+{
+    ab->block_values = times->block_values;
+    ab->n_blocks = times->n_blocks;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        ab->arms[i].launches = times->arms[i].launches;
+        ab->arms[i].samples = times->arms[i].samples;
+        ab->arms[i].spread = times->arms[i].spread;
+        ab->arms[i].median_ns = times->arms[i].median_ns;
+        ab->arms[i].lo_ns = times->arms[i].lo_ns;
+        ab->arms[i].hi_ns = times->arms[i].hi_ns;
+    }
 }
 
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)

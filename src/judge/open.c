@@ -73,7 +73,9 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
         etp_ab_take_control(s, options->part->first);
     }
     if (s->has_stats) {
-        ETP_TRY(etp_ab_take_statistics(s, err));
+        etp_ab_times times;
+        ETP_TRY(etp_ab_take_statistics(s, &times, err));
+        etp_ab_keep_times(&s->ab, &times);
     }
     etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
     ETP_NEED(launched, err, "launches");
