@@ -25,17 +25,23 @@ etp_output_precision etp_ab_precision_of(const etp_profile *p)
     return found;
 }
 
+typedef struct comparing {
+    const etp_ab_session *s;
+    etp_ab_findings *noticed;
+    etp_ab_outputs *out;
+} comparing;
+
 // That NaN stands where NaN stands is no agreement of results.
-static void mention_nan(etp_ab_session *s, const char *whose, const char *against,
+static void mention_nan(const comparing *w, const char *whose, const char *against,
                         const etp_outputs_comparison *c)
 {
     if (c->nan_both == 0) {
         return;
     }
     etp_ab_find(
-        &s->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
+        w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
         etp_arena_printf(
-            &s->arena,
+            w->s->ab.arena,
             "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
             whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
             c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""));
@@ -53,10 +59,10 @@ static void take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 }
 
 // Worse of what was known and C; the first reason becomes a finding.
-static void take_comparison(etp_ab_session *s, const char *whose, const char *against,
+static void take_comparison(const comparing *w, const char *whose, const char *against,
                             const etp_outputs_comparison *c, etp_ab_correctness *out)
 {
-    mention_nan(s, whose, against, c);
+    mention_nan(w, whose, against, c);
     if (c->ok && c->elements > 0 && c->nan_both == c->elements) {
         return;
     }
@@ -65,25 +71,25 @@ static void take_comparison(etp_ab_session *s, const char *whose, const char *ag
     if (c->ok || !c->why) {
         return;
     }
-    etp_ab_find(&s->noticed, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
-                etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why));
+    etp_ab_find(w->noticed, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
+                etp_arena_printf(w->s->ab.arena, "outputs of %s%s: %s", whose, against, c->why));
 }
 
 // Folder NAME of the run; NULL without memory.
-static const char *folder_of(etp_ab_session *s, const etp_run *run, etp_str name)
+static const char *folder_of(const comparing *w, const etp_run *run, etp_str name)
 {
-    const char *dir = etp_arena_strdup(&s->arena, run->dir);
-    return dir ? etp_run_path(&s->arena, dir, name) : NULL;
+    const char *dir = etp_arena_strdup(w->s->ab.arena, run->dir);
+    return dir ? etp_run_path(w->s->ab.arena, dir, name) : NULL;
 }
 
-static const char *outputs_dir(etp_ab_session *s, const etp_run *run, uint32_t run_arm)
+static const char *outputs_dir(const comparing *w, const etp_run *run, uint32_t run_arm)
 {
-    const char *name = etp_run_outputs_name(&s->arena, &run->arms.items[run_arm]);
-    return name ? folder_of(s, run, etp_str_from(name)) : NULL;
+    const char *name = etp_run_outputs_name(w->s->ab.arena, &run->arms.items[run_arm]);
+    return name ? folder_of(w, run, etp_str_from(name)) : NULL;
 }
 
 // Compares the folders X and Y where both are there.
-static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, const char *y,
+static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, const char *y,
                                const char *against, etp_output_precision precision,
                                etp_ab_correctness *out, etp_error *err)
 {
@@ -93,66 +99,84 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
-    etp_status st = etp_outputs_compare(x, y, precision, &s->arena, &c, &why);
+    etp_status st = etp_outputs_compare(x, y, precision, w->s->ab.arena, &c, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "outputs");
     }
     if (st != ETP_OK) {
-        etp_ab_find(&s->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
-                    etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s",
-                                     s->ab.arms[arm].name, against, why.msg));
+        etp_ab_find(w->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
+                    etp_arena_printf(w->s->ab.arena, "outputs of %s not compared%s: %s",
+                                     w->s->ab.arms[arm].name, against, why.msg));
         return ETP_OK;
     }
-    take_comparison(s, s->ab.arms[arm].name, against, &c, out);
+    take_comparison(w, w->s->ab.arms[arm].name, against, &c, out);
     return ETP_OK;
 }
 
-// Arms AGAINST and AT of the answer run the same program.
-static etp_status compare_two(etp_ab_session *s, const etp_run *base, uint32_t base_arm,
+// Arms AGAINST and AT of the answer, which are BASE_ARM and CAND_ARM of their runs, run the same
+// program.
+static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t base_arm,
                               uint32_t against, const etp_run *cand, uint32_t cand_arm, uint32_t at,
                               etp_error *err)
 {
-    etp_ab_arm *arms = s->ab.arms;
+    const etp_ab *ab = &w->s->ab;
     etp_ab_correctness one = k_none;
+    const bool first = against == ab->baseline;
     const char *words =
-        against == s->ab.baseline
-            ? ""
-            : etp_arena_printf(&s->arena, " against those of %s", arms[against].name);
-    ETP_TRY(compare_dirs(s, at, outputs_dir(s, base, base_arm), outputs_dir(s, cand, cand_arm),
-                         words, etp_ab_precision_of(arms[against].profile), &one, err));
-    take_worse(&s->ab.correctness, &one);
-    arms[at].outputs_differ = arms[at].outputs_differ || one.ok == 0;
+        first ? "" : etp_arena_printf(ab->arena, " against those of %s", ab->arms[against].name);
+    ETP_TRY(compare_dirs(w, at, outputs_dir(w, base, base_arm), outputs_dir(w, cand, cand_arm),
+                         words, etp_ab_precision_of(ab->arms[against].profile), &one, err));
+    take_worse(&w->out->all, &one);
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
-    arms[against].outputs_differ =
-        arms[against].outputs_differ || (one.ok == 0 && against != s->ab.baseline);
+    w->out->arms[at].differ |= one.ok == 0;
+    w->out->arms[against].differ |= one.ok == 0 && !first;
     return ETP_OK;
 }
 
-etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp_run *base, uint32_t base_arm,
-                                      const etp_run *cand, uint32_t cand_arm, uint32_t at,
-                                      etp_error *err)
-{
-    return compare_two(s, base, base_arm, s->ab.baseline, cand, cand_arm, at, err);
-}
-
-etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+static etp_status compare_expected(const comparing *w, const etp_run *run, uint32_t run_arm,
                                    uint32_t at, etp_error *err)
 {
-    etp_ab_arm *arm = &s->ab.arms[at];
-    ETP_TRY(compare_dirs(s, at, folder_of(s, run, ETP_STR(ETP_RUN_EXPECTED)),
-                         outputs_dir(s, run, run_arm), " against the expected ones",
-                         etp_ab_precision_of(arm->profile), &arm->expected, err));
+    etp_ab_arm_outputs *arm = &w->out->arms[at];
+    ETP_TRY(compare_dirs(w, at, folder_of(w, run, ETP_STR(ETP_RUN_EXPECTED)),
+                         outputs_dir(w, run, run_arm), " against the expected ones",
+                         etp_ab_precision_of(w->s->ab.arms[at].profile), &arm->expected, err));
     if (arm->expected.ok == 0) { // a wrong answer is wrong in however many arms
-        s->ab.correctness.ok = 0;
-        arm->outputs_differ = true;
+        w->out->all.ok = 0;
+        arm->differ = true;
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err)
+static etp_status begin(const etp_ab *ab, etp_ab_outputs *out, etp_error *err)
+{
+    *out = (etp_ab_outputs){k_none, ETP_NEW_ARRAY(ab->arena, etp_ab_arm_outputs, ab->n_arms + 1)};
+    ETP_NEED(out->arms, err, "outputs");
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        out->arms[i].expected = k_none;
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
+                                        etp_ab_findings *noticed, etp_ab_outputs *out,
+                                        etp_error *err)
+{
+    const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
+    const comparing w = {s, noticed, out};
+    ETP_TRY(begin(&s->ab, out, err));
+    if (same_task) {
+        ETP_TRY(compare_two(&w, &x->run, x->arm, s->ab.baseline, &y->run, y->arm, 1, err));
+    }
+    ETP_TRY(compare_expected(&w, &x->run, x->arm, 0, err));
+    return compare_expected(&w, &y->run, y->arm, 1, err);
+}
+
+etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noticed,
+                                  etp_ab_outputs *out, etp_error *err)
 {
     const etp_ab_arm *arms = s->ab.arms;
-    s->ab.correctness = k_none;
+    const comparing w = {s, noticed, out};
+    ETP_TRY(begin(&s->ab, out, err));
     for (size_t i = 0; i < s->ab.n_arms; i++) { // each against the first shown of its program
         size_t first = 0;
         while (arms[s->ab.shown[first]].model != arms[s->ab.shown[i]].model) {
@@ -160,12 +184,20 @@ etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err)
         }
         uint32_t against = s->ab.shown[first], at = s->ab.shown[i];
         if (against != at) {
-            ETP_TRY(compare_two(s, &s->run, against, against, &s->run, at, at, err));
+            ETP_TRY(compare_two(&w, &s->run, against, against, &s->run, at, at, err));
         }
     }
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        s->ab.arms[a].expected = k_none;
-        ETP_TRY(etp_ab_compare_expected(s, &s->run, a, a, err));
+        ETP_TRY(compare_expected(&w, &s->run, a, a, err));
     }
     return ETP_OK;
+}
+
+void etp_ab_keep_outputs(etp_ab *ab, const etp_ab_outputs *outputs)
+{
+    ab->correctness = outputs->all;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        ab->arms[i].expected = outputs->arms[i].expected;
+        ab->arms[i].outputs_differ = outputs->arms[i].differ;
+    }
 }

@@ -124,15 +124,23 @@ etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
 ETP_NODISCARD etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
                                               etp_ab_comparison **out, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
-// outputs.c: outputs of the run's arms against each other and against expected ones.
-ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
-// Two arms, each of its run; CAND is arm AT of the answer.
-ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp_run *base,
-                                                    uint32_t base_arm, const etp_run *cand,
-                                                    uint32_t cand_arm, uint32_t at, etp_error *err);
-// Arm RUN_ARM of RUN, which is arm AT of the answer.
-ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
-                                                 uint32_t run_arm, uint32_t at, etp_error *err);
+// outputs.c: outputs of the run's arms, or of two sides, against each other and against expected
+// ones.
+typedef struct etp_ab_arm_outputs {
+    etp_ab_correctness expected;
+    bool differ;
+} etp_ab_arm_outputs;
+typedef struct etp_ab_outputs {
+    etp_ab_correctness all;
+    etp_ab_arm_outputs *arms; // [n_arms]
+} etp_ab_outputs;
+ETP_NODISCARD etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noticed,
+                                                etp_ab_outputs *out, etp_error *err);
+// SAME_TASK: both sides computed the same from the same.
+ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
+                                                      etp_ab_findings *noticed, etp_ab_outputs *out,
+                                                      etp_error *err);
+void etp_ab_keep_outputs(etp_ab *ab, const etp_ab_outputs *outputs);
 // evidence.c: what an arm's launches say of it.
 typedef struct etp_ab_launched {
     int64_t load_ns, first_ns, peak_rss_bytes;

@@ -171,12 +171,9 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
         s->ab.arms[0].model == s->ab.arms[1].model &&
         etp_str_eq(etp_str_from(x->run.settings.inputs), etp_str_from(y->run.settings.inputs)) &&
         etp_str_eq(etp_str_from(x->run.settings.method), etp_str_from(y->run.settings.method));
-    if (same_task) {
-        ETP_TRY(etp_ab_compare_two_outputs(s, &x->run, x->arm, &y->run, y->arm, 1, err));
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(etp_ab_compare_expected(s, &s->sides[i].run, s->sides[i].arm, i, err));
-    }
+    etp_ab_outputs outputs;
+    ETP_TRY(etp_ab_compare_sides_outputs(s, same_task, &s->noticed, &outputs, err));
+    etp_ab_keep_outputs(&s->ab, &outputs);
     *comparison = etp_ab_given(&s->ab, &measured, control_differs, ETP_WITHHELD_NOT);
     return ETP_OK;
 }

@@ -81,7 +81,9 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_NEED(launched, err, "launches");
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, launched, err));
     etp_ab_keep_launched(&s->ab, launched);
-    ETP_TRY(etp_ab_compare_outputs(s, err));
+    etp_ab_outputs outputs;
+    ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, &outputs, err));
+    etp_ab_keep_outputs(&s->ab, &outputs);
     ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
     return etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment, err);
 }
