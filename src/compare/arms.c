@@ -5,6 +5,20 @@
 
 #include "compare/session.h"
 
+const etp_ab_arm k_etp_ab_unknown_arm = {
+    .model = ETP_NO_INDEX,
+    .lo_ns = NAN,
+    .hi_ns = NAN,
+    .median_ns = ETP_NS_UNKNOWN,
+    .traced_ns = ETP_NS_UNKNOWN,
+    .traced_mean_ns = ETP_NS_UNKNOWN,
+    .around_ns = ETP_NS_UNKNOWN,
+    .load_ns = ETP_NS_UNKNOWN,
+    .first_ns = ETP_NS_UNKNOWN,
+    .peak_rss_bytes = ETP_NS_UNKNOWN,
+    .expected = {-1, NAN, NAN, NAN, NAN},
+};
+
 static const char *text_or_null(etp_ab_session *s, etp_str t)
 {
     return t.len ? etp_arena_strdup(&s->arena, t) : NULL;
@@ -62,24 +76,14 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
     ETP_NEED(s->ab.arms, err, "arms");
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *in = &run->arms.items[i];
-        etp_ab_arm arm = {
-            .name = etp_arena_strdup(&s->arena, in->name),
-            .level_name = text_or_null(s, in->level),
-            .threads = in->threads,
-            .model = in->model,
-            .build = run->builds.n > 0 ? "AB"[in->side] : '\0',
-            .runner_sha256 = text_or_null(s, in->runner_sha256),
-            .emulated = in->emulated,
-            .lo_ns = NAN,
-            .hi_ns = NAN,
-            .median_ns = ETP_NS_UNKNOWN,
-            .traced_ns = ETP_NS_UNKNOWN,
-            .traced_mean_ns = ETP_NS_UNKNOWN,
-            .around_ns = ETP_NS_UNKNOWN,
-            .load_ns = ETP_NS_UNKNOWN,
-            .first_ns = ETP_NS_UNKNOWN,
-            .peak_rss_bytes = ETP_NS_UNKNOWN,
-        };
+        etp_ab_arm arm = k_etp_ab_unknown_arm;
+        arm.name = etp_arena_strdup(&s->arena, in->name);
+        arm.level_name = text_or_null(s, in->level);
+        arm.threads = in->threads;
+        arm.model = in->model;
+        arm.build = run->builds.n > 0 ? "AB"[in->side] : '\0';
+        arm.runner_sha256 = text_or_null(s, in->runner_sha256);
+        arm.emulated = in->emulated;
         arm.level = arm.level_name ? etp_level_find(ETP_ISA_NONE, arm.level_name) : ETP_LEVEL_NONE;
         s->ab.arms[s->ab.n_arms++] = arm;
     }

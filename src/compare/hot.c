@@ -25,7 +25,7 @@ static bool moves_data(etp_category category)
     return category == ETP_CATEGORY_DATA_MOVEMENT || category == ETP_CATEGORY_QUANTIZE;
 }
 
-static void take_median(etp_ab_session *s, uint32_t arm)
+static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out)
 {
     struct {
         double *items;
@@ -37,12 +37,12 @@ static void take_median(etp_ab_session *s, uint32_t arm)
         for (size_t i = 0; mine && i < etp_trace_block_count(trace); i++) {
             const etp_trace_block *b = etp_trace_block_at(trace, i);
             for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-                ETP_ADD(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r]);
+                ETP_ADD(s->ab.arena, &v, (double)etp_trace_durations(b, b->execute)[r]);
             }
         }
     }
-    s->ab.arms[arm].traced_runs = v.n;
-    s->ab.arms[arm].traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
+    out->runs = v.n;
+    out->median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
 }
 
 static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_row *row, int64_t ns)
@@ -63,20 +63,18 @@ static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_r
     out->movement_ns += moves ? ns : 0;
 }
 
-etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
+                            etp_error *err)
 {
-    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        etp_ab_arm *arm = &s->ab.arms[a];
-        const etp_profile *p = arm->profile;
-        etp_means mean;
-        take_median(s, a);
-        ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, &s->arena, &mean, err));
-        arm->split = (etp_ab_split){.boundary_ns = mean.boundary_ns,
-                                    .framework_ns = mean.framework_ns,
-                                    .unexplained_ns = mean.unexplained_ns};
-        for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
-            add_row(&arm->split, p, &p->rows[i], mean.row_ns[i]);
-        }
+    const etp_profile *p = out->profile;
+    etp_means mean;
+    take_median(s, arm, out);
+    ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, s->ab.arena, &mean, err));
+    out->split = (etp_ab_split){.boundary_ns = mean.boundary_ns,
+                                .framework_ns = mean.framework_ns,
+                                .unexplained_ns = mean.unexplained_ns};
+    for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
+        add_row(&out->split, p, &p->rows[i], mean.row_ns[i]);
     }
     return ETP_OK;
 }

@@ -66,7 +66,8 @@ static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
         }
     }
     if (arm == s->ab.n_arms) {
-        s->ab.arms[s->ab.n_arms++] = (etp_ab_arm){.name = etp_arena_strdup(&s->arena, name)};
+        s->ab.arms[s->ab.n_arms++] = k_etp_ab_unknown_arm;
+        s->ab.arms[arm].name = etp_arena_strdup(&s->arena, name);
         ETP_NEED(s->ab.arms[arm].name, err, "dumps");
     }
     etp_ab_dump dump = {.path = path, .arm = (uint32_t)arm, .block = block};
@@ -142,9 +143,6 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         s->ab.arms[i].full_name = s->ab.arms[i].name;
         s->ab.arms[i].name += prefix;
-        s->ab.arms[i].model = ETP_NO_INDEX;
-        s->ab.arms[i].median_ns = s->ab.arms[i].load_ns = ETP_NS_UNKNOWN;
-        s->ab.arms[i].first_ns = s->ab.arms[i].peak_rss_bytes = ETP_NS_UNKNOWN;
     }
     return ETP_OK;
 }
@@ -209,11 +207,12 @@ static int by_block(const void *pa, const void *pb)
 }
 
 // One profile from the dumps of ARM; none when it has no readable dump.
-static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
+static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_findings *noticed,
+                              etp_ab_traced *out, etp_error *err)
 {
-    etp_ab_dump **mine = ETP_NEW_ARRAY(&s->arena, etp_ab_dump *, s->dumps.n);
-    const etp_trace **traces = ETP_NEW_ARRAY(&s->arena, const etp_trace *, s->dumps.n);
-    etp_profile *profile = ETP_NEW(&s->arena, etp_profile);
+    const etp_ab_dump **mine = ETP_NEW_ARRAY(s->ab.arena, const etp_ab_dump *, s->dumps.n);
+    const etp_trace **traces = ETP_NEW_ARRAY(s->ab.arena, const etp_trace *, s->dumps.n);
+    etp_profile *profile = ETP_NEW(s->ab.arena, etp_profile);
     ETP_NEED(mine && traces && profile, err, "profiles");
     size_t n = 0;
     for (size_t i = 0; i < s->dumps.n; i++) {
@@ -221,31 +220,56 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
             mine[n++] = &s->dumps.items[i];
         }
     }
-    qsort(mine, n, sizeof(etp_ab_dump *), by_block);
+    qsort(mine, n, sizeof *mine, by_block);
     for (size_t i = 0; i < n; i++) {
         traces[i] = mine[i]->trace;
     }
-    etp_ab_arm *a = &s->ab.arms[arm];
-    a->n_dumps = n;
-    a->traced_ns = a->traced_mean_ns = a->around_ns = ETP_NS_UNKNOWN;
+    const char *name = s->ab.arms[arm].name;
+    *out = (etp_ab_traced){.n_dumps = n, .ns = ETP_NS_UNKNOWN, .mean_ns = ETP_NS_UNKNOWN};
     if (n == 0) {
         return ETP_OK;
     }
-    etp_status st = etp_profile_build(traces, n, &s->arena, profile, err);
+    etp_status st = etp_profile_build(traces, n, s->ab.arena, profile, err);
     if (st == ETP_UNKNOWN) {
-        etp_ab_find(
-            &s->noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(&s->arena, "%s: no execution in its traces finished", a->name));
+        etp_ab_find(noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
+                    etp_arena_printf(s->ab.arena, "%s: no execution in its traces finished", name));
         return ETP_OK;
     }
     if (st != ETP_OK) {
-        return etp_fail_ctx(err, "%s", a->name);
+        return etp_fail_ctx(err, "%s", name);
     }
-    a->profile = profile;
-    a->traced_ns = etp_profile_traced_ns(profile);
-    a->traced_mean_ns = llround((double)profile->all_execute_ns / (double)profile->all_executions);
-    a->traced_kept = profile->executions;
-    return etp_ab_join_arm(s, arm, profile, traces, err);
+    out->profile = profile;
+    out->ns = etp_profile_traced_ns(profile);
+    out->mean_ns = llround((double)profile->all_execute_ns / (double)profile->all_executions);
+    out->kept = profile->executions;
+    return etp_ab_join_arm(s, arm, profile, traces, noticed, err);
+}
+
+etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
+                              etp_ab_traced *arms, etp_error *err)
+{
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        ETP_TRY(profile_arm(s, a, noticed, &arms[a], err));
+        ETP_TRY(etp_ab_split_arm(s, a, &arms[a], err));
+    }
+    return ETP_OK;
+}
+
+void etp_ab_keep_traces(etp_ab *ab, const etp_ab_traced *arms)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_profile *p = arms[i].profile;
+        ab->arms[i].profile = p;
+        ab->arms[i].n_dumps = arms[i].n_dumps;
+        ab->arms[i].traced_ns = arms[i].ns;
+        ab->arms[i].traced_mean_ns = arms[i].mean_ns;
+        ab->arms[i].traced_median_ns = arms[i].median_ns;
+        ab->arms[i].traced_runs = arms[i].runs;
+        ab->arms[i].traced_kept = arms[i].kept;
+        ab->arms[i].split = arms[i].split;
+        ab->program_problem =
+            p && p->facts && p->facts->problem ? p->facts->problem : ab->program_problem;
+    }
 }
 
 etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
@@ -267,9 +291,6 @@ etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
         d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
         etp_ab_find(&s->noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
                     etp_arena_printf(&s->arena, "trace not used: %s", d->problem));
-    }
-    for (uint32_t arm = 0; arm < s->ab.n_arms; arm++) {
-        ETP_TRY(profile_arm(s, arm, err));
     }
     return ETP_OK;
 }

@@ -252,7 +252,7 @@ static etp_status take_models(etp_ab_session *s, etp_error *err)
 etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
                                 const etp_ab_options *options, etp_error *err)
 {
-    etp_ab_arm arms[2] = {{.name = NULL}, {.name = NULL}};
+    etp_ab_arm arms[2] = {k_etp_ab_unknown_arm, k_etp_ab_unknown_arm};
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(open_side(s, operands[i], &s->sides[i], err));
     }
@@ -265,9 +265,6 @@ etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
     s->ab.n_arms = 2;
     for (uint32_t i = 0; i < 2; i++) {
         s->ab.arms[i] = arms[i];
-        s->ab.arms[i].model = ETP_NO_INDEX;
-        s->ab.arms[i].median_ns = s->ab.arms[i].load_ns = ETP_NS_UNKNOWN;
-        s->ab.arms[i].first_ns = s->ab.arms[i].peak_rss_bytes = ETP_NS_UNKNOWN;
         if (s->sides[i].dir) {
             ETP_TRY(describe_run_arm(s, &s->sides[i], i, err));
         }

@@ -118,8 +118,8 @@ etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options
     return s->programs ? ETP_OK : open_named(s, options, err);
 }
 
-etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
-                           const etp_trace *const *traces, etp_error *err)
+etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *profile,
+                           const etp_trace *const *traces, etp_ab_findings *noticed, etp_error *err)
 {
     uint32_t model = s->n_programs == 1 ? 0 : s->ab.arms[arm].model;
     const etp_ab_program *p = model < s->n_programs ? &s->programs[model] : NULL;
@@ -127,14 +127,12 @@ etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile
         return ETP_OK;
     }
     ETP_TRY(etp_profile_join(profile, traces, p->program, p->has_record ? &p->record : NULL,
-                             &s->arena, err));
-    if (!profile->facts->problem) {
-        return ETP_OK;
+                             s->ab.arena, err));
+    if (profile->facts->problem) {
+        etp_ab_find(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+                    etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
+                                     s->ab.arms[arm].name, profile->facts->problem));
     }
-    s->ab.program_problem = profile->facts->problem;
-    etp_ab_find(&s->noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
-                etp_arena_printf(&s->arena, "%s: explained by names alone: %s",
-                                 s->ab.arms[arm].name, profile->facts->problem));
     return ETP_OK;
 }
 

@@ -60,16 +60,31 @@ struct etp_ab_session {
     etp_ab ab;
 };
 
-// load.c: opens the dumps of ab.arms and sums them into profiles.
+// arms.c: of which nothing is known yet, not even the name.
+extern const etp_ab_arm k_etp_ab_unknown_arm;
+// load.c: opens the dumps of ab.arms.
 ETP_NODISCARD etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err);
+// What the recordings say of an arm. ARMS [n_arms]
+typedef struct etp_ab_traced {
+    const etp_profile *profile; // NULL: no execution of it finished
+    size_t n_dumps;
+    int64_t ns, mean_ns;
+    double median_ns;
+    uint64_t runs, kept;
+    etp_ab_split split;
+} etp_ab_traced;
+ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
+                                            etp_ab_traced *arms, etp_error *err);
+void etp_ab_keep_traces(etp_ab *ab, const etp_ab_traced *arms);
 // Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
 ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
                                               size_t n_paths, etp_error *err);
 // program.c: opens the programs, before the dumps are loaded; joins a profile to its program.
 ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options,
                                               etp_error *err);
-ETP_NODISCARD etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
-                                         const etp_trace *const *traces, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,
+                                         etp_profile *profile, const etp_trace *const *traces,
+                                         etp_ab_findings *noticed, etp_error *err);
 // ARM: of RUN, whose calls tell the sizes; SIZE_MAX: they stay upper bounds.
 ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run,
                                           size_t model, size_t arm, etp_ab_program *out,
@@ -173,8 +188,10 @@ typedef struct etp_ab_names {
     const char *subject, *misnamed;
 } etp_ab_names;
 ETP_NODISCARD etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err);
-// hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
-ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
+// hot.c: the executions of ARM, and where the time of its profile, which may be NULL, went; then
+// what takes most of it.
+ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
+                                          etp_error *err);
 etp_ab_hots etp_ab_find_hot(const etp_ab *ab);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.

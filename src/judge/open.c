@@ -9,6 +9,18 @@
 #include "base/path.h"
 #include "judge/judge.h"
 
+// Programs and recordings.
+static etp_status load(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    ETP_TRY(etp_ab_open_programs(s, options, err));
+    ETP_TRY(etp_ab_load_dumps(s, err));
+    etp_ab_traced *arms = ETP_NEW_ARRAY(&s->arena, etp_ab_traced, s->ab.n_arms + 1);
+    ETP_NEED(arms, err, "profiles");
+    ETP_TRY(etp_ab_take_traces(s, &s->noticed, arms, err));
+    etp_ab_keep_traces(&s->ab, arms);
+    return ETP_OK;
+}
+
 // ---- run folder ----
 
 // Comparisons, and what else is known of the times; after what decides whether these are given.
@@ -63,9 +75,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
         return etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
     }
     ETP_TRY(etp_ab_choose_baseline(s, options, err));
-    ETP_TRY(etp_ab_open_programs(s, options, err));
-    ETP_TRY(etp_ab_load_dumps(s, err));
-    ETP_TRY(etp_ab_split_arms(s, err));
+    ETP_TRY(load(s, options, err));
     ETP_TRY(etp_ab_run_statistics(s, options, err));
     if (options->pair) {
         etp_ab_take_control(s, options->pair->whole);
@@ -146,16 +156,10 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN, NAN};
     ETP_TRY(options->two_sides ? etp_ab_collect_sides(s, paths, options, err)
                                : etp_ab_collect_dumps(s, paths, n, err));
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        ab->arms[i].lo_ns = ab->arms[i].hi_ns = NAN;
-        ab->arms[i].expected = ab->correctness;
-    }
     etp_ab_options chosen = *options;
     chosen.baseline = options->two_sides ? ab->arms[0].name : options->baseline;
     ETP_TRY(etp_ab_choose_baseline(s, &chosen, err));
-    ETP_TRY(etp_ab_open_programs(s, options, err));
-    ETP_TRY(etp_ab_load_dumps(s, err));
-    ETP_TRY(etp_ab_split_arms(s, err));
+    ETP_TRY(load(s, options, err));
     ab->title = etp_path_name(n == 1 ? paths[0] : etp_ab_sides_title(s));
     etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
     ETP_NEED(all, err, "comparisons");
