@@ -24,7 +24,7 @@ MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
 class Client:
     def __init__(self, *options, roots=None, greet=True):
         self.server = subprocess.Popen([ETPROF, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.next, self.noted, self.roots = 0, [], roots
+        self.next, self.noted, self.roots, self.heard = 0, [], roots, []
         if greet:
             self.said = self.ask("initialize", protocolVersion="2025-06-18", clientInfo={"name": "t", "version": "1"},
                                  capabilities={"roots": {}} if roots is not None else {})["result"]
@@ -49,6 +49,7 @@ class Client:
             elif "method" in message:
                 self.noted.append(message)
             else:
+                self.heard.append(message.get("id"))
                 return message
 
     def ask(self, method, **params):
@@ -100,10 +101,16 @@ def a_session():
     more = whole["structuredContent"]["more"]
     text = whole["content"][0]["text"]
     while len(text.encode()) < whole["structuredContent"]["characters"]:
-        uri = f"{more.split('?')[0]}?offset={len(text.encode())}"
-        text += client.ask("resources/read", uri=uri)["result"]["contents"][0]["text"]
+        text += client.ask("resources/read", uri=more)["result"]["contents"][0]["text"]
+        more = f"{more.split('?')[0]}?offset={len(text.encode())}"
     direct = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], capture_output=True, text=True, check=True)
     expect(json.loads(text) == json.loads(direct.stdout), "the handle has the rest")
+    for begin, end in (("a", ""), ("ab", ""), ("a", "b")): # one of them would be cut inside a letter of two bytes
+        deep = begin + "/" + "/".join(["é" * 120] * 12) + end
+        shutil.copytree("run", deep)
+        cut = client.call("report", run=deep)["result"]
+        expect("more" in cut["structuredContent"] and cut["content"][0]["text"].endswith("é"), begin, cut)
+        shutil.rmtree(begin)
     runs = client.ask("resources/list")["result"]["resources"]
     expect([r["name"] for r in runs] == [os.path.realpath("run")], runs)
     read = client.ask("resources/read", uri=runs[0]["uri"])["result"]["contents"][0]["text"]
@@ -156,12 +163,19 @@ def cancelled():
     client.send({"jsonrpc": "2.0", "id": waiting, "method": "tools/call",
                  "params": {"name": "devices", "arguments": {}}})
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting}})
+    client.send({"jsonrpc": "2.0", "id": running, "method": "tools/call",
+                 "params": {"name": "devices", "arguments": {}}})
+    twice = client.hear()
+    expect(twice["id"] == running and twice["error"]["code"] == -32600, "an id that is at work", twice)
+    client.heard.clear()
     while sum(n["method"] == "notifications/progress" for n in client.noted) < 8:
         client.ping()
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": running}})
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "unknown"}})
     after = client.call("verify_claim", claim="sme2 is faster than neon", run="run")
     expect("confirmed" in text_of(after), "the next call goes on", after)
+    expect(running not in client.heard and waiting not in client.heard, "what was cancelled is not answered",
+           client.heard)
     manifest = json.loads(pathlib.Path("stopped/manifest.json").read_text())
     expect(manifest["state"] == "interrupted", manifest["state"])
     expect(client.end() == 0)
@@ -184,6 +198,24 @@ def outside():
         answer = client.ask("resources/read", uri=f"etprof://run{os.path.realpath('run')}")
         expect("error" in answer, answer)
         client.end()
+    os.rename("inside", "in side")
+    os.rename("run", "in side run")
+    client = Client(roots=[{"uri": f"{here}/in%20side"}])
+    claim = "sme2 is faster than neon"
+
+    def allowed(run):
+        return "confirmed" in text_of(client.call("verify_claim", claim=claim, run=run))
+
+    expect(allowed("in side/run") and not allowed("in side run/"), "a root ends at its name's end")
+    client.roots = [{"uri": f"{here}/in%20side%20run"}]
+    client.send({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})
+    expect(client.ping() and allowed("in side run") and not allowed("in side/run"), "other roots from now on")
+    client.roots = [{"uri": "file:///"}]
+    client.send({"jsonrpc": "2.0", "id": 1, "result": {"roots": client.roots}}) # the first question's, again
+    expect(client.ping() and not allowed("in side/run"), "a late answer to an older question is not taken")
+    client.end()
+    os.rename("in side", "inside")
+    os.rename("in side run", "run")
     client = Client(roots=[{"uri": "https://example.org/"}])
     expect("error" in client.call("report", run="run"), "roots that are no folders allow nothing")
     client.end()
