@@ -540,7 +540,7 @@ typedef struct etp_ab {
     const char *tool_version;                        // that measured
     const etp_ab_model *models;
     size_t n_models;
-    etp_ab_arm *arms;
+    const etp_ab_arm *arms;
     size_t n_arms;
     uint32_t baseline;
     const uint32_t *shown;                // arm indices in the order of reports: the baseline first

@@ -19,6 +19,12 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .expected = {-1, NAN, NAN, NAN, NAN},
 };
 
+etp_status etp_ab_begin_arms(etp_ab_session *s, size_t most, etp_error *err)
+{
+    s->ab.arms = s->arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, most);
+    return s->arms ? ETP_OK : etp_fail_nomem(err, "arms");
+}
+
 static const char *text_or_null(etp_ab_session *s, etp_str t)
 {
     return t.len ? etp_arena_strdup(&s->arena, t) : NULL;
@@ -72,8 +78,7 @@ static etp_status take_models(etp_ab_session *s, etp_error *err)
 static etp_status take_arms(etp_ab_session *s, etp_error *err)
 {
     const etp_run *run = &s->run;
-    s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, run->arms.n + 1);
-    ETP_NEED(s->ab.arms, err, "arms");
+    ETP_TRY(etp_ab_begin_arms(s, run->arms.n + 1, err));
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *in = &run->arms.items[i];
         etp_ab_arm arm = k_etp_ab_unknown_arm;
@@ -85,7 +90,7 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
         arm.runner_sha256 = text_or_null(s, in->runner_sha256);
         arm.emulated = in->emulated;
         arm.level = arm.level_name ? etp_level_find(ETP_ISA_NONE, arm.level_name) : ETP_LEVEL_NONE;
-        s->ab.arms[s->ab.n_arms++] = arm;
+        s->arms[s->ab.n_arms++] = arm;
     }
     for (size_t i = 0; i < run->dumps.n; i++) {
         const etp_run_dump *d = &run->dumps.items[i];

@@ -66,8 +66,8 @@ static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
         }
     }
     if (arm == s->ab.n_arms) {
-        s->ab.arms[s->ab.n_arms++] = k_etp_ab_unknown_arm;
-        s->ab.arms[arm].name = etp_arena_strdup(&s->arena, name);
+        s->arms[s->ab.n_arms++] = k_etp_ab_unknown_arm;
+        s->arms[arm].name = etp_arena_strdup(&s->arena, name);
         ETP_NEED(s->ab.arms[arm].name, err, "dumps");
     }
     etp_ab_dump dump = {.path = path, .arm = (uint32_t)arm, .block = block};
@@ -124,8 +124,7 @@ static size_t common_prefix(const etp_ab *ab)
 etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, size_t n_paths,
                                 etp_error *err)
 {
-    s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, MAX_BARE_DUMPS);
-    ETP_NEED(s->ab.arms, err, "arms");
+    ETP_TRY(etp_ab_begin_arms(s, MAX_BARE_DUMPS, err));
     s->first_dump = s->dumps.n;
     for (size_t i = 0; i < n_paths; i++) {
         size_t before = s->dumps.n;
@@ -141,8 +140,8 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
     }
     size_t prefix = common_prefix(&s->ab);
     for (size_t i = 0; i < s->ab.n_arms; i++) {
-        s->ab.arms[i].full_name = s->ab.arms[i].name;
-        s->ab.arms[i].name += prefix;
+        s->arms[i].full_name = s->arms[i].name;
+        s->arms[i].name += prefix;
     }
     return ETP_OK;
 }
@@ -255,20 +254,20 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
     return ETP_OK;
 }
 
-void etp_ab_keep_traces(etp_ab *ab, const etp_ab_traced *arms)
+void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms)
 {
-    for (size_t i = 0; i < ab->n_arms; i++) {
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_profile *p = arms[i].profile;
-        ab->arms[i].profile = p;
-        ab->arms[i].n_dumps = arms[i].n_dumps;
-        ab->arms[i].traced_ns = arms[i].ns;
-        ab->arms[i].traced_mean_ns = arms[i].mean_ns;
-        ab->arms[i].traced_median_ns = arms[i].median_ns;
-        ab->arms[i].traced_runs = arms[i].runs;
-        ab->arms[i].traced_kept = arms[i].kept;
-        ab->arms[i].split = arms[i].split;
-        ab->program_problem =
-            p && p->facts && p->facts->problem ? p->facts->problem : ab->program_problem;
+        s->arms[i].profile = p;
+        s->arms[i].n_dumps = arms[i].n_dumps;
+        s->arms[i].traced_ns = arms[i].ns;
+        s->arms[i].traced_mean_ns = arms[i].mean_ns;
+        s->arms[i].traced_median_ns = arms[i].median_ns;
+        s->arms[i].traced_runs = arms[i].runs;
+        s->arms[i].traced_kept = arms[i].kept;
+        s->arms[i].split = arms[i].split;
+        s->ab.program_problem =
+            p && p->facts && p->facts->problem ? p->facts->problem : s->ab.program_problem;
     }
 }
 

@@ -96,7 +96,7 @@ static etp_status describe_run_arm(etp_ab_session *s, const etp_ab_side *x, uint
                                    etp_error *err)
 {
     const etp_run_arm *in = &x->run.arms.items[x->arm];
-    etp_ab_arm *a = &s->ab.arms[arm];
+    etp_ab_arm *a = &s->arms[arm];
     a->name = etp_arena_strdup(&s->arena, in->name);
     a->full_name = etp_arena_printf(&s->arena, "%s:%.*s", x->dir, ETP_STR_ARG(in->name));
     a->level_name = in->level.len ? etp_arena_strdup(&s->arena, in->level) : NULL;
@@ -204,7 +204,7 @@ static etp_status collect_recordings(etp_ab_session *s, const etp_ab_side *x, ui
 static etp_status name_arms(etp_ab_session *s, const char *const *operands,
                             const etp_ab_options *options, etp_error *err)
 {
-    etp_ab_arm *arms = s->ab.arms;
+    etp_ab_arm *arms = s->arms;
     const char *const *names = options->names;
     if (names[0] && names[1] && strcmp(names[0], names[1]) == 0) {
         return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", names[0]);
@@ -260,17 +260,16 @@ etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
         const etp_ab_side *x = &s->sides[i];
         ETP_TRY(x->dir ? add_run_dumps(s, x, i, err) : collect_recordings(s, x, i, &arms[i], err));
     }
-    s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, 2);
-    ETP_NEED(s->ab.arms, err, "arms");
+    ETP_TRY(etp_ab_begin_arms(s, 2, err));
     s->ab.n_arms = 2;
     for (uint32_t i = 0; i < 2; i++) {
-        s->ab.arms[i] = arms[i];
+        s->arms[i] = arms[i];
         if (s->sides[i].dir) {
             ETP_TRY(describe_run_arm(s, &s->sides[i], i, err));
         }
     }
-    s->ab.arms[0].model = 0;
-    s->ab.arms[1].model = same_model(&s->sides[0], &s->sides[1]) ? 0 : 1;
+    s->arms[0].model = 0;
+    s->arms[1].model = same_model(&s->sides[0], &s->sides[1]) ? 0 : 1;
     ETP_TRY(name_arms(s, operands, options, err));
     ETP_TRY(programs_of(s, s->sides, options, err));
     return take_models(s, err);

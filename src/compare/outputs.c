@@ -193,11 +193,11 @@ etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noti
     return ETP_OK;
 }
 
-void etp_ab_keep_outputs(etp_ab *ab, const etp_ab_outputs *outputs)
+void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs)
 {
-    ab->correctness = outputs->all;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        ab->arms[i].expected = outputs->arms[i].expected;
-        ab->arms[i].outputs_differ = outputs->arms[i].differ;
+    s->ab.correctness = outputs->all;
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        s->arms[i].expected = outputs->arms[i].expected;
+        s->arms[i].outputs_differ = outputs->arms[i].differ;
     }
 }

@@ -57,11 +57,14 @@ struct etp_ab_session {
     etp_ab_session **later; // of a session of several phases, all but the first
     size_t n_later;
     etp_ab_findings noticed; // while it was loaded and compared
+    etp_ab_arm *arms;        // those of ab, for who puts results into them
     etp_ab ab;
 };
 
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
+// Room for MOST arms.
+ETP_NODISCARD etp_status etp_ab_begin_arms(etp_ab_session *s, size_t most, etp_error *err);
 // load.c: opens the dumps of ab.arms.
 ETP_NODISCARD etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err);
 // What the recordings say of an arm. ARMS [n_arms]
@@ -75,7 +78,7 @@ typedef struct etp_ab_traced {
 } etp_ab_traced;
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
                                             etp_ab_traced *arms, etp_error *err);
-void etp_ab_keep_traces(etp_ab *ab, const etp_ab_traced *arms);
+void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms);
 // Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
 ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
                                               size_t n_paths, etp_error *err);
@@ -132,7 +135,7 @@ ETP_NODISCARD etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_
                                                 etp_error *err);
 // Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks.
 etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n);
-void etp_ab_keep_times(etp_ab *ab, const etp_ab_times *times);
+void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times);
 // Comparison AT of ST, not yet held against any evidence.
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
 // The comparisons of s->stats, as they are given (see etp_ab_given).
@@ -155,7 +158,7 @@ ETP_NODISCARD etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_
 ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
                                                       etp_ab_findings *noticed, etp_ab_outputs *out,
                                                       etp_error *err);
-void etp_ab_keep_outputs(etp_ab *ab, const etp_ab_outputs *outputs);
+void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs);
 // evidence.c: what an arm's launches say of it.
 typedef struct etp_ab_launched {
     int64_t load_ns, first_ns, peak_rss_bytes;
@@ -168,7 +171,7 @@ typedef struct etp_ab_launched {
 ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run,
                                               uint32_t one, uint32_t at, etp_ab_findings *noticed,
                                               etp_ab_launched *out, etp_error *err);
-void etp_ab_keep_launched(etp_ab *ab, const etp_ab_launched *arms);
+void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms);
 // hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
 // memory.
 ETP_NODISCARD etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,

@@ -78,7 +78,7 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
     *out = etp_ab_paired_blocks(&s->stats, 0);
     etp_ab_times times;
     ETP_TRY(etp_ab_take_statistics(s, &times, err));
-    etp_ab_keep_times(&s->ab, &times);
+    etp_ab_keep_times(s, &times);
     return ETP_OK;
 }
 
@@ -112,7 +112,7 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
         ETP_NEED(ln[i], err, "launches");
         arms[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &n[i]);
     }
-    etp_ab_keep_times(&s->ab, &(etp_ab_times){.arms = arms});
+    etp_ab_keep_times(s, &(etp_ab_times){.arms = arms});
     *control_differs = st[0].control_differs || st[1].control_differs;
     if (n[0] == 0 || n[1] == 0) {
         return ETP_OK;
@@ -166,14 +166,14 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
         ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,
                                      err));
     }
-    etp_ab_keep_launched(&s->ab, launched);
+    etp_ab_keep_launched(s, launched);
     bool same_task =
         s->ab.arms[0].model == s->ab.arms[1].model &&
         etp_str_eq(etp_str_from(x->run.settings.inputs), etp_str_from(y->run.settings.inputs)) &&
         etp_str_eq(etp_str_from(x->run.settings.method), etp_str_from(y->run.settings.method));
     etp_ab_outputs outputs;
     ETP_TRY(etp_ab_compare_sides_outputs(s, same_task, &s->noticed, &outputs, err));
-    etp_ab_keep_outputs(&s->ab, &outputs);
+    etp_ab_keep_outputs(s, &outputs);
     *comparison = etp_ab_given(&s->ab, &measured, control_differs, ETP_WITHHELD_NOT);
     return ETP_OK;
 }

@@ -142,17 +142,17 @@ etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_times *out, et
     return ETP_OK;
 }
 
-void etp_ab_keep_times(etp_ab *ab, const etp_ab_times *times)
+void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times)
 {
-    ab->block_values = times->block_values;
-    ab->n_blocks = times->n_blocks;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        ab->arms[i].launches = times->arms[i].launches;
-        ab->arms[i].samples = times->arms[i].samples;
-        ab->arms[i].spread = times->arms[i].spread;
-        ab->arms[i].median_ns = times->arms[i].median_ns;
-        ab->arms[i].lo_ns = times->arms[i].lo_ns;
-        ab->arms[i].hi_ns = times->arms[i].hi_ns;
+    s->ab.block_values = times->block_values;
+    s->ab.n_blocks = times->n_blocks;
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        s->arms[i].launches = times->arms[i].launches;
+        s->arms[i].samples = times->arms[i].samples;
+        s->arms[i].spread = times->arms[i].spread;
+        s->arms[i].median_ns = times->arms[i].median_ns;
+        s->arms[i].lo_ns = times->arms[i].lo_ns;
+        s->arms[i].hi_ns = times->arms[i].hi_ns;
     }
 }
 

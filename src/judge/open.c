@@ -17,7 +17,7 @@ static etp_status load(etp_ab_session *s, const etp_ab_options *options, etp_err
     etp_ab_traced *arms = ETP_NEW_ARRAY(&s->arena, etp_ab_traced, s->ab.n_arms + 1);
     ETP_NEED(arms, err, "profiles");
     ETP_TRY(etp_ab_take_traces(s, &s->noticed, arms, err));
-    etp_ab_keep_traces(&s->ab, arms);
+    etp_ab_keep_traces(s, arms);
     return ETP_OK;
 }
 
@@ -46,11 +46,11 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
         ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
-        ab->arms[a].cold = states.cold[a];
-        ab->arms[a].observer = states.observer[a];
-        ab->arms[a].around_ns = around_ns[a];
+        s->arms[a].cold = states.cold[a];
+        s->arms[a].observer = states.observer[a];
+        s->arms[a].around_ns = around_ns[a];
         if (counted) {
-            ETP_TRY(etp_ab_drift_of(s, a, &ab->arms[a].drift, err));
+            ETP_TRY(etp_ab_drift_of(s, a, &s->arms[a].drift, err));
         }
     }
     return ETP_OK;
@@ -85,15 +85,15 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     if (s->has_stats) {
         etp_ab_times times;
         ETP_TRY(etp_ab_take_statistics(s, &times, err));
-        etp_ab_keep_times(&s->ab, &times);
+        etp_ab_keep_times(s, &times);
     }
     etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
     ETP_NEED(launched, err, "launches");
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, launched, err));
-    etp_ab_keep_launched(&s->ab, launched);
+    etp_ab_keep_launched(s, launched);
     etp_ab_outputs outputs;
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, &outputs, err));
-    etp_ab_keep_outputs(&s->ab, &outputs);
+    etp_ab_keep_outputs(s, &outputs);
     ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
     return etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment, err);
 }
@@ -203,7 +203,7 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
     etp_ab_names names;
     ETP_TRY(etp_ab_name(ab, &names, err));
     for (size_t a = 0; a < ab->n_arms; a++) {
-        ab->arms[a].measured = names.arms[a];
+        s->arms[a].measured = names.arms[a];
     }
     ab->subject = names.subject;
     ab->misnamed = names.misnamed;

@@ -243,15 +243,16 @@ etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena,
         blocks = entry->arms.items[i].n_blocks > blocks ? entry->arms.items[i].n_blocks : blocks;
     }
     *out = (etp_ab){.arena = arena, .n_arms = n, .n_blocks = (uint32_t)blocks};
-    out->arms = ETP_NEW_ARRAY(arena, etp_ab_arm, n);
+    etp_ab_arm *arms = ETP_NEW_ARRAY(arena, etp_ab_arm, n);
     double *values = ETP_NEW_ARRAY(arena, double, blocks *n);
     out->block_values = values;
-    ETP_NEED(out->arms && values, err, "the earlier measurement");
+    out->arms = arms;
+    ETP_NEED(arms && values, err, "the earlier measurement");
     for (size_t i = 0; i < n; i++) {
         const etp_archive_arm *x = &entry->arms.items[i];
-        out->arms[i] = (etp_ab_arm){.name = etp_arena_strdup(arena, x->experiment),
-                                    .emulated = entry->emulated};
-        ETP_NEED(out->arms[i].name, err, "the earlier measurement");
+        arms[i] = (etp_ab_arm){.name = etp_arena_strdup(arena, x->experiment),
+                               .emulated = entry->emulated};
+        ETP_NEED(arms[i].name, err, "the earlier measurement");
         for (size_t b = 0; b < blocks; b++) {
             values[b * n + i] = b < x->n_blocks ? x->block_ns[b] : (double)NAN;
         }
