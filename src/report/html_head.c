@@ -129,6 +129,16 @@ static double share(double part, double whole)
     return whole > 0 && part > 0 ? fmin(100 * part / whole, 100) : 0;
 }
 
+// In the unit of what it is taken from, so that cards compare at a glance; one of which less than
+// two digits would be left keeps its own.
+static etp_view gain_view(const etp_action_card *a)
+{
+    double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
+    etp_view of_whole = etp_view_for(a->kind, a->whole > 0 ? a->whole : most, NULL, 0);
+    double last_digit = of_whole.divide / pow(10, of_whole.decimals);
+    return most >= 10 * last_digit ? of_whole : etp_view_for(a->kind, most, NULL, 0);
+}
+
 // "0.759 to 1.304 ms of 4.276 ms", whether or not the middle is known.
 static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view *v)
 {
@@ -147,8 +157,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
 {
     const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};
     char buf[ETP_VIEW_CHARS];
-    double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
-    etp_view v = etp_view_for(a->kind, most, NULL, 0);
+    etp_view v = gain_view(a);
     z(sink, "<li><p class=\"gain\">");
     if (isfinite(a->gain)) {
         etp_sink_printf(sink, "<b>−%s</b>", etp_view_value(&v, a->gain, buf));

@@ -75,8 +75,13 @@ static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry 
     }
 }
 
-static double legend_name_width(const etp_chart *c, double limit)
+// On a phone names take what the figures, with their values where those fit beside short names,
+// leave.
+static double legend_name_width(const etp_chart *c, bool narrow, double width)
 {
+    double n = fmax((double)c->entries.n, 1), least = 110;
+    double figures = n * ((width - least - 22) / n >= 112 ? 112 : 60);
+    double limit = narrow ? fmax(least, width - 22 - figures) : 200;
     double w = 0;
     for (size_t k = 0; k < c->series.n; k++) {
         w = fmax(w, etp_svg_text_width(c->series.items[k]));
@@ -94,7 +99,7 @@ static double svg_legend_height(const etp_chart *c)
 static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
 {
     etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
-    double name = legend_name_width(c, o->narrow ? 110 : 200);
+    double name = legend_name_width(c, o->narrow, width);
     double room = c->entries.n ? (width - name) / (double)c->entries.n : 0;
     double column = fmin(room, o->narrow ? 122 : 150);
     double widest = 0;

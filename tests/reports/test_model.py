@@ -186,6 +186,17 @@ def dark(session, page):
     expect(grounds["light"] > 0.8 and grounds["dark"] < 0.05, "light and dark", grounds)
 
 
+def gains(text):
+    """What to do next in one unit, that of the time it is taken from, unless two digits would not be left of it."""
+    cards = [re.sub(r"<[^>]+>", " ", card) for card in
+             re.findall(r'<p class="gain">.*?<p class="range">.*?</p>', text, re.S)]
+    expect(len(cards) >= 3, "cards", len(cards))
+    for card in cards:
+        most, unit, whole, of = re.search(r"to ([\d.]+) (\S+) of ([\d.]+) (\S+)", card).groups()
+        small = float(most) * {"ns": 1, "µs": 1e3, "ms": 1e6}[unit] < 0.01 * {"µs": 1e3, "ms": 1e6}[of]
+        expect(float(whole) < 10 and (unit != of) == small and re.search(rf"−[\d.]+ {unit}", card), "one unit", card)
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
@@ -202,6 +213,9 @@ def main():
         colours(told, operators, *arms)
         one_scale(told, operators, *arms)
         arrows(text, operators, *arms)
+        gains(text)
+        expect("Outside operators" in text and not re.search(r"<text[^>]*>Outside [^<]*…", text),
+               "names of a legend are whole")
         whole_words(session, tmp / "page.html")
         dark(session, tmp / "page.html")
         for word in ("of roof", "limit"):
