@@ -24,6 +24,8 @@ typedef struct etp_bytes {
     uint64_t base; // position of ptr[0] in the file it came from, for error messages
 } etp_bytes;
 
+#define ETP_NO_INDEX UINT32_MAX // that is not known, or of nothing
+
 #if defined(__cplusplus)
 #define ETP_STR(literal) (etp_str{(literal), sizeof(literal) - 1})
 #else

@@ -21,8 +21,6 @@
 
 ETP_C_BEGIN
 
-#define ETP_NO_INDEX UINT32_MAX
-
 typedef struct etp_trace etp_trace;
 
 typedef enum etp_event_kind {

@@ -15,13 +15,13 @@ uint32_t etp_index_find(const etp_index *index, uint64_t hash, etp_index_equal *
                         const void *ctx)
 {
     if (index->n_slots == 0) {
-        return ETP_INDEX_NONE;
+        return ETP_NO_INDEX;
     }
     size_t mask = index->n_slots - 1;
     for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
         const etp_index_slot *slot = &index->slots[at];
         if (slot->position_plus_1 == 0) {
-            return ETP_INDEX_NONE;
+            return ETP_NO_INDEX;
         }
         if (slot->hash == hash && equal(ctx, slot->position_plus_1 - 1)) {
             return slot->position_plus_1 - 1;

@@ -16,8 +16,6 @@ typedef struct etp_index { // zeroed is empty; storage lives in the arena given 
     size_t n_slots, used;
 } etp_index;
 
-#define ETP_INDEX_NONE UINT32_MAX
-
 // True when the caller's element at POSITION equals the key in CTX.
 typedef bool etp_index_equal(const void *ctx, uint32_t position);
 

@@ -181,7 +181,7 @@ static etp_ab_named *name_at(named_list *l, etp_str name, etp_arena *arena)
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
     l->key = name;
     uint32_t at = etp_index_find(&l->index, hash, same_name, l);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         at = (uint32_t)l->names.n;
         if (!ETP_PUSH(arena, &l->names, ((etp_ab_named){.name = name})) ||
             !etp_index_insert(&l->index, arena, hash, at)) {
@@ -250,7 +250,7 @@ static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_ar
     hash = etp_hash_bytes(hash, key->now.ptr, key->now.len);
     l->key = key;
     uint32_t at = etp_index_find(&l->index, hash, same_group, l);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         at = (uint32_t)l->groups.n;
         if (!ETP_PUSH(arena, &l->groups, *key) || !etp_index_insert(&l->index, arena, hash, at)) {
             return NULL;

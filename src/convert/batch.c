@@ -15,7 +15,7 @@ etp_status etp_batch_init(etp_batch *b, const etp_column_def *defs, size_t n, et
     b->columns = ETP_NEW_ARRAY(&b->arena, etp_batch_column, b->n_columns);
     for (size_t i = 0; b->columns && i < b->n_columns; i++) {
         etp_batch_column *c = &b->columns[i];
-        c->last = ETP_INDEX_NONE;
+        c->last = ETP_NO_INDEX;
         c->cells = etp_arena_alloc_raw(&b->arena, ETP_BATCH_ROWS, sizeof *c->cells);
         c->present = etp_arena_alloc_raw(&b->arena, ETP_BATCH_ROWS, 1);
         b->failed = b->failed || !c->cells || !c->present;
@@ -35,7 +35,7 @@ void etp_batch_clear(etp_batch *b)
     etp_arena_dispose(&b->text_arena);
     for (size_t i = 0; i < b->n_columns; i++) {
         etp_batch_column *c = &b->columns[i];
-        *c = (etp_batch_column){.cells = c->cells, .present = c->present, .last = ETP_INDEX_NONE};
+        *c = (etp_batch_column){.cells = c->cells, .present = c->present, .last = ETP_NO_INDEX};
     }
     b->rows = b->text_bytes = b->at = b->keyed.columns = 0;
     b->rest_null.row = SIZE_MAX;
@@ -178,13 +178,13 @@ static etp_str repaired(etp_arena *arena, etp_str s)
 // Position of S in the column's texts.
 static uint32_t interned(etp_batch *b, etp_batch_column *c, etp_str s)
 {
-    if (c->last != ETP_INDEX_NONE && etp_str_eq(c->texts.items[c->last], s)) {
+    if (c->last != ETP_NO_INDEX && etp_str_eq(c->texts.items[c->last], s)) {
         return c->last;
     }
     text_key key = {c, well_formed(s) ? s : repaired(&b->text_arena, s)};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, key.text.ptr, key.text.len);
     c->last = etp_index_find(&c->index, hash, text_equal, &key);
-    if (c->last == ETP_INDEX_NONE) {
+    if (c->last == ETP_NO_INDEX) {
         char *copy = etp_arena_strdup(&b->text_arena, key.text);
         etp_str kept = {copy, key.text.len};
         if (!copy || !ETP_PUSH(&b->text_arena, &c->texts, kept) ||

@@ -11,12 +11,11 @@
 #define MARGIN 20.0
 #define ROW 19.0
 #define LETTER 6.6 // of the 11 px monospaced font, and a little
-#define TOP_ROOT UINT32_MAX
-#define COLORS 12 // as many as there are categories
+#define COLORS 12  // as many as there are categories
 
 typedef struct box {
     etp_str name;
-    uint32_t parent; // TOP_ROOT for the outermost
+    uint32_t parent; // ETP_NO_INDEX for the outermost
     uint32_t depth;
     uint64_t ns[2];
     uint64_t used;  // width given to parts already, of the side that is drawn
@@ -65,13 +64,13 @@ static unsigned category_color(flame *f, etp_str category)
 
 static etp_status add_stack(flame *f, const etp_stack *s, etp_arena *arena, etp_error *err)
 {
-    uint32_t parent = TOP_ROOT;
+    uint32_t parent = ETP_NO_INDEX;
     for (uint32_t d = 0; d < s->n_frames; d++) {
         box_key key = {f, parent, s->frames[d]};
         uint64_t hash = etp_hash_bytes(ETP_HASH_START, &parent, sizeof parent);
         hash = etp_hash_bytes(hash, key.name.ptr ? key.name.ptr : "", key.name.len);
         uint32_t at = etp_index_find(&f->index, hash, is_box, &key);
-        if (at == ETP_INDEX_NONE) {
+        if (at == ETP_NO_INDEX) {
             at = (uint32_t)f->boxes.n;
             box b = {.name = key.name, .parent = parent, .depth = d};
             if (s->n_frames >= 4 && d + 2 >= s->n_frames) { // model, delegate, category, operator
@@ -171,12 +170,12 @@ static void draw_panel(flame *f, int side, double top)
     }
     uint64_t whole = 0, used = 0;
     for (size_t i = 0; i < f->boxes.n; i++) {
-        whole += f->boxes.items[i].parent == TOP_ROOT ? f->boxes.items[i].ns[side] : 0;
+        whole += f->boxes.items[i].parent == ETP_NO_INDEX ? f->boxes.items[i].ns[side] : 0;
     }
     double scale = whole ? (WIDTH - 2 * MARGIN) / (double)whole : 0;
     for (size_t i = 0; i < f->boxes.n; i++) {
         box *b = &f->boxes.items[i];
-        box *parent = b->parent == TOP_ROOT ? NULL : &f->boxes.items[b->parent];
+        box *parent = b->parent == ETP_NO_INDEX ? NULL : &f->boxes.items[b->parent];
         uint64_t *taken = parent ? &parent->used : &used;
         b->x = (parent ? parent->x : MARGIN) + (double)*taken * scale;
         b->w = (double)b->ns[side] * scale;

@@ -110,7 +110,7 @@ static etp_dump_name *remembered(etp_dump_memory *m, etp_str name)
     const name_key key = {m, name};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
     uint32_t at = etp_index_find(&m->index, hash, same_name, &key);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         etp_category category = etp_op_category(name);
         char *copy = etp_arena_strdup(&m->arena, name);
         const etp_dump_name made = {

@@ -77,7 +77,7 @@ static partition *partition_of(writer *w, const etp_str *values)
         hash = etp_hash_bytes(hash, values[i].ptr ? values[i].ptr : "", values[i].len + 1);
     }
     uint32_t at = etp_index_find(&w->index, hash, same_place, &key);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         partition p = {0};
         for (size_t i = 0; i < w->n_keys; i++) {
             p.values[i] = values[i];

@@ -10,7 +10,6 @@
 #include "trace/ops.h"
 
 #define NS_PER_MS 1e6
-#define NO_EVENT UINT32_MAX
 
 typedef struct identity { // name and ids as both kinds of events have them
     etp_str name;
@@ -32,7 +31,7 @@ typedef struct collated { // events of one run with equal instruction, chain and
     bool chain_negative;
     int32_t delegate_id;
     etp_str delegate_id_str;              // here an absent string differs from an empty one
-    uint32_t first_debug, last_debug;     // of `next` chains, NO_EVENT when none
+    uint32_t first_debug, last_debug;     // of `next` chains, ETP_NO_INDEX when none
     uint32_t first_profile, last_profile; // likewise
 } collated;
 
@@ -192,8 +191,8 @@ static etp_status find_list(builder *b, size_t mask, const collated *key, uint32
 
 static void append(builder *b, uint32_t *first, uint32_t *last, uint32_t event)
 {
-    b->next[event] = NO_EVENT;
-    if (*first == NO_EVENT) {
+    b->next[event] = ETP_NO_INDEX;
+    if (*first == ETP_NO_INDEX) {
         *first = event;
     } else {
         b->next[*last] = event;
@@ -221,9 +220,9 @@ static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_value
                              p.chain_index < 0,
                              p.delegate_id,
                              p.delegate_id_str,
-                             NO_EVENT,
+                             ETP_NO_INDEX,
                              0,
-                             NO_EVENT,
+                             ETP_NO_INDEX,
                              0};
         } else if (etp_etdump_debug_of(b->dump, event, &d)) {
             key = (collated){d.instruction_id,
@@ -231,9 +230,9 @@ static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_value
                              false,
                              d.delegate_id,
                              d.delegate_id_str,
-                             NO_EVENT,
+                             ETP_NO_INDEX,
                              0,
-                             NO_EVENT,
+                             ETP_NO_INDEX,
                              0};
         } else {
             continue;
@@ -270,21 +269,21 @@ static void put_item(builder *b, size_t mask, shape *s, const item *it)
 static void put_list(builder *b, const etp_etdump_run *run, size_t mask, shape *s, uint32_t index)
 {
     const collated *c = &b->lists.items[index];
-    item it = {.instruction_id = c->instruction_id, .event = NO_EVENT, .collated = index};
-    if (c->first_debug != NO_EVENT) {
+    item it = {.instruction_id = c->instruction_id, .event = ETP_NO_INDEX, .collated = index};
+    if (c->first_debug != ETP_NO_INDEX) {
         etp_etdump_debug d = {0};
         etp_etdump_debug_of(b->dump, etp_etdump_event_at(run, c->first_debug), &d);
         it.has_debug = true;
         it.debug = (identity){d.name, d.delegate_id, d.delegate_id_str};
     }
-    if (c->first_profile == NO_EVENT) {
+    if (c->first_profile == ETP_NO_INDEX) {
         if (it.has_debug) { // else nothing but outputs of the program
             put_item(b, mask, s, &it);
         }
         return;
     }
     it.has_profile = true;
-    for (uint32_t e = c->first_profile; e != NO_EVENT; e = b->next[e]) {
+    for (uint32_t e = c->first_profile; e != ETP_NO_INDEX; e = b->next[e]) {
         etp_etdump_profile p = {0};
         etp_etdump_profile_of(etp_etdump_event_at(run, e), &p);
         it.profile = (identity){p.name, p.delegate_id, p.delegate_id_str};
@@ -309,7 +308,7 @@ static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
     for (uint32_t i = 0; i < b->lists.n; i++) {
         put_list(b, run, mask, s, i);
         s->debug[i].first = values;
-        for (uint32_t e = b->lists.items[i].first_debug; e != NO_EVENT; e = b->next[e]) {
+        for (uint32_t e = b->lists.items[i].first_debug; e != ETP_NO_INDEX; e = b->next[e]) {
             etp_etdump_debug d = {0};
             etp_etdump_debug_of(b->dump, etp_etdump_event_at(run, e), &d);
             s->values[values++] = d.value;

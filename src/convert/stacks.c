@@ -28,7 +28,7 @@ etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32
     hash = etp_hash_bytes(hash, &chain, sizeof chain);
     hash = etp_hash_bytes(hash, &instruction, sizeof instruction);
     uint32_t at = etp_index_find(&delegates->index, hash, is_call, &key);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         at = (uint32_t)delegates->n;
         const char *name = etp_arena_printf(arena, "delegate #%u", at);
         struct etp_delegate_call call = {block, chain, instruction, etp_str_from(name)};
@@ -164,7 +164,7 @@ static etp_status frame_number(frames *all, etp_arena *arena, etp_str name, uint
     frame_key key = {all, name};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr ? name.ptr : "", name.len);
     *out = etp_index_find(&all->index, hash, is_frame, &key);
-    if (*out != ETP_INDEX_NONE) {
+    if (*out != ETP_NO_INDEX) {
         return ETP_OK;
     }
     *out = (uint32_t)all->n;

@@ -190,7 +190,7 @@ static bool count_keys(key_counts *counts, const op_list *list, span s, int side
         const key_of key = {counts, &row_at(list, i)->parsed};
         uint64_t hash = hash_of(key.op);
         uint32_t at = etp_index_find(&counts->index, hash, same_key, &key);
-        if (at == ETP_INDEX_NONE) {
+        if (at == ETP_NO_INDEX) {
             at = (uint32_t)counts->n;
             if (!ETP_PUSH(scratch, counts,
                           ((struct key_count){

@@ -163,7 +163,7 @@ static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *er
     hash = etp_hash_bytes(hash, &key.chain, sizeof key.chain);
     hash = etp_hash_bytes(hash, &key.instruction, sizeof key.instruction);
     *out = etp_index_find(&r->op_index, hash, same_op, &key);
-    if (*out != ETP_INDEX_NONE) {
+    if (*out != ETP_NO_INDEX) {
         return ETP_OK;
     }
     *out = (uint32_t)r->ops.n;

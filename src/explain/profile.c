@@ -123,7 +123,7 @@ static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, et
     };
     uint64_t hash = hash_key(&q.key);
     uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         key_entry entry = {.key = q.key, .cursor_block = b->block_serial};
         ETP_TRY(new_row(b, e, 0, &entry.first_row, err));
         entry.cursor = entry.first_row;

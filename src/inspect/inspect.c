@@ -57,7 +57,7 @@ static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool d
     uint64_t hash = etp_hash_bytes(ETP_HASH_START + delegated, name.ptr, name.len);
     operator_key key = {list, name, delegated};
     uint32_t i = etp_index_find(&list->index, hash, same_operator, &key);
-    if (i == ETP_INDEX_NONE) {
+    if (i == ETP_NO_INDEX) {
         etp_inspect_operator fresh = {.name = name, .delegated = delegated};
         i = (uint32_t)list->n;
         if (!ETP_PUSH(arena, list, fresh) || !etp_index_insert(&list->index, arena, hash, i)) {
@@ -153,7 +153,7 @@ static bool add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
     uint64_t hash = w.name.len ? etp_hash_bytes(ETP_HASH_START, w.name.ptr, w.name.len)
                                : etp_hash_bytes(ETP_HASH_START, &w.place, sizeof w.place);
     uint32_t i = etp_index_find(&list->index, hash, same_weight, &key);
-    if (i != ETP_INDEX_NONE) {
+    if (i != ETP_NO_INDEX) {
         list->items[i].uses++;
         return true;
     }

@@ -279,7 +279,7 @@ static type_stats *type_of(type_table *t, etp_str name, bool delegated, etp_row_
     type_query q = {t->types.items, etp_trace_base_name(name, &counter), delegated};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START + delegated, q.type.ptr, q.type.len);
     uint32_t at = etp_index_find(&t->index, hash, same_type, &q);
-    if (at != ETP_INDEX_NONE) {
+    if (at != ETP_NO_INDEX) {
         return &t->types.items[at];
     }
     bool is_operator = etp_means_is_operator(kind);

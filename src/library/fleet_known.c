@@ -63,7 +63,7 @@ static bool same_id(const void *ctx, uint32_t position)
 
 static bool has(const id_key *key, uint64_t hash)
 {
-    return etp_index_find(&key->known->index, hash, same_id, key) != ETP_INDEX_NONE;
+    return etp_index_find(&key->known->index, hash, same_id, key) != ETP_NO_INDEX;
 }
 
 // Somebody may have made ids up so that their first bytes are alike.

@@ -32,15 +32,13 @@ uint64_t etp_sampled_iterations(uint64_t each_ns, uint64_t for_ns)
 
 typedef struct sample {
     uint64_t time_ns, thread, address;
-    uint32_t module; // ETP_NO_MODULE: outside any
+    uint32_t module; // ETP_NO_INDEX: outside any
     etp_str symbol, streaming;
     int64_t iteration; // −1 outside
     etp_str operator_name;
     int32_t chain, instruction;
     bool in_operator, sure;
 } sample;
-
-#define NO_MODULE UINT32_MAX
 
 typedef struct module {
     etp_str name;
@@ -71,7 +69,7 @@ typedef struct sampled_launch {
 static uint32_t module_of(sampled_launch *k, etp_str name)
 {
     if (name.len == 0) {
-        return NO_MODULE;
+        return ETP_NO_INDEX;
     }
     for (uint32_t i = 0; i < k->n_modules; i++) {
         if (etp_str_eq(k->modules[i].name, name)) {
@@ -79,7 +77,7 @@ static uint32_t module_of(sampled_launch *k, etp_str name)
         }
     }
     if (k->n_modules == ETP_SAMPLED_MODULES) {
-        return NO_MODULE;
+        return ETP_NO_INDEX;
     }
     k->modules[k->n_modules].name = name;
     return k->n_modules++;
@@ -311,7 +309,7 @@ static etp_status collect_parts(sampled_launch *k, etp_error *err)
 {
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
-        if (s->module == NO_MODULE || !k->modules[s->module].image ||
+        if (s->module == ETP_NO_INDEX || !k->modules[s->module].image ||
             s->address > UINT64_MAX - WINDOW) {
             continue;
         }
@@ -371,7 +369,7 @@ static void write_samples(const sampled_launch *k, etp_sink *sink)
         const sample *s = &k->samples.items[i];
         etp_sink_printf(sink, "%llu,%llu,", (unsigned long long)s->time_ns,
                         (unsigned long long)s->thread);
-        if (s->module != NO_MODULE) {
+        if (s->module != ETP_NO_INDEX) {
             etp_csv_cell(sink, k->modules[s->module].name, ',');
             etp_sink_printf(sink, ",0x%llx,", (unsigned long long)s->address);
         } else {

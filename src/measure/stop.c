@@ -71,19 +71,19 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
 }
 
 // The arm that ARM is compared with: the baseline; in a sweep the one at the baseline's level that
-// has its model and threads. UINT32_MAX: it is compared with nothing, or that arm has died.
+// has its model and threads. ETP_NO_INDEX: it is compared with nothing, or that arm has died.
 static uint32_t reference_of(const etp_session *s, uint32_t arm)
 {
     const etp_session_plan_arm *arms = s->plan->arms, *a = &arms[arm];
     uint32_t found =
-        s->plan->settings.knee > 0 ? UINT32_MAX : etp_session_baseline_of(s->plan, arm);
+        s->plan->settings.knee > 0 ? ETP_NO_INDEX : etp_session_baseline_of(s->plan, arm);
     for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.knee > 0; i++) {
         bool same =
             arms[i].model == a->model && arms[i].threads == a->threads && arms[i].phase == a->phase;
         found = same && arms[i].level == arms[s->plan->baseline].level ? i : found;
     }
-    bool none = found == arm || found == UINT32_MAX || s->arms[arm].dead || s->arms[found].dead;
-    return none ? UINT32_MAX : found;
+    bool none = found == arm || found == ETP_NO_INDEX || s->arms[arm].dead || s->arms[found].dead;
+    return none ? ETP_NO_INDEX : found;
 }
 
 // Log ratios of ARM over the blocks that have every living arm; OUT has room for all blocks.
@@ -131,7 +131,7 @@ static bool look(const etp_session *s, progress *out)
     *out = (progress){.half_width = -1, .enough = ratios != NULL};
     for (uint32_t a = 0; ratios && a < s->plan->n_arms; a++) {
         uint32_t reference = reference_of(s, a);
-        if (reference == UINT32_MAX) {
+        if (reference == ETP_NO_INDEX) {
             continue;
         }
         size_t k = ratios_of(s, reference, a, ratios);
@@ -159,7 +159,7 @@ void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
     out->ratio = out->lo = out->hi = (double)NAN;
     for (uint32_t a = 0; ratios && a < s->plan->n_arms && !out->candidate; a++) {
         uint32_t reference = reference_of(s, a);
-        size_t k = reference == UINT32_MAX ? 0 : ratios_of(s, reference, a, ratios);
+        size_t k = reference == ETP_NO_INDEX ? 0 : ratios_of(s, reference, a, ratios);
         if (k > 0) {
             etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
             out->candidate = s->plan->arms[a].name;

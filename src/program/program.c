@@ -128,7 +128,7 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
     uint64_t place[2] = {d->data.base, d->data.len};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, place, sizeof place);
     uint32_t first = etp_index_find(&b->blobs, hash, same_blob, &(blob_key){b, d});
-    if (first != ETP_INDEX_NONE) {
+    if (first != ETP_NO_INDEX) {
         *out = *b->by_number[first];
     } else {
         ETP_TRY(etp_partition_read(d, is_dynamic(m, index), b->arena, out, b->err));

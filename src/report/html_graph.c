@@ -37,7 +37,7 @@ static int by_end(const void *pa, const void *pb)
 static bool begins_frame(const etp_graph *g, size_t box)
 {
     uint32_t group = g->boxes.items[box].group;
-    return box == 0 || group == UINT32_MAX || group != g->boxes.items[box - 1].group;
+    return box == 0 || group == ETP_NO_INDEX || group != g->boxes.items[box - 1].group;
 }
 
 static void find_layers(layout *o)
@@ -126,7 +126,7 @@ static bool find_places(layout *o, etp_arena *arena)
         for (next = from; next < n && o->places[o->order[next]].layer == layer; next++) {
             box = o->order[next] < box ? o->order[next] : box;
         }
-        bool framed = g->boxes.items[box].group != UINT32_MAX;
+        bool framed = g->boxes.items[box].group != ETP_NO_INDEX;
         y += begins_frame(g, box) ? FRAME + (framed ? FRAME_TITLE : 0) : 0;
         place_layer(o, from, next - from);
         for (size_t i = from; i < next; i++) {
@@ -152,7 +152,7 @@ static void write_frames(etp_sink *sink, const layout *o)
             top = fmin(top, p->y);
             bottom = fmax(bottom, p->y + BOX_H);
         }
-        if (g->boxes.items[i].group == UINT32_MAX) {
+        if (g->boxes.items[i].group == ETP_NO_INDEX) {
             continue;
         }
         etp_sink_printf(sink,

@@ -39,7 +39,7 @@ void etp_graph_add(etp_graph *g, const etp_graph_box *box)
     etp_graph_item item = {.label = etp_report_clean(r, box->label),
                            .tip = etp_report_clean(r, box->tip),
                            .link = etp_report_link(r, box->link),
-                           .group = UINT32_MAX};
+                           .group = ETP_NO_INDEX};
     for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
         item.heat[i] = finite_or_none(box->heat[i]);
     }
@@ -47,12 +47,12 @@ void etp_graph_add(etp_graph *g, const etp_graph_box *box)
         etp_str name = etp_report_clean(r, box->group);
         const etp_graph_item *before =
             g->boxes.n ? &g->boxes.items[g->boxes.n - 1] : NULL; // frames are of neighbours
-        bool same = before && before->group != UINT32_MAX &&
+        bool same = before && before->group != ETP_NO_INDEX &&
                     etp_str_eq(g->groups.items[before->group], name);
         if (!same) {
             r->failed = !ETP_PUSH(r->arena, &g->groups, name) || r->failed;
         }
-        item.group = g->groups.n ? (uint32_t)g->groups.n - 1 : UINT32_MAX;
+        item.group = g->groups.n ? (uint32_t)g->groups.n - 1 : ETP_NO_INDEX;
     }
     r->failed = !ETP_PUSH(r->arena, &g->boxes, item) || r->failed;
 }

@@ -88,7 +88,7 @@ struct etp_chart {
 
 typedef struct etp_graph_item {
     etp_str label, tip, link;
-    uint32_t group; // index, UINT32_MAX none
+    uint32_t group; // index, ETP_NO_INDEX none
     double heat[ETP_GRAPH_VIEWS];
 } etp_graph_item;
 

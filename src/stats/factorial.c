@@ -26,7 +26,7 @@ typedef struct maker {
 static double value_of(const etp_factorial *f, size_t block, uint32_t cell)
 {
     uint32_t column = f->column[cell];
-    return column == UINT32_MAX ? (double)NAN : f->value_ln[block * f->n_columns + column];
+    return column == ETP_NO_INDEX ? (double)NAN : f->value_ln[block * f->n_columns + column];
 }
 
 // One value per block that has all cells; how many.
@@ -189,7 +189,7 @@ static etp_knee knee_of(maker *m, uint32_t model, uint32_t level)
     const etp_factorial *f = m->f;
     uint32_t last = f->n[2] - 1;
     double worth = 1 + f->knee;
-    etp_knee out = {model, level, UINT32_MAX, last};
+    etp_knee out = {model, level, ETP_NO_INDEX, last};
     for (uint32_t i = 0; i <= last; i++) {
         bool flat = true, rises = false;
         for (uint32_t j = i + 1; j <= last; j++) {
@@ -201,7 +201,7 @@ static etp_knee knee_of(maker *m, uint32_t model, uint32_t level)
             flat = flat && p.hi < worth;
             rises = rises || p.lo >= worth;
         }
-        if (!rises && out.from == UINT32_MAX) {
+        if (!rises && out.from == ETP_NO_INDEX) {
             out.from = i;
         }
         if (flat) {

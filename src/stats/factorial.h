@@ -19,7 +19,7 @@ typedef enum etp_factor {
 typedef struct etp_factorial {
     uint32_t n[ETP_FACTORS];         // values of each factor; threads ascending
     uint32_t reference[ETP_FACTORS]; // the value that the others are compared with
-    const uint32_t *column;          // [cell] column of value_ln, UINT32_MAX: not measured
+    const uint32_t *column;          // [cell] column of value_ln, ETP_NO_INDEX: not measured
     const bool *silent;              // [cell] has a time, but no ratio may be made of it
     const double *value_ln;          // [block · n_columns + column], NAN missing
     size_t n_blocks, n_columns;

@@ -101,7 +101,7 @@ static void read_experiment(const etp_json_object *o, void *object, void *root)
 {
     etp_run_launch *l = object;
     l->arm = etp_run_arm_find(root, etp_json_get_str(o, "experiment"), 0);
-    if (l->arm == UINT32_MAX) {
+    if (l->arm == ETP_NO_INDEX) {
         etp_json_reject(o, "experiment", "in the plan");
     }
 }

@@ -262,5 +262,5 @@ uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint)
             return i;
         }
     }
-    return UINT32_MAX;
+    return ETP_NO_INDEX;
 }

@@ -40,9 +40,9 @@ static etp_status read_sample(const etp_run *run, const columns *c, const etp_cs
     uint64_t block, launch, iteration;
     out->arm = (size_t)c->experiment < row->n
                    ? etp_run_arm_find(run, row->cells[c->experiment], hint)
-                   : UINT32_MAX;
+                   : ETP_NO_INDEX;
     const char *what = NULL;
-    if (out->arm == UINT32_MAX) {
+    if (out->arm == ETP_NO_INDEX) {
         what = "experiment is not in the plan";
     } else if (!number(row, c->block, ETP_RUN_MAX_BLOCKS, &block) || block == 0) {
         what = "block is no block number";

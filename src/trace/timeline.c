@@ -208,7 +208,7 @@ static etp_status read_line(reading *r, etp_error *err)
     query q = {r->events.items, (uint64_t)session, (uint64_t)node};
     uint64_t key[2] = {q.session, q.node}, hash = etp_hash_bytes(ETP_HASH_START, key, sizeof key);
     uint32_t at = etp_index_find(&r->index, hash, same_node, &q);
-    if (at == ETP_INDEX_NONE) {
+    if (at == ETP_NO_INDEX) {
         at = (uint32_t)r->events.n;
         ETP_TRY(new_event(r, &q, hash, err));
     }

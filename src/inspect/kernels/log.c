@@ -88,7 +88,7 @@ static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
 {
     const name_key key = {log, name};
     uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
-    return at == ETP_INDEX_NONE ? NULL : &log->kernels.items[at];
+    return at == ETP_NO_INDEX ? NULL : &log->kernels.items[at];
 }
 
 static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, etp_str name,
@@ -97,7 +97,7 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     log->lines += count;
     const name_key key = {log, name};
     uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
-    if (at != ETP_INDEX_NONE) {
+    if (at != ETP_NO_INDEX) {
         log->kernels.items[at].count += count;
         return ETP_OK;
     }

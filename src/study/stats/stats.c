@@ -45,7 +45,7 @@ typedef struct slow_causes {
 
 // One experiment is compared with nothing.
 static const etp_stats_comparison k_nothing = {
-    .candidate = UINT32_MAX,
+    .candidate = ETP_NO_INDEX,
     .paired = {.estimate = (double)NAN,
                .lo = (double)NAN,
                .hi = (double)NAN,
