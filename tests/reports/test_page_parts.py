@@ -110,11 +110,13 @@ def search_and_copy(session, folder):
       var wanted = Array.from(document.querySelectorAll('.actions .copy')).map(function (place) {
         var b = place.querySelector('button'); if (b) b.click(); return place.querySelector('code').textContent; });
       return {rows: before, word: word, copied: copied, wanted: wanted,
+        count: table.closest('figure').querySelector('.tools [aria-live]').textContent,
         shown: Array.from(table.tBodies[0].rows).filter(function (r) { return r.getClientRects().length; })
           .map(function (r) { return r.textContent.toLowerCase(); })};""")
     words = told["word"].split()
     expect(0 < len(told["shown"]) < told["rows"] and all(w in r for w in words for r in told["shown"]), "search",
            told["word"], len(told["shown"]), told["rows"])
+    expect(told["count"] == f"{len(told['shown'])} of {told['rows']} rows", "what is shown is counted", told["count"])
     expect(told["wanted"] and told["copied"] == told["wanted"], "cards copy their commands", told["copied"])
 
 
