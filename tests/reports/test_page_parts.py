@@ -100,8 +100,35 @@ def one_scale(session, folder):
         expect(abs(a / b - 1) < 0.02, "one scale", scales)
 
 
+def sorting(session):
+    """The first click on a number's head brings the largest up, the second the smallest, the third the order that
+    was; what has no figure stays last. A text begins with A."""
+    told = session.run("""var table = document.querySelector('#operators ~ figure table');
+      var heads = Array.from(table.tHead.rows[0].cells), said = {}, rows = function () {
+        return Array.from(table.tBodies[0].rows).map(function (r) { return r.cells[0].textContent; }); };
+      ['n', 't'].forEach(function (kind) {
+        var at = heads.findIndex(function (th) { return kind === 'n' ? th.getAttribute('data-sort') === 'n' :
+          th.hasAttribute('data-sort') && th.getAttribute('data-sort') !== 'n'; }), th = heads[at];
+        var steps = said[kind] = {was: rows(), after: []};
+        for (var i = 0; i < 3; i++) {
+          th.querySelector('button').click();
+          steps.after.push([th.getAttribute('aria-sort'), rows(), Array.from(table.tBodies[0].rows).map(function (r) {
+            var v = r.cells[at].getAttribute('data-v');
+            return kind === 'n' ? v && Number(v) : r.cells[at].textContent.toLowerCase(); })]);
+        }});
+      return said;""")
+    for kind, ways in (("n", ("descending", "ascending")), ("t", ("ascending", "descending"))):
+        was, after = told[kind]["was"], told[kind]["after"]
+        for (way, _, values), wanted in zip(after, ways):
+            known = [v for v in values if v is not None]
+            expect(way == wanted and len(set(known)) > 3 and values[:len(known)] == known and
+                   known == sorted(known, reverse=wanted == "descending"), kind, wanted, way, values[:6])
+        expect(after[2][0] is None and after[2][1] == was, kind, "the third click restores the order", after[2][0])
+
+
 def search_and_copy(session, folder):
     session.open(folder / "report.html")
+    sorting(session)
     told = session.run("""var table = document.querySelector('#operators ~ figure table');
       var input = table.closest('figure').querySelector('input[type=search]'), word = table.tBodies[0].rows[3].cells[0]
         .textContent.trim().toLowerCase(), before = table.tBodies[0].rows.length, copied = [];
