@@ -186,6 +186,43 @@ def dark(session, page):
     expect(grounds["light"] > 0.8 and grounds["dark"] < 0.05, "light and dark", grounds)
 
 
+def graph_tools(session, page):
+    """Fits at first; zooms between a twentieth and four times its size, about the middle; a search comes to the first
+    it finds and counts them."""
+    session.open(page)
+    told = session.run("""var figure = document.querySelector('.graph'), svg = figure.querySelector('svg');
+      var box = figure.querySelector('.box'), own = svg.viewBox.baseVal.width;
+      var button = function (name) { return figure.querySelector('[aria-label="' + name + '"]'); };
+      var width = function () { return svg.getBoundingClientRect().width; };
+      var middle = function () { var b = box.getBoundingClientRect(), g = svg.getBoundingClientRect();
+        return [(b.left + box.clientWidth / 2 - g.left) / g.width,
+          (b.top + box.clientHeight / 2 - g.top) / g.height]; };
+      var said = {own: own, room: box.clientWidth, first: width(), middles: []};
+      for (var i = 0; i < 40; i++) button('Larger').click();
+      said.most = width();
+      box.scrollLeft = box.scrollWidth / 3; box.scrollTop = box.scrollHeight / 4;
+      said.middles.push(middle());
+      for (i = 0; i < 2; i++) { button('Smaller').click(); said.middles.push(middle()); }
+      button('Larger').click(); said.middles.push(middle());
+      for (i = 0; i < 60; i++) button('Smaller').click();
+      said.least = width();
+      figure.style.width = '500px'; button('Fit the width').click(); said.fit = width(); said.narrow = box.clientWidth;
+      var find = figure.querySelector('input[type=search]');
+      find.value = 'softmax'; find.oninput();
+      var hits = svg.querySelectorAll('.hit'), b = box.getBoundingClientRect(), h = hits[0].getBoundingClientRect();
+      said.hits = hits.length; said.count = figure.querySelector('[aria-live]').textContent;
+      said.inside = h.top >= b.top && h.bottom <= b.bottom; said.scrolled = box.scrollTop;
+      return said;""")
+    expect(told["first"] == told["own"] <= told["room"], "never larger than it is", told)
+    expect(told["narrow"] * 0.9 < told["fit"] <= told["narrow"] < told["own"], "fits", told)
+    expect(abs(told["most"] / told["own"] - 4) < 0.01 and abs(told["least"] / told["own"] - 0.05) < 0.002,
+           "zoom ends", told)
+    for one in told["middles"]:
+        expect(all(abs(a - b) < 0.01 for a, b in zip(one, told["middles"][0])), "the middle stays", told["middles"])
+    expect(told["inside"] and told["scrolled"] > 0 and told["count"] == f"{told['hits']} found" and told["hits"] > 1,
+           "search", told)
+
+
 def gains(text):
     """What to do next in one unit, that of the time it is taken from, unless two digits would not be left of it."""
     cards = [re.sub(r"<[^>]+>", " ", card) for card in
@@ -217,6 +254,7 @@ def main():
         expect("Outside operators" in text and not re.search(r"<text[^>]*>Outside [^<]*…", text),
                "names of a legend are whole")
         whole_words(session, tmp / "page.html")
+        graph_tools(session, tmp / "page.html")
         dark(session, tmp / "page.html")
         for word in ("of roof", "limit"):
             expect(f">{word}<" in text or f">{word}</" in text, "roofs are in the table of operators:", word)
