@@ -87,7 +87,7 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
                             value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
         misses[block * st->n_arms + l->arm] =
             launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
-        out->events = out->events ? out->events : etp_arena_strdup(arena, launch->counted.events);
+        out->events = out->events ? out->events : launch->counted.events;
         if (launch->counted.cache.len && !out->cache) {
             out->cache = etp_arena_strdup(arena, launch->counted.cache);
         }

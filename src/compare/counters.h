@@ -10,16 +10,17 @@
 
 typedef struct etp_counters_arm { // of an inference: exp(mean over the blocks of the launch
                                   // values); NAN not counted
-    const char *events, *cache;   // as below
-    uint32_t blocks;              // with counted launches
+    etp_counter_events events;    // as below
+    const char *cache;
+    uint32_t blocks; // with counted launches
     double time_ns, cpu_ns, cycles, instructions, cache_misses;
     double clock_ghz, busy, per_cycle; // cycles ÷ CPU time; CPU time ÷ time; instructions ÷ cycle
 } etp_counters_arm;
 
 typedef struct etp_counters {
-    const char *events;       // "hardware", "process"; NULL: nothing was counted
-    const char *cache;        // what cache_misses counts, NULL
-    uint64_t scaled, counted; // iterations: extrapolated, all
+    etp_counter_events events; // NONE: nothing was counted
+    const char *cache;         // what cache_misses counts, NULL
+    uint64_t scaled, counted;  // iterations: extrapolated, all
     const char *why, *fix; // where nothing was counted: why, and what would allow it; NULL not told
     etp_counters_arm *arms;  // as the statistics' arms
     etp_clock_split *splits; // as the statistics' comparisons; cycles.blocks 0: not known

@@ -121,7 +121,9 @@ etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena,
                                     etp_error *err)
 {
     const char *found = cpu->counters && cpu->counters[0] ? cpu->counters : NULL;
-    bool counts = found && (strcmp(found, "hardware") == 0 || strcmp(found, "process") == 0);
+    etp_counter_events events;
+    bool counts =
+        etp_counter_events_find(etp_str_from(found), &events) && events != ETP_EVENTS_SOFTWARE;
     const etp_run_fact facts[] = {
         {ETP_STR("counters"),     etp_str_from(found)            },
         {ETP_STR("counters_fix"), etp_str_from(cpu->counters_fix)}

@@ -192,8 +192,8 @@ static bool hear_hello(launch *l)
         return mark_lost(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
                          (unsigned long long)h->threads, l->request->arm->threads);
     }
+    (void)etp_counter_events_find(etp_str_from(h->counters.events), &r->counted.events);
     if (!keep(l, &r->mask_caller, h->mask.caller) ||
-        !keep(l, &r->counted.events, h->counters.events) ||
         !keep(l, &r->counted.cache, h->counters.cache)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }

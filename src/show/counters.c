@@ -12,12 +12,13 @@
 
 // ---- JSON ----
 
+WORDS(k_events, etp_counter_events_name, etp_counter_events, ETP_EVENTS_KINDS)
 KNOWN(has_paired_blocks, etp_paired, it->blocks > 0)
 
 #define OF etp_counters_arm
 #define MEAN(key, what) FIELD(#key, RATIO, key, what)
 static const etp_field k_arm_rows[] = {
-    FIELD("events", TEXT, events, "hardware or process", .flags = ETP_SET),
+    FIELD("events", WORD, events, "what was counted", .words = &k_events),
     FIELD("blocks", UINT, blocks, "with counted launches", .range = ETP_FROM_1),
     MEAN(cycles, "of all threads"),
     MEAN(instructions, "likewise"),
@@ -176,8 +177,8 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
                         "speedup = cycles × clock × CPUs at work, where clock is cycles ÷ CPU time "
                         "and CPUs at work are CPU time ÷ time; "
                         "cycles = instructions ÷ per cycle. Counted in %s, all threads%s%s.",
-                        strcmp(c->events, "process") == 0 ? "the whole process, kernel included"
-                                                          : "user space",
+                        c->events == ETP_EVENTS_PROCESS ? "the whole process, kernel included"
+                                                        : "user space",
                         c->cache ? "; cache misses: " : "", c->cache ? c->cache : "");
     }
     if (c->scaled > 0) {

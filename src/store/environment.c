@@ -85,7 +85,10 @@ static void read_counted(const etp_json_object *launch, void *object, void *root
     l->counted.items = items;
     l->counted.n = (uint32_t)n;
     l->counted.scaled = etp_json_get_u32(&o, "scaled", UINT32_MAX);
-    l->counted.events = etp_json_get_str(&o, "events");
+    etp_str events = etp_json_get_str(&o, "events"); // empty: the runner did not tell
+    if (!etp_counter_events_find(events, &l->counted.events) && events.len > 0) {
+        etp_json_reject(&o, "events", "hardware, software or process");
+    }
     l->counted.cache = etp_json_get_str(&o, "cache");
 }
 
@@ -106,6 +109,8 @@ static void read_experiment(const etp_json_object *o, void *object, void *root)
     }
 }
 
+WORDS(k_events, etp_counter_events_name, etp_counter_events, ETP_EVENTS_KINDS)
+
 #define COLUMN "{\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}}"
 #define OF etp_run_launch
 #define NUMBER(member, what) FIELD(#member, UINT, member, what)
@@ -117,7 +122,7 @@ static const etp_field k_counters_rows[] = {
 };
 static SHAPE(k_counters, k_counters_rows);
 static const etp_field k_counted_rows[] = {
-    FIELD("events", STR, counted.events, "hardware or process"),
+    FIELD("events", WORD, counted.events, "what was counted", .words = &k_events),
     FIELD("cache", STR, counted.cache, "what cache misses are counted", .flags = ETP_EMPTY),
     FIELD("scaled", UINT, counted.scaled, "iterations with the counters for a part of the time"),
     WRITTEN("cpu_ns", write_cpu_ns, COLUMN, "of all threads"),

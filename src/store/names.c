@@ -44,3 +44,4 @@ NAMES(phase_kind, "script", "prefill", "decode", "shape")
 NAMES(lost_reason, "crash", "hang", "garbage", "mask", "error", "start", "file", "connection")
 NAMES(samples_end, NULL, "known", "budget", "part", "bound", "no_gain", "off", "untraced", "device",
       "runner", "blocks")
+NAMES(counter_events, NULL, "hardware", "software", "process")

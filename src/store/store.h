@@ -95,7 +95,15 @@ typedef enum etp_samples_end { // why no more program counters of an arm were sa
     ETP_SAMPLES_ENDS
 } etp_samples_end;
 
-// Static texts as in the files; NULL only of ETP_RUN_NO_SESSION and ETP_SAMPLES_NOT_TOLD. The
+typedef enum etp_counter_events { // what a runner counts
+    ETP_EVENTS_NONE,
+    ETP_EVENTS_HARDWARE, // of user space
+    ETP_EVENTS_SOFTWARE, // of the kernel, for tests
+    ETP_EVENTS_PROCESS,  // of the whole process, kernel included
+    ETP_EVENTS_KINDS
+} etp_counter_events;
+
+// Static texts as in the files; NULL only of what an enum says of nothing, its first. The
 // finders give the enum's count for unknown text.
 const char *etp_run_state_name(etp_run_state state);
 const char *etp_run_stop_name(etp_run_stop stop); // "" of ETP_STOP_OTHER
@@ -104,6 +112,8 @@ const char *etp_phase_name(etp_phase phase);
 const char *etp_phase_kind_name(etp_phase_kind kind);
 const char *etp_lost_reason_name(etp_lost_reason reason);
 const char *etp_samples_end_name(etp_samples_end end);
+const char *etp_counter_events_name(etp_counter_events events);
+bool etp_counter_events_find(etp_str s, etp_counter_events *out);
 
 typedef struct etp_run_model {
     etp_str path;   // as the user gave it, made absolute
@@ -178,8 +188,9 @@ typedef struct etp_run_launch {
     struct {                         // by the runner, iteration by iteration; none: n is 0
         const etp_run_counts *items; // of iteration 0 and up, warm-up included
         uint32_t n;
-        uint32_t scaled;       // iterations in which the counters had a part of the time only
-        etp_str events, cache; // "hardware" or "process"; what cache misses are counted, "" none
+        uint32_t scaled; // iterations in which the counters had a part of the time only
+        etp_counter_events events;
+        etp_str cache; // what cache misses are counted, "" none
     } counted;
     // What the runner says about its mask, text forms of isa.h:
     etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;

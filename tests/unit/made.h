@@ -211,7 +211,7 @@ static inline void made_counted(const made *m, int arm, const etp_run_sample *s,
         l->counted.n = MADE_SAMPLES;
     }
     l->counted.items = items;
-    l->counted.events = ETP_STR("hardware");
+    l->counted.events = ETP_EVENTS_HARDWARE;
 }
 
 static inline void made_block(const made *m, folder *f, etp_run *run, etp_run_writer *w,

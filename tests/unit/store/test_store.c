@@ -126,7 +126,7 @@ static etp_status commit_block(etp_run_writer *w, uint32_t block)
     }; // no cycles in the second
     if (block == 2) {
         launch.counted.items = k_counts, launch.counted.n = 2, launch.counted.scaled = 1;
-        launch.counted.events = ETP_STR("hardware"),
+        launch.counted.events = ETP_EVENTS_HARDWARE,
         launch.counted.cache = ETP_STR("ll_cache_miss_rd");
     }
     const etp_str line = ETP_STR("{\"type\":\"block\",\"note\":\"free\"}");
@@ -230,7 +230,7 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_true(first->cycles == 9007199254740993 && first->cpu_ns == 5 &&
                 first->cache_misses == 0);
     assert_true(second->cycles == 0 && second->instructions == 12 && second->cache_misses == 4);
-    assert_true(etp_str_eqz(counted->counted.events, "hardware") &&
+    assert_true(counted->counted.events == ETP_EVENTS_HARDWARE &&
                 etp_str_eqz(counted->counted.cache, "ll_cache_miss_rd"));
     assert_int_equal(back.dumps.n, 2);
     assert_true(
