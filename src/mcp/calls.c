@@ -155,6 +155,15 @@ void etp_mcp_cancel(etp_mcp *s, const json_t *id)
     }
 }
 
+bool etp_mcp_at_work(const etp_mcp *s, const json_t *id)
+{
+    bool found = s->job.active && json_equal(s->job.call.id, id);
+    for (size_t i = 0; i < s->n_queue && !found; i++) {
+        found = json_equal(s->queue[i].id, id);
+    }
+    return found;
+}
+
 // "progress DONE TOTAL TEXT" of a verb, to those who asked for it.
 static void tell_progress(etp_mcp *s, etp_str line)
 {
@@ -229,7 +238,7 @@ static void finish(etp_mcp *s)
     start_next(s);
 }
 
-bool etp_mcp_turn(etp_mcp *s, unsigned ms)
+bool etp_mcp_calls_turn(etp_mcp *s, unsigned ms)
 {
     etp_mcp_job *job = &s->job;
     char buf[16384];
@@ -259,6 +268,33 @@ bool etp_mcp_turn(etp_mcp *s, unsigned ms)
     return job->active;
 }
 
+// As when it is cancelled: a run folder can be resumed, a device is as it was.
+void etp_mcp_calls_close(etp_mcp *s)
+{
+    etp_mcp_job *job = &s->job;
+    char buf[16384];
+    size_t n;
+    if (job->active) {
+        uint64_t end = etp_os_now_ns() + CANCEL_NS;
+        if (!job->cancelled) {
+            etp_process_interrupt(&job->process);
+        }
+        etp_process_event event = ETP_PROCESS_TIMEOUT;
+        while (event != ETP_PROCESS_EOF && etp_os_now_ns() < end) {
+            event = etp_process_read(&job->process, 20000000, buf, sizeof buf, &n);
+            if (event == ETP_PROCESS_WAKE) { // every time once it was caught
+                etp_os_sleep_ns(1000000);
+            }
+        }
+        (void)(event == ETP_PROCESS_EOF && etp_process_wait(&job->process, CANCEL_NS));
+        etp_process_dispose(&job->process);
+        etp_mcp_call_end(&job->call);
+    }
+    for (size_t i = 0; i < s->n_queue; i++) {
+        etp_mcp_call_end(&s->queue[i]);
+    }
+}
+
 // ---- tools/call ----
 
 void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params)
@@ -267,10 +303,6 @@ void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params)
     const etp_mcp_tool *tool = name ? etp_mcp_tool_find(name) : NULL;
     if (!tool) {
         etp_mcp_error(s, id, ETP_RPC_PARAMS, "no tool %.60s", name ? name : "is named");
-        return;
-    }
-    if (s->job.active && json_equal(s->job.call.id, id)) {
-        etp_mcp_error(s, id, ETP_RPC_REQUEST, "a call with this id is running");
         return;
     }
     etp_error err = {0};

@@ -13,15 +13,18 @@ static bool below(const char *path, const char *root)
            (path[n] == '\0' || path[n] == '/' || (n > 0 && root[n - 1] == '/'));
 }
 
+const char *const *etp_mcp_roots(const etp_mcp *s, size_t *n)
+{
+    *n = s->options.n_roots ? s->options.n_roots : s->n_roots ? s->n_roots : 1;
+    return s->options.n_roots ? s->options.roots
+           : s->n_roots       ? (const char *const *)s->roots
+                              : &s->options.folder;
+}
+
 bool etp_mcp_allowed(const etp_mcp *s, const char *path, etp_arena *arena)
 {
-    const char *const *roots =
-        s->options.n_roots ? s->options.roots : (const char *const *)s->roots;
-    size_t n = s->options.n_roots ? s->options.n_roots : s->n_roots;
-    if (n == 0) {
-        roots = &s->options.folder;
-        n = 1;
-    }
+    size_t n;
+    const char *const *roots = etp_mcp_roots(s, &n);
     for (size_t i = 0; i < n; i++) {
         const char *root = roots[i] ? etp_os_absolute(roots[i], arena) : NULL;
         if (root && below(path, root)) {
@@ -31,7 +34,45 @@ bool etp_mcp_allowed(const etp_mcp *s, const char *path, etp_arena *arena)
     return false;
 }
 
-// Links are followed before it is judged. What is not there yet is judged by its folder.
+static etp_status outside(const etp_mcp_room *room, const char *path, etp_error *err)
+{
+    size_t n;
+    const char *const *roots = etp_mcp_roots(room->server, &n);
+    const char *root = etp_os_absolute(roots[0], room->arena);
+    return etp_fail(err, ETP_USAGE,
+                    "%.200s lies outside the folders that this server may touch; give an absolute "
+                    "path below %.200s%s",
+                    path, root ? root : roots[0], n > 1 ? " or another of the roots" : "");
+}
+
+// What is not there yet is judged by its folder; DIR:ARM, an arm of a run, by where DIR leads. A
+// link to nothing would be followed by who makes it.
+static etp_status absent(const etp_mcp_room *room, const char *path, const char *place,
+                         const char **out, etp_error *err)
+{
+    etp_arena *arena = room->arena;
+    etp_str folder = etp_path_folder(place);
+    const char *name = place + folder.len + 1, *colon = strrchr(place, ':');
+    const char *above = folder.len ? etp_arena_strdup(arena, folder) : "/";
+    const char *dir =
+        colon ? etp_arena_strdup(arena, (etp_str){place, (size_t)(colon - place)}) : "";
+    ETP_NEED(above && dir, err, "path");
+    const char *run = dir[0] ? etp_os_absolute(dir, arena) : NULL;
+    const char *known = etp_os_absolute(above, arena);
+    if (run && colon < name) {
+        return outside(room, path, err);
+    }
+    if (!known || !name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        etp_os_is_other(place)) {
+        return etp_fail(err, ETP_USAGE, "%.200s: no such file or folder", path);
+    }
+    *out = run ? etp_arena_printf(arena, "%s%s", run, colon)
+               : etp_arena_printf(arena, "%s/%s", known, name);
+    ETP_NEED(*out, err, "path");
+    return ETP_OK;
+}
+
+// Links are followed before it is judged.
 etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_error *err)
 {
     const etp_mcp_room *room = ctx;
@@ -43,23 +84,10 @@ etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_err
     }
     const char *absolute = etp_os_absolute(place, arena);
     if (!absolute) {
-        etp_str folder = etp_path_folder(place);
-        const char *name = place + strlen(place);
-        while (name > place && name[-1] != '/') {
-            name--;
-        }
-        char *above = etp_arena_strdup(arena, folder);
-        ETP_NEED(above, err, "path");
-        const char *known = etp_os_absolute(above[0] ? above : "/", arena);
-        if (!known || !name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-            return etp_fail(err, ETP_USAGE, "%.200s: no such file or folder", path);
-        }
-        absolute = etp_arena_printf(arena, "%s/%s", known, name);
-        ETP_NEED(absolute, err, "path");
+        ETP_TRY(absent(room, path, place, &absolute, err));
     }
     if (!etp_mcp_allowed(room->server, absolute, arena)) {
-        return etp_fail(err, ETP_USAGE,
-                        "%.200s lies outside the folders that this server may touch (roots)", path);
+        return outside(room, path, err);
     }
     *out = absolute;
     return ETP_OK;
@@ -88,6 +116,25 @@ const char *etp_mcp_decoded(etp_arena *arena, const char *text)
             i += 2;
         } else {
             out[k++] = text[i];
+        }
+    }
+    return out;
+}
+
+const char *etp_mcp_encoded(etp_arena *arena, const char *path)
+{
+    static const char k_plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789-._~/",
+                      k_hex[] = "0123456789ABCDEF";
+    char *out = etp_arena_alloc(arena, 3 * strlen(path) + 1);
+    for (size_t k = 0; out && *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        if (strchr(k_plain, c)) {
+            out[k++] = *path;
+        } else {
+            out[k++] = '%';
+            out[k++] = k_hex[c >> 4];
+            out[k++] = k_hex[c & 15];
         }
     }
     return out;

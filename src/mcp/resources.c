@@ -26,7 +26,14 @@ static void add_run(found *f, const char *dir)
     const char *path = etp_run_is(dir) ? etp_os_absolute(dir, &f->arena) : NULL;
     if (path && json_array_size(f->list) < MOST_RUNS &&
         etp_mcp_allowed(f->server, path, &f->arena)) {
-        const char *uri = etp_arena_printf(&f->arena, RUN_URI "%s", path);
+        const char *encoded = etp_mcp_encoded(&f->arena, path);
+        const char *uri = etp_arena_printf(&f->arena, RUN_URI "%s", encoded ? encoded : "");
+        for (size_t i = 0; uri && i < json_array_size(f->list); i++) { // roots may overlap
+            if (strcmp(uri, json_string_value(
+                                json_object_get(json_array_get(f->list, i), "uri"))) == 0) {
+                return;
+            }
+        }
         json_array_append_new(f->list, json_pack("{s:s, s:s, s:s}", "uri", uri ? uri : "", "name",
                                                  path, "mimeType", "text/plain"));
     }
@@ -52,7 +59,11 @@ static void look(found *f, const char *dir, int depth)
 void etp_mcp_resources(etp_mcp *s, json_t *id)
 {
     found f = {.server = s, .list = json_array()};
-    look(&f, s->options.folder, 3);
+    size_t n;
+    const char *const *roots = etp_mcp_roots(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        look(&f, roots[i], 3);
+    }
     etp_mcp_reply(s, id, json_pack("{s:o}", "resources", f.list));
     etp_arena_dispose(&f.arena);
 }
@@ -107,9 +118,15 @@ static void read_result(etp_mcp *s, json_t *id, const char *uri)
         etp_mcp_error(s, id, ETP_RPC_RESOURCE, "%.100s: no character begins there", uri);
         return;
     }
+    json_t *meta = NULL; // where the next piece is
+    if (offset + piece.len < a->text.len) {
+        meta = json_pack("{s:o}", "more",
+                         json_sprintf(RESULT_URI "%llu?offset=%llu", (unsigned long long)number,
+                                      (unsigned long long)(offset + piece.len)));
+    }
     etp_mcp_reply(s, id,
-                  json_pack("{s:[{s:s, s:s, s:o}]}", "contents", "uri", uri, "mimeType",
-                            "text/plain", "text", text));
+                  json_pack("{s:[{s:s, s:s, s:o, s:o*}]}", "contents", "uri", uri, "mimeType",
+                            "text/plain", "text", text, "_meta", meta));
 }
 
 void etp_mcp_read(etp_mcp *s, json_t *id, const json_t *params)

@@ -6,6 +6,8 @@
 
 #include "base/json_read.h"
 
+#define ROOTS_NS UINT64_C(3000000000) // that a client may take to name its roots
+
 static const char *const k_versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 
 static const char k_instructions[] =
@@ -51,9 +53,21 @@ static void ask_roots(etp_mcp *s)
 {
     if (s->client_has_roots && s->options.n_roots == 0) {
         s->asked++;
+        s->waits = true;
+        s->asked_ns = etp_os_now_ns();
         etp_mcp_send(s, json_pack("{s:s, s:I, s:s}", "jsonrpc", "2.0", "id", (json_int_t)s->asked,
                                   "method", "roots/list"));
     }
+}
+
+// Index of the held message ID; their number when there is none.
+static size_t held_at(const etp_mcp *s, const json_t *id)
+{
+    size_t at = 0;
+    while (at < s->n_held && !(id && json_equal(json_object_get(s->held[at], "id"), id))) {
+        at++;
+    }
+    return at;
 }
 
 static void notified(etp_mcp *s, const char *method, const json_t *params)
@@ -62,7 +76,15 @@ static void notified(etp_mcp *s, const char *method, const json_t *params)
         s->ready = true;
         ask_roots(s);
     } else if (strcmp(method, "notifications/cancelled") == 0) {
-        etp_mcp_cancel(s, json_object_get(params, "requestId"));
+        const json_t *id = json_object_get(params, "requestId");
+        size_t at = held_at(s, id);
+        if (at < s->n_held) {
+            json_decref(s->held[at]);
+            s->n_held--;
+            memmove(s->held + at, s->held + at + 1, (s->n_held - at) * sizeof(json_t *));
+        } else {
+            etp_mcp_cancel(s, id);
+        }
     } else if (strcmp(method, "notifications/roots/list_changed") == 0) {
         ask_roots(s);
     }
@@ -91,9 +113,30 @@ static void list_templates(etp_mcp *s, json_t *id)
                             "text/plain"));
 }
 
-static void request(etp_mcp *s, json_t *id, const char *method, const json_t *params)
+// A client answers our question for its roots when it may have sent calls already.
+static bool held(etp_mcp *s, json_t *m, const char *method)
 {
-    if (strcmp(method, "ping") == 0) {
+    bool asks = strcmp(method, "tools/call") == 0 || strcmp(method, "resources/read") == 0 ||
+                strcmp(method, "resources/list") == 0;
+    if (!s->waits || !asks) {
+        return false;
+    }
+    if (s->n_held < ETP_MCP_QUEUE) {
+        s->held[s->n_held++] = json_incref(m);
+    } else {
+        etp_mcp_error(s, json_object_get(m, "id"), ETP_RPC_INTERNAL, "%d calls wait already",
+                      ETP_MCP_QUEUE);
+    }
+    return true;
+}
+
+static void request(etp_mcp *s, json_t *m, json_t *id, const char *method, const json_t *params)
+{
+    if (etp_mcp_at_work(s, id) || held_at(s, id) < s->n_held) {
+        etp_mcp_error(s, id, ETP_RPC_REQUEST, "a call with this id is running");
+    } else if (held(s, m, method)) {
+        ; // until the roots are known
+    } else if (strcmp(method, "ping") == 0) {
         etp_mcp_reply(s, id, json_object());
     } else if (strcmp(method, "initialize") == 0) {
         initialize(s, id, params);
@@ -118,13 +161,46 @@ static void request(etp_mcp *s, json_t *id, const char *method, const json_t *pa
     }
 }
 
+static void request_of(etp_mcp *s, json_t *m)
+{
+    request(s, m, json_object_get(m, "id"), json_string_value(json_object_get(m, "method")),
+            json_object_get(m, "params"));
+}
+
+static void roots_known(etp_mcp *s)
+{
+    json_t *list[ETP_MCP_QUEUE];
+    size_t n = s->n_held;
+    memcpy(list, s->held, n * sizeof *list);
+    s->waits = false;
+    s->n_held = 0;
+    for (size_t i = 0; i < n; i++) {
+        request_of(s, list[i]);
+        json_decref(list[i]);
+    }
+}
+
+bool etp_mcp_turn(etp_mcp *s, unsigned ms)
+{
+    if (s->waits && etp_os_now_ns() - s->asked_ns > ROOTS_NS) {
+        roots_known(s);
+    }
+    bool busy = etp_mcp_calls_turn(s, ms);
+    if (!busy && s->waits) {
+        etp_os_sleep_ns((uint64_t)ms * 1000000);
+    }
+    return busy || s->waits;
+}
+
 // An answer to what we asked: the roots.
 static void answered(etp_mcp *s, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id"), *result = json_object_get(message, "result");
-    if (result && s->asked && json_is_integer(id) &&
-        json_integer_value(id) == (json_int_t)s->asked) {
-        etp_mcp_take_roots(s, result);
+    if (s->asked && json_is_integer(id) && json_integer_value(id) == (json_int_t)s->asked) {
+        if (result) {
+            etp_mcp_take_roots(s, result);
+        }
+        roots_known(s);
     }
 }
 
@@ -141,12 +217,14 @@ static void message(etp_mcp *s, json_t *m)
     } else if (!method && (json_object_get(m, "result") || json_object_get(m, "error"))) {
         answered(s, m);
     } else if (!method || (id && !id_fits)) {
-        etp_mcp_error(s, NULL, ETP_RPC_REQUEST,
+        etp_mcp_error(s, id_fits ? id : NULL, ETP_RPC_REQUEST,
                       method ? "id is no string and no whole number" : "the message has no method");
     } else if (params && !json_is_object(params)) {
-        etp_mcp_error(s, id, ETP_RPC_PARAMS, "params are no object");
+        if (id) { // a notification is never answered
+            etp_mcp_error(s, id, ETP_RPC_PARAMS, "params are no object");
+        }
     } else if (id) {
-        request(s, id, method, params);
+        request_of(s, m);
     } else {
         notified(s, method, params);
     }
@@ -189,12 +267,9 @@ void etp_mcp_close(etp_mcp *s)
     if (!s) {
         return;
     }
-    if (s->job.active) {
-        etp_process_dispose(&s->job.process);
-        etp_mcp_call_end(&s->job.call);
-    }
-    for (size_t i = 0; i < s->n_queue; i++) {
-        etp_mcp_call_end(&s->queue[i]);
+    etp_mcp_calls_close(s);
+    for (size_t i = 0; i < s->n_held; i++) {
+        json_decref(s->held[i]);
     }
     for (size_t i = 0; i < ETP_MCP_KEPT; i++) {
         etp_arena_dispose(&s->kept[i].arena);

@@ -53,6 +53,10 @@ struct etp_mcp { // lives in its arena
     bool greeted, ready; // initialize was answered; the client said that it is ready
     bool client_has_roots;
     uint64_t asked; // id of our last request, 0 none
+    bool waits;     // for its answer, since asked_ns: what depends on roots is held meanwhile
+    uint64_t asked_ns;
+    json_t *held[ETP_MCP_QUEUE];
+    size_t n_held;
     const char **roots;
     size_t n_roots;
     etp_arena roots_arena;
@@ -76,6 +80,9 @@ void etp_mcp_error(etp_mcp *s, json_t *id, int code, const char *fmt, ...) ETP_P
 void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call);
 void etp_mcp_call_end(etp_mcp_call *call);
 void etp_mcp_cancel(etp_mcp *s, const json_t *id);
+bool etp_mcp_at_work(const etp_mcp *s, const json_t *id); // a call that runs or waits
+bool etp_mcp_calls_turn(etp_mcp *s, unsigned ms);         // false: there is no call
+void etp_mcp_calls_close(etp_mcp *s);
 void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params);
 
 // ---- resources, prompts, roots ----
@@ -85,10 +92,12 @@ void etp_mcp_read(etp_mcp *s, json_t *id, const json_t *params);
 void etp_mcp_prompts(etp_mcp *s, json_t *id);
 void etp_mcp_prompt(etp_mcp *s, json_t *id, const json_t *params);
 void etp_mcp_take_roots(etp_mcp *s, const json_t *result);
+const char *const *etp_mcp_roots(const etp_mcp *s, size_t *n); // at least one folder
 // Does PATH, absolute and without links, lie in a folder that may be touched?
 bool etp_mcp_allowed(const etp_mcp *s, const char *path, etp_arena *arena);
 // A URI's path with its %XX replaced; NULL for what stands for no path.
 const char *etp_mcp_decoded(etp_arena *arena, const char *text);
+const char *etp_mcp_encoded(etp_arena *arena, const char *path); // the other way round
 // An etp_mcp_place; CTX is an etp_mcp_room.
 typedef struct etp_mcp_room {
     etp_mcp *server;

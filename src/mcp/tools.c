@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define RUN "run folder (out_MODEL/runs/PLATFORM), or a recording (.etdump)"
+#define ARM RUN "; RUN:ARM for one arm of a run that has several"
 #define FORMAT {"format", ETP_MCP_TEXT, "--format", false, "text (default: short), json, md or csv"}
 #define BASELINE                                    \
     {"baseline", ETP_MCP_TEXT, "--baseline", false, \
@@ -39,8 +40,8 @@ const etp_mcp_tool k_etp_mcp_tools[] = {
       FORMAT}},
     {"compare",
      "compare", "Two sides, the first being the baseline: what became faster or slower.",
-     false, {{"a", ETP_MCP_PATH, NULL, true, RUN},
-      {"b", ETP_MCP_PATH, NULL, true, RUN},
+     false, {{"a", ETP_MCP_PATH, NULL, true, ARM},
+      {"b", ETP_MCP_PATH, NULL, true, ARM},
       {"pte", ETP_MCP_PATH, "--pte", false, "the program of bare recordings"},
       FORMAT}},
     {"explain",

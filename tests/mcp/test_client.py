@@ -16,6 +16,7 @@ in_python_with("mcp")
 try:
     import anyio
     from mcp.client.stdio import stdio_client
+    from mcp.types import ListRootsResult, Root
 
     from mcp import ClientSession, StdioServerParameters
 except ImportError as e:
@@ -72,6 +73,22 @@ async def session():
             expect("faster" in read_back.contents[0].text, read_back)
 
 
+async def elsewhere():
+    """Started in another folder than the client's root, the first call comes before the server knows the root."""
+    async def roots(_):
+        return ListRootsResult(roots=[Root(uri=pathlib.Path.cwd().as_uri())])
+
+    pathlib.Path("apart").mkdir()
+    async with stdio_client(StdioServerParameters(command=str(ETPROF), args=["mcp"], cwd="apart")) as (read, write):
+        async with ClientSession(read, write, list_roots_callback=roots) as client:
+            await client.initialize()
+            claim = {"claim": "sme2 takes 0.50 ms", "run": os.path.realpath("after")}
+            answer = await client.call_tool("verify_claim", claim)
+            expect(": confirmed:" in answer.content[0].text, answer)
+            found = {pathlib.Path(r.name).name for r in (await client.list_resources()).resources}
+            expect(found == {"before", "after"}, found)
+
+
 def program(which):
     return b"\x10\0\0\0ET12base sme2 %d\nbase neon %d\n" % TIMES[which]
 
@@ -81,5 +98,6 @@ with tempfile.TemporaryDirectory() as folder:
     pathlib.Path("model.pte").write_bytes(program("before"))
     shutil.copy(FAKE, "fake_runner")
     anyio.run(session)
+    anyio.run(elsewhere)
     os.chdir("/")
 finish("measured, one fix applied, proven")

@@ -101,10 +101,10 @@ def a_session():
     more = whole["structuredContent"]["more"]
     text = whole["content"][0]["text"]
     while len(text.encode()) < whole["structuredContent"]["characters"]:
-        text += client.ask("resources/read", uri=more)["result"]["contents"][0]["text"]
-        more = f"{more.split('?')[0]}?offset={len(text.encode())}"
+        piece = client.ask("resources/read", uri=more)["result"]["contents"][0]
+        text, more = text + piece["text"], piece.get("_meta", {}).get("more")
     direct = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], capture_output=True, text=True, check=True)
-    expect(json.loads(text) == json.loads(direct.stdout), "the handle has the rest")
+    expect(json.loads(text) == json.loads(direct.stdout) and more is None, "the handles lead to the end", more)
     for begin, end in (("a", ""), ("ab", ""), ("a", "b")): # one of them would be cut inside a letter of two bytes
         deep = begin + "/" + "/".join(["é" * 120] * 12) + end
         shutil.copytree("run", deep)
@@ -162,11 +162,12 @@ def cancelled():
     waiting = client.next
     client.send({"jsonrpc": "2.0", "id": waiting, "method": "tools/call",
                  "params": {"name": "devices", "arguments": {}}})
+    for busy in (running, waiting):
+        client.send({"jsonrpc": "2.0", "id": busy, "method": "tools/call",
+                     "params": {"name": "devices", "arguments": {}}})
+        twice = client.hear()
+        expect(twice["id"] == busy and twice["error"]["code"] == -32600, "an id that is at work", twice)
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting}})
-    client.send({"jsonrpc": "2.0", "id": running, "method": "tools/call",
-                 "params": {"name": "devices", "arguments": {}}})
-    twice = client.hear()
-    expect(twice["id"] == running and twice["error"]["code"] == -32600, "an id that is at work", twice)
     client.heard.clear()
     while sum(n["method"] == "notifications/progress" for n in client.noted) < 8:
         client.ping()
@@ -181,10 +182,75 @@ def cancelled():
     expect(client.end() == 0)
 
 
+def left_alone():
+    """The client ends, or no longer reads, or ends the server while it measures: the session is as after Ctrl-C."""
+    for how in ("the input ends", "nobody reads", "SIGTERM"):
+        client = Client()
+        client.send({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+            "name": "measure", "_meta": {"progressToken": 9}, "arguments": {
+                "models": ["slow.pte"], "levels": ["sme2", "neon"], "blocks": 500, "iterations": 4, "warmup": 3,
+                "runner": "fake_runner", "out": how}}})
+        while len(client.noted) < 8:
+            client.ping()
+        if how == "the input ends":
+            client.server.stdin.close()
+        elif how == "nobody reads":
+            client.server.stdout.close()
+        else:
+            client.server.terminate()
+        expect(client.server.wait(60) == (5 if how == "nobody reads" else 0), how)
+        state = json.loads(pathlib.Path(how, "manifest.json").read_text())["state"]
+        expect(state == "interrupted" and not pathlib.Path(how, "session.lock").exists(), how, state)
+        shutil.rmtree(how)
+
+
+def before_roots():
+    """What comes before the client has named its roots waits for them."""
+    here = pathlib.Path.cwd().as_uri()
+    shutil.copytree("run", "50%25 é/run")
+    shutil.copytree("run", "50%25 é/other")
+
+    def early(answer, ids):
+        client = Client(greet=False)
+        client.ask("initialize", protocolVersion="2025-06-18", capabilities={"roots": {}})
+        client.heard.clear()
+        client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        for i in ids:
+            client.send({"jsonrpc": "2.0", "id": i, "method": "resources/list"})
+        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "c"}})
+        asked = json.loads(client.server.stdout.readline())
+        expect(asked["method"] == "roots/list", asked)
+        if answer:
+            client.send({"jsonrpc": "2.0", "id": asked["id"], **answer})
+        return client
+
+    root = f"{here}/50%2525%20%C3%A9"
+    client = early({"result": {"roots": [{"uri": root}, {"uri": f"{root}/run"}]}}, ["a", "c", "b"])
+    runs = client.hear()["result"]["resources"]
+    names = sorted(os.path.basename(r["name"]) for r in runs)
+    expect(names == ["other", "run"], "in the client's roots, each once", runs)
+    expect(client.hear()["id"] == "b" and client.ping() and "c" not in client.heard, client.heard)
+    for run in runs:
+        expect(run["uri"].isascii() and " " not in run["uri"], run)
+        expect("3.00" in client.ask("resources/read", uri=run["uri"])["result"]["contents"][0]["text"], run)
+    answer = client.call("report", run="run")
+    expect("50%25 é" in answer["error"]["message"], "it says where files may lie", answer)
+    expect(client.end() == 0)
+    shutil.rmtree("50%25 é")
+    for answer in ({"error": {"code": -32601, "message": "none"}}, None): # none: after a while without
+        client = early(answer, range(40, 57))
+        full = client.hear()
+        expect(full["id"] == 56 and full["error"]["code"] == -32603, "16 wait", full)
+        for i in range(40, 56):
+            expect(client.hear()["id"] == i, answer, i)
+        expect(client.end() == 0)
+
+
 def outside():
     pathlib.Path("inside").mkdir()
     shutil.copytree("run", "inside/run")
     os.symlink(os.path.realpath("run"), "inside/link")
+    os.symlink(os.path.realpath(".") + "/made", "inside/nothing") # who makes it would make what it leads to
     here = pathlib.Path.cwd().as_uri()
     for options, roots in ((("--root", "inside"), None), ((), [{"uri": f"{here}/inside"}]),
                            (("--root", "inside"), [{"uri": "file:///"}])):
@@ -192,9 +258,11 @@ def outside():
         expect("confirmed" in text_of(client.call("verify_claim", claim="sme2 is faster than neon", run="inside/run")),
                options, roots)
         for path in ("run", "inside/../run", "inside/link", "/etc/passwd", "inside/run/../../run", "/", "../run",
-                     "inside/new/../../x"):
+                     "inside/new/../../x", "inside/link:linux_sme2_on", "inside/..:run", "inside:x", "inside/nothing"):
             answer = client.call("report", run=path)
             expect(answer.get("error", {}).get("code") == -32602, options, path, answer)
+        arms = client.call("compare", a="inside/run:linux_sme2_off", b="inside/run:linux_sme2_on")
+        expect("result" in arms, "an arm of a run is no other path", arms)
         answer = client.ask("resources/read", uri=f"etprof://run{os.path.realpath('run')}")
         expect("error" in answer, answer)
         client.end()
@@ -286,11 +354,14 @@ def wrong_messages():
         expect(answer.get("error", {}).get("code") == -32602, arguments, answer)
     answer = client.call("measure", models=["model.pte"], levels=["sme2,neon"])
     expect("error" in answer, "a comma is no part of a level", answer)
-    for line in (b"", b"   ", b'{"jsonrpc":"2.0","id":7,"result":{}}',
-                 b'{"jsonrpc":"2.0","method":"notifications/x"}',
+    client.send(b'{"jsonrpc":"2.0","id":"x"}')
+    expect(client.hear()["id"] == "x", "an error says whose it is")
+    client.heard.clear()
+    for line in (b"", b"   ", b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}',
+                 b'{"jsonrpc":"2.0","id":7,"result":{}}', b'{"jsonrpc":"2.0","method":"notifications/x"}',
                  b'{"jsonrpc":"2.0","id":1,"result":{"roots":3}}', b'{"jsonrpc":"2.0","id":9,"error":{}}'):
         client.send(line) # nothing is due
-    expect(client.ping(), "it lives")
+    expect(client.ping() and client.heard == [client.next], "it lives, and says nothing else", client.heard)
     rng = random.Random(20)
     sound = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "report", "arguments": {
         "run": "nothing"}}}).encode()
@@ -315,6 +386,8 @@ with tempfile.TemporaryDirectory() as folder:
     a_session()
     phases()
     cancelled()
+    left_alone()
+    before_roots()
     outside()
     exporting()
     wrong_messages()
