@@ -234,6 +234,19 @@ def gains(text):
         expect(float(whole) < 10 and (unit != of) == small and re.search(rf"−[\d.]+ {unit}", card), "one unit", card)
 
 
+def theme(session, page):
+    """The button's choice is kept for the next time."""
+    session.open(page)
+    click = """var b = document.querySelector('nav button'), was = b.textContent; b.click();
+      return [was, document.documentElement.getAttribute('data-theme'), b.textContent];"""
+    was, chosen, now = session.run(click)
+    expect(was.lower() == chosen and now != was, "switched", was, chosen, now)
+    session.open(page)
+    kept = session.run("return document.documentElement.getAttribute('data-theme')")
+    expect(kept == chosen, "remembered", kept, chosen)
+    session.run(click)
+
+
 def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
@@ -256,6 +269,7 @@ def main():
         whole_words(session, tmp / "page.html")
         graph_tools(session, tmp / "page.html")
         dark(session, tmp / "page.html")
+        theme(session, tmp / "page.html")
         for word in ("of roof", "limit"):
             expect(f">{word}<" in text or f">{word}</" in text, "roofs are in the table of operators:", word)
     finish("frames, colours, scales and arrows are those of the answer")

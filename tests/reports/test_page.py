@@ -197,7 +197,10 @@ def single_runs(chromium, tmp):
         document.body.appendChild(a).click();
         var path = d.querySelector('svg.runs path');
         return [d.querySelector('h3').textContent, said, path && path.getBBox().height, text,
-          path && path.getAttribute('d').split('M').length - 1]; });""")
+          path && path.getAttribute('d').split('M').length - 1, path && path.parentNode.viewBox.baseVal.width,
+          path && Array.from(dd.querySelectorAll('small[aria-hidden] span')).map(function (s) {
+            return s.textContent; })];
+      });""")
     expect("error" not in shown, "single runs", shown)
     told = next(row for row in shown if "cumsum" in row[0])
     lo, hi, steps, tops = told[1].split()
@@ -208,6 +211,8 @@ def single_runs(chromium, tmp):
     expect((int(lo), int(hi)) == (min(ns), max(ns)), "the axis", lo, hi, min(ns), max(ns))
     expect([int(t) for t in tops.ljust(len(counts), "0")] == want, "columns", tops, want)
     expect(told[4] == sum(c > 0 for c in counts) and told[2] == 9, "they are drawn", told)
+    expect(told[5] == int(steps), "on the whole axis", told[5], steps)
+    expect([float(end.split()[0]) for end in told[6]] == [min(ns), max(ns)], "the axis is named", told[6])
     quarter, most = (sorted(ns)[round(q * (len(ns) - 1))] for q in (0.25, 0.75))
     words = f"half of {len(ns)} runs {quarter} to {most} ns, all {min(ns)} to {max(ns)} ns"
     expect(words in told[3], "in words", words, told[3])
