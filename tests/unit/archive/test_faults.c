@@ -119,6 +119,34 @@ static void two_writers(void **state)
     assert_int_equal(sound(), 250);
 }
 
+static int other_ends(void *other, int times)
+{
+    return times == 0 && etp_archive_run(other, "COMMIT", NULL) == ETP_OK;
+}
+
+// Looking a session up and entering it are under one lock, which is waited for. A reader that turns
+// writer while another writes is refused at once, without being asked whether it would wait.
+static void waits_for_the_other(void **state)
+{
+    (void)state;
+    etp_archive *a = NULL, *b = NULL;
+    etp_arena arena = {0};
+    etp_archive_added added;
+    etp_error err = ERROR_NONE;
+    etp_archive_session s = made_session(1, 3, 2, &arena);
+    assert_int_equal(etp_archive_open(s_path, ETP_ARCHIVE_WRITE, &a, NULL), ETP_OK);
+    assert_int_equal(etp_archive_open(s_path, ETP_ARCHIVE_WRITE, &b, NULL), ETP_OK);
+    assert_int_equal(etp_archive_run(a, "BEGIN IMMEDIATE", NULL), ETP_OK);
+    assert_int_equal(sqlite3_busy_handler(b->db, other_ends, a), SQLITE_OK);
+    if (etp_archive_put(b, &s, false, &added, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    etp_archive_close(a);
+    etp_archive_close(b);
+    etp_arena_dispose(&arena);
+    assert_int_equal(sound(), 1);
+}
+
 static void killed_writer(void **state)
 {
     (void)state;
@@ -258,7 +286,8 @@ static void only_readable(void **state)
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {CASE(two_writers), CASE(killed_writer), CASE(killed_within),
-                                       CASE(full), CASE(only_readable)};
+    const struct CMUnitTest tests[] = {CASE(two_writers),   CASE(waits_for_the_other),
+                                       CASE(killed_writer), CASE(killed_within),
+                                       CASE(full),          CASE(only_readable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
