@@ -45,6 +45,35 @@ static int64_t streamed(etp_fleet *fleet, etp_fleet_table table)
     return n;
 }
 
+// Of the whole numbers in COLUMN.
+static int64_t streamed_sum(etp_fleet *fleet, etp_fleet_table table, const char *column)
+{
+    struct ArrowArrayStream stream;
+    struct ArrowSchema schema;
+    struct ArrowArray rows;
+    etp_error err;
+    int64_t at = 0, sum = 0;
+    assert_int_equal(etp_fleet_stream(fleet, table, &stream, &err), ETP_OK);
+    assert_int_equal(stream.get_schema(&stream, &schema), 0);
+    while (strcmp(schema.children[at]->name, column) != 0) {
+        assert_true(++at < schema.n_children);
+    }
+    schema.release(&schema);
+    for (;;) {
+        assert_int_equal(stream.get_next(&stream, &rows), 0);
+        if (!rows.release) {
+            break;
+        }
+        const int64_t *values = rows.children[at]->buffers[1];
+        for (int64_t i = 0; i < rows.length; i++) {
+            sum += values[i];
+        }
+        rows.release(&rows);
+    }
+    stream.release(&stream);
+    return sum;
+}
+
 static void test_rows(void **state)
 {
     (void)state;
@@ -83,6 +112,48 @@ static void test_damaged(void **state)
     assert_int_equal(streamed(fleet, ETP_FLEET_SAMPLES), 6);
     etp_fleet_close(fleet); // what no stream took goes with it
     unlink(cut);
+}
+
+// DUMP with the execution whose start lies at offset AT beginning at START, by flatc's listing.
+static void write_shifted(const char *path, size_t at, uint64_t start, uint64_t duration)
+{
+    char bytes[8192];
+    FILE *from = fopen(DUMP, "rb"), *to = fopen(path, "wb");
+    assert_true(from != NULL && to != NULL);
+    size_t n = fread(bytes, 1, sizeof bytes, from);
+    assert_true(n > at + 16 && n < sizeof bytes);
+    for (size_t i = 0; i < 8; i++) {
+        bytes[at + i] = (char)(start >> 8 * i);
+        bytes[at + 8 + i] = (char)((start + duration) >> 8 * i);
+    }
+    assert_int_equal(fwrite(bytes, 1, n, to), n);
+    fclose(from);
+    assert_int_equal(fclose(to), 0);
+}
+
+// The third execution begins beyond 2^63: by then two rows of samples were put. The dump after it
+// begins with the start that the last of these two had.
+static void test_damaged_late(void **state)
+{
+    (void)state;
+    char late[] = "/tmp/etp-late-XXXXXX", after[] = "/tmp/etp-after-XXXXXX";
+    int one = mkstemp(late), other = mkstemp(after);
+    assert_true(one >= 0 && other >= 0);
+    close(one);
+    close(other);
+    write_shifted(late, 104, (uint64_t)1 << 63, 2564);
+    write_shifted(after, 1184, 6284422612, 4727);
+    const char *const sources[] = {DUMP, late, after};
+    etp_fleet *fleet = opened(sources, 3);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_ERRORS), 1);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 2);
+    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SAMPLES), 6);
+    assert_int_equal(streamed_sum(fleet, ETP_FLEET_SAMPLES, "start_ns"),
+                     (6284405327 + 6284422612 + 6284433619) +
+                         (6284422612 + 6284422612 + 6284433619));
+    etp_fleet_close(fleet);
+    unlink(late);
+    unlink(after);
 }
 
 // What is known already, and copies, leave nothing; a damaged one is an error each time.
@@ -237,9 +308,10 @@ static void test_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_damaged), cmocka_unit_test(test_new),
-        cmocka_unit_test(test_write),   cmocka_unit_test(test_empty),   cmocka_unit_test(test_id),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_damaged_late), cmocka_unit_test(test_new),
+        cmocka_unit_test(test_write),        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_id),           cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
