@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -81,6 +82,26 @@ def measure_fake(client, **others):
                                  "warmup": 3, "runner": "fake_runner", **others})
 
 
+def handles(client):
+    """A long answer piece by piece, each naming the next; the last 16 answers are kept."""
+    with tarfile.open(SOURCE / "tests/data/session.tar.xz") as archive:
+        archive.extractall("real")
+    whole = client.call("report", run="real", format="json")["result"]
+    first = more = whole["structuredContent"]["more"]
+    text, pieces = whole["content"][0]["text"], 0
+    while more and pieces < 1000:
+        piece = client.ask("resources/read", uri=more)["result"]["contents"][0]
+        text, more, pieces = text + piece["text"], piece.get("_meta", {}).get("more"), pieces + 1
+    direct = subprocess.run([ETPROF, "analyze", "real", "--format", "json"], capture_output=True, text=True, check=True)
+    expect(json.loads(text) == json.loads(direct.stdout) and pieces > 2, "the handles lead to the end", pieces)
+    shutil.rmtree("real")
+    for kept in (True, False): # 15 others, then one more
+        for _ in range(15 if kept else 1):
+            expect("more" in client.call("report", run="run", format="json")["result"]["structuredContent"])
+        answer = client.ask("resources/read", uri=first)
+        expect(("result" in answer) is kept and (kept or answer["error"]["code"] == -32002), kept, str(answer)[:80])
+
+
 def a_session():
     client = Client()
     expect(client.said["protocolVersion"] == "2025-06-18" and client.said["serverInfo"]["name"] == "etprof",
@@ -97,14 +118,12 @@ def a_session():
     expect(all(n["params"]["progressToken"] == "p1" for n in client.noted), client.noted[:1])
     expect("confirmed" in text_of(client.call("verify_claim", claim="sme2 is 3.00x faster than neon", run="run")))
     expect("contradicted" in text_of(client.call("verify_claim", claim="sme2 is 2.50x faster than neon", run="run")))
-    whole = client.call("report", run="run", format="json")["result"]
-    more = whole["structuredContent"]["more"]
-    text = whole["content"][0]["text"]
-    while len(text.encode()) < whole["structuredContent"]["characters"]:
-        piece = client.ask("resources/read", uri=more)["result"]["contents"][0]
-        text, more = text + piece["text"], piece.get("_meta", {}).get("more")
-    direct = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], capture_output=True, text=True, check=True)
-    expect(json.loads(text) == json.loads(direct.stdout) and more is None, "the handles lead to the end", more)
+    handles(client)
+    client.noted.clear()
+    quiet = client.call("measure", models=["model.pte"], levels=["sme2", "neon"], blocks=6, iterations=4, warmup=3,
+                        runner="fake_runner", out="quiet")
+    expect(quiet["result"]["isError"] is False and not client.noted, "no progress without a token", client.noted[:1])
+    shutil.rmtree("quiet")
     for begin, end in (("a", ""), ("ab", ""), ("a", "b")): # one of them would be cut inside a letter of two bytes
         deep = begin + "/" + "/".join(["é" * 120] * 12) + end
         shutil.copytree("run", deep)
@@ -239,9 +258,10 @@ def before_roots():
     shutil.rmtree("50%25 é")
     for answer in ({"error": {"code": -32601, "message": "none"}}, None): # none: after a while without
         client = early(answer, range(40, 57))
+        client.send({"jsonrpc": "2.0", "id": "p", "method": "ping"})
         full = client.hear()
         expect(full["id"] == 56 and full["error"]["code"] == -32603, "16 wait", full)
-        for i in range(40, 56):
+        for i in [*range(40, 56), "p"] if answer else ["p", *range(40, 56)]:
             expect(client.hear()["id"] == i, answer, i)
         expect(client.end() == 0)
 
@@ -326,7 +346,8 @@ def wrong_messages():
     expect(client.ask("tools/list")["error"]["code"] == -32600, "before initialize")
     expect(client.ask("initialize")["error"]["code"] == -32602, "without a version")
     expect(client.ping(), "a ping may come first")
-    client.ask("initialize", protocolVersion="1999-01-01", capabilities={})
+    said = client.ask("initialize", protocolVersion="1999-01-01", capabilities={})["result"]
+    expect(said["protocolVersion"] == "2025-06-18", "an unknown version is answered with ours", said)
     expect(client.ask("initialize", protocolVersion="2025-06-18", capabilities={})["error"]["code"] == -32600, "twice")
     deep = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 5000 + b"1" + b"}" * 5001
     for line, code in (
