@@ -9,6 +9,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -20,6 +21,18 @@ CODES = {0: "confirmed", 1: "contradicted", 3: "not in the data"}
 MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
 # ExecuTorch's Inspector, mixed_xnnpack_fp32.etdump.tsv: avg of native_call_cumsum.out in ms.
 CUMSUM_MS = 0.000227
+DUMP_SAYS = ((("op2", "Reduction"), "takes", "0.227", "us", "in mixed_xnnpack_fp32"),
+             (("op2", "Reduction"), "takes", "7.1", "%", "in mixed_xnnpack_fp32")) # of Method::execute, 0.00317833
+# What README shows of tests/data/session.tar.xz: who, verb, figure, unit, the rest.
+SESSION_SAYS = ((("vnni", "linux_vnni"), "is", "1.50", "x", "faster than avx2"),
+                (("avx2",), "is", "1.50", "x", "slower than linux_vnni"),
+                (("vnni", "linux_vnni"), "takes", "4.148", "ms", ""), (("avx2",), "takes", "6.242", "ms", ""),
+                (("N1",), "saves", "0.94", "ms", ""), (("N2",), "saves", "0.21", "ms", ""),
+                (("GEMM",), "takes", "0.947", "ms", "in vnni"), (("GEMM",), "takes", "2.206", "ms", "in linux_avx2"),
+                (("Convolution",), "takes", "0.379", "ms", "in linux_vnni"),
+                (("Convolution",), "takes", "1.320", "ms", "in avx2"),
+                (("Data movement",), "takes", "31", "%", "in vnni"),
+                (("op30",), "takes", "101.12", "us", "in vnni"), (("op31",), "takes", "103.26", "us", "in avx2"))
 DUMP = DATA / "mixed_xnnpack_fp32.etdump"
 
 
@@ -60,6 +73,41 @@ def tampered(rng, run):
     return say, run
 
 
+def sentence_of(who, verb, figure, unit, rest):
+    return f"{who} {verb} {figure}{'' if unit in 'x%' else ' '}{unit} {rest}".strip()
+
+
+def spoiled(rng, says):
+    """A sentence that is not borne out, one thing in it being another: the last digit that was given, or a larger
+    change; the unit; who; the arm; the direction; or with words that claim more than figures can say."""
+    who, verb, figure, unit, rest = rng.choice(says)
+    who, digits = rng.choice(who), len(figure.partition(".")[2])
+    way = rng.randrange(7)
+    if way <= 1:
+        step = 10**-digits if way else float(figure) * rng.uniform(0.02, 3)
+        figure = f"{float(figure) + max(step, 10**-digits) * rng.choice([1, -1] if way else [1]):.{digits}f}"
+    elif way == 2:
+        unit = rng.choice([u for u in ("s", "ms", "us", "ns", "%", "x") if u != unit])
+    elif way == 3:
+        who = rng.choice([w for w in ("N1", "N2", "N9", "op35", "op999", "Elementwise", "sme2", "vnni2")
+                          if w != who])
+    elif way == 4 and " in " in f" {rest}":
+        rest = rng.choice(["in sse", "in vnni and avx2", "in phones"])
+    elif way == 4 or way == 5:
+        turned = {"faster than avx2": "slower than avx2", "slower than linux_vnni": "faster than linux_vnni"}
+        verb, rest = (verb, turned[rest]) if rest in turned else (rng.choice(["wastes", "takes at most", "is"]), rest)
+    else:
+        rest += rng.choice([" because the caches are warm", " due to VNNI", " thanks to N1", " on every phone",
+                            " and always will", ", which proves it"])
+    return sentence_of(who, verb, figure, unit, rest)
+
+
+def unpacked():
+    with tarfile.open(DATA / "session.tar.xz") as archive:
+        archive.extractall("session")
+    return "session"
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -83,9 +131,21 @@ def main():
         kernel = next(o["id"] for o in doc["operators"] if "cumsum" in o["label"])
         expect(ask(f"{kernel} takes 0.227 us", DUMP) == "confirmed", "cumsum")
         expect(ask(f"{kernel} takes 0.228 us", DUMP) == "contradicted", "cumsum")
+        true = ((SESSION_SAYS, unpacked()), (DUMP_SAYS, DUMP))
+        for says, where in true:
+            for names, *rest in says:
+                for who in names:
+                    sentence = sentence_of(who, *rest)
+                    expect(ask(sentence, where) == "confirmed", sentence)
+        for sentence in ("N1 saves at least 0.94 ms", "N1 saves up to 0.94 ms", "vnni is as fast as avx2"):
+            expect(ask(sentence, "session") == "contradicted", sentence)
+        expect(ask("vnni is 1.49x faster than avx2", "session") == "not in the data", "inside the interval")
         rng, seen = random.Random(20), {}
         for _ in range(1000):
-            sentence, where = tampered(rng, "run")
+            says, where = rng.choice(true)
+            sentence = spoiled(rng, says)
+            if rng.random() < 0.4:
+                sentence, where = tampered(rng, "run")
             state = ask(sentence, where)
             seen[state] = seen.get(state, 0) + 1
             expect(state != "confirmed", "tampered and confirmed", sentence)
