@@ -170,8 +170,8 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
 void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
-    const char *base = ab->arms[ab->ledgers[at].baseline].name;
-    const char *cand = ab->arms[ab->ledgers[at].candidate].name;
+    const char *base = ab->arms[ab->ledgers[at].baseline].measured;
+    const char *cand = ab->arms[ab->ledgers[at].candidate].measured;
     char id[32];
     snprintf(id, sizeof id, "waterfall-%zu", at + 1);
     etp_chart *c =
@@ -318,9 +318,11 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
     };
     size_t n = 3, arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
-        const char *name = ab->arms[ab->shown[i]].name;
-        columns[n++] = (etp_column){
-            .key = name, .title = name, .kind = ETP_KIND_NS, .flags = i == 0 ? ETP_COL_BAR : 0};
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[n++] = (etp_column){.key = arm->name,
+                                    .title = arm->measured,
+                                    .kind = ETP_KIND_NS,
+                                    .flags = i == 0 ? ETP_COL_BAR : 0};
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
         columns[n++] = (etp_column){.key = "speedup",
@@ -457,7 +459,7 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
                        arms < ab->n_arms ? " The first sixteen arms are shown." : "");
     etp_chart_axes(c, "block", "latency");
     for (size_t i = 0; i < arms; i++) {
-        etp_chart_series(c, ab->arms[ab->shown[i]].name);
+        etp_chart_series(c, ab->arms[ab->shown[i]].measured);
     }
     for (uint32_t b = 0; b < ab->n_blocks; b++) {
         char label[16];

@@ -53,6 +53,17 @@ def rows(path):
     return joined
 
 
+def one_name_per_arm(cwd):
+    """An arm that the headline calls SME2 is called so in every picture, not linux_sme2 in some."""
+    run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--runner", FAKE, "--out", "pair")
+    page = run(cwd, "report", "pair", "--format", "html").stdout
+    pictures = re.findall(r"<svg.*?</svg>", page, re.S)
+    said = re.findall(r"<(?:text|title|desc)\b[^>]*>([^<]*)", " ".join(pictures))
+    expect(any("÷" in s for s in said) and any("block 6, NEON: 6.000 ms" in s for s in said), "every launch", said[:20])
+    others = [s for s in said if HOST + "_" in s]
+    expect(not others, "another name for an arm", others[:9])
+
+
 def study_of_a_blog(cwd):
     """fp16 and int8, two thread counts, on and off: ratios are exact here, 3 and 6."""
     model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
@@ -70,6 +81,7 @@ def study_of_a_blog(cwd):
     expect("net_xnnpack_fp16" in everything and "net_xnnpack_int8" in everything, "the models are named", everything)
     notes = [t for _, _, _, t in texts(picture) if re.fullmatch(r"[0-9.]+×", t)]
     expect(notes == ["3.00×", "3.00×", "6.00×", "6.00×"], "ratios are within precision and thread count", notes)
+    one_name_per_arm(cwd)
     # The same of a report over two run folders.
     for name in ("one", "two"):
         run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
