@@ -342,6 +342,11 @@ def exporting():
 
 
 def wrong_messages():
+    for version in ("2025-03-26", "2024-11-05"):
+        older = Client(greet=False)
+        said = older.ask("initialize", protocolVersion=version, capabilities={})["result"]["protocolVersion"]
+        expect(said == version, "an older version is spoken too", said)
+        older.end()
     client = Client(greet=False)
     expect(client.ask("tools/list")["error"]["code"] == -32600, "before initialize")
     expect(client.ask("initialize")["error"]["code"] == -32602, "without a version")
