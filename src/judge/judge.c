@@ -87,7 +87,7 @@ static void layout_finding(const etp_ab_session *s, etp_ab_findings *to)
                      etp_arena_printf(s->ab.arena,
                                       "%s is dominated by layout: moving and converting data takes "
                                       "%.0f %% of an inference",
-                                      ab->arms[arm].name, 100 * share));
+                                      ab->arms[arm].measured, 100 * share));
 }
 
 // The largest group of operators that the feature could not or did not reach.
@@ -166,14 +166,14 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
     }
     const char *was = "";
     if (ab->n_comparisons && isfinite(ab->shifts[0].portable_before)) {
-        was = etp_arena_printf(s->ab.arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
+        was = etp_arena_printf(s->ab.arena, " (%s: %.0f %%)", ab->arms[ab->baseline].measured,
                                100 * ab->shifts[0].portable_before);
     }
     etp_ab_find_rows(
         to, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
         etp_arena_printf(s->ab.arena,
                          "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
-                         ids.n, 100 * share, ab->arms[arm].name, was));
+                         ids.n, 100 * share, ab->arms[arm].measured, was));
 }
 
 static void lost_words(const etp_ab_session *s, etp_ab_findings *to)

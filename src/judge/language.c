@@ -186,7 +186,7 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
     char w[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS], l[ETP_NUMBER_CHARS];
     const char *other = "";
     if (ab->baseline != arm && place(ab, ab->baseline, &b, &least_before, &before)) {
-        other = etp_arena_printf(s->ab.arena, ", %s at %s %%", ab->arms[ab->baseline].name,
+        other = etp_arena_printf(s->ab.arena, ", %s at %s %%", ab->arms[ab->baseline].measured,
                                  ETP_DIGITS(100 * least_before / before, 2));
     }
     etp_ab_find(to, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
@@ -194,7 +194,7 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
                                  "a token reads %s of weights and %s of cache, which takes memory "
                                  "%s: %s is at %s %% of what memory allows%s",
                                  etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
-                                 etp_format_ns(least, l), ab->arms[arm].name,
+                                 etp_format_ns(least, l), ab->arms[arm].measured,
                                  ETP_DIGITS(100 * least / takes, 2), other));
 }
 
