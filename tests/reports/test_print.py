@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page on paper: a browser prints it to PDF, and the text of the PDF still has the head of every table and the name
-of every row.
+of every row. A table over several sheets has its head on each, and no word stands outside the sheet.
 
 usage: test_print.py ETPROF SOURCE_ROOT"""
 import html.parser
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -43,28 +45,58 @@ def words(text):
     return "".join(c for c in text if c.isalnum())
 
 
+def print_page(browser, tmp, page):
+    """Text of each sheet, as it is and with the place of each word: (width of the sheet, [right end, …])."""
+    (tmp / "page.html").write_text(page)
+    subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp / 'profile'}",
+                    "--no-pdf-header-footer", f"--print-to-pdf={tmp / 'page.pdf'}", f"file://{tmp / 'page.html'}"],
+                   capture_output=True, check=True, timeout=300, cwd=tmp)
+    read = lambda *how: subprocess.run(["pdftotext", *how, tmp / "page.pdf", "-"], capture_output=True,  # noqa: E731
+                                       text=True, check=True).stdout
+    places = [(float(width), [float(x) for x in re.findall(r'xMax="([\d.]+)"', sheet)])
+              for width, sheet in re.findall(r'<page width="([\d.]+)"(.*?)</page>', read("-bbox"), re.S)]
+    return [words(sheet) for sheet in read().split("\f")], places
+
+
+def names(page):
+    headers = Headers()
+    headers.feed(page)
+    return {words(t) for t in headers.texts} - {""}
+
+
+def long_table(page, sheets):
+    """The operators of a session of 194: wherever ten of its rows stand, its head stands too. The graph behind it has
+    their names as well."""
+    table = re.search(r'<h[23] id="operators".*?<thead>(.*?)</thead>(.*?)</table>', page, re.S)
+    head, rows = names(table.group(1)), names(table.group(2))
+    graph = next(k for k, sheet in enumerate(sheets) if "fromthefirsttothelast" in sheet)
+    over = [sheet for sheet in sheets[:graph] if sum(row in sheet for row in rows) >= 10]
+    expect(len(rows) > 150 and len(over) >= 3, "a table over several sheets", len(rows), len(over))
+    for number, sheet in enumerate(over):
+        lost = [h for h in head if h not in sheet]
+        expect(not lost, "sheet", number, "of the table has no head", lost)
+
+
 def main():
     browser = next((b for b in map(shutil.which, BROWSERS) if b), None)
-    reader = shutil.which("pdftotext")
-    if not browser or not reader:
+    if not browser or not shutil.which("pdftotext"):
         skip("no Chromium or no pdftotext (poppler-utils) here: nobody prints the page")
     with tempfile.TemporaryDirectory(prefix="etp-") as name:
         tmp = pathlib.Path(name)
+        with tarfile.open(ROOT / "tests/data/session.tar.xz") as archive:
+            archive.extractall(tmp / "session")
         dumps = [ROOT / "tests/data" / f for f in ("mixed_xnnpack_fp32.etdump", "mixed_xnnpack_fp32_load.etdump")]
-        page = subprocess.run([ETPROF, "compare", *dumps, "--format", "html", "--full"], capture_output=True, text=True,
-                              check=True).stdout
-        (tmp / "page.html").write_text(page)
-        subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp / 'profile'}",
-                        "--no-pdf-header-footer", f"--print-to-pdf={tmp / 'page.pdf'}", f"file://{tmp / 'page.html'}"],
-                       capture_output=True, check=True, timeout=300, cwd=tmp)
-        printed = words(subprocess.run([reader, tmp / "page.pdf", "-"], capture_output=True, text=True,
-                                       check=True).stdout)
-        headers = Headers()
-        headers.feed(page)
-        wanted = {words(t) for t in headers.texts} - {""}
-        expect(len(wanted) > 20, "only", len(wanted), "heads and names of rows in the page")
-        lost = sorted(t for t in wanted if t not in printed)
-        expect(not lost, f"{len(lost)} of {len(wanted)} heads and names of rows are not on paper", lost[:12])
+        for what in (["compare", *dumps, "--full"], ["analyze", tmp / "session"]):
+            page = subprocess.run([ETPROF, *what, "--format", "html"], capture_output=True, text=True,
+                                  check=True).stdout
+            sheets, places = print_page(browser, tmp, page)
+            wanted, printed = names(page), "".join(sheets)
+            expect(len(wanted) > 20, "only", len(wanted), "heads and names of rows in the page")
+            lost = sorted(t for t in wanted if t not in printed)
+            expect(not lost, f"{len(lost)} of {len(wanted)} heads and names of rows are not on paper", lost[:12])
+            outside = [(k + 1, max(e), width) for k, (width, e) in enumerate(places) if e and max(e) > width]
+            expect(places and not outside, "words outside the sheet", outside)
+        long_table(page, sheets)
     finish(f"{len(wanted)} heads of columns and names of rows are on paper")
 
 
