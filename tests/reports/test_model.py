@@ -186,6 +186,17 @@ def dark(session, page):
     expect(grounds["light"] > 0.8 and grounds["dark"] < 0.05, "light and dark", grounds)
 
 
+def sections_go_on(session, page):
+    """Where the list of sections is wider than the window its end fades, and the last one can be scrolled out of it."""
+    for width, faded in ((1280, False), (820, True), (390, True)):
+        session.open(page, width)
+        told = session.run("""var ul = document.querySelector('nav ul'), s = getComputedStyle(ul);
+          ul.scrollLeft = ul.scrollWidth;
+          return {more: ul.scrollWidth > ul.clientWidth, mask: s.maskImage || s.webkitMaskImage,
+            left: ul.getBoundingClientRect().right - ul.lastElementChild.getBoundingClientRect().right};""")
+        expect(told["more"] == faded == ("gradient" in told["mask"]) and (told["left"] >= 24 or not faded), width, told)
+
+
 def graph_tools(session, page):
     """Fits at first; zooms between a twentieth and four times its size, about the middle; a search comes to the first
     it finds and counts them."""
@@ -267,6 +278,7 @@ def main():
         expect("Outside operators" in text and not re.search(r"<text[^>]*>Outside [^<]*…", text),
                "names of a legend are whole")
         whole_words(session, tmp / "page.html")
+        sections_go_on(session, tmp / "page.html")
         graph_tools(session, tmp / "page.html")
         dark(session, tmp / "page.html")
         theme(session, tmp / "page.html")
