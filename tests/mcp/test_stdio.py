@@ -322,6 +322,9 @@ def exporting():
         expect(done["result"]["isError"] is False, done)
         expect(text_of(done).strip() ==
                f"exported: export llama3.2-1B --dtype fp16 --outdir {os.path.realpath('inside')}/made", done)
+        done = client.call("export", model="image_encoder", dtype="int8", apply=["fold-expand", "layer-norm"])
+        expect(text_of(done).strip() ==
+               "exported: export image_encoder --dtype int8 --apply fold-expand --apply layer-norm", "fixes", done)
         for name in ("own.py:Model", os.path.realpath("own.py") + ":Model", "./own.py:Model", "inside/model",
                      "hf:config.json", "hf:/etc/config.json", "llm:params.json", "../model"):
             answer = client.call("export", model=name)
