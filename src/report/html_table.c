@@ -11,7 +11,10 @@
 
 const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};
 
-enum { TALL = 24 }; // rows from which a table scrolls under a fixed header
+enum {
+    TALL = 24, // rows from which a table scrolls under a fixed header
+    LONG = 40, // characters from which a text is a sentence, and takes several lines
+};
 
 static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views)
 {
@@ -61,17 +64,18 @@ static void write_raw(etp_sink *sink, const etp_column *col, const etp_cell *c)
 }
 
 // A cell of a raw value is to the right without a class, and a bar is one that has a width.
-static void write_classes(etp_sink *sink, const etp_column *col, const etp_view *v,
-                          const etp_cell *c)
+static void write_classes(etp_sink *sink, const etp_column *col, const etp_cell *c)
 {
-    const char *severity = k_etp_css_severity[etp_cell_judgement(col, v, c)];
+    const char *severity = k_etp_css_severity[c->severity];
     char swatch[8] = "";
     if (c->color) {
         snprintf(swatch, sizeof swatch, "k%u", (c->color - 1) % ETP_SVG_COLORS + 1);
     }
     bool bare = etp_column_is_number(col) && !isfinite(etp_cell_number(c));
+    bool sentence =
+        c->type == ETP_CELL_TEXT && !(col->flags & ETP_COL_CODE) && etp_width(c->v.text) >= LONG;
     const char *parts[] = {bare ? "n" : "", severity, c->type == ETP_CELL_MISSING ? "none" : "",
-                           swatch};
+                           sentence ? "long" : "", swatch};
     char classes[48] = "";
     size_t at = 0, n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -93,7 +97,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     double number = etp_cell_number(c);
     bool bar = max > 0 && isfinite(number) && !row->total;
     etp_sink_z(sink, k == 0 ? "<th scope=row" : "<td");
-    write_classes(sink, col, v, c);
+    write_classes(sink, col, c);
     if (bar) {
         etp_sink_printf(sink, " style=--w:%.0f%%", fabs(number) / max * 100);
     }

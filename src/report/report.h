@@ -148,14 +148,12 @@ void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *count
 // ---- tables ----
 
 enum {
-    ETP_COL_UNSORTED = 1,     // no sort button in HTML
-    ETP_COL_BAR = 2,          // a bar; bar columns of one kind share their scale
-    ETP_COL_SIGNED = 4,       // differences: positive values carry a plus
-    ETP_COL_LESS_IS_GOOD = 8, // negative values good, positive bad (differences of time)
-    ETP_COL_MORE_IS_GOOD = 16,
-    ETP_COL_MINOR = 32,  // first to go when the terminal is narrow
-    ETP_COL_CODE = 64,   // names of operators, files: monospace
-    ETP_COL_CHOICE = 128 // few different texts: HTML offers to show the rows of one
+    ETP_COL_UNSORTED = 1, // no sort button in HTML
+    ETP_COL_BAR = 2,      // a bar; bar columns of one kind share their scale
+    ETP_COL_SIGNED = 4,   // differences: positive values carry a plus
+    ETP_COL_MINOR = 8,    // first to go when the terminal is narrow
+    ETP_COL_CODE = 16,    // names of operators, files: monospace
+    ETP_COL_CHOICE = 32   // few different texts: HTML offers to show the rows of one
 };
 
 typedef struct etp_column {
@@ -229,6 +227,15 @@ static inline etp_cell etp_cell_judged(etp_cell c, etp_severity severity)
 {
     c.severity = severity;
     return c;
+}
+
+// A ratio above 1 is good, below it bad, as far as its 95 % interval says so: one that holds 1, or
+// none (NAN), says nothing.
+static inline etp_cell etp_cell_gain(double ratio, double lo, double hi)
+{
+    return etp_cell_judged(etp_cell_double(ratio), lo > 1   ? ETP_GOOD
+                                                   : hi < 1 ? ETP_BAD
+                                                            : ETP_PLAIN);
 }
 
 static inline etp_cell etp_cell_colored(etp_cell c, unsigned color)

@@ -239,6 +239,9 @@ void etp_svg_lines(etp_svg *o, const etp_chart *c)
         etp_svg_text(o, at + 16, 14, ETP_LEFT, "", c->series.items[k], 140);
         at += w + 36;
     }
+    if (v.unit && !v.suffix) {
+        etp_svg_textz(o, left - 8, 14, ETP_RIGHT, "m c", v.unit);
+    }
     y_axis(o, &v, &y, left, 6);
     etp_svg_line(o, left, height, o->width, height, "axis");
     x_axis(o, c, &x, height);

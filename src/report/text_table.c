@@ -179,8 +179,8 @@ typedef struct row_texts {
 } row_texts;
 
 // Writes one line of a row. False: nothing was left to write, and nothing is written.
-static bool write_row_line(etp_text *o, const etp_table *t, const layout *l, const etp_row *row,
-                           row_texts *texts, bool first_line)
+static bool write_row_line(etp_text *o, const layout *l, const etp_row *row, row_texts *texts,
+                           bool first_line)
 {
     bool any = first_line;
     for (size_t k = 0; k < texts->last; k++) {
@@ -192,8 +192,7 @@ static bool write_row_line(etp_text *o, const etp_table *t, const layout *l, con
         if (!lc->shown) {
             continue;
         }
-        const char *sgr =
-            k_etp_sgr_severity[etp_cell_judgement(&t->columns[k], &lc->view, &row->cells[k])];
+        const char *sgr = k_etp_sgr_severity[row->cells[k].severity];
         etp_str s = texts->rest[k];
         if (lc->right) {
             texts->rest[k] = ETP_STR("");
@@ -228,7 +227,7 @@ static bool write_row_line(etp_text *o, const etp_table *t, const layout *l, con
     return any;
 }
 
-static void write_row(etp_text *o, const etp_table *t, const layout *l, const etp_row *row)
+static void write_row(etp_text *o, const layout *l, const etp_row *row)
 {
     row_texts texts = {.last = l->n};
     while (texts.last > 1 && !l->columns[texts.last - 1].shown) {
@@ -238,7 +237,7 @@ static void write_row(etp_text *o, const etp_table *t, const layout *l, const et
         texts.rest[k] = etp_view_cell(&l->columns[k].view, &row->cells[k], texts.buf[k]);
     }
     bool first = true;
-    while (write_row_line(o, t, l, row, &texts, first)) {
+    while (write_row_line(o, l, row, &texts, first)) {
         first = false;
     }
 }
@@ -305,7 +304,7 @@ void etp_text_table(etp_text *o, const etp_table *t)
             etp_text_rule(o, rule);
         }
         in_totals = row->total;
-        write_row(o, t, &l, row);
+        write_row(o, &l, row);
     }
     size_t hidden = etp_rows_hidden(t);
     if (hidden) {

@@ -263,21 +263,6 @@ etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_
     return etp_str_from(buf);
 }
 
-etp_severity etp_cell_judgement(const etp_column *col, const etp_view *v, const etp_cell *c)
-{
-    if (c->severity != ETP_PLAIN || !(col->flags & (ETP_COL_LESS_IS_GOOD | ETP_COL_MORE_IS_GOOD))) {
-        return c->severity;
-    }
-    double value = etp_cell_number(c);
-    double neutral = col->kind == ETP_KIND_RATIO ? 1 : 0;
-    double visible = 0.5 * pow(10, -v->decimals) * v->divide;
-    if (!isfinite(value) || fabs(value - neutral) < visible) {
-        return ETP_PLAIN;
-    }
-    bool less = value < neutral;
-    return less == ((col->flags & ETP_COL_LESS_IS_GOOD) != 0) ? ETP_GOOD : ETP_BAD;
-}
-
 bool etp_row_shown(const etp_table *t, size_t row)
 {
     if (t->limit == 0 || t->rows.items[row].total || row < t->limit) {

@@ -39,9 +39,6 @@ double etp_cell_number(const etp_cell *c); // NAN for missing and text
 // bars of two arms compare. 0 when the column has no bars.
 double etp_bar_max(const etp_table *t, size_t column);
 bool etp_column_is_number(const etp_column *col);
-// Judgement of a cell: its own, else by the column's sense of good. What is shown as zero under V
-// is neither good nor bad.
-etp_severity etp_cell_judgement(const etp_column *col, const etp_view *v, const etp_cell *c);
 // Rows that Text and Markdown show: LIMIT plain rows and all totals.
 bool etp_row_shown(const etp_table *t, size_t row);
 size_t etp_rows_hidden(const etp_table *t);

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "show/report.h"
+#include "show/times.h"
 
 #define MAX_COLUMNS 16
 #define MAX_ROWS 40 // in text and Markdown
@@ -91,6 +92,18 @@ static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, et
 static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t after)
 {
     return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
+}
+
+// The untraced one, with its interval.
+static etp_cell speedup_of(const etp_ab *ab, uint32_t arm, int64_t before)
+{
+    double ratio = gained(ab, arm, before, ab->arms[arm].median_ns);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->comparisons[i].candidate == arm) {
+            return etp_cell_gain(ratio, ab->comparisons[i].lo, ab->comparisons[i].hi);
+        }
+    }
+    return etp_cell_double(ratio);
 }
 
 static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
@@ -189,17 +202,14 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
         {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS},
         {.key = "untraced_lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "untraced_hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
-        {.key = "speedup",
-         .title = "speedup",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
         {.key = "etdump_mean_ns", .title = "ETDump mean", .kind = ETP_KIND_NS},
         {.key = "etdump_median_ns", .title = "ETDump median", .kind = ETP_KIND_NS},
         {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "etdump_speedup",
          .title = "ETDump speedup",
          .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
+         .flags = ETP_COL_MINOR | OF_COMPARISON},
         {.key = "difference",
          .title = "tracer",
          .kind = ETP_KIND_PERCENT,
@@ -216,8 +226,7 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->level_name),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
                     etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),
-                    etp_cell_rounded_ns(a->hi_ns),
-                    etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)),
+                    etp_cell_rounded_ns(a->hi_ns), speedup_of(ab, at, base->median_ns),
                     etp_cell_ns(a->traced_mean_ns), etp_cell_rounded_ns(a->traced_median_ns),
                     a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
                     etp_cell_double(gained(ab, at, base->traced_mean_ns, a->traced_mean_ns)),
@@ -242,10 +251,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
         {.key = "before_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = OF_COMPARISON},
         {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
         {.key = "now_share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup",
-         .title = "speedup",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
     };
     insight t = INSIGHT(v, k_columns, "categories", "Operator Category Breakdown");
     for (size_t k = 0; k < v->n; k++) {
@@ -258,7 +264,8 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
                     etp_cell_ns(compared ? c->ns[ab->baseline] : ETP_NS_UNKNOWN),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
                     etp_cell_ns(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
-                    etp_cell_double(compared ? c->speedup[0] : (double)NAN));
+                    compared ? etp_cell_gain(c->speedup[0], c->lo[0], c->hi[0])
+                             : etp_cell_missing());
         }
     }
 }
@@ -293,16 +300,14 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
          .flags = ETP_COL_MINOR | OF_COMPARISON},
         {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup",
-         .title = "speedup",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
         {.key = "fixes", .title = "fixes"},
         {.key = "source", .title = "from", .flags = ETP_COL_MINOR},
     };
     insight t = INSIGHT(v, k_columns, "bottlenecks", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
+        const etp_severity *changes = etp_ab_operator_changes(ab, 0);
         for (size_t i = 0; i < ab->hot.n; i++) {
             const etp_ab_hot *hot = &ab->hot.items[i];
             const etp_ab_operator *op = &ab->operators[hot->op];
@@ -314,7 +319,9 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
                     etp_cell_z(etp_hot_kind_name(hot->kind)),
                     compared ? etp_cell_ns(op->ns[ab->baseline]) : etp_cell_missing(),
                     etp_cell_ns(op->ns[ab->hot_arm]), etp_cell_double(hot->share),
-                    etp_cell_double(compared ? op->speedup[0] : (double)NAN),
+                    compared ? etp_cell_judged(etp_cell_double(op->speedup[0]),
+                                               changes ? changes[hot->op] : ETP_PLAIN)
+                             : etp_cell_missing(),
                     etp_cell_z(fixes_of(ab, op->id, arena)), etp_cell_z(source));
         }
     }
@@ -410,7 +417,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
         {.key = "delegated_speedup",
          .title = "speedup",
          .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
+         .flags = ETP_COL_MINOR | OF_COMPARISON},
         {.key = "portable_ns", .title = "portable", .kind = ETP_KIND_NS},
         {.key = "portable_share", .title = "share", .kind = ETP_KIND_PERCENT},
         {.key = "portable_kernels",
@@ -420,7 +427,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
         {.key = "portable_speedup",
          .title = "speedup",
          .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
+         .flags = ETP_COL_MINOR | OF_COMPARISON},
         {.key = "boundary_ns",
          .title = "around operators",
          .kind = ETP_KIND_NS,
@@ -518,10 +525,7 @@ static const etp_column k_kernel_columns[] = {
     {.key = "operators", .title = "operators", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
     {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS, .flags = OF_COMPARISON},
     {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
-    {.key = "speedup",
-     .title = "speedup",
-     .kind = ETP_KIND_RATIO,
-     .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+    {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
     {.key = "feature", .title = "feature"},
     {.key = "reason", .title = "why", .flags = ETP_COL_MINOR},
 };

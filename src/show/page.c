@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "show/graph.h"
+#include "show/times.h"
 #include "show/whatif_data.h"
 
 // ---- what to do next ----
@@ -195,7 +196,7 @@ static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
 }
 
 static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t candidate,
-                         bool sources, etp_table *t, etp_arena *arena)
+                         etp_severity change, bool sources, etp_table *t, etp_arena *arena)
 {
     etp_cell cells[PAGE_COLUMNS] = {etp_cell_z(op->label),
                                     etp_cell_colored(etp_cell_z(etp_category_name(op->category)),
@@ -209,8 +210,8 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
     if (compared) {
         cells[n++] = before == ETP_NS_UNKNOWN || after == ETP_NS_UNKNOWN
                          ? etp_cell_missing()
-                         : etp_cell_ns(before - after);
-        cells[n++] = etp_cell_double(op->speedup[0]);
+                         : etp_cell_judged(etp_cell_ns(before - after), change);
+        cells[n++] = etp_cell_judged(etp_cell_double(op->speedup[0]), change);
     }
     if (ab->roofs) {
         const etp_roof_place *p = op->roofs ? &op->roofs[candidate] : NULL;
@@ -245,12 +246,9 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         columns[n++] = (etp_column){.key = "saved",
                                     .title = "saved",
                                     .kind = ETP_KIND_NS,
-                                    .flags = ETP_COL_SIGNED | ETP_COL_MORE_IS_GOOD,
+                                    .flags = ETP_COL_SIGNED,
                                     .help = "time of an inference that it no longer takes"};
-        columns[n++] = (etp_column){.key = "speedup",
-                                    .title = "speedup",
-                                    .kind = ETP_KIND_RATIO,
-                                    .flags = ETP_COL_MORE_IS_GOOD};
+        columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
     }
     if (ab->roofs) {
         columns[n++] = (etp_column){
@@ -269,8 +267,11 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     etp_report_section(r, 1, "operators", "Operators");
     etp_table *t = etp_report_table(r, "operators-page", NULL, columns, n);
+    const etp_severity *changes = etp_ab_operator_changes(ab, 0);
     for (size_t i = 0; i < ab->n_operators; i++) {
-        operator_row(ab, &ab->operators[ab->by_time[i]], candidate, sources, t, arena);
+        uint32_t op = ab->by_time[i];
+        operator_row(ab, &ab->operators[op], candidate, changes ? changes[op] : ETP_PLAIN, sources,
+                     t, arena);
     }
 }
 
@@ -283,10 +284,7 @@ static void steps(const etp_ab *ab, etp_report *r)
         {.key = "label", .title = "beside operators"},
         {.key = "baseline_ns", .title = "before", .kind = ETP_KIND_NS},
         {.key = "candidate_ns", .title = "after", .kind = ETP_KIND_NS},
-        {.key = "delta_ns",
-         .title = "difference",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
+        {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
     };
     for (size_t k = 0; k < ab->n_comparisons; k++) {
         const etp_ledger *l = &ab->ledgers[k].ledger;

@@ -73,7 +73,7 @@ static bool is_unpaired(const etp_ab_comparison *c)
     return c->method == ETP_UNPAIRED_LAUNCHES;
 }
 
-// What was measured; what the experiments are called stands beside it.
+// What was measured; what the experiments are called, the sections say.
 static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
                                   etp_arena *arena)
 {
@@ -81,11 +81,8 @@ static const char *headline_label(const struct etp_ab_view *view, const etp_ab_c
         return view->run;
     }
     const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
-    bool named = strcmp(cand->measured, cand->name) != 0 || strcmp(base->measured, base->name) != 0;
-    const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
-                                         view->run ? ": " : "", cand->measured, base->measured);
-    return label && named ? etp_arena_printf(arena, "%s (%s, %s)", label, cand->name, base->name)
-                          : label;
+    return etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
+                            view->run ? ": " : "", cand->measured, base->measured);
 }
 
 // Two bars, of untraced times alone: a recording's are shown, not judged.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables and pictures of an ab report.
 #include <math.h>
+#include <string.h>
 
+#include "base/number.h"
 #include "show/report.h"
+#include "show/times.h"
 
 #define MAX_COLUMNS 24 // wider ones are written with a row for each arm: tables_long.c
 
@@ -66,10 +69,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
         columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
-        columns[n++] = (etp_column){.key = "speedup",
-                                    .title = "speedup",
-                                    .kind = ETP_KIND_RATIO,
-                                    .flags = ETP_COL_MORE_IS_GOOD};
+        columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
     }
     bool interval = ab->n_comparisons == 1 && !ab->emulated;
     if (interval) {
@@ -103,7 +103,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
             cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
         }
         for (size_t i = 0; i < speedups_of(ab); i++) {
-            cells[at++] = etp_cell_double(c->speedup[i]);
+            cells[at++] = etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]);
             short_ones +=
                 i == 0 &&
                 etp_ab_below_clock(ab, c->speedup[0],
@@ -151,7 +151,8 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
     double lo = NAN, hi = NAN;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        if (category >= 0 ? row->category != category : row->category >= 0 || row->kind != kind) {
+        if (row->ties ||
+            (category >= 0 ? row->category != category : row->category >= 0 || row->kind != kind)) {
             continue;
         }
         delta += row->delta_ns;
@@ -162,32 +163,52 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
     if (hits == 0) {
         return;
     }
-    bool muted = category < 0 && (kind == ETP_ROW_TRACER || kind == ETP_ROW_UNEXPLAINED);
+    bool muted = category < 0 && kind == ETP_ROW_UNEXPLAINED;
     etp_chart_step(c, label, category >= 0 ? "operator" : etp_row_kind_name(kind), muted,
                    (double)delta, hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
 }
 
+// Its steps are those of an inference that is recorded: what recording costs is no reason for the
+// difference, and the table of the ledger says it.
 void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
+    int64_t ends[2] = {l->baseline_ns, l->candidate_ns};
+    bool ties = false;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->items[i].ties) {
+            ends[0] -= l->items[i].baseline_ns;
+            ends[1] -= l->items[i].candidate_ns;
+            ties = true;
+        }
+    }
     const char *base = ab->arms[ab->ledgers[at].baseline].measured;
     const char *cand = ab->arms[ab->ledgers[at].candidate].measured;
     char id[32];
     snprintf(id, sizeof id, "waterfall-%zu", at + 1);
     etp_chart *c =
         etp_report_chart(r, ETP_CHART_WATERFALL, id, "From baseline to candidate", ETP_KIND_NS);
-    etp_chart_describe(c, "Every step from %s to %s; the steps add up exactly.", base, cand);
-    etp_chart_total(c, base, (double)l->baseline_ns);
+    char from[ETP_NUMBER_CHARS], to[ETP_NUMBER_CHARS];
+    if (ties) {
+        etp_chart_describe(c,
+                           "Every step from %s to %s, of inferences that are recorded; the steps "
+                           "add up exactly. Without recording: %s → %s.",
+                           base, cand, etp_format_ns((double)l->baseline_ns, from),
+                           etp_format_ns((double)l->candidate_ns, to));
+    } else {
+        etp_chart_describe(c, "Every step from %s to %s; the steps add up exactly.", base, cand);
+    }
+    etp_chart_total(c, base, (double)ends[0]);
     for (size_t k = 0; k < ab->n_categories; k++) {
         etp_category category = ab->categories[k].category;
         waterfall_step(l, (int)category, ETP_ROW_OPERATOR, etp_category_name(category), c);
     }
-    static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK, ETP_ROW_UNEXPLAINED,
-                                           ETP_ROW_TRACER};
+    static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
+                                           ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
         waterfall_step(l, -1, k_kinds[i], etp_row_kind_name(k_kinds[i]), c);
     }
-    etp_chart_total(c, cand, (double)l->candidate_ns);
+    etp_chart_total(c, cand, (double)ends[1]);
 }
 
 static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
@@ -199,10 +220,7 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
         {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
         {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
-        {.key = "delta_ns",
-         .title = "difference",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
+        {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
         {.key = "lo_ns",
          .title = "low",
          .kind = ETP_KIND_NS,
@@ -230,8 +248,9 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
             etp_cell_z(etp_row_kind_name(row->kind)),
             etp_cell_z(row->category < 0 ? NULL : etp_category_name((etp_category)row->category)),
             etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
-            etp_cell_ns(row->delta_ns), etp_cell_ns(row->lo_ns), etp_cell_ns(row->hi_ns),
-            etp_cell_double(row->q), etp_cell_ns(row->bound_ns));
+            etp_cell_judged(etp_cell_ns(row->delta_ns), etp_ab_row_change(row)),
+            etp_cell_ns(row->lo_ns), etp_cell_ns(row->hi_ns), etp_cell_double(row->q),
+            etp_cell_ns(row->bound_ns));
     }
     ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
             etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
@@ -325,10 +344,7 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
                                     .flags = i == 0 ? ETP_COL_BAR : 0};
     }
     for (size_t i = 0; i < speedups_of(ab); i++) {
-        columns[n++] = (etp_column){.key = "speedup",
-                                    .title = "speedup",
-                                    .kind = ETP_KIND_RATIO,
-                                    .flags = ETP_COL_MORE_IS_GOOD};
+        columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
     }
     if (ab->roofs) {
         columns[n++] = (etp_column){.key = "t_roof_ns",
@@ -350,6 +366,10 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
     columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     etp_table_limit(t, 15);
+    const etp_severity *changes[MAX_COLUMNS] = {NULL};
+    for (size_t c = 0; c < speedups_of(ab) && c < MAX_COLUMNS; c++) {
+        changes[c] = etp_ab_operator_changes(ab, c);
+    }
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         etp_cell cells[MAX_COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label),
@@ -359,7 +379,9 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
             cells[at++] = etp_cell_ns(op->ns[ab->shown[a]]);
         }
         for (size_t c = 0; c < speedups_of(ab); c++) {
-            cells[at++] = etp_cell_double(op->speedup[c]);
+            etp_severity change =
+                c < MAX_COLUMNS && changes[c] ? changes[c][ab->by_time[i]] : ETP_PLAIN;
+            cells[at++] = etp_cell_judged(etp_cell_double(op->speedup[c]), change);
         }
         if (ab->roofs && op->roofs) {
             const etp_roof_place *p = &op->roofs[candidate];
@@ -422,8 +444,8 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
     }
     etp_chart *c =
         etp_report_chart(r, ETP_CHART_LINES, "spread", "Every timed iteration", ETP_KIND_NS);
-    etp_chart_describe(c, "How many per cent of an arm's timed iterations took no longer; before "
-                          "the warm-up rule, all launches together.");
+    etp_chart_describe(c, "How many per cent of an arm's timed iterations took no longer. All "
+                          "launches together, their warm-up included.");
     etp_chart_axes(c, "per cent of the iterations", "latency");
     for (size_t i = 0; i < arms; i++) {
         etp_chart_series(c, ab->arms[shown[i]].measured);
@@ -526,6 +548,23 @@ static void proof_table(const etp_ab *ab, etp_report *r)
     }
 }
 
+// "memory_bytes 25276502016" is "memory 25.3 GB".
+static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
+{
+    const etp_str end = ETP_STR("_bytes");
+    char size[ETP_NUMBER_CHARS];
+    uint64_t bytes;
+    size_t n = strlen(f->key);
+    bool is_size = n > end.len && strcmp(f->key + n - end.len, end.ptr) == 0 &&
+                   etp_parse_u64(etp_str_from(f->value), &bytes);
+    char *key = etp_arena_printf(arena, "%.*s", (int)(is_size ? n - end.len : n), f->key);
+    for (char *c = key; c && *c; c++) {
+        *c = *c == '_' ? ' ' : *c;
+    }
+    etp_keys_add(keys, ETP_PLAIN, key ? key : f->key, "%s",
+                 is_size ? etp_format_bytes(bytes, size) : f->value);
+}
+
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
 {
     etp_report_section(r, 1, "evidence", "Evidence");
@@ -548,6 +587,6 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
     }
     etp_keys *keys = etp_report_keys(r, "Device");
     for (size_t i = 0; i < ab->n_device; i++) {
-        etp_keys_add(keys, ETP_PLAIN, ab->device[i].key, "%s", ab->device[i].value);
+        device_fact(&ab->device[i], keys, ab->arena);
     }
 }

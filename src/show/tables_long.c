@@ -5,21 +5,15 @@
 
 #include "show/report.h"
 
-// The comparison of ARM with the baseline; n_comparisons when there is none.
+// The comparison of ARM with the baseline; n_comparisons when there is none to be told.
 static size_t against_baseline(const etp_ab *ab, uint32_t arm)
 {
-    size_t i = 0;
+    size_t i = ab->emulated ? ab->n_comparisons : 0;
     while (i < ab->n_comparisons &&
            (ab->comparisons[i].candidate != arm || ab->comparisons[i].baseline != ab->baseline)) {
         i++;
     }
     return i;
-}
-
-static etp_cell speedup_cell(const etp_ab *ab, const double *speedup, uint32_t arm)
-{
-    size_t at = ab->emulated ? ab->n_comparisons : against_baseline(ab, arm);
-    return at < ab->n_comparisons ? etp_cell_double(speedup[at]) : etp_cell_missing();
 }
 
 void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
@@ -30,10 +24,7 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
         {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup",
-         .title = "speedup",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
         {.key = "ceiling",
          .title = "if it took none",
          .kind = ETP_KIND_RATIO,
@@ -44,10 +35,13 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
         const etp_ab_category *c = &ab->categories[k];
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t a = ab->shown[i];
+            size_t at = against_baseline(ab, a);
             ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
                     etp_cell_z(ab->arms[a].name), etp_cell_ns(c->ns[a]),
-                    etp_cell_double(c->share[a]), speedup_cell(ab, c->speedup, a),
+                    etp_cell_double(c->share[a]),
+                    at < ab->n_comparisons ? etp_cell_gain(c->speedup[at], c->lo[at], c->hi[at])
+                                           : etp_cell_missing(),
                     ab->emulated ? etp_cell_missing() : etp_cell_double(c->ceiling[a]));
         }
     }
@@ -61,10 +55,7 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
         {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
-        {.key = "speedup",
-         .title = "speedup",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
         {.key = "t_roof_ns",
          .title = "roof",
          .kind = ETP_KIND_NS,
@@ -94,12 +85,15 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
+            size_t against = against_baseline(ab, a);
             etp_cell cells[COLUMNS] = {etp_cell_z(op->id),
                                        etp_cell_z(op->label),
                                        etp_cell_z(etp_category_name(op->category)),
                                        etp_cell_z(ab->arms[a].name),
                                        etp_cell_ns(op->ns[a]),
-                                       speedup_cell(ab, op->speedup, a)};
+                                       against < ab->n_comparisons
+                                           ? etp_cell_double(op->speedup[against])
+                                           : etp_cell_missing()};
             size_t at = BEFORE_ROOFS;
             if (ab->roofs && op->roofs) {
                 const etp_roof_place *p = &op->roofs[a];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long one operator took, as the HTML page tells it.
+// How long one operator took, as the HTML page tells it, and whether that changed.
 #ifndef ETP_SHOW_TIMES_H
 #define ETP_SHOW_TIMES_H
 
@@ -12,5 +12,11 @@ int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 // lie, and one for what was saved.
 void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *keys,
                       etp_arena *arena);
+
+// Whether an operator became faster (ETP_GOOD) or slower (ETP_BAD) beyond doubt.
+etp_severity etp_ab_row_change(const etp_ledger_row *row);
+// [n_operators] whether the operator became faster or slower beyond doubt; NULL where no times are
+// compared.
+const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison);
 
 #endif

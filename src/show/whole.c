@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole report of an answer: its sections in their order.
+#include <string.h>
+
 #include "show/report.h"
 
 // Of the answer, and of each later phase: the first one is the answer's own.
@@ -16,16 +18,25 @@ static void drawers(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_drawers(&(etp_ab_views){views, views ? n : 0}, r, arena);
 }
 
+// What was measured on what, without the model's name above it.
+static void subtitle(const etp_ab *ab, etp_report *r)
+{
+    if (ab->subject) {
+        size_t title = strlen(ab->title);
+        bool twice = strncmp(ab->subject, ab->title, title) == 0 && ab->subject[title] == ' ';
+        etp_report_subtitle(r, "%s", ab->subject + (twice ? title + 1 : 0));
+    } else if (ab->n_comparisons) {
+        etp_report_subtitle(r, "%s against %s%s", ab->arms[ab->comparisons[0].candidate].measured,
+                            ab->arms[ab->baseline].measured,
+                            ab->n_comparisons > 1 ? " and others" : "");
+    }
+}
+
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     etp_report *r = etp_report_create(arena, ab->title);
-    if (ab->n_comparisons) {
-        etp_report_subtitle(
-            r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
-            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
-            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
-    }
+    subtitle(ab, r);
     if (ab->n_phases > 0) {
         etp_ab_phase_cards(ab, r, arena);
     } else {

@@ -8,6 +8,7 @@ import math
 import pathlib
 import re
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -98,6 +99,65 @@ def one_scale(session, folder):
                                                      for i, _ in track))
     for a, b in (scales[:2], scales[2:]):
         expect(abs(a / b - 1) < 0.02, "one scale", scales)
+
+
+def judged(session, folder):
+    """A figure is green or red only where its interval says so; nothing of two arms is wider than its box."""
+    session.open(folder / "report.html")
+    document = json.loads((folder / "report.json").read_text())
+    told = session.run("""var of = function (id, column) {
+        var table = document.querySelector('#' + id + ' ~ figure.table table');
+        var at = Array.from(table.tHead.rows[0].cells).findIndex(function (th) {
+          return th.textContent.indexOf(column) === 0; });
+        return Array.from(table.tBodies[0].rows).map(function (r) {
+          var link = r.cells[0].querySelector('a'), c = r.cells[at].classList;
+          return [link ? link.hash.slice(1) : r.cells[0].textContent,
+            c.contains('good') ? 'good' : c.contains('bad') ? 'bad' : '']; }); };
+      return {operators: of('operators', 'saved'), speedups: of('operators', 'speedup'),
+        categories: of('categories', 'speedup'),
+        wide: Array.from(document.querySelectorAll('.box')).filter(function (b) {
+          return !b.closest('.graph') && b.scrollWidth > b.clientWidth + 1; }).map(function (b) {
+          return b.textContent.slice(0, 80) + ' ' + b.scrollWidth + ' in ' + b.clientWidth; })};""")
+    expect(len(document["arms"]) > 2 or not told["wide"], folder.name, "tables as wide as the page", told["wide"])
+    of = {c["category"]: c for c in document["categories"]}
+    for name, colour in told["categories"]:
+        lo, hi = of[name]["speedup_lo"][0] or 0, of[name]["speedup_hi"][0] or math.inf
+        known = of[name]["speedup"][0] is not None
+        expect(colour == ("good" if lo > 1 else "bad" if hi < 1 else "") or not known, name, lo, hi, colour)
+    rows = {r["id"]: r for ledger in document["ledgers"][:1] for r in ledger["rows"]}
+    kinds = set()
+    for name, colour in told["operators"] + told["speedups"]:
+        row = rows.get(name)
+        if row is None or row["lo_ns"] is None:
+            expect(not colour, name, "no interval", colour)
+            continue
+        clear = (row["hi_ns"] < 0 or row["lo_ns"] > 0) and row["q"] <= 0.05
+        expect(not colour or clear and colour == ("good" if row["delta_ns"] < 0 else "bad"), name, colour, row)
+        kinds.add(colour if colour or row["delta_ns"] == 0 else "unclear")
+    return kinds
+
+
+def without_recorder(session, folder):
+    """What recording costs is no step from one arm to the other: the steps lead from one recorded inference to the
+    other, and the caption has what was measured without. The subtitle does not say the title again."""
+    session.open(folder / "report.html")
+    document = json.loads((folder / "report.json").read_text())
+    told = session.run("""var c = document.querySelector('#steps-1 ~ figure.chart');
+      return {texts: Array.from(c.querySelectorAll('svg.wide text')).map(function (t) { return t.textContent; }),
+        caption: c.textContent, title: document.querySelector('h1').textContent,
+        subtitle: document.querySelector('.subtitle').textContent};""")
+    arms = {a["name"]: a for a in document["arms"]}
+    base, cand = (arms[document["comparisons"][0][k]] for k in ("baseline", "candidate"))
+    steps = [float(t.replace("\u2212", "-").replace("ms", "")) for t in told["texts"]
+             if re.fullmatch(r"[+\u2212-]?\d+\.\d{3} ms", t)]
+    expect(not any("tracer" in t for t in told["texts"]), "the tracer is a step", told["texts"])
+    around = next(r for r in document["ledgers"][0]["rows"] if r["id"] == "around")  # the runner's call of it
+    ends = [(a["traced_ns"] + around[k]) / 1e6 for a, k in ((base, "baseline_ns"), (cand, "candidate_ns"))]
+    expect(abs(steps[0] - ends[0]) < 6e-4 and abs(steps[-1] - ends[1]) < 6e-4
+           and abs(sum(steps[:-1]) - steps[-1]) < 6e-4 * len(steps), "steps of recorded inferences", steps, ends)
+    for arm in (base, cand):
+        expect(f"{arm['median_ns'] / 1e6:.3f} ms" in told["caption"], "the times without recording", told["caption"])
+    expect(told["title"] not in told["subtitle"] and "AMD EPYC" in told["subtitle"], "subtitle", told["subtitle"])
 
 
 def sorting(session):
@@ -227,6 +287,13 @@ def main():
         folder = large(tmp)
         colours(session, folder)
         one_scale(session, folder)
+        with tarfile.open(DATA / "session.tar.xz") as archive:  # 6 blocks of a real model
+            archive.extractall(tmp / "real", filter="data")
+        run(tmp, "report", tmp / "real")
+        judged(session, folder)
+        kinds = judged(session, tmp / "real")
+        without_recorder(session, tmp / "real")
+        expect(kinds >= {"good", "bad", "unclear"}, "operators that gained, lost, and neither", kinds)
         search_and_copy(session, folder)
         arrows(tmp)
         over_the_blocks(session, measured(tmp))

@@ -227,11 +227,7 @@ static void model_table(const etp_builds *b, etp_report *r, etp_arena *arena)
         {.key = "model", .title = "model", .flags = ETP_COL_CODE},
         {.key = "a_ns", .title = "A", .kind = ETP_KIND_NS},
         {.key = "b_ns", .title = "B", .kind = ETP_KIND_NS},
-        {.key = "speedup",
-         .title = "A ÷ B",
-         .kind = ETP_KIND_RATIO,
-         .decimals = 3,
-         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup", .title = "A ÷ B", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "q", .title = "q", .kind = ETP_KIND_DOUBLE},
@@ -247,8 +243,8 @@ static void model_table(const etp_builds *b, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < b->n_models; i++) {
         const etp_builds_model *m = &b->models[i];
         ETP_ROW(t, etp_cell_z(m->name), etp_cell_ns(m->ns[0]), etp_cell_ns(m->ns[1]),
-                etp_cell_double(m->estimate), etp_cell_double(m->lo), etp_cell_double(m->hi),
-                etp_cell_double(m->q),
+                etp_cell_gain(m->estimate, m->lo, m->hi), etp_cell_double(m->lo),
+                etp_cell_double(m->hi), etp_cell_double(m->q),
                 etp_cell_judged(etp_cell_z(model_words(m, arena)), severity_of(m->verdict)),
                 m->n_operators ? etp_cell_u64(m->n_changed) : etp_cell_missing(),
                 m->n_operators ? etp_cell_u64(m->n_operators) : etp_cell_missing(),
@@ -257,8 +253,8 @@ static void model_table(const etp_builds *b, etp_report *r, etp_arena *arena)
     const etp_builds_effect *e = &b->mean;
     if (b->n_models > 1 && e->paired.blocks > 0) {
         ETP_ROW(t, etp_cell_z("geometric mean"), etp_cell_missing(), etp_cell_missing(),
-                etp_cell_double(e->paired.estimate), etp_cell_double(e->paired.lo),
-                etp_cell_double(e->paired.hi), etp_cell_double(e->q),
+                etp_cell_gain(e->paired.estimate, e->paired.lo, e->paired.hi),
+                etp_cell_double(e->paired.lo), etp_cell_double(e->paired.hi), etp_cell_double(e->q),
                 etp_cell_judged(etp_cell_z(words(arena, e->verdict, e->paired.estimate, e->within,
                                                  e->paired.blocks)),
                                 severity_of(e->verdict)),
@@ -282,15 +278,8 @@ static void operator_table(const etp_builds *b, bool one_sided, etp_report *r)
         {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "a_ns", .title = "A", .kind = ETP_KIND_NS},
         {.key = "b_ns", .title = "B", .kind = ETP_KIND_NS},
-        {.key = "delta_ns",
-         .title = "B − A",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
-        {.key = "speedup",
-         .title = "A ÷ B",
-         .kind = ETP_KIND_RATIO,
-         .decimals = 3,
-         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "delta_ns", .title = "B − A", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
+        {.key = "speedup", .title = "A ÷ B", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "q", .title = "q", .kind = ETP_KIND_DOUBLE},
@@ -307,8 +296,8 @@ static void operator_table(const etp_builds *b, bool one_sided, etp_report *r)
         ETP_ROW(t, etp_cell_z(b->models[o->model].name), etp_cell_z(o->label),
                 etp_cell_ns(o->ns[0]), etp_cell_ns(o->ns[1]),
                 etp_cell_judged(etp_cell_i64(o->delta_ns), severity_of(o->verdict)),
-                etp_cell_double(o->estimate), etp_cell_double(o->lo), etp_cell_double(o->hi),
-                etp_cell_double(o->q));
+                etp_cell_judged(etp_cell_double(o->estimate), severity_of(o->verdict)),
+                etp_cell_double(o->lo), etp_cell_double(o->hi), etp_cell_double(o->q));
     }
 }
 

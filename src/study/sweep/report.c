@@ -296,7 +296,8 @@ static void cell_row(const etp_sweep *s, const uint32_t at[ETP_FACTORS], bool ph
         etp_cell_rounded_ns(x->ns.estimate),
         etp_cell_rounded_ns(x->ns.lo),
         etp_cell_rounded_ns(x->ns.hi),
-        etp_cell_double(up ? up->effect.paired.estimate : gone),
+        up ? etp_cell_gain(up->effect.paired.estimate, up->effect.paired.lo, up->effect.paired.hi)
+           : etp_cell_missing(),
         etp_cell_double(up ? up->effect.paired.lo : gone),
         etp_cell_double(up ? up->effect.paired.hi : gone),
         up ? etp_cell_judged(etp_cell_z(verdict_cell(&up->effect, arena)),
@@ -329,10 +330,7 @@ static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
         {.key = "time_ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
         {.key = "lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
-        {.key = "speedup",
-         .title = "speedup",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
         {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
         {.key = "verdict", .title = "verdict"},
@@ -460,10 +458,7 @@ static void mean_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
     static const etp_column k_columns[] = {
         {.key = "level", .title = "level"},
         {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
-        {.key = "speedup",
-         .title = "geometric mean",
-         .kind = ETP_KIND_RATIO,
-         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup", .title = "geometric mean", .kind = ETP_KIND_RATIO},
         {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
         {.key = "verdict", .title = "verdict"},
@@ -487,9 +482,10 @@ static void mean_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
         ETP_ROW(t, etp_cell_z(s->levels[m->level]), etp_cell_u64(s->threads[m->threads]),
-                etp_cell_double(m->effect.paired.estimate), etp_cell_double(m->effect.paired.lo),
-                etp_cell_double(m->effect.paired.hi), etp_cell_z(verdict_cell(&m->effect, arena)),
-                etp_cell_double(m->models_lo), etp_cell_double(m->models_hi));
+                etp_cell_gain(m->effect.paired.estimate, m->effect.paired.lo, m->effect.paired.hi),
+                etp_cell_double(m->effect.paired.lo), etp_cell_double(m->effect.paired.hi),
+                etp_cell_z(verdict_cell(&m->effect, arena)), etp_cell_double(m->models_lo),
+                etp_cell_double(m->models_hi));
     }
 }
 

@@ -131,7 +131,7 @@ static void add_operator_section(etp_report *r)
         {.key = "delta_ns",
          .title = "Δ",
          .kind = ETP_KIND_NS,
-         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD,
+         .flags = ETP_COL_SIGNED,
          .help = "sme2 minus neon"},
         {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},

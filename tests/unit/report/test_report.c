@@ -35,10 +35,7 @@ static etp_report *small_tree(etp_arena *arena)
     static const etp_column k_columns[] = {
         {.key = "name", .title = "operator", .kind = ETP_KIND_TEXT, .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
-        {.key = "delta_ns",
-         .title = "change",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
+        {.key = "delta_ns", .title = "change", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
         {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
         {.key = "bytes", .title = "weights", .kind = ETP_KIND_BYTES},
@@ -145,18 +142,15 @@ static void text_fits_narrow_terminals(void **state)
     (void)state;
     static const etp_column k_columns[] = {
         {.key = "name", .title = "name", .kind = ETP_KIND_TEXT},
-        {.key = "ns",
-         .title = "time",
-         .kind = ETP_KIND_NS,
-         .flags = ETP_COL_BAR | ETP_COL_LESS_IS_GOOD | ETP_COL_SIGNED},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR | ETP_COL_SIGNED},
         {.key = "long", .title = "a title that needs room", .flags = ETP_COL_MINOR},
     };
     etp_arena arena = {0};
     etp_report *r = etp_report_create(&arena, "t");
     etp_table *t = etp_report_table(r, "t", NULL, k_columns, 3);
-    ETP_ROW(t, etp_cell_z("a name of thirty-six columns, in all"), etp_cell_ns(-2000),
-            etp_cell_z("x"));
-    ETP_ROW(t, etp_cell_z("µ"), etp_cell_ns(1000), etp_cell_z("x"));
+    ETP_ROW(t, etp_cell_z("a name of thirty-six columns, in all"),
+            etp_cell_judged(etp_cell_ns(-2000), ETP_GOOD), etp_cell_z("x"));
+    ETP_ROW(t, etp_cell_z("µ"), etp_cell_judged(etp_cell_ns(1000), ETP_BAD), etp_cell_z("x"));
     // ASCII: the minor column and the bar are gone, the title takes two lines of eight columns, the
     // name two of the remaining thirty.
     etp_report_style narrow = {.width = 40};
