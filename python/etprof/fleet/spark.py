@@ -19,12 +19,11 @@ from etprof.fleet.sources import Source
 _BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
-def session(master: str, java: str = "") -> Any:
-    """A Spark session; one sentence when Java or a package is missing. JAVA: options of a Java on this machine."""
+def _conf(master: str, java: str = "") -> Any:
+    """How Spark is started; one sentence when Java or a package is missing. JAVA: options of a Java on this machine."""
     try:
-        import pandas  # noqa: F401  (mapInArrow asks for it)
-        import pyarrow  # noqa: F401
-        from pyspark.sql import SparkSession
+        import pyarrow  # noqa: F401  (rows come through it)
+        from pyspark import SparkConf
     except ImportError as e:
         raise errors.EnvironmentProblem(f"{e.name} is missing: pip install 'etprof[fleet]'") from e
     home = os.environ.get("JAVA_HOME")
@@ -34,20 +33,23 @@ def session(master: str, java: str = "") -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     beside = str(Path(__file__).resolve().parents[2])
-    builder = SparkSession.builder.master(master).appName("etprof fleet")
+    conf = SparkConf().setMaster(master).setAppName("etprof fleet")
     if java: # else those of spark-defaults.conf
-        builder = builder.config("spark.driver.extraJavaOptions", java)
-    found = (builder
-             .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-             .config("spark.driver.memory", os.environ.get("ETPROF_FLEET_MEMORY", "2g"))
-             .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([beside, *filter(None, [
-                 os.environ.get("PYTHONPATH")])]))
-             .config("spark.sql.session.timeZone", "UTC")
-             .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-             .config("spark.sql.parquet.compression.codec", "zstd")
-             .config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-             .config("spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-             .getOrCreate())
+        conf.set("spark.driver.extraJavaOptions", java)
+    return conf.setAll({
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": os.environ.get("ETPROF_FLEET_MEMORY", "2g"),
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join([beside, *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "spark.sql.session.timeZone": "UTC", "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    }.items())
+
+
+def session(master: str) -> Any:
+    """A Spark session, for questions."""
+    conf = _conf(master)
+    from pyspark.sql import SparkSession
+
+    found = SparkSession.builder.config(conf=conf).getOrCreate()
     found.sparkContext.setLogLevel("ERROR")
     return found
 
@@ -68,12 +70,17 @@ def _known(own: str, commit: str) -> Known:
 class Spark:
     def __init__(self, workers: int, master: str | None = None) -> None:
         self.workers = workers
-        self._spark = session(master) if master else session(f"local[{workers}]", _BRIEF)
+        conf = _conf(master) if master else _conf(f"local[{workers}]", _BRIEF)
+        from pyspark import SparkContext
+
+        self._spark = SparkContext.getOrCreate(conf)
+        self._spark.setLogLevel("ERROR")
 
     def write(self, chunks: Iterator[list[Source]], lake: Lake, staged: Path,
               known: Known) -> Iterator[tuple[list[Source], Part]]:
         """Each of CHUNKS and what became of it, in their order. A task reads a chunk and writes its files by the
-        library: rows that go through Spark to be written take several times as long."""
+        library: rows that go through Spark to be written take several times as long. What a task is told and tells is
+        a list, no DataFrame: to plan one, Java loads as much again as to start."""
         del known # a worker has one of its own
         listed = list(chunks)
         if not listed:
@@ -81,25 +88,17 @@ class Spark:
         own, keys, where = str(lake.own), list(lake.partition), str(staged)
         commit = max(lake.commits(), default="")
 
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            import pyarrow as pa
+        def work(chunk: tuple[int, list[str]]) -> tuple[int, list[str | None], dict[str, int]]:
+            number, paths = chunk
+            part = write_part(paths, _known(own, commit), where, keys, number)
+            return number, part.ids, part.rows
 
-            for batch in batches:
-                for number, paths in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist()):
-                    part = write_part(paths, _known(own, commit), where, keys, number)
-                    yield pa.RecordBatch.from_arrays(
-                        [pa.array([number], pa.int64()), pa.array([part.ids], pa.list_(pa.string())),
-                         pa.array([list(part.rows)], pa.list_(pa.string())),
-                         pa.array([list(part.rows.values())], pa.list_(pa.int64()))],
-                        names=["number", "ids", "tables", "counts"])
-
-        # A chunk is a partition: a worker holds the rows of one.
-        asked = self._spark.sparkContext.parallelize(
-            [(n, [s.path for s in chunk]) for n, chunk in enumerate(listed)], len(listed))
-        done = self._spark.createDataFrame(asked, "number long, paths array<string>").mapInArrow(
-            work, "number long, ids array<string>, tables array<string>, counts array<long>").collect()
-        for row in sorted(done, key=lambda r: r.number):
-            yield listed[row.number], Part(list(row.ids), dict(zip(row.tables, row.counts)))
+        # A worker holds the rows of one chunk at a time, and Python's own part of a task takes as long as 400 dumps:
+        # some chunks a task, and some tasks a core.
+        asked = [(n, [s.path for s in chunk]) for n, chunk in enumerate(listed)]
+        found = self._spark.parallelize(asked, min(len(asked), 4 * self._spark.defaultParallelism)).map(work).collect()
+        for number, ids, rows in sorted(found, key=lambda row: row[0]):
+            yield listed[number], Part(ids, rows)
 
     def close(self) -> None:
         self._spark.stop()
