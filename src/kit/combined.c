@@ -42,7 +42,7 @@ static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
 }
 
 // What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor; with the
-// time of measuring; with the folder.
+// time of measuring; the folder.
 static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
     const char *platform = ab->platform ? ab->platform
@@ -66,7 +66,7 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
         return etp_arena_printf(arena, "%s %s", platform,
                                 ab->measured_at ? ab->measured_at : "at an unknown time");
     default:
-        return etp_arena_printf(arena, "%s %s", platform, folder_of(ab, rule - 4, arena));
+        return folder_of(ab, rule - 4, arena);
     }
 }
 
@@ -200,9 +200,32 @@ static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp
     return hits > 1;
 }
 
+// Every run asks for the same fixes in the same order.
+static bool same_fixes(const etp_combined *c)
+{
+    const etp_ab *first = c->runs.n ? c->runs.items[0].ab : NULL;
+    for (size_t i = 1; i < c->runs.n; i++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        for (size_t f = 0; f < first->fixes.n; f++) {
+            if (ab->fixes.n != first->fixes.n ||
+                ab->fixes.items[f].kind != first->fixes.items[f].kind) {
+                return false;
+            }
+        }
+    }
+    return c->runs.n > 1 && first->fixes.n > 1;
+}
+
 // A fix that several runs ask for comes before one that a single device asks for.
 static etp_status common_fixes(etp_combined *c, etp_error *err)
 {
+    if (same_fixes(c)) {
+        const etp_ab_fixes *f = &c->runs.items[0].ab->fixes;
+        return note(c,
+                    etp_arena_printf(c->arena, "every run wants the same fixes, %s to %s",
+                                     f->items[0].id, f->items[f->n - 1].id),
+                    err);
+    }
     etp_strbuf all;
     etp_strbuf_init(&all, c->arena);
     for (size_t i = 0; i < c->runs.n; i++) {

@@ -16,11 +16,25 @@ enum {
     LONG = 40, // characters from which a text is a sentence, and takes several lines
 };
 
-static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views)
+// A column without any figure says nothing.
+static bool is_empty(const etp_table *t, size_t column)
+{
+    bool empty = column > 0;
+    for (size_t i = 0; empty && i < t->rows.n; i++) {
+        empty = t->rows.items[i].cells[column].type == ETP_CELL_MISSING;
+    }
+    return empty;
+}
+
+static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views,
+                         const bool *empty)
 {
     etp_sink_z(sink, "<thead><tr>");
     for (size_t k = 0; k < t->n_columns; k++) {
         const etp_column *col = &t->columns[k];
+        if (empty[k]) {
+            continue;
+        }
         etp_sink_z(sink, "<th scope=\"col\"");
         if (etp_column_is_number(col)) {
             etp_sink_z(sink, " class=\"n\"");
@@ -125,7 +139,12 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
 {
     etp_view views[ETP_TABLE_MAX_COLUMNS];
     double max[ETP_TABLE_MAX_COLUMNS];
+    bool empty[ETP_TABLE_MAX_COLUMNS];
+    if (t->rows.n == 0) {
+        return; // titles of nothing
+    }
     for (size_t k = 0; k < t->n_columns; k++) {
+        empty[k] = is_empty(t, k);
         views[k] = etp_view_column(t, k);
         max[k] = etp_bar_max(t, k);
     }
@@ -136,7 +155,7 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
                     t->caption.len ? "" : " class=\"unseen\"");
     etp_sink_xml(sink, t->caption.len ? t->caption : heading);
     etp_sink_z(sink, "</span></caption>\n");
-    write_header(sink, t, views);
+    write_header(sink, t, views, empty);
     bool in_totals = false;
     etp_html_links own = *links;
     etp_sink_z(sink, "<tbody>\n");
@@ -152,7 +171,9 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
         }
         etp_sink_z(sink, "<tr>");
         for (size_t k = 0; k < t->n_columns; k++) {
-            write_cell(sink, t, k, &views[k], max[k], row, &own);
+            if (!empty[k]) {
+                write_cell(sink, t, k, &views[k], max[k], row, &own);
+            }
         }
         etp_sink_z(sink, "</tr>\n");
     }

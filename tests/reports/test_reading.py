@@ -28,7 +28,14 @@ WIDE = """
     if (e.tagName !== 'PRE' && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'hidden')
       wide.push('hidden ' + e.tagName + '.' + e.className);
   });
-  return {vw: vw, page: document.documentElement.scrollWidth, wide: wide.slice(0, 5)};"""
+  var empty = [];
+  document.querySelectorAll('.box > table').forEach(function (t) {
+    if (!t.tBodies[0].rows.length) empty.push(t.caption.textContent + ' has no row');
+    Array.from(t.tHead.rows[0].cells).forEach(function (th, k) {
+      if (k && Array.from(t.querySelectorAll('tbody tr')).every(function (r) {
+        return r.cells[k].classList.contains('none'); }))
+          empty.push(t.caption.textContent + ': ' + th.textContent); }); });
+  return {vw: vw, page: document.documentElement.scrollWidth, wide: wide.slice(0, 5), empty: empty.slice(0, 5)};"""
 FOCUS = """
   var e = document.activeElement, r = e.getBoundingClientRect(), s = getComputedStyle(e), open = e.closest('.drawer');
   var before = window.was && (window.was.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
@@ -251,11 +258,12 @@ def kit_page(session, tmp, page):
 
 
 def sweep_page(session, page):
-    """The first things are the winner and the table."""
+    """The first things are the winner, the table and the picture."""
     session.open(page)
     told = session.run("""var at = function (q) { return document.querySelector(q).getBoundingClientRect().top; };
-      return [at('.card'), at('.table'), at('.note'), document.querySelector('.card .label').textContent];""")
-    expect(told[0] < told[1] < told[2], "winner, table, notes", told)
+      return [at('.card'), at('.table'), at('.chart'), at('.note'),
+        document.querySelector('.card .label').textContent];""")
+    expect(told[0] < told[1] < told[2] < told[3], "winner, table, picture, notes", told)
 
 
 def nothing_clipped(session, name, page):
@@ -265,6 +273,7 @@ def nothing_clipped(session, name, page):
         for place in ("page", "drawer"):
             told = session.run(WIDE)
             expect(told["vw"] == told["page"] == width and not told["wide"], name, place, f"clipped at {width}", told)
+            expect(not told["empty"], name, "columns without any figure", told["empty"])
             if not session.run("""var all = Array.from(document.querySelectorAll('.drawer'));
                   all.sort(function (a, b) { return b.textContent.length - a.textContent.length; });
                   if (all[0]) location.hash = all[0].id;

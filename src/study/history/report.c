@@ -323,6 +323,8 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
         etp_report_note(
             r, ETP_INFO,
             "a change needs three runs on either side: with fewer than six none is found");
+    } else if (changes == 0) {
+        etp_report_text(r, "No series changed.");
     }
     changes_table(h, r, arena);
     etp_report_section(r, 1, "series", "Series");

@@ -765,10 +765,10 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     screen(s, r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);
     cell_table(s, r, arena); // on the page the figures come first
+    pictures(s, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
     screen(s, r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);
-    pictures(s, r, arena);
     thread_map(s, r, arena);
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
