@@ -206,6 +206,34 @@ def seen_by_readers(lake):
     return {t: n for t, n in counts.items() if n}
 
 
+MANY = """import atexit, sys
+import etprof.fleet.sources as sources
+sources._MOST_SOURCES = 50
+def peak():
+    with open("/proc/self/status") as f:
+        print("peak", next(line.split()[1] for line in f if line.startswith("VmHWM:")), file=sys.stderr)
+atexit.register(peak)"""
+
+
+def check_memory(tmp):
+    """Ten times as many dumps, in chunks of one size, take the memory of few: nothing of a chunk outlives it."""
+    if not pathlib.Path("/proc/self/status").exists():
+        return
+    dump, start = (sources.DATA / "mixed_xnnpack_fp32.etdump").read_bytes(), struct.Struct("<Q")
+    began = start.pack(sources.executions("mixed_xnnpack_fp32")[0][0])
+    peak = {}
+    for n in (200, 2000):
+        place = tmp / f"many/{n}/day=2026-11-20/device=d"
+        place.mkdir(parents=True)
+        for i in range(n):
+            (place / f"{i}.etdump").write_bytes(dump.replace(began, start.pack(start.unpack(began)[0] - i)))
+        done = job(place.parents[1], "--out", tmp / f"many-{n}", "--workers", 1, "--partition", "day", before=MANY)
+        expect(f"{n:,} new" in done.stdout, n, done.stdout)
+        peak[n] = int(done.stderr.split()[-1])
+    print(f"peak memory: {peak[200]} KB of 200 dumps, {peak[2000]} of 2,000")
+    expect(peak[2000] < 1.12 * peak[200], "memory grows with the number of dumps", peak)
+
+
 def check_refused(tmp, source):
     said = job(tmp / "absent", "--out", tmp / "none", code=5).stderr
     expect("is not there" in said, "no source", said)
@@ -239,6 +267,7 @@ def main(tmp):
     else:
         check_copies(tmp)
         check_killed(tmp)
+        check_memory(tmp)
         check_refused(tmp, source)
     check_again(tmp, lake, source)
 
