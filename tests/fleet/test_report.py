@@ -69,6 +69,7 @@ def recorded(folder, base, rng):
     # A dump of a later night says nothing of fixes, and hides none.
     late = folder / f"day={make.day(2)}/device=other/build=b2"
     late.mkdir(parents=True, exist_ok=True)
+    (late / "torn.etdump").write_bytes(b"torn")
     shutil.copy(make.FIXES / "reshape_chain.etdump", late / "open.etdump")
 
 
@@ -169,7 +170,9 @@ with tempfile.TemporaryDirectory(prefix="etprof-fleet-report-") as folder:
     fleet(tmp / "nights")
     run("etprof.fleet", tmp / "nights", "--out", tmp / "lake", "--partition", "day,device")
     found = json.loads(run("etprof.fleet.report", tmp / "lake", "--format", "json", "--engine", ENGINE))
-    expect(found["rows"]["sessions"] == 180 + len(RECORDED) + 1 and found["rows"]["errors"] == 0, found["rows"])
+    expect(found["rows"]["sessions"] == 180 + len(RECORDED) + 1 and found["rows"]["errors"] == 1, found["rows"])
+    expect([(r["sources"], r["run"]) for r in found["errors"]] ==
+           [(1, f"{tmp}/nights/day={make.day(2)}/device=other/build=b2/torn.etdump")], "errors", found["errors"])
     planted = {(r["model"], r["first_bad_build"], r["last_good_build"], r["since"]) for r in found["regressions"]}
     expect(planted == {("model0", f"b{BAD_NIGHT}", f"b{BAD_NIGHT - 1}", make.day(BAD_NIGHT))}, found["regressions"])
     for r in found["regressions"]:
@@ -186,10 +189,14 @@ with tempfile.TemporaryDirectory(prefix="etprof-fleet-report-") as folder:
     else:
         said = run("etprof.fleet.report", tmp / "lake")
         expect("model0" in said.split("Speedup by")[0] and "b7" in said, said)
+        expect("device=other/build=b2/torn.etdump" in said, "which file is damaged", said)
         page = Page()
         page.feed(run("etprof.fleet.report", tmp / "lake", "--format", "html"))
         expect("model0" in page.cells and "b7" in page.cells, page.cells[:40])
         for name in ("falls", "throttled", "reshape_chain"):
             expect(name in page.cells and name in said, name, "is in the page and in the terminal", said)
         run("etprof.fleet.report", tmp / "nights", code=5)
+        for wrong in ("yesterday", "2026-9-1", "14.11.2026"):
+            run("etprof.fleet.report", tmp / "lake", "--since", wrong, code=2)
+        run("etprof.fleet.report", tmp / "lake", "-o", tmp / "none/x.html", code=5)
 finish()

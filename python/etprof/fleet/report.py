@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import html
 import json
 import math
@@ -34,7 +35,7 @@ PARTS: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
      (("device", ""), ("apart", ""), ("usual_c", "1"), ("throttled", "%"), ("lowest_clock_cap", "%"),
       ("night_to_night", "%"), ("lost", "n"))),
     ("errors", "What could not be read", "everything was read",
-     (("sources", "n"), ("kind", ""), ("status", ""), ("device", ""), ("example", ""))))
+     (("sources", "n"), ("kind", ""), ("status", ""), ("device", ""), ("example", ""), ("run", "path"))))
 
 
 def shown(value: Any, how: str) -> str:
@@ -54,8 +55,20 @@ def shown(value: Any, how: str) -> str:
     return f"{int(value):,}" if how == "n" else "".join(ch if ch.isprintable() else "?" for ch in str(value))
 
 
+def cell(value: Any, how: str) -> str:
+    """What fits: of a path its end."""
+    whole = shown(value, how)
+    return "…" + whole[-59:] if how == "path" and len(whole) > 60 else whole if how == "path" else whole[:48]
+
+
+def is_word(how: str) -> bool:
+    return how in ("", "path")
+
+
 def heading(column: str, how: str) -> str:
-    return column.removesuffix("_ns").replace("_", " ") + (" ms" if how == "ms" else "")
+    if how == "ms":
+        return f"{column[:-2].rstrip('_').replace('_', ' ')} ms".lstrip()
+    return column.replace("_", " ")
 
 
 def text(found: dict[str, Any], most: int) -> str:
@@ -68,10 +81,10 @@ def text(found: dict[str, Any], most: int) -> str:
             lines.append(f"  {none}")
             continue
         cells = [[heading(*c) for c in columns]]
-        cells += [[shown(row[name], how)[:48] for name, how in columns] for row in rows[:most]]
+        cells += [[cell(row[name], how) for name, how in columns] for row in rows[:most]]
         widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-        lines += ["  " + "  ".join(cell.rjust(w) if how else cell.ljust(w)
-                                   for cell, w, (_, how) in zip(row, widths, columns)).rstrip() for row in cells]
+        lines += ["  " + "  ".join(told.ljust(w) if is_word(how) else told.rjust(w)
+                                   for told, w, (_, how) in zip(row, widths, columns)).rstrip() for row in cells]
         if len(rows) > most:
             lines.append(f"  and {len(rows) - most:,} more (--most, --format json)")
     return "\n".join(lines) + "\n"
@@ -93,8 +106,9 @@ def page(found: dict[str, Any], most: int) -> str:
         if not rows:
             out.append(f"<p>{html.escape(none)}</p>")
             continue
-        head = "".join(f"<th{' class=n' if how else ''}>{html.escape(heading(name, how))}" for name, how in columns)
-        body = "".join("<tr>" + "".join(f"<td{' class=n' if how else ''}>{html.escape(shown(row[name], how))}"
+        head = "".join(f"<th{'' if is_word(how) else ' class=n'}>{html.escape(heading(name, how))}"
+                       for name, how in columns)
+        body = "".join("<tr>" + "".join(f"<td{'' if is_word(how) else ' class=n'}>{html.escape(shown(row[name], how))}"
                                         for name, how in columns) for row in rows[:most])
         out.append(f"<table><tr>{head}{body}</table>")
         if len(rows) > most:
@@ -133,27 +147,42 @@ def answers(lake: str, engine: str, since: str) -> dict[str, Any]:
     return questions.everything(lambda q: list(duck.rows(connection, q)), since)
 
 
+def day(text: str) -> str:
+    """Days are compared as text: another form of one would choose nothing, or everything."""
+    try:
+        if not text or datetime.datetime.strptime(text, "%Y-%m-%d").strftime("%Y-%m-%d") == text:
+            return text
+    except ValueError:
+        pass
+    raise errors.UsageError(f"--since {text}: a day is written as 2026-11-14")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m etprof.fleet.report", description="What all devices and nights "
                                      "of a lake say (docs/fleet.md).")
     parser.add_argument("lake", metavar="LAKE")
     parser.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
-    parser.add_argument("--since", metavar="DAY", default="", help="regressions that began on this day or later")
+    parser.add_argument("--since", metavar="DAY", default="",
+                        help="regressions that began on this day (2026-11-14) or later")
     parser.add_argument("--format", choices=("text", "html", "json"), default="text")
     parser.add_argument("--most", metavar="N", type=int, default=20, help="rows of each part; default 20")
     parser.add_argument("-o", "--output", metavar="FILE")
     asked = parser.parse_args()
     try:
-        found = answers(asked.lake, asked.engine, asked.since)
+        found = answers(asked.lake, asked.engine, day(asked.since))
     except errors.EtprofError as problem:
         print(f"etprof fleet: {problem}", file=sys.stderr)
         return problem.exit_code
     written = {"text": lambda: text(found, asked.most), "html": lambda: page(found, asked.most),
                "json": lambda: json.dumps(plain(found), indent=1, allow_nan=False) + "\n"}[asked.format]()
-    if asked.output:
-        Path(asked.output).write_text(written, encoding="utf-8")
-    else:
+    if not asked.output:
         sys.stdout.write(written)
+        return 0
+    try:
+        Path(asked.output).write_text(written, encoding="utf-8")
+    except OSError as problem:
+        print(f"etprof fleet: cannot write {asked.output}: {problem.strerror}", file=sys.stderr)
+        return errors.EnvironmentProblem.exit_code
     return 0
 
 

@@ -28,8 +28,9 @@ def _conf(master: str, java: str = "") -> Any:
         raise errors.EnvironmentProblem(f"{e.name} is missing: pip install 'etprof[fleet]'") from e
     home = os.environ.get("JAVA_HOME")
     if not (os.access(os.path.join(home, "bin/java"), os.X_OK) if home else shutil.which("java")):
-        raise errors.EnvironmentProblem("Spark needs Java 17 or newer, and there is no java here: install it with "
-                                        "'apt-get install default-jre-headless', or take --engine duckdb")
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "there is no java here"
+        raise errors.EnvironmentProblem(f"Spark needs Java 17 or newer, and {where}: install it with 'apt-get install "
+                                        "default-jre-headless', or take --engine duckdb")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     beside = str(Path(__file__).resolve().parents[2])
