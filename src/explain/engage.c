@@ -341,16 +341,22 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
     uint64_t sure = out->sure = c->sampled ? c->sampled->sure : 0;
     uint64_t on = out->on = c->sampled ? count_on(c->sampled, c->classes) : 0;
     bool pooled = sure < ETP_ENGAGE_SAMPLES && c->pool;
+    const etp_kernel_op *from = pooled ? c->pool : c->sampled;
     if (pooled) {
         sure = c->pool->sure;
         on = count_on(c->pool, c->classes);
     }
+    uint64_t unknown = from ? from->sure_of[ETP_CODE_UNKNOWN] : 0;
     out->seen = sure;
     if (sure < ETP_ENGAGE_SAMPLES) {
         out->reason = out->reason == ETP_REASON_SAME_NAMES ? ETP_REASON_FEW_SAMPLES : out->reason;
         return;
     }
     bool most = on * 2 >= sure, hardly = on * 20 <= sure;
+    if (!most && unknown * 20 > sure) { // it could have been either
+        out->reason = out->reason == ETP_REASON_SAME_NAMES ? ETP_REASON_UNKNOWN_CODE : out->reason;
+        return;
+    }
     bool named = out->state == ETP_ENGAGED;
     if (named && hardly) {
         *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN,

@@ -78,6 +78,8 @@ typedef enum etp_feature { // what the level adds
     X(UNSIGNED_INT8, "unsigned_int8", "quint8: no VNNI kernel exists, int8 has one")             \
     X(FEW_SAMPLES, "few_samples",                                                                \
       "one name for the kernels of every level, and too few samples inside it")                  \
+    X(UNKNOWN_CODE, "unknown_code",                                                              \
+      "one name for the kernels of every level, and the code sampled inside it is not known")    \
     X(PART_OF_TIME, "part_of_time",                                                              \
       "sampled: part of its time is in code without the feature, such as packing")               \
     X(DISAGREE, "disagree",                                                                      \

@@ -48,6 +48,10 @@ static etp_status open_table(table *t, etp_str text, const char *const *names, s
 {
     *t = (table){.n = n};
     bool more = false;
+    if (text.len && text.ptr[text.len - 1] != '\n') {
+        return etp_fail_at(err, ETP_CORRUPT, text.len,
+                           "%s: the last line has no end (the file is cut off)", what);
+    }
     etp_csv_open(&t->reader, text, ',', arena);
     ETP_TRY(etp_csv_next(&t->reader, &t->row, &more, err));
     for (size_t i = 0; i < n; i++) {

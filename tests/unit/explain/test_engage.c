@@ -212,8 +212,46 @@ static void every_reason(void **state)
         seen[e.reason] = true;
     }
     for (int r = 0; r < ETP_REASON_COUNT; r++) {
-        if (!seen[r]) {
+        if (!seen[r] && r != ETP_REASON_UNKNOWN_CODE) { // below
             fail_msg("no case for %s", etp_reason_id((etp_reason)r));
+        }
+    }
+}
+
+// Samples in code that nobody knows may be the feature's: more than one of 20 of them, and only
+// what they cannot change is said.
+static void unknown_code_decides_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t on, unknown; // of 20
+        etp_engagement state;
+        etp_reason reason;
+    } k_unknown[] = {
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 0,  1,  OFF,   R(OTHER_KERNEL)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 0,  2,  MAYBE, R(UNKNOWN_CODE)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 9,  2,  MAYBE, R(UNKNOWN_CODE)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", 10, 10, ON,    R(NONE)        },
+        {"Convolution (NHWC, PF32) IGEMM #1",            0,  20, ON,    R(NONE)        }, // its name
+    };
+    for (size_t i = 0; i < sizeof k_unknown / sizeof *k_unknown; i++) {
+        etp_profile_row row = {.name = etp_str_from(k_unknown[i].name), .kind = ETP_ROW_OPERATOR};
+        etp_op_parse(row.name, &row.parsed);
+        etp_kernel_op sampled = {.sure = 20};
+        sampled.sure_of[ETP_CODE_SME2] = k_unknown[i].on;
+        sampled.sure_of[ETP_CODE_UNKNOWN] = k_unknown[i].unknown;
+        sampled.sure_of[ETP_CODE_NEON] = 20 - k_unknown[i].on - k_unknown[i].unknown;
+        etp_engage_case e = {.row = &row,
+                             .feature = SME,
+                             .any_delegate = true,
+                             .sampled = &sampled,
+                             .classes = 1u << ETP_CODE_SME2};
+        etp_engage out;
+        etp_engage_judge(&e, &out);
+        if (out.state != k_unknown[i].state || out.reason != k_unknown[i].reason) {
+            fail_msg("%zu: state %d, reason %s", i, (int)out.state,
+                     out.reason ? etp_reason_id(out.reason) : "none");
         }
     }
 }
@@ -278,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reason),
+        cmocka_unit_test(unknown_code_decides_nothing),
         cmocka_unit_test(equal_kernels_are_joined),
         cmocka_unit_test(other_work_is_not_asked),
     };

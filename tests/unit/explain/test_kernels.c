@@ -280,6 +280,8 @@ static void broken_files_are_errors(void **state)
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,zz,none,,\n",
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,abc\n",
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,xy\n",
+        "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,c3", // cut
+                                                                                              // off
     };
     etp_arena arena = {0};
     etp_kernels k;
