@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "report/text.h"
 
-enum { BAR_MOST = 24, BAR_LEAST = 6, INDENT = 2 };
+enum { BAR_MOST = 24, BAR_LEAST = 6, INDENT = 2, MOST_LINES = 30, MOST_LINES_AT = 80 };
 
 typedef struct headline {
     etp_str words, parts[ETP_SCREEN_PARTS];
@@ -231,9 +231,9 @@ static void write_headlines(etp_text *o, const etp_screen *s)
     }
 }
 
-static void write_remarks(etp_text *o, const etp_screen *s)
+static void write_remarks(etp_text *o, const etp_screen *s, size_t most)
 {
-    for (size_t i = 0; i < s->remarks.n; i++) {
+    for (size_t i = 0; i < s->remarks.n && i < most; i++) {
         const word *w = &s->remarks.items[i];
         const char *sgr = k_etp_sgr_severity[w->severity];
         etp_sink_repeat(o->sink, ' ', INDENT);
@@ -369,7 +369,7 @@ static void write_command(etp_text *o, etp_str s, size_t indent)
     etp_sink_char(o->sink, '\n');
 }
 
-static void write_steps(etp_text *o, const etp_screen *s)
+static void write_steps(etp_text *o, const etp_screen *s, size_t most)
 {
     if (s->steps.n == 0) {
         return;
@@ -383,7 +383,7 @@ static void write_steps(etp_text *o, const etp_screen *s)
     in_colour(o, "1", s->steps_title);
     etp_sink_char(o->sink, '\n');
     size_t left = INDENT + id + 2, at = left + gain + 2;
-    for (size_t i = 0; i < s->steps.n; i++) {
+    for (size_t i = 0; i < s->steps.n && i < most; i++) {
         const step *t = &s->steps.items[i];
         etp_sink_repeat(o->sink, ' ', INDENT);
         etp_text_sgr(o, "1");
@@ -442,6 +442,68 @@ static void write_marks(etp_text *o, const etp_screen *s, size_t left)
     }
 }
 
+// How much of what may be many is shown.
+typedef struct room {
+    size_t steps, remarks;
+} room;
+
+static void write_all(etp_text *o, const etp_screen *s, room most)
+{
+    size_t left = s->marks.n ? etp_width(s->marks.items[0].title) : 0;
+    for (size_t i = 0; i < s->more.n; i++) {
+        left = larger(left, etp_width(s->more.items[i].title));
+    }
+    left += 3;
+    etp_text_wrap(o, s->title, 0, INDENT);
+    etp_sink_char(o->sink, '\n');
+    write_headlines(o, s);
+    write_remarks(o, s, most.remarks);
+    if (most.remarks < s->remarks.n) {
+        etp_sink_printf(o->sink, "  and %zu more: --full\n", s->remarks.n - most.remarks);
+    }
+    write_grid(o, s);
+    write_steps(o, s, most.steps);
+    write_marks(o, s, left);
+    for (size_t i = 0; i < s->more.n; i++) {
+        etp_text_sgr(o, "1");
+        etp_text_cell(o, s->more.items[i].title, left, false);
+        etp_text_plain(o, "1");
+        if (s->more.items[i].command) {
+            write_command(o, s->more.items[i].text, left);
+        } else {
+            etp_text_wrap(o, s->more.items[i].text, left, left);
+        }
+    }
+}
+
+static size_t lines_of(etp_str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        n += text.ptr[i] == '\n';
+    }
+    return n;
+}
+
+// Where warnings take the place, steps give way, then the later warnings: --full has all. O writes
+// to PAGE; what is shown is the same at every width.
+static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
+{
+    room most = {s->steps.n, s->remarks.n};
+    o.width = MOST_LINES_AT;
+    o.unicode = true;
+    for (bool fits = s->remarks.n == 0; !fits && (most.steps > 1 || most.remarks > 1);) {
+        page->len = 0;
+        write_all(&o, s, most);
+        fits = lines_of(etp_strbuf_str(page)) <= MOST_LINES;
+        if (!fits) {
+            size_t *less = most.steps > 1 ? &most.steps : &most.remarks;
+            (*less)--;
+        }
+    }
+    return most;
+}
+
 etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, etp_sink *sink,
                             etp_error *err)
 {
@@ -453,34 +515,19 @@ etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, 
     etp_arena arena;
     etp_arena_init(&arena, s->arena->alloc);
     int width = style->width ? style->width : 80;
-    etp_text o = {.sink = sink,
+    etp_strbuf page;
+    etp_strbuf_init(&page, &arena);
+    etp_sink to_page = etp_sink_strbuf(&page);
+    etp_text o = {.sink = &to_page,
                   .width = (size_t)(width < 40 ? 40 : width),
                   .color = style->color,
                   .unicode = style->unicode};
     etp_strbuf_init(&o.scratch, &arena);
-    size_t left = s->marks.n ? etp_width(s->marks.items[0].title) : 0;
-    for (size_t i = 0; i < s->more.n; i++) {
-        left = larger(left, etp_width(s->more.items[i].title));
-    }
-    left += 3;
-    etp_text_wrap(&o, s->title, 0, INDENT);
-    etp_sink_char(sink, '\n');
-    write_headlines(&o, s);
-    write_remarks(&o, s);
-    write_grid(&o, s);
-    write_steps(&o, s);
-    write_marks(&o, s, left);
-    for (size_t i = 0; i < s->more.n; i++) {
-        etp_text_sgr(&o, "1");
-        etp_text_cell(&o, s->more.items[i].title, left, false);
-        etp_text_plain(&o, "1");
-        if (s->more.items[i].command) {
-            write_command(&o, s->more.items[i].text, left);
-        } else {
-            etp_text_wrap(&o, s->more.items[i].text, left, left);
-        }
-    }
-    bool failed = o.scratch.failed;
+    room most = room_of(o, s, &page);
+    page.len = 0;
+    write_all(&o, s, most);
+    etp_sink_write(sink, etp_strbuf_str(&page));
+    bool failed = o.scratch.failed || page.failed;
     etp_arena_dispose(&arena);
     return failed ? etp_fail_nomem(err, "screen") : etp_sink_check(sink, err, "the answer");
 }

@@ -14,6 +14,7 @@ import shlex
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import termios
 
@@ -275,6 +276,18 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
     expect("AVX2, 2 threads" in text.split("Trust")[1] and "arm clean" not in text, "threads", "two arms of one name",
            text)
     os.chdir(TREE)
+
+with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: warnings take the place of steps
+    with tarfile.open(DATA / "session.tar.xz") as archive:
+        archive.extractall(tmp, filter="data")
+    for torn in ("linux_avx2/*_b3.etdump", "linux_vnni/*_b2.etdump", "linux_vnni/*.code", "program/*.pte"):
+        for path in pathlib.Path(tmp).glob(torn):
+            os.truncate(path, 300)
+    text = look("torn", "analyze", tmp)
+    told = re.findall(r"^  F\d+ (program|trace|samples of linux_vnni) not used: ", re.sub(r":\n", ": ", text), re.M)
+    expect(told == ["program", "trace", "samples of linux_vnni"][:len(told)] and told, "torn", "warnings", text)
+    expect(len(told) == 3 or f"\n  and {3 - len(told)} more: --full\n" in text, "torn", "the others", text)
+    expect(len(re.findall(r"^  N\d ", text, re.M)) == 1, "torn", "steps", text)
 
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
