@@ -6,6 +6,7 @@ usage: history.py ETPROF FAKE_RUNNER"""
 import csv
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -97,4 +98,13 @@ with tempfile.TemporaryDirectory() as name:
            wrong)
     coarse = history(tmp, "nightly", "--min-change", "20%", "--format", "json")
     expect(all(s["changes"] == [] for s in json.loads(coarse.stdout)["series"]), "--min-change 20% changes nothing")
+    # Two changes: the newest comes first, in figures without exponents, on days as people write them.
+    days = [f"2026-01-{day + 1:02d}T06:00:00Z,{(1000000, 1200000, 900000)[day // 6] + day % 3 * 1000}"
+            for day in range(18)]
+    (tmp / "days.csv").write_text("\n".join(["time,cycles", *days]) + "\n")
+    shown = history(tmp, "days.csv").stdout
+    first = shown.split("Changes")[0]
+    expect("25.0 % less  cycles since 2026-01-13 06:00\n901000, 1201000 before" in first and "20.0 %" not in first,
+           shown)
+    expect(re.search(r"\d[eE][+-]?\d|T06", shown) is None, "exponents, or days for programs", shown)
 finish()

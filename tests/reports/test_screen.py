@@ -280,6 +280,10 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
 with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: warnings take the place of steps
     with tarfile.open(DATA / "session.tar.xz") as archive:
         archive.extractall(tmp, filter="data")
+    text = run("kernels", tmp, width=200)[0]  # C++ names as people write them, a row for each function
+    named = re.findall(r"^linux_vnni +(\S+::\S+) ", text, re.M)
+    expect("torch::executor::repeat_tensor" in named and len(named) == len(set(named)) and "_ZN" not in text,
+           "kernels", "names", named, text[-600:])
     for torn in ("linux_avx2/*_b3.etdump", "linux_vnni/*_b2.etdump", "linux_vnni/*.code", "program/*.pte"):
         for path in pathlib.Path(tmp).glob(torn):
             os.truncate(path, 300)

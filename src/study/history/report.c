@@ -99,9 +99,22 @@ static const char *figure(const etp_history_series *s, double v, etp_arena *aren
         return etp_arena_printf(arena, "%.2f×", v);
     }
     if (isfinite(v)) {
-        (void)(is_time(s) ? etp_format_ns(v, text) : etp_format_ratio(v, text));
+        (void)(is_time(s) ? etp_format_ns(v, text) : etp_format_digits(v, 5, text));
     }
     return etp_arena_printf(arena, "%s", text);
+}
+
+// "2026-01-07 06:00" of "2026-01-07T06:00:00Z"; other texts as they are.
+static etp_str shown_time(etp_str time, etp_arena *arena)
+{
+    static const char k_form[] = "0000-00-00T00:00";
+    bool fits = time.len >= sizeof k_form - 1;
+    for (size_t i = 0; fits && i < sizeof k_form - 1; i++) {
+        fits =
+            k_form[i] == '0' ? time.ptr[i] >= '0' && time.ptr[i] <= '9' : time.ptr[i] == k_form[i];
+    }
+    const char *text = fits ? etp_arena_printf(arena, "%.10s %.5s", time.ptr, time.ptr + 11) : NULL;
+    return text ? etp_str_from(text) : time;
 }
 
 // ---- first screen ----
@@ -135,8 +148,9 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
 {
     const etp_history_change *c = x->change;
     const char *words = change_words(c, arena);
-    const char *label = etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(x->series->name),
-                                         ETP_STR_ARG(h->runs.items[c->run].time));
+    const char *label =
+        etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(x->series->name),
+                         ETP_STR_ARG(shown_time(h->runs.items[c->run].time, arena)));
     const char *from = figure(x->series, c->before, arena),
                *to = figure(x->series, c->after, arena);
     const char *detail =
@@ -265,8 +279,8 @@ static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
                 const etp_history_change *c = &s->changes[k];
                 if (c->run == run) {
                     ETP_ROW(
-                        t, etp_cell_str(h->runs.items[run].time), etp_cell_str(s->name),
-                        etp_cell_z(figure(s, c->before, arena)),
+                        t, etp_cell_str(shown_time(h->runs.items[run].time, arena)),
+                        etp_cell_str(s->name), etp_cell_z(figure(s, c->before, arena)),
                         etp_cell_z(figure(s, c->after, arena)),
                         etp_cell_judged(etp_cell_double(c->after / c->before - 1), judgement(s, c)),
                         etp_cell_double(c->p),
@@ -312,21 +326,21 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
         changes += h->series.items[i].n_changes;
     }
     etp_report_subtitle(r, "%zu run%s, %.*s to %.*s", h->runs.n, h->runs.n == 1 ? "" : "s",
-                        ETP_STR_ARG(h->runs.items[0].time),
-                        ETP_STR_ARG(h->runs.items[h->runs.n - 1].time));
+                        ETP_STR_ARG(shown_time(h->runs.items[0].time, arena)),
+                        ETP_STR_ARG(shown_time(h->runs.items[h->runs.n - 1].time, arena)));
     change_cards(h, r, arena);
     etp_report_fact(r, "changes", "%zu in %zu series (at least %s %%, p ≤ %s, E-divisive)", changes,
                     h->series.n, ETP_DIGITS(100 * h->min_change, 6),
                     ETP_DIGITS(ETP_HISTORY_MAX_P, 6));
-    etp_report_section(r, 1, "changes", "Changes");
     if (h->runs.n < 6) {
         etp_report_note(
             r, ETP_INFO,
             "a change needs three runs on either side: with fewer than six none is found");
-    } else if (changes == 0) {
-        etp_report_text(r, "No series changed.");
     }
-    changes_table(h, r, arena);
+    if (changes > 0) {
+        etp_report_section(r, 1, "changes", "Changes");
+        changes_table(h, r, arena);
+    }
     etp_report_section(r, 1, "series", "Series");
     series_table(h, r, arena);
     for (size_t i = 0; i < h->series.n && i < 12; i++) {
