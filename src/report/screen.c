@@ -53,6 +53,7 @@ struct etp_screen {
         size_t n, cap;
     } steps;
     words remarks, marks, more;
+    size_t kept; // of the remarks, whatever room there is
 };
 
 // ---- what it holds ----
@@ -106,6 +107,13 @@ void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text)
 {
     if (s) {
         add_word(s, &s->remarks, NULL, severity, text, false);
+    }
+}
+
+void etp_screen_keep_remarks(etp_screen *s)
+{
+    if (s) {
+        s->kept = s->remarks.n;
     }
 }
 
@@ -492,7 +500,7 @@ static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
     room most = {s->steps.n, s->remarks.n};
     o.width = MOST_LINES_AT;
     o.unicode = true;
-    for (bool fits = s->remarks.n == 0; !fits && (most.steps > 1 || most.remarks > 1);) {
+    for (bool fits = s->remarks.n == 0; !fits && (most.steps > 1 || most.remarks > s->kept);) {
         page->len = 0;
         write_all(&o, s, most);
         fits = lines_of(etp_strbuf_str(page)) <= MOST_LINES;

@@ -22,6 +22,8 @@ void etp_screen_headline(etp_screen *s, etp_severity severity, const char *words
                          const char *const parts[ETP_SCREEN_PARTS]);
 // A sentence below the headlines.
 void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text);
+// The remarks so far stay, however many lines there are; later ones may give way (--full has them).
+void etp_screen_keep_remarks(etp_screen *s);
 
 // Rows of figures with a bar. COLUMNS are the figures' titles.
 // "Where it came from, ms", the unit on the next line where that leaves too little room.

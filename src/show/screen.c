@@ -547,33 +547,40 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
-// What would make a reader doubt and has no mark.
+// Findings of the KINDS, or the bad ones, as far as there is room: one of a kind is enough.
+static void remarks(const etp_ab *ab, const etp_finding_kind *kinds, size_t n_kinds, size_t *n,
+                    etp_screen *s, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->judged.findings.n && *n < SHOWN_WARNINGS; i++) {
+        const etp_ab_finding *f = &ab->judged.findings.items[i];
+        bool bad = f->severity == ETP_SEVERITY_BAD, told = n_kinds == 0 && bad;
+        for (size_t k = 0; k < n_kinds; k++) {
+            told = told || (!bad && f->kind == kinds[k]);
+        }
+        for (size_t k = 0; k < i; k++) {
+            told = told && ab->judged.findings.items[k].kind != f->kind;
+        }
+        if (told) {
+            etp_screen_remark(s, etp_ab_severity_of(f->severity),
+                              etp_arena_printf(arena, "%s %s", f->id, f->text));
+            (*n)++;
+        }
+    }
+}
+
+// What would make a reader doubt and has no mark. Figures that are false, and kernels that are not
+// ExecuTorch's, are said whatever else there is.
 static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
+    static const etp_finding_kind k_whose[] = {ETP_FINDING_KERNELS_OURS, ETP_FINDING_KERNELS_LIB};
     static const etp_finding_kind k_kinds[] = {
         ETP_FINDING_LOST,           ETP_FINDING_ARM_FAILS,      ETP_FINDING_MISNAMED,
         ETP_FINDING_RESIDENT,       ETP_FINDING_PROGRAM_UNUSED, ETP_FINDING_TRACE_UNUSED,
         ETP_FINDING_OUTPUTS_UNREAD, ETP_FINDING_OUTPUTS_NAN,    ETP_FINDING_NO_EXECUTION,
-        ETP_FINDING_SAMPLES_UNUSED, ETP_FINDING_KERNELS_OURS,   ETP_FINDING_KERNELS_LIB,
+        ETP_FINDING_SAMPLES_UNUSED,
     };
     size_t n = 0;
-    for (int bad = 1; bad >= 0; bad--) { // the worst first
-        for (size_t i = 0; i < ab->judged.findings.n && n < SHOWN_WARNINGS; i++) {
-            const etp_ab_finding *f = &ab->judged.findings.items[i];
-            bool told = f->severity == ETP_SEVERITY_BAD;
-            for (size_t k = 0; k < sizeof k_kinds / sizeof *k_kinds; k++) {
-                told = told || f->kind == k_kinds[k];
-            }
-            for (size_t k = 0; k < i; k++) { // one of a kind is enough
-                told = told && ab->judged.findings.items[k].kind != f->kind;
-            }
-            if (told && (f->severity == ETP_SEVERITY_BAD) == bad) {
-                etp_screen_remark(s, etp_ab_severity_of(f->severity),
-                                  etp_arena_printf(arena, "%s %s", f->id, f->text));
-                n++;
-            }
-        }
-    }
+    remarks(ab, NULL, 0, &n, s, arena);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
         const etp_proof_line *why = NULL;
@@ -584,6 +591,9 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             etp_screen_remark(s, ETP_BAD, etp_arena_printf(arena, "%s: %s", a->name, why->text));
         }
     }
+    remarks(ab, k_whose, sizeof k_whose / sizeof *k_whose, &n, s, arena);
+    etp_screen_keep_remarks(s);
+    remarks(ab, k_kinds, sizeof k_kinds / sizeof *k_kinds, &n, s, arena);
 }
 
 static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
