@@ -53,6 +53,27 @@ static void check_step(const etp_json_object *o, const void *object, const void 
     }
 }
 
+// Names of files and --phase leave out what is no part of a word: "step 1 @2" and "step 12" would
+// be one there.
+static bool same_word(etp_str a, etp_str b)
+{
+    static const char k_left_out[] = " @_";
+    size_t i = 0, k = 0;
+    for (;;) {
+        while (i < a.len && strchr(k_left_out, a.ptr[i])) {
+            i++;
+        }
+        while (k < b.len && strchr(k_left_out, b.ptr[k])) {
+            k++;
+        }
+        if (i == a.len || k == b.len || a.ptr[i] != b.ptr[k]) {
+            return i == a.len && k == b.len;
+        }
+        i++;
+        k++;
+    }
+}
+
 static void check_phase(const etp_json_object *o, const void *object, const void *root)
 {
     const etp_script_phase *phase = object;
@@ -61,8 +82,10 @@ static void check_phase(const etp_json_object *o, const void *object, const void
         etp_json_reject(o, "name", "a name of 1 to 100 bytes");
     }
     size_t own = (size_t)(phase - script->phases.items);
-    if (etp_script_find(script, phase->name, own) < own) {
-        etp_json_reject(o, "name", "a name of its own");
+    for (size_t i = 0; i < own; i++) {
+        if (same_word(script->phases.items[i].name, phase->name)) {
+            etp_json_reject(o, "name", "a name of its own, whatever its blanks, '@' and '_'");
+        }
     }
     if (phase->after.len > 0 && etp_script_find(script, phase->after, own) == own) {
         etp_json_reject(o, "after", "the name of a phase before this one");

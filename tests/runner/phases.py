@@ -4,6 +4,7 @@
 
 Counts and sums come from the options and from the files themselves, read here without etprof."""
 import csv
+import glob
 import json
 import os
 import pathlib
@@ -209,6 +210,63 @@ def check_no_cache(tmp):
     refused("prefill of at most 63 tokens", "--prefill", "8", "--decode", "1", model=model)
 
 
+def check_places(tmp):
+    """A place of a text has the same token however it is fed: the logits after 17 tokens of one call are those of the
+    17th alone after 16. A prompt's chunk that is a prompt, too, is one phase."""
+    out = os.path.join(tmp, "places")
+    done = run("ab", DECODER, "--prefill", "17,63,64", "--decode", "1", "--depth", "16", "--blocks", "2", "--warmup",
+               "1", "--iterations", "2", "--seed", "5", "--no-trace", "--no-kernels", "--out", out)
+    expect(done.returncode in (0, 3), "ab", "measures", done.stderr[-500:])
+    with open(os.path.join(out, "manifest.json")) as f:
+        names = [p["name"] for p in json.load(f)["plan"]["phases"]]
+    expect(names == ["prefill 17", "prefill 63", "prefill 1 @63", "decode @16"], "phases", names)
+    logits = {}
+    for path in glob.glob(os.path.join(out, "*", "outputs", "output-0.bin")):
+        with open(path, "rb") as f:
+            logits[os.path.basename(os.path.dirname(os.path.dirname(path)))] = struct.unpack("<64f", f.read())
+    for arm, whole in logits.items():
+        if arm.endswith("_prefill17"):
+            alone = logits[arm.replace("_prefill17", "_decode16")]
+            expect(max(abs(a - b) for a, b in zip(whole, alone)) < 1e-4 and max(map(abs, whole)) > 0.1, arm,
+                   "the same token at place 16", whole[:4], alone[:4])
+    expect(len(logits) >= 8, "outputs of every arm", sorted(logits))
+
+
+def check_static(tmp):
+    """The decoder as if exported for calls of 63 tokens alone: the first input's shape_dynamism becomes static. By
+    ExecuTorch's schema: Program.execution_plan is field 1, ExecutionPlan.values 2 and inputs 3, EValue.val 1,
+    Tensor.shape_dynamism 8."""
+    with open(DECODER, "rb") as f:
+        program = bytearray(f.read())
+
+    def number(at):
+        return struct.unpack_from("<I", program, at)[0]
+
+    def field(table, index):
+        vtable = table - struct.unpack_from("<i", program, table)[0]
+        at = struct.unpack_from("<H", program, vtable + 4 + 2 * index)[0]
+        return table + at if at else None
+
+    def follow(at):
+        return at + number(at)
+
+    def item(vector, index):
+        return vector + 4 + 4 * index
+
+    plan = follow(item(follow(field(follow(0), 1)), 0))
+    first = number(item(follow(field(plan, 3)), 0))
+    tensor = follow(field(follow(item(follow(field(plan, 2)), first)), 1))
+    expect(program[field(tensor, 8)] == 1, "the decoder's tokens", "have a bound")
+    program[field(tensor, 8)] = 0
+    model = os.path.join(tmp, "static.pte")
+    with open(model, "wb") as f:
+        f.write(program)
+    said = "method forward takes 63 tokens a call, no fewer and no more (static shape)"
+    refused(said + ": it cannot take one token after another", "--decode", "1", model=model)
+    refused(said + ": it cannot take one token after another", "--decode", "63", model=model)
+    refused(said + ": give a multiple of that", "--prefill", "8", model=model)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         out = measure(tmp)
@@ -223,6 +281,8 @@ def main():
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
         check_no_cache(tmp)
+        check_static(tmp)
+        check_places(tmp)
         check_kernels_ours(tmp)
         check_advice(tmp)
         check_sweep(tmp)

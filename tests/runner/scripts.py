@@ -190,6 +190,8 @@ def check_bad_scripts(tmp):
                                                                        for p in s["phases"]])
     bad("phases[1].after is not the name of a phase before", lambda s: s["phases"][1].update(after="next steps"))
     bad("phases[1].name is not a name of its own", lambda s: s["phases"][1].update(name="encode"))
+    bad("phases[2].name is not a name of its own, whatever its blanks", lambda s: (
+        s["phases"][1].update(name="step 1 @2"), s["phases"][2].update(name="step_12", after="step 1 @2")))
     bad("phases[0].steps is not a list of calls of one method", lambda s: s["phases"][0]["steps"].append(
         {"method": "step", "inputs": []}))
     bad("there is no method \"jump\"", lambda s: s["phases"][0]["steps"][0].update(method="jump"))
