@@ -8,6 +8,7 @@ Kinds of nights, each with the same regressions planted:
   tails    noise is Student's t with 3 degrees of freedom, of the same scale
   gaps     a fifth of the nights of each device and model is missing
   wanders  each model on each device goes up and down by a walk of 0.3 % a night
+  grows    each model gets slower by 0.3 to 0.6 % each night, on all devices alike: no build's regression
 
 usage: bench/fleet/alarms.py [--models N --devices N --nights N --seeds A,B,... --kinds plain,...]"""
 import argparse
@@ -22,7 +23,7 @@ sys.path[:0] = [str(ROOT / "bench/fleet"), str(ROOT / "python")]
 import make
 from etprof.fleet import questions
 
-KINDS = ("plain", "shocks", "tails", "gaps", "wanders")
+KINDS = ("plain", "shocks", "tails", "gaps", "wanders", "grows")
 
 
 def students_t(rng, freedom):
@@ -34,6 +35,7 @@ def times(asked, kind, devices, models, rng):
     hot = {(d["name"], n): rng.uniform(0.03, 0.15) for d in devices for n in range(asked.nights)
            if kind == "shocks" and rng.random() < 0.1}
     walks = collections.Counter()
+    growth = [rng.uniform(0.003, 0.006) if kind == "grows" else 0 for _ in models]
     quiet = [dict(d, noise=0.0) for d in devices] if kind == "tails" else devices
     for m, d, night, factor in make.factors(asked, quiet, models, rng):
         model, name = models[m]["name"], d["name"]
@@ -44,6 +46,7 @@ def times(asked, kind, devices, models, rng):
         if kind == "wanders":
             walks[model, name] += rng.gauss(0, 0.003)
             factor *= math.exp(walks[model, name])
+        factor *= math.exp(growth[m] * night)
         factor *= math.exp(rng.gauss(0, 0.005)) # what the executions of one dump scatter by
         yield {"model": model, "device": name, "experiment": model, "phase": "", "threads": 0, "how": "traced",
                "day": make.day(night), "build": f"b{night:04d}", "ns": 1e6 * factor * (1 + hot.get((name, night), 0))}

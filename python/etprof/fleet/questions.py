@@ -18,6 +18,7 @@ MOST_P = 0.001     # of one, as `etprof history` has it
 SMALLEST = 0.005   # a change that is worth telling
 FEWEST_NIGHTS = 6
 NEAR = 5 # nights on either side: a build's step is there at once, a slow change is not
+ADDS = 20.0 # F of a step beside a slope, from which on it is told all the same
 MODELS_OF_A_DEVICE = 8 # from which on their median is the device's
 
 
@@ -117,6 +118,27 @@ def all_series(ask: Ask) -> list[_Series]:
     return found
 
 
+def _sums(*parts: list[tuple[int, float]]) -> tuple[float, float, float]:
+    """Of PARTS, each about its own means: squares of x, products, squares of y."""
+    xx = xy = yy = 0.0
+    for part in parts:
+        x0, y0 = sum(x for x, _ in part) / len(part), sum(y for _, y in part) / len(part)
+        xx += sum((x - x0) ** 2 for x, _ in part)
+        xy += sum((x - x0) * (y - y0) for x, y in part)
+        yy += sum((y - y0) ** 2 for _, y in part)
+    return xx, xy, yy
+
+
+def _is_slope(values: list[float], at: int) -> bool:
+    """Whether a straight line lies nearer to VALUES than a step at AT does, and a step adds nothing to that line."""
+    nights = list(enumerate(values))
+    xx, xy, yy = _sums(nights)
+    line = yy - xy * xy / xx
+    xx, xy, step = _sums(nights[:at], nights[at:])
+    both = step - xy * xy / xx if xx > 0 else step
+    return line < step and (line - both) * max(len(values) - 3, 0) < ADDS * both
+
+
 def regressions(series: list[_Series], since: str = "") -> Rows:
     """Steps up since a day, with the first bad build."""
     found = []
@@ -130,6 +152,8 @@ def regressions(series: list[_Series], since: str = "") -> Rows:
                 continue
             begin = steps[i - 1].at if i else 0
             end = steps[i + 1].at if i + 1 < len(steps) else len(days)
+            if _is_slope(values[begin:end], step.at - begin):
+                continue
             effect, devices = one.effect(first, days[begin], days[end] if end < len(days) else "~")
             last_near = min(end, step.at + NEAR)
             near, _ = one.effect(first, days[max(begin, step.at - NEAR)],

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each question of a fleet over a few rows whose answer is worked out by hand: the SQL as it is, over tables with the
+columns that the library gives. usage: test_questions.py SOURCE_DIR BUILD_DIR"""
+import itertools
+import math
+import os
+import pathlib
+import random
+import sys
+
+TREE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+sys.path[:0] = [str(TREE / "tests/tools"), str(TREE / "python")]
+import engines
+from checks import expect, finish
+
+engines.need("duckdb")
+os.environ["ETPROF_LIBRARY"] = str(next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib")))
+import duckdb
+from etprof.fleet import duck, questions
+from etprof.fleet.reading import TABLES, schema_of
+
+RUNS = itertools.count()
+
+
+class Lake:
+    """Tables in memory."""
+
+    def __init__(self):
+        self._db = duckdb.connect()
+        for table in TABLES:
+            empty = schema_of(table).empty_table() # noqa: F841 (DuckDB finds it by its name)
+            self._db.execute(f"CREATE TABLE {table} AS SELECT * FROM empty")
+
+    def put(self, table, **row):
+        row = {"run_id": f"r{next(RUNS)}", "emulated": False, **row}
+        if table == "errors":
+            del row["run_id"], row["emulated"]
+        self._db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                         list(row.values()))
+
+    def ask(self, query):
+        return list(duck.rows(self._db, query))
+
+
+def near(value, wanted):
+    return value is not None and math.isclose(value, wanted, rel_tol=1e-6)
+
+
+def slowest():
+    lake = Lake()
+    for run, model, ns, emulated in (("a", "m1", 10, 0), ("a", "m1", 20, 0), ("b", "m1", 50, 0), ("c", "m2", 5, 0),
+                                     ("d", "m2", 9000, 1)):
+        lake.put("operators", run=run, model=model, names="conv", category="GEMM", experiment="x", ns=ns,
+                 emulated=bool(emulated))
+    lake.put("operators", run="a", model="m1", names="add", category="Add", experiment="x", ns=44)
+    # m1: (10 + 20) and 50 in an execution each, 40 in the mean; m2: 5.
+    told = [tuple(int(v) if isinstance(v, float) else v for v in row.values())
+            for row in lake.ask(questions.query("slowest"))]
+    expect(told == [("conv", "GEMM", 2, 4, 45, 40), ("add", "Add", 1, 1, 44, 44)], "slowest operators", told)
+
+
+def fixes():
+    lake = Lake()
+    for run, model, device, when, kind, gain in (
+            ("old", "m1", "d1", "2026-01-01", "run", 70), ("new", "m1", "d1", "2026-01-02", "run", 30),
+            ("late", "m1", "d1", "2026-01-03", "dump", None), ("two", "m1", "d2", "2026-01-01", "pack", 4),
+            ("other", "m2", "d1", "2026-01-01", "run", 500)):
+        place = {"run_id": run, "model": model, "device": device}
+        lake.put("sessions", kind=kind, generated_at=when, **place)
+        lake.put("operators", **place)
+        if gain:
+            lake.put("fixes", kind="other" if gain == 500 else "copies", recipe="r", gain_ns=gain, gain_lo_ns=gain - 1,
+                     gain_hi_ns=gain + 1, text=run, **place)
+    told = [(r["kind"], r["models"], r["devices"], r["gain_ns"], r["gain_lo_ns"], r["gain_hi_ns"])
+            for r in lake.ask(questions.query("fixes"))]
+    expect(told == [("other", 1, 1, 500, 499, 501), ("copies", 1, 2, 34, 32, 36)], "fixes", told)
+
+
+def speedups():
+    lake = Lake()
+    for device, speedup, withheld, emulated in (("d1", 1.2, None, False), ("d1", 1.5, None, False),
+                                                ("d1", 9.0, "too few blocks", False), ("d1", 9.0, None, True),
+                                                ("d2", 2.0, None, False)):
+        lake.put("comparisons", device=device, model="m", level="sme2", baseline_level="neon", threads=1,
+                 speedup=speedup, lo=speedup / 1.01, hi=speedup * 1.01, confidence=0.95, blocks=6, withheld=withheld,
+                 emulated=emulated, run=str(speedup), experiment="x", day="2026-01-01")
+    for ln, width in ((0.0, 0.01), (0.001, 0.03)): # as near to each other as their own errors let expect
+        lake.put("comparisons", device="d3", model="m", level="sme2", baseline_level="neon", threads=1,
+                 speedup=math.exp(ln), lo=math.exp(ln - width), hi=math.exp(ln + width), confidence=0.95, blocks=6,
+                 run=str(ln), experiment="x", day="2026-01-01")
+    told = questions.speedups(lake.ask)
+    expect([(r["device"], r["sessions"]) for r in told] == [("d1", 2), ("d2", 1), ("d3", 2)], "which count", told)
+    expect(near(told[0]["speedup"], math.sqrt(1.2 * 1.5)) and near(told[1]["speedup"], 2.0), "geometric mean", told)
+    expect(abs(math.log(told[2]["speedup"]) - 0.0001) < 1e-9, "the narrow one counts nine times", told[2])
+    # Between two sessions is most of the spread: Student's t of one degree of freedom on half their distance.
+    half = 12.706204736 * abs(math.log(1.5 / 1.2)) / 2
+    expect(abs(math.log(told[0]["hi"] / told[0]["speedup"]) - half) < 1e-4, "its interval", told[0], half)
+
+
+def devices():
+    lake = Lake()
+    for name, celsius, status, cap, noise in (
+            ("hot", [60] * 20, 0, 1.0, 0.010), ("glitch", [40] * 19 + [90], 0, 1.0, 0.010),
+            ("warm", [41] * 20, 1, 0.96, 0.010), ("said", [40] * 20, 2, 1.0, 0.010),
+            ("capped", [40] * 20, 0, 0.94, 0.010), ("noisy", [40] * 20, 0, 1.0, 0.030),
+            ("a", [40] * 20, 0, 1.0, 0.011), ("b", [40] * 20, None, None, 0.012), ("c", [40] * 20, 0, 1.0, 0.010),
+            ("d", [40] * 20, 0, 1.0, 0.010)):
+        for i, c in enumerate(celsius):
+            bad = i < 5 # a quarter of the sessions
+            lake.put("sessions", device=name, temperature_c=c, noise=noise,
+                     thermal_status=status if bad or status is None else 0,
+                     clock_cap_share=cap if bad or cap is None else 1.0)
+    told = {r["device"]: r["apart"] for r in questions.devices(lake.ask, [])}
+    expect(told == {"hot": ["hot"], "said": ["throttled"], "capped": ["throttled"],
+                    "noisy": ["noisy in its sessions"]}, "devices apart", told)
+
+
+def engagement():
+    lake = Lake()
+    for model, night, states in (
+            ("falls", 0, "eeen"), ("falls", 1, "eeen"), ("falls", 2, "eenn"), ("rises", 0, "en"), ("rises", 1, "ee"),
+            ("unknown", 0, "ee"), ("unknown", 1, "e?"), ("slower", 0, "een"), ("slower", 1, "een")):
+        for i, state in enumerate(states):
+            lake.put("operators", model=model, device="d", level="sme2", build=f"b{night}", day=f"2026-01-0{night + 1}",
+                     engaged={"e": "engaged", "n": "not engaged", "?": "unknown"}[state], run=f"{model}{night}",
+                     ns=900 if model == "slower" and night and state == "n" else 100 + i)
+    told = [(r["model"], r["first_bad_build"], r["since"], r["operators_before"], r["operators_after"])
+            for r in questions.engagement(lake.ask)]
+    expect(told == [("falls", "b2", "2026-01-03", 0.75, 0.5)], "engagement fell", told)
+
+
+def night_of(n):
+    return f"2026-01-{n + 1:02d}"
+
+
+def put_times(lake, model, on, factor, nights=30, **row):
+    """FACTOR(device, night) of 1 ms on each device of ON, each with half a percent of noise."""
+    rng = random.Random(model)
+    for device in on:
+        for n in range(nights):
+            ns = 1e6 * (1 + device % 3) * factor(device, n) * math.exp(rng.gauss(0, 0.005))
+            lake.put("arms", **{"model": model, "device": f"d{device}", "experiment": "x", "day": night_of(n),
+                                "build": f"b{n}", "median_ns": ns, **row})
+
+
+def regressions():
+    lake, all_of = Lake(), range(9)
+    aging = {3: 1.2, 4: 1.21} # from night 15 on, with every model
+    own = {d: aging.get(d, 1.0) for d in all_of}
+
+    def both(step):
+        return lambda d, n: (own[d] if n >= 15 else 1) * step(d, n)
+
+    put_times(lake, "slower", all_of, both(lambda d, n: 1.1 if n >= 10 else 1))
+    put_times(lake, "faster", all_of, both(lambda d, n: 0.9 if n >= 10 else 1))
+    put_times(lake, "drifts", all_of, both(lambda d, n: 1 + 0.006 * n))
+    put_times(lake, "drifts_and_steps", all_of, both(lambda d, n: (1 + 0.006 * n) * (1.1 if n >= 10 else 1)))
+    put_times(lake, "on_one", all_of, both(lambda d, n: 1.3 if d == 0 and n >= 10 else 1))
+    put_times(lake, "on_aging", (3, 4), both(lambda d, n: 1)) # all its devices are slower, and so are their others
+    put_times(lake, "emulated", all_of, lambda d, n: 2 if n >= 10 else 1, emulated=True)
+    put_times(lake, "few", all_of, lambda d, n: 2 if n >= 3 else 1, nights=5)
+    for i in range(8):
+        put_times(lake, f"quiet{i}", all_of, both(lambda d, n: 1))
+    for n in range(30): # recorded until night 14, timed from then on
+        for device in all_of:
+            how = {"traced_ns": 1e6 + n} if n < 15 else {"median_ns": 2e6 + n}
+            lake.put("arms", model="mixed", device=f"d{device}", experiment="x", day=night_of(n), build=f"b{n}", **how)
+    series = questions.all_series(lake.ask)
+    expect({s.key[0] for s in series} >= {"slower", "mixed"}, "series")
+    expect({s.key[0] for s in series}.isdisjoint({"emulated", "few"}), "what counts", [s.key for s in series])
+    told = questions.regressions(series)
+    expect([(r["model"], r["since"], r["first_bad_build"], r["last_good_build"], r["devices"]) for r in told] ==
+           [(model, night_of(10), "b10", "b9", 9) for model in ("drifts_and_steps", "slower")], "regressions", told)
+    expect(told and told[-1]["lo"] < 0.1 < told[-1]["hi"] and told[-1]["hi"] - told[-1]["lo"] < 0.02, "how much", told)
+    expect(questions.regressions(series, night_of(10)) == told, "since that night")
+    expect(questions.regressions(series, night_of(11)) == [], "since a later one")
+
+
+def unreadable():
+    lake = Lake()
+    for run, message in (("b", "a torn one"), ("a", "no dump"), ("c", "zeros")):
+        lake.put("errors", run=run, kind="dump", status="corrupt", message=message, device="d")
+    told = [tuple(r.values()) for r in lake.ask(questions.query("errors"))]
+    expect(told == [("dump", "corrupt", "d", 3, "no dump", "a")], "errors", told)
+
+
+for question in (slowest, fixes, speedups, devices, engagement, regressions, unreadable):
+    question()
+finish()
