@@ -33,7 +33,9 @@ static uint32_t read_word(const etp_json_object *o, const etp_field *f)
             return i;
         }
     }
-    etp_json_reject(o, f->key, list_of_words(o, f->words));
+    if (!(f->flags & ETP_OPEN)) {
+        etp_json_reject(o, f->key, list_of_words(o, f->words));
+    }
     return 0;
 }
 

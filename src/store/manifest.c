@@ -314,7 +314,7 @@ static const etp_field k_arm_rows[] = {
     FIELD("prefix", STR, prefix, "of its files", .flags = ETP_SET),
     FIELD("emulated", BOOL, emulated, "an emulator runs it"),
     FIELD("sampling", WORD, sampling, "why no more was sampled, or nothing (docs/kernels.md)",
-          .words = &k_samples_ends, .when = is_told, .flags = ETP_ABSENT),
+          .words = &k_samples_ends, .when = is_told, .flags = ETP_ABSENT | ETP_OPEN),
 };
 static SHAPE_CHECKED(k_arm, k_arm_rows, check_arm);
 static const etp_field k_iterations_rows[] = {
