@@ -243,6 +243,10 @@ def check_refused(tmp, source):
     (lake / "_etprof").mkdir(parents=True)
     (lake / "_etprof/lake.json").write_text('{"format": 99, "partition": ["day"]}')
     expect("99" in job(source, "--out", lake, code=4).stderr, "a newer lake")
+    for text in ("", "[]", "{}", '{"format": "x", "partition": []}', '{"format": 1, "partition": "day"}'):
+        (lake / "_etprof/lake.json").write_text(text)
+        said = job(source, "--out", lake, code=4).stderr
+        expect("lake.json: not what a lake keeps there" in said, "a damaged lake", text, said)
     said = job(source, "--out", tmp / "none", "--engine", "spark", code=5,
                before="import os\nos.environ['PATH'] = ''\nos.environ.pop('JAVA_HOME', None)").stderr
     expect("apt-get install default-jre-headless" in said or "pip install 'etprof[fleet]'" in said, "no Java", said)

@@ -156,11 +156,16 @@ class Lake:
             partition = self._wanted or PARTITIONS
             _write(about, {"format": FORMAT, "partition": list(partition)})
             return partition
-        said = json.loads(about.read_text(encoding="utf-8"))
-        if said["format"] != FORMAT:
-            raise errors.BadInput(f"{about}: format {said['format']}, this package writes {FORMAT}; "
-                                  "install a newer one")
-        partition = tuple(said["partition"])
+        try:
+            said = json.loads(about.read_text(encoding="utf-8"))
+            written, partition = int(said["format"]), tuple(said["partition"])
+            if not isinstance(said["partition"], list) or not all(isinstance(column, str) for column in partition):
+                raise TypeError("the partition is no list of columns")
+        except (ValueError, TypeError, LookupError) as e:
+            raise errors.BadInput(f"{about}: not what a lake keeps there, a format and a partition ({e}); put back a "
+                                  "copy of it, or take another --out") from e
+        if written != FORMAT:
+            raise errors.BadInput(f"{about}: format {written}, this package writes {FORMAT}; install a newer one")
         if self._wanted not in (None, partition):
             raise errors.UsageError(f"{self.root} is partitioned by {', '.join(partition)}; a lake keeps what it began "
                                     "with: take another --out")
