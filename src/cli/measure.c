@@ -33,11 +33,11 @@ static void clear_progress(terminal *t)
 // were known.
 static void ratio_words(const etp_session_progress *p, bool named, char *out, size_t size)
 {
-    const char *name = named && p->candidate ? p->candidate : "", *gap = *name ? " " : "";
+    const char *name = named ? p->candidate : "", *gap = *name ? " " : "";
     out[0] = '\0';
-    if (p->candidate && etp_interval_tells(p->lo, p->hi)) {
+    if (*p->candidate && etp_interval_tells(p->lo, p->hi)) {
         snprintf(out, size, "  %.60s%s%.2f× [%.2f, %.2f]", name, gap, p->ratio, p->lo, p->hi);
-    } else if (p->candidate && isfinite(p->ratio)) {
+    } else if (*p->candidate && isfinite(p->ratio)) {
         snprintf(out, size, "  %.60s%s%.2f×, no interval yet", name, gap, p->ratio);
     }
 }
@@ -88,7 +88,7 @@ static void on_progress(void *ctx, const etp_session_progress *p)
         return;
     }
     // What has no room is cut at the end, where the time left stands: then rather without the name.
-    size_t others = 44 + (p->candidate ? strlen(p->candidate) : 0);
+    size_t others = 44 + strlen(p->candidate);
     ratio_words(p, others + 20 < t->columns, ratio, sizeof ratio);
     left_words(p, left, sizeof left);
     bar_words(p, bar, sizeof bar);

@@ -135,6 +135,8 @@ ETP_NODISCARD etp_status etp_plan_options_of(const etp_run *run, etp_arena *aren
 
 // ---- running ----
 
+#define ETP_CANDIDATE_CHARS 64 // longer words are cut
+
 typedef struct etp_session_progress {
     const char *stage;         // "selftest", "pilot", "block"
     uint32_t block, blocks;    // current (from 1), planned; 0 outside blocks
@@ -142,8 +144,10 @@ typedef struct etp_session_progress {
     const char *arm;           // being launched
     etp_launch_kind kind;
     double elapsed_s, remaining_s; // remaining NAN while unknown
-    const char *candidate;         // the first arm that has a ratio so far; NULL: none has
-    double ratio, lo, hi;          // of it to what it is compared with; lo and hi NAN: one block
+    // The first arm that has a ratio so far, by what tells it from its reference: "VNNI", "prefill
+    // 64: 2 threads"; its name where neither level nor threads do. Empty: none has a ratio.
+    char candidate[ETP_CANDIDATE_CHARS];
+    double ratio, lo, hi; // of it to what it is compared with; lo and hi NAN: one block
 } etp_session_progress;
 
 // What the samples so far tell of one arm: shares of the time of its operators that are asked

@@ -151,18 +151,38 @@ static bool look(const etp_session *s, progress *out)
     return out->half_width >= 0;
 }
 
+static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a, char *out)
+{
+    const etp_session_plan_arm *base = &s->plan->arms[reference], *arm = &s->plan->arms[a];
+    const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, a);
+    bool level = arm->level != base->level && arm->level != ETP_LEVEL_NONE;
+    bool threads = arm->threads != base->threads;
+    char count[32] = "";
+    if (threads) {
+        snprintf(count, sizeof count, "%s%u thread%s", level ? ", " : "", arm->threads,
+                 arm->threads == 1 ? "" : "s");
+    }
+    bool known = (level || threads) && arm->model == base->model && arm->side == base->side;
+    snprintf(out, ETP_CANDIDATE_CHARS, "%s%s%s%s", known && phase ? phase->name : "",
+             known && phase ? ": " : "",
+             !known  ? arm->name
+             : level ? etp_level_get(arm->level)->word
+                     : "",
+             known ? count : "");
+}
+
 void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
 {
     etp_arena scratch = {0};
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
-    out->candidate = NULL;
+    *out->candidate = '\0';
     out->ratio = out->lo = out->hi = (double)NAN;
-    for (uint32_t a = 0; ratios && a < s->plan->n_arms && !out->candidate; a++) {
+    for (uint32_t a = 0; ratios && a < s->plan->n_arms && !*out->candidate; a++) {
         uint32_t reference = reference_of(s, a);
         size_t k = reference == ETP_NO_INDEX ? 0 : ratios_of(s, reference, a, ratios);
         if (k > 0) {
             etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
-            out->candidate = s->plan->arms[a].name;
+            candidate_words(s, reference, a, out->candidate);
             out->ratio = exp(p.mean_ln);
             const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, a);
             if (!phase ||
