@@ -5,12 +5,11 @@
 #include "compare/session.h"
 #include "measure/outputs.h"
 
-// What the program computes in, read from the operators that ran: decides how far outputs may
-// differ. Quantised beats half beats single precision.
-etp_output_precision etp_ab_precision_of(const etp_profile *p)
+// Quantised beats half beats single precision.
+static etp_output_precision precision_of_rows(const etp_profile *p)
 {
     etp_output_precision found = ETP_OUTPUTS_FLOAT32;
-    for (size_t i = 0; p && i < p->n_rows; i++) {
+    for (size_t i = 0; i < p->n_rows; i++) {
         const etp_op_name *op = &p->rows[i].parsed;
         for (size_t d = 0; d < op->n_dtypes; d++) {
             etp_str t = op->dtypes[d];
@@ -23,6 +22,36 @@ etp_output_precision etp_ab_precision_of(const etp_profile *p)
         }
     }
     return found;
+}
+
+// The same of the program's delegates: a session without recordings has these.
+static etp_output_precision precision_of_program(const etp_program *program)
+{
+    etp_output_precision found = ETP_OUTPUTS_FLOAT32;
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        for (uint32_t k = 0; k < program->methods[m].n_partitions; k++) {
+            const etp_partition *part = &program->methods[m].partitions[k];
+            for (uint32_t i = 0; i < part->n_values; i++) {
+                const etp_value *v = &part->values[i];
+                if (v->quant.kind != ETP_QUANT_NONE) {
+                    return ETP_OUTPUTS_INT8;
+                }
+                bool half = v->dtype == ETP_DTYPE_FLOAT16 || v->dtype == ETP_DTYPE_BFLOAT16;
+                found = half ? ETP_OUTPUTS_FLOAT16 : found;
+            }
+        }
+    }
+    return found;
+}
+
+etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm)
+{
+    uint32_t model = s->n_programs == 1 ? 0 : s->ab.arms[arm].model;
+    const etp_program *program = model < s->n_programs ? s->programs[model].program : NULL;
+    const etp_profile *profile = s->ab.arms[arm].profile;
+    return profile   ? precision_of_rows(profile)
+           : program ? precision_of_program(program)
+                     : ETP_OUTPUTS_FLOAT32;
 }
 
 typedef struct comparing {
@@ -125,7 +154,7 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
     const char *words =
         first ? "" : etp_arena_printf(ab->arena, " against those of %s", ab->arms[against].name);
     ETP_TRY(compare_dirs(w, at, outputs_dir(w, base, base_arm), outputs_dir(w, cand, cand_arm),
-                         words, etp_ab_precision_of(ab->arms[against].profile), &one, err));
+                         words, etp_ab_precision_of(w->s, against), &one, err));
     take_worse(&w->out->all, &one);
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
     w->out->arms[at].differ |= one.ok == 0;
@@ -139,7 +168,7 @@ static etp_status compare_expected(const comparing *w, const etp_run *run, uint3
     etp_ab_arm_outputs *arm = &w->out->arms[at];
     ETP_TRY(compare_dirs(w, at, folder_of(w, run, ETP_STR(ETP_RUN_EXPECTED)),
                          outputs_dir(w, run, run_arm), " against the expected ones",
-                         etp_ab_precision_of(w->s->ab.arms[at].profile), &arm->expected, err));
+                         etp_ab_precision_of(w->s, at), &arm->expected, err));
     if (arm->expected.ok == 0) { // a wrong answer is wrong in however many arms
         w->out->all.ok = 0;
         arm->differ = true;

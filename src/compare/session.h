@@ -209,7 +209,9 @@ ETP_NODISCARD etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *
 ETP_NODISCARD etp_status etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out,
                                             etp_error *err);
 // outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
-etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
+// What the arm computes in, by its recordings, else by its program; float32 without either. Decides
+// how far outputs may differ.
+etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm);
 // compare.c: ledgers and operators from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err);
 // categories.c: of operators; of these, per comparison, where the bottleneck was and is.

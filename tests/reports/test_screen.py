@@ -11,6 +11,7 @@ import pathlib
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -285,6 +286,18 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     named = re.findall(r"^linux_vnni +(\S+::\S+) ", text, re.M)
     expect("torch::executor::repeat_tensor" in named and len(named) == len(set(named)) and "_ZN" not in text,
            "kernels", "names", named, text[-600:])
+    bare = pathlib.Path(tmp, "bare")  # outputs of an 8-bit program that differ by 3 %, and no recording says what it is
+    shutil.copytree(tmp, bare, ignore=lambda at, names: [n for n in names if n.endswith(".etdump") or n == "bare"])
+    for arm, value in (("linux_avx2", 0.5), ("linux_vnni", 0.515)):
+        (bare / arm / "outputs").mkdir()
+        (bare / arm / "outputs/output-0.bin").write_bytes(struct.pack("<f", value) * 64)
+        (bare / arm / "outputs/outputs.json").write_text(json.dumps({"outputs": [
+            {"index": 0, "file": "output-0.bin", "dtype": "float32", "shape": [1, 64], "dim_order": [0, 1],
+             "bytes": 256}]}))
+    expect("✓ outputs agree" in run("analyze", bare)[0], "an 8-bit program without recordings", run("analyze", bare)[0])
+    shutil.rmtree(bare / "program")
+    expect("outputs agree" not in run("analyze", bare)[0], "as float32 it is wrong")
+    shutil.rmtree(bare)
     manifest = pathlib.Path(tmp, "manifest.json")  # a word of a later version: the folder is read all the same
     now = re.sub(r'"sampling": "\w+"', '"sampling": "tomorrow"', manifest.read_text())
     expect(now.count('"tomorrow"') >= 1, "later", "what says why sampling ended")

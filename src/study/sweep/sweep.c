@@ -209,8 +209,8 @@ static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t refere
     etp_outputs_comparison c;
     const etp_ab *ab = &b->s->ab;
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y) ||
-        etp_outputs_compare(x, y, etp_ab_precision_of(ab->arms[reference].profile), b->arena, &c,
-                            NULL) != ETP_OK) {
+        etp_outputs_compare(x, y, etp_ab_precision_of(b->s, reference), b->arena, &c, NULL) !=
+            ETP_OK) {
         return ETP_OK; // nothing recorded: the model's correctness stays unknown
     }
     etp_ab_correctness *out = &m->correctness;
