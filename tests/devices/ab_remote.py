@@ -303,6 +303,63 @@ def gone_and_resumed(b: Bench):
     assert json.loads(done.stdout)["comparisons"], done.stdout[:500]
 
 
+PHASES = {"prefill 16": 1, "decode @0": 4, "decode @32": 4}  # name → calls of a repetition
+DECODER = ("--prefill", "16", "--decode", "4", "--depth", "0,32")
+
+
+def decoder_in_phases(b: Bench):
+    """A text decoder with operators that the SDK lacks: each phase has its calls, recordings, ledger and outputs."""
+    done, out = b.ab(*DECODER, "--blocks", "2", "--iterations", "8", "--warmup", "4", "--no-kernels",
+                     model=b.root / "tests/data/llm/decoder_fused.pte")
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["state"] == "finished" and not manifest["lost"], manifest["lost"]
+    assert {p["name"]: p["calls"] for p in manifest["plan"]["phases"]} == PHASES, manifest["plan"]["phases"]
+    answer = json.loads(done.stdout)
+    documents = {answer["phase"]: answer} | {p["name"]: p["document"] for p in answer["phases"] if p["document"]}
+    assert list(documents) == list(PHASES), list(documents)
+    with open(out / "samples.csv") as f:
+        rows = [r for r in csv.DictReader(f) if r["phase"] == "timed"]
+    for arm in manifest["plan"]["arms"]:
+        assert sum(r["experiment"] == arm["name"] for r in rows) == 2 * 8, arm["name"]
+        assert len(list((out / arm["name"]).glob("*.etdump*"))) == 2, arm["name"]
+    for name, one in documents.items():
+        assert one["correctness"]["ok"] is True, (name, one["correctness"])
+        assert any("custom_sdpa" in json.dumps(o) for o in one["operators"]), name
+        assert any(f["kind"] == "kernels_ours" for f in one["findings"]), name
+        rows_of = one["ledgers"][0]["rows"]
+        for end in ("baseline_ns", "candidate_ns", "delta_ns"):
+            assert sum(r[end] for r in rows_of) == one["ledgers"][0][end], (name, end)
+    b.assert_no_orphans(1)
+
+
+def killed_while_decoding(b: Bench):
+    """etprof killed outright in a later block: what was committed stays as it is, and --resume goes on."""
+    words, out = b.command(*DECODER, "--blocks", "3", "--iterations", "400", "--warmup", "4", "--no-trace",
+                           "--no-kernels", model=b.root / "tests/data/llm/decoder_plain.pte")
+    p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=b.env)
+    end = time.monotonic() + 100
+    while p.poll() is None and time.monotonic() < end:
+        if (out / "manifest.json").exists() and json.loads((out / "manifest.json").read_text())["blocks_done"] >= 1:
+            break
+        time.sleep(0.01)
+    p.kill()
+    p.wait()
+    manifest = json.loads((out / "manifest.json").read_text())
+    with open(out / "samples.csv") as f:
+        before = [r for r in csv.DictReader(f) if int(r["block"]) <= manifest["blocks_done"]]
+    assert 1 <= manifest["blocks_done"] < 3 and before, manifest["blocks_done"]
+    b.assert_no_orphans()
+    done = subprocess.run([b.etprof, "ab", "--resume", str(out), "--format", "json"], cwd=b.work, env=b.env,
+                          capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode in (0, 3), (done.returncode, done.stderr)
+    with open(out / "samples.csv") as f:
+        after = list(csv.DictReader(f))
+    assert after[:len(before)] == before, "rows of committed blocks changed"
+    assert {(r["experiment"], r["block"]) for r in after} == {
+        (a["name"], str(k)) for a in manifest["plan"]["arms"] for k in (1, 2, 3)}, "blocks of every phase"
+
+
 def cut_off_push(b: Bench):
     """The daemon dies while a big model is on its way: no file of that name, and no success."""
     big = b.work / "big.pte"
@@ -552,7 +609,7 @@ COMMON = [measures_and_proves, sends_only_what_changed, leftovers_are_swept, arg
           runner_goes_with_us, helpers_go_with_us, helper_marked_late, interrupt_ends_at_once, other_verbs,
           resident_pairs,
           resident_runner_dies, sweep_with_turns, bad_runners, daemon_dies_mid_run,
-          gone_and_resumed, cut_off_push, stalled_daemon]
+          gone_and_resumed, decoder_in_phases, killed_while_decoding, cut_off_push, stalled_daemon]
 
 
 def test_ssh(etprof, root, bundle, tmp):
