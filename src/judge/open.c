@@ -113,7 +113,19 @@ static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
                           .ab = &s->ab};
 }
 
-// Which phase this is; the answer of the first holds those of all.
+// Which phase this is: what is proposed asks for it.
+static etp_status take_own_phase(etp_ab_session *s, etp_error *err)
+{
+    if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
+        etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
+        ETP_NEED(own, err, "phases");
+        describe_phase(s, s->run.arms.items[0].phase, own);
+        s->ab.phase = own;
+    }
+    return ETP_OK;
+}
+
+// The answer of the first phase holds those of all.
 static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     size_t n = s->has_run ? s->run.phases.n : 0;
@@ -246,6 +258,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
                         ? open_run(s, paths[0], options, err)
                         : open_bare(s, paths, n_paths, options, err);
+    if (st == ETP_OK) {
+        st = take_own_phase(s, err);
+    }
     if (st == ETP_OK) {
         st = explain(s, options, err);
     }

@@ -175,6 +175,18 @@ def check_advice(tmp):
     expect(f"{max(few, many) / min(few, many):.2f}× as fast" in text, "prompts", "tell the ratio", text)
 
 
+def check_threads(out):
+    """More threads are proposed with what was asked of the phase."""
+    with open(os.path.join(out, "report.json")) as f:
+        first = json.load(f)
+    asked = {"prefill 16": " --prefill 16 --threads 1,", "decode @0": " --decode 4 --depth 0 --threads 1,",
+             "decode @32": " --decode 4 --depth 32 --threads 1,"}
+    for d in [first] + [p["document"] for p in first["phases"][1:]]:
+        recipes = [f["recipe"] for f in d["next_fixes"] if "--threads" in f["recipe"]]
+        expect(all(asked[d["phase"]] in r for r in recipes), d["phase"], "says how to measure more threads", recipes)
+        expect(recipes or d["phase"] != "prefill 16" or os.cpu_count() == 1, d["phase"], "proposes more threads")
+
+
 def check_sweep(tmp):
     """Threads x phases in one session: a row for each, a winner of each phase."""
     done = run("sweep", DECODER, "--threads", "1,2", "--prefill", "16", "--decode", "4", "--blocks", "2",
@@ -273,6 +285,7 @@ def main():
         check_folder(out)
         check_documents(out)
         check_work(out, (0, 0, 32))
+        check_threads(out)
     refused("'0' is not a number from 1", "--prefill", "0")
     refused("past the cache, which has room for 64", "--prefill", "65")
     refused("past the cache, which has room for 64", "--decode", "8", "--depth", "57")

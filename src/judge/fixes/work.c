@@ -3,6 +3,7 @@
 // channel counts that leave a tile idle, one thread, float32, distance to the roof, and operators
 // that lost.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -563,10 +564,24 @@ static uint32_t cpus_of(const etp_ab *ab)
     return 0;
 }
 
+// With what was asked of the model: without it another thing would be measured. NULL: a script's
+// phase, or out of memory.
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
-    const char *ab = etp_shell_command(f->ab->arena, "etprof ab %s", etp_fix_model(f));
-    return ab ? etp_arena_printf(f->ab->arena, "%s --threads 1,%u measures it", ab, cpus) : NULL;
+    const etp_ab_phase *p = f->ab->phase;
+    unsigned long long tokens = p ? p->prompt ? p->prompt : p->tokens : 0;
+    const char *ab = etp_shell_command(f->ab->arena, "etprof ab %s", etp_fix_model(f)), *asked = "";
+    if (p && p->kind == ETP_PHASE_OF_PREFILL) {
+        asked = etp_arena_printf(f->ab->arena, " --prefill %llu", tokens);
+    } else if (p && p->kind == ETP_PHASE_OF_DECODE) {
+        asked = etp_arena_printf(f->ab->arena, " --decode %llu --depth %llu",
+                                 (unsigned long long)p->calls, (unsigned long long)p->depth);
+    } else if (p) {
+        return etp_arena_printf(f->ab->arena, "measure the script with --threads 1,%u", cpus);
+    }
+    return ab && asked
+               ? etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u measures it", ab, asked, cpus)
+               : NULL;
 }
 
 static void threads(etp_fixer *f)
@@ -643,6 +658,35 @@ static void roof_gap(etp_fixer *f)
                         NULL});
 }
 
+enum { MOST_BACK = 8 }; // operators that a command sends back one by one
+
+static int by_loss(const void *a, const void *b)
+{
+    const etp_ledger_row *const *x = a, *const *y = b;
+    return ((*x)->delta_ns < (*y)->delta_ns) - ((*x)->delta_ns > (*y)->delta_ns);
+}
+
+// " 'back op7' 'back op9'": all of them, or those of many that lost most.
+static const char *send_back(const etp_fixer *f, const etp_ledger *l)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, f->ab->arena);
+    const etp_ledger_row **rows = ETP_NEW_ARRAY(f->ab->arena, const etp_ledger_row *, l->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; rows && i < l->n; i++) {
+        if (etp_ledger_row_slower(&l->items[i])) {
+            rows[n++] = &l->items[i];
+        }
+    }
+    if (n > MOST_BACK) {
+        qsort(rows, n, sizeof *rows, by_loss);
+    }
+    for (size_t i = 0; i < n && i < MOST_BACK; i++) {
+        etp_strbuf_printf(&text, " 'back %s'", rows[i]->id);
+    }
+    return rows ? etp_strbuf_str(&text).ptr : NULL;
+}
+
 // Operators that lost with the feature on, beyond their noise: sending only them back.
 static void slower(etp_fixer *f)
 {
@@ -650,9 +694,7 @@ static void slower(etp_fixer *f)
         return;
     }
     etp_fix_found at = {0};
-    etp_strbuf whatif;
     bool rows = true;
-    etp_strbuf_init(&whatif, f->ab->arena);
     const etp_ledger *l = &f->ab->ledgers[0].ledger;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
@@ -663,15 +705,18 @@ static void slower(etp_fixer *f)
         at.expected += (double)row->delta_ns;
         at.hi += (double)row->hi_ns;
         rows = rows && f->ab->operators[row->op].engaged.reason == ETP_REASON_ROW_KERNEL;
-        etp_strbuf_printf(&whatif, " 'back %s'", row->id);
         etp_fix_add_op(f, &at, row->op);
     }
-    const char *recipe = etp_arena_printf(
-        f->ab->arena,
-        "%s%setprof whatif DIR%s%s; a level is chosen per process: report them, or "
-        "run that part of the model at the other level",
-        rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
-        etp_strbuf_str(&whatif).ptr, etp_ab_phase_option(f->ab, f->ab->arena));
+    const char *back = send_back(f, l);
+    const char *recipe =
+        !back ? NULL
+              : etp_arena_printf(
+                    f->ab->arena,
+                    "%s%setprof whatif DIR%s%s; %sa level is chosen per process: report them, or "
+                    "run that part of the model at the other level",
+                    rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
+                    back, etp_ab_phase_option(f->ab, f->ab->arena),
+                    at.ops.n > MOST_BACK ? "these lost most; " : "");
     etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,

@@ -587,6 +587,49 @@ static void every_kind_was_seen(void **state)
     }
 }
 
+// Nine operators lose: a command sends back the eight that lost most, and says so.
+static void many_go_back_by_their_loss(void **state)
+{
+    (void)state;
+    static const char *const k_names[] = {
+        "Transpose (ND, X32) #2", "Transpose (ND, X32) #3", "Transpose (ND, X32) #4",
+        "Transpose (ND, X32) #5", "Transpose (ND, X32) #6", "Transpose (ND, X32) #7",
+        "Transpose (ND, X32) #8",
+    };
+    made m = made_base();
+    folder f;
+    m.ops[1].us[1] = 150;
+    for (int i = 0; i < 7; i++) { // beside 30 µs of the linear layer
+        m.ops[5 + i] = (made_op){
+            {k_names[i], k_names[i]  },
+            0, {100,        150 + 10 * i}
+        };
+    }
+    etp_ab_session *s = NULL;
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ledger *l = &ab->ledgers[0].ledger;
+    const char *recipe = NULL, *least = NULL;
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        recipe = ab->fixes.items[i].kind == ETP_FIX_SLOWER ? ab->fixes.items[i].recipe : recipe;
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        bool linear =
+            etp_str_find(etp_str_from(l->items[i].label), ETP_STR("Fully Connected")) == 0;
+        least = linear ? etp_arena_printf(&f.arena, "'back %s'", l->items[i].id) : least;
+    }
+    assert_true(recipe && least && !strstr(recipe, least) && strstr(recipe, "; these lost most; "));
+    size_t n = 0;
+    for (const char *at = recipe; (at = strstr(at, "'back ")); at++) {
+        n++;
+    }
+    assert_int_equal(n, 8);
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -601,6 +644,7 @@ int main(void)
         cmocka_unit_test(what_is_at_stake_comes_first),
         cmocka_unit_test(findings_by_the_time_they_concern),
         cmocka_unit_test(attention_is_one_fix),
+        cmocka_unit_test(many_go_back_by_their_loss),
         cmocka_unit_test(every_kind_was_seen),
     };
     return cmocka_run_group_tests_name("answer fixes", tests, NULL, NULL);
