@@ -10,6 +10,7 @@
 #include "program/sized.h"
 
 #define EXACT 9007199254740992.0 // whole numbers of a double
+#define RANDOM_BELOW 10          // what the runner draws whole numbers below when nothing is said
 
 typedef struct making { // one phase, one program
     const etp_script *script;
@@ -267,6 +268,7 @@ static etp_status write_tokens(making *m, const etp_script_phase *p, const etp_m
                                        (unsigned long long)below,
                                        (unsigned long long)m->decoder.vocabulary));
     }
+    ETP_TRY(check_token(m, p, method, in->index, (double)below - 1.0)); // as positions, too
     uint64_t seed = in->seed == ETP_SCRIPT_OWN ? m->seed : in->seed;
     for (uint64_t i = 0; i < s->elements; i++) {
         etp_strbuf_printf(m->b, " %llu", (unsigned long long)token_at(seed, first + i, below));
@@ -287,7 +289,7 @@ static etp_status write_text(making *m, const etp_script_phase *p, const etp_met
     if (in->fill == ETP_FILL_TOKENS) {
         return write_tokens(m, p, method, in, s, first);
     }
-    ETP_TRY(check_position(m, p, method, in->index, (double)(first + s->elements - 1)));
+    ETP_TRY(check_token(m, p, method, in->index, (double)(first + s->elements - 1)));
     for (uint64_t i = 0; i < s->elements; i++) {
         etp_strbuf_printf(m->b, " %llu", (unsigned long long)(first + i));
     }
@@ -347,6 +349,11 @@ static etp_status write_input(making *m, const etp_script_phase *p, const etp_me
                       "more numbers than a script can have; draw them (random, ones)");
     }
     etp_status st = ETP_OK;
+    if (drawn && is_whole(s.value->dtype)) { // the largest that may be drawn
+        uint64_t below = in->below == ETP_SCRIPT_OWN ? RANDOM_BELOW : in->below;
+        double most = in->fill == ETP_FILL_ONES ? 1.0 : (double)below - 1.0;
+        ETP_TRY(check_token(m, p, method, in->index, most));
+    }
     if (in->fill == ETP_FILL_ONES) {
         etp_strbuf_printf(m->b, " ones");
     } else if (in->fill == ETP_FILL_RANDOM) {

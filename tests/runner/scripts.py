@@ -228,6 +228,15 @@ def check_bad_scripts(tmp):
         f.write(struct.pack("<4q", 0, 63, 64, 1))
     text("token 64 is not in the vocabulary of 64", i0={"fill": "file", "file": "tokens.bin"})
     text("below is not a number", i0={"below": 0})
+    text("token -1 is not in the vocabulary of 64", i0={"fill": "values", "values": [1, 2, 3, -1]})
+    text("1.5 is no whole number, and it is int64", i0={"fill": "values", "values": [1.5]})
+    text("it is given twice", i1={"index": 0, "fill": "tokens", "shape": "1x4"})
+    # what is drawn or counted for a token or a place: 4 tokens a call, so that place 61 is the first that is too late
+    text("token 64 is not in the vocabulary of 64", i0={"fill": "random", "below": 65})
+    text("token 64 is not in the vocabulary of 64", i0={"fill": "position", "start": 61})
+    text("position 64 is past the cache, which has room for 64", i1={"fill": "random", "below": 62})
+    text("position 64 is past the cache, which has room for 64", i1={"fill": "tokens", "below": 62})
+    text("position 64 is past the cache", i0={"shape": "1x63"}, i1={"fill": "random", "below": 3})
 
 
 def check_bad_shapes(tmp):
