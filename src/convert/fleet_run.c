@@ -2,6 +2,7 @@
 // Rows of a run folder: what its manifest and raw rows hold, and what its analysis says.
 #include <math.h>
 
+#include "convert/document_columns.h"
 #include "convert/fleet_source.h"
 
 // Of a document that this program has just written: no hostile types, so that what is not there is
@@ -30,12 +31,31 @@ static void number(etp_batch *b, const json_t *object, const char *key)
     etp_batch_f64_if(b, json_number_value(m), m != NULL);
 }
 
-static void truth(etp_batch *b, const json_t *m)
+static void truth(etp_batch *b, const json_t *object, const char *key)
 {
+    const json_t *m = at(object, key);
     if (json_is_boolean(m)) {
         etp_batch_bool(b, json_is_true(m));
     } else {
         etp_batch_null(b);
+    }
+}
+
+static const etp_member_column k_arm[] = {ETP_ARM_COLUMNS(ETP_MEMBER_COLUMN)};
+static const etp_member_column k_comparison[] = {ETP_COMPARISON_COLUMNS(ETP_MEMBER_COLUMN)};
+static const etp_member_column k_fix[] = {ETP_FIX_COLUMNS(ETP_MEMBER_COLUMN)};
+#define MEMBERS(b, row, list) members(b, row, list, sizeof(list) / sizeof(list)[0])
+
+static void members(etp_batch *b, const json_t *row, const etp_member_column *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        static void (*const k_put[])(etp_batch *, const json_t *, const char *) = {
+            [ETP_COLUMN_I64] = whole,
+            [ETP_COLUMN_F64] = number,
+            [ETP_COLUMN_BOOL] = truth,
+            [ETP_COLUMN_TEXT] = text,
+        };
+        k_put[list[i].type](b, list[i].outer ? at(row, list[i].outer) : row, list[i].key);
     }
 }
 
@@ -111,12 +131,7 @@ static etp_status put_arm(etp_fleet_rows_of *r, const json_t *arm, etp_batch *b,
     etp_table_keys(&r->folder, index, b);
     etp_batch_bool(b, r->baseline ? etp_str_eqz(run->arms.items[index].name, r->baseline)
                                   : index == run->baseline);
-    static const char *const k_keys[] = {"launches", "samples",  "median_ns",     "traced_ns",
-                                         "load_ns",  "first_ns", "peak_rss_bytes"};
-    for (size_t i = 0; i < sizeof k_keys / sizeof k_keys[0]; i++) {
-        whole(b, arm, k_keys[i]);
-    }
-    truth(b, at(at(arm, "proof"), "ok"));
+    MEMBERS(b, arm, k_arm);
     return etp_batch_end_row(b, err);
 }
 
@@ -130,36 +145,17 @@ static etp_status put_comparison(etp_fleet_rows_of *r, const json_t *c, etp_batc
     if (index == run->arms.n || base == run->arms.n) {
         return ETP_OK;
     }
-    const json_t *speedup = at(c, "speedup");
     etp_table_keys(&r->folder, index, b);
     etp_batch_text(b, etp_str_from(baseline));
     etp_batch_text_if(b, run->arms.items[base].level);
-    number(b, speedup, "estimate");
-    number(b, speedup, "lo");
-    number(b, speedup, "hi");
-    number(b, speedup, "confidence");
-    whole(b, speedup, "blocks");
-    text(b, speedup, "method");
-    text(b, c, "verdict");
-    number(b, c, "margin");
-    number(b, c, "noise_floor");
-    text(b, c, "withheld");
+    MEMBERS(b, c, k_comparison);
     return etp_batch_end_row(b, err);
 }
 
 static etp_status put_fix(etp_fleet_rows_of *r, const json_t *fix, etp_batch *b, etp_error *err)
 {
-    const json_t *gain = at(fix, "gain_ns");
     etp_table_session_keys(&r->folder, b);
-    text(b, fix, "id");
-    text(b, fix, "kind");
-    text(b, fix, "text");
-    whole(b, gain, "lo");
-    whole(b, gain, "expected");
-    whole(b, gain, "hi");
-    number(b, fix, "share");
-    whole(b, fix, "concerns_ns");
-    text(b, fix, "recipe");
+    MEMBERS(b, fix, k_fix);
     return etp_batch_end_row(b, err);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables: which columns they have. Those of fleets begin with two more than those of run
 // folders.
+#include "convert/document_columns.h"
 #include "convert/fleet_rows.h"
 
 #include <string.h>
@@ -33,6 +34,8 @@
     {                                                                                           \
         "phase_depth", I64, true                                                                \
     }
+
+#define OF_DOCUMENT(column, type, scope, outer, key) {column, ETP_COLUMN_##type, true},
 
 static const etp_column_def k_samples[] = {
     KEYS,
@@ -81,39 +84,8 @@ static const etp_column_def k_launches[] = {
 };
 
 static const etp_column_def k_operators[] = {
-    KEYS,
-    {"id",                TEXT, false},
-    {"label",             TEXT, true },
-    {"category",          TEXT, true },
-    {"five",              TEXT, true },
-    {"delegated",         BOOL, true },
-    {"chain",             I64,  true },
-    {"instruction",       I64,  true },
-    {"names",             TEXT, true },
-    {"ns",                I64,  true },
-    {"untraced_ns",       I64,  true },
-    {"baseline",          TEXT, true },
-    {"speedup",           F64,  true },
-    {"macs",              I64,  true },
-    {"bytes",             I64,  true },
-    {"node_type",         TEXT, true },
-    {"source_file",       TEXT, true },
-    {"source_line",       I64,  true },
-    {"module",            TEXT, true },
-    {"engaged",           TEXT, true },
-    {"engaged_evidence",  TEXT, true },
-    {"engaged_reason_id", TEXT, true },
-    {"roof_ns",           I64,  true },
-    {"roof_compute_ns",   I64,  true },
-    {"roof_memory_ns",    I64,  true },
-    {"roof_overhead_ns",  I64,  true },
-    {"roof_efficiency",   F64,  true },
-    {"roof_isa",          TEXT, true },
-    {"roof_verdict",      TEXT, true },
-    {"roof_missing",      TEXT, true },
-    {"aligned_by",        TEXT, true },
-    {"doubtful",          BOOL, true },
-    {"confidence",        F64,  true },
+    KEYS, {"id", TEXT, false},
+     ETP_OPERATOR_COLUMNS(OF_DOCUMENT)
 };
 
 static const etp_column_def k_sessions[] = {
@@ -139,47 +111,18 @@ static const etp_column_def k_sessions[] = {
 };
 
 static const etp_column_def k_arms[] = {
-    KEYS,
-    {"is_baseline",    BOOL, false},
-    {"launches",       I64,  true },
-    {"samples",        I64,  true },
-    {"median_ns",      I64,  true },
-    {"traced_ns",      I64,  true },
-    {"load_ns",        I64,  true },
-    {"first_ns",       I64,  true },
-    {"peak_rss_bytes", I64,  true },
-    {"proof",          BOOL, true },
+    KEYS, {"is_baseline", BOOL, false},
+     ETP_ARM_COLUMNS(OF_DOCUMENT)
 };
 
 static const etp_column_def k_comparisons[] = {
     KEYS,
     {"baseline",       TEXT, false},
     {"baseline_level", TEXT, true },
-    {"speedup",        F64,  true },
-    {"lo",             F64,  true },
-    {"hi",             F64,  true },
-    {"confidence",     F64,  true },
-    {"blocks",         I64,  true },
-    {"method",         TEXT, true },
-    {"verdict",        TEXT, true },
-    {"margin",         F64,  true },
-    {"noise_floor",    F64,  true },
-    {"withheld",       TEXT, true },
+    ETP_COMPARISON_COLUMNS(OF_DOCUMENT)
 };
 
-static const etp_column_def k_fixes[] = {
-    FLEET,
-    SESSION,
-    {"id",          TEXT, true},
-    {"kind",        TEXT, true},
-    {"text",        TEXT, true},
-    {"gain_lo_ns",  I64,  true},
-    {"gain_ns",     I64,  true},
-    {"gain_hi_ns",  I64,  true},
-    {"share",       F64,  true},
-    {"concerns_ns", I64,  true},
-    {"recipe",      TEXT, true},
-};
+static const etp_column_def k_fixes[] = {FLEET, SESSION, ETP_FIX_COLUMNS(OF_DOCUMENT)};
 
 static const etp_column_def k_errors[] = {
     {"day",     TEXT, true },

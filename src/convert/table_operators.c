@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json_read.h"
+#include "convert/document_columns.h"
 #include "convert/table_rows.h"
 #include "os/os.h"
 
@@ -65,13 +66,18 @@ static void whole(value *v, const json_t *object, const char *key)
     }
 }
 
-static void ratio(value *v, const json_t *m, const char *key)
+static void put_number(value *v, const json_t *m, const char *key)
 {
     bool known = m && !json_is_null(m);
     if (known && !json_is_number(m)) {
         wrong(v, key, "a number");
     }
     etp_batch_f64_if(v->b, json_number_value(m), known);
+}
+
+static void ratio(value *v, const json_t *object, const char *key)
+{
+    put_number(v, member(object, key), key);
 }
 
 static void truth(value *v, const json_t *object, const char *key)
@@ -88,9 +94,8 @@ static void truth(value *v, const json_t *object, const char *key)
 }
 
 // What the runtime called it in this arm: several kernels of one operator are joined.
-static void names(value *v, const json_t *operator, const char * arm)
+static void names(value *v, const json_t *list)
 {
-    const json_t *list = member(inner(v, operator, "names"), arm);
     etp_arena arena = {0};
     etp_strbuf all;
     etp_strbuf_init(&all, &arena);
@@ -106,19 +111,6 @@ static void names(value *v, const json_t *operator, const char * arm)
     etp_batch_text_if(v->b, etp_strbuf_str(&all));
     v->b->failed = v->b->failed || all.failed;
     etp_arena_dispose(&arena);
-}
-
-static void roof(value *v, const json_t *operator, const char * arm)
-{
-    const json_t *r = member(inner(v, operator, "roof"), arm);
-    whole(v, r, "roof_ns");
-    whole(v, r, "compute_ns");
-    whole(v, r, "memory_ns");
-    whole(v, r, "overhead_ns");
-    ratio(v, member(r, "efficiency"), "efficiency");
-    text(v, r, "isa");
-    text(v, r, "verdict");
-    text(v, r, "missing");
 }
 
 static etp_status open_document(etp_table_folder *f, const json_t *document, etp_error *err);
@@ -143,48 +135,60 @@ static bool is_asked(const etp_table_folder *f, const char *arm)
     return asked && strcmp(asked, arm) == 0;
 }
 
+static void put_member(value *v, const json_t *op, const etp_member_column *c, bool asked)
+{
+    static void (*const k_put[])(value *, const json_t *, const char *) = {
+        [ETP_COLUMN_I64] = whole,
+        [ETP_COLUMN_F64] = ratio,
+        [ETP_COLUMN_BOOL] = truth,
+        [ETP_COLUMN_TEXT] = text,
+    };
+    size_t a = v->f->ops.arm_at;
+    const char *arm = v->f->ops.names[a], *baseline = v->f->ops.baseline[a];
+    const json_t *object = c->outer ? inner(v, op, c->outer) : op;
+    switch (c->scope) {
+    case ETP_MEMBER_OF_ROW:
+        k_put[c->type](v, object, c->key);
+        break;
+    case ETP_MEMBER_BY_ARM:
+        k_put[c->type](v, object, arm);
+        break;
+    case ETP_MEMBER_IN_ARM:
+        k_put[c->type](v, member(object, arm), c->key);
+        break;
+    case ETP_MEMBER_OF_ASKED:
+        k_put[c->type](v, asked ? object : NULL, c->key);
+        break;
+    case ETP_MEMBER_NAMES:
+        names(v, member(object, arm));
+        break;
+    case ETP_MEMBER_BASELINE:
+        etp_batch_text_if(v->b, etp_str_from(baseline));
+        break;
+    case ETP_MEMBER_COMPARED:
+        put_number(v, baseline ? json_array_get(member(op, c->key), v->f->ops.comparison[a]) : NULL,
+                   c->key);
+        break;
+    }
+}
+
 static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
 {
+    static const etp_member_column k_members[] = {ETP_OPERATOR_COLUMNS(ETP_MEMBER_COLUMN)};
     const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
     size_t a = f->ops.arm_at;
     value v = {f, b, err, ETP_OK};
     etp_table_keys(f, f->ops.arms[a], b);
-    const char *arm = f->ops.names[a];
     const json_t *id = member(op, "id");
     if (!json_is_string(id)) {
         return etp_fail(err, ETP_CORRUPT, "%s: operators[%zu] has no id", f->ops.path,
                         f->ops.operator_at);
     }
     etp_batch_text(b, (etp_str){json_string_value(id), json_string_length(id)});
-    text(&v, op, "label");
-    text(&v, op, "category");
-    text(&v, op, "five");
-    truth(&v, op, "delegated");
-    whole(&v, op, "chain");
-    whole(&v, op, "instruction");
-    names(&v, op, arm);
-    whole(&v, inner(&v, op, "ns"), arm);
-    whole(&v, inner(&v, op, "untraced_ns"), arm);
-    etp_batch_text_if(b, etp_str_from(f->ops.baseline[a]));
-    ratio(&v,
-          f->ops.baseline[a] ? json_array_get(member(op, "speedup"), f->ops.comparison[a]) : NULL,
-          "speedup");
-    whole(&v, op, "macs");
-    whole(&v, op, "bytes");
-    text(&v, op, "node_type");
-    const json_t *source = inner(&v, op, "source");
-    text(&v, source, "file");
-    whole(&v, source, "line");
-    text(&v, source, "module");
-    const json_t *engaged = inner(&v, op, "engaged");
-    engaged = is_asked(f, arm) ? engaged : NULL;
-    text(&v, engaged, "state");
-    text(&v, engaged, "evidence");
-    text(&v, engaged, "reason_id");
-    roof(&v, op, arm);
-    text(&v, op, "aligned_by");
-    truth(&v, op, "doubtful");
-    ratio(&v, member(op, "confidence"), "confidence");
+    bool asked = is_asked(f, f->ops.names[a]);
+    for (size_t i = 0; i < sizeof k_members / sizeof k_members[0]; i++) {
+        put_member(&v, op, &k_members[i], asked);
+    }
     return v.status == ETP_OK ? etp_batch_end_row(b, err) : v.status;
 }
 
