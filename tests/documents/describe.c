@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/document_columns.h"
 #include "document/layouts.h"
 #include "inspect/inspect.h"
 #include "inspect/kernels/binary.h"
@@ -133,6 +134,22 @@ static void describe_layout(etp_json *j, const etp_layout *layout)
     etp_json_end(j);
 }
 
+// Columns of tables (Parquet, Arrow) that are members of etprof.ab/1.
+static void describe_columns(etp_json *j, const char *row, const etp_member_column *columns,
+                             size_t n)
+{
+    etp_json_key(j, row);
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < n; i++) {
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "column", columns[i].column);
+        etp_json_kv_z(j, "outer", columns[i].outer);
+        etp_json_kv_z(j, "key", columns[i].key);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
 // One a line, in alphabetical order: what is added beside each other merges.
 #define DOCUMENTS(X)     \
     X(ab)                \
@@ -202,6 +219,16 @@ int main(void)
         describe_shape(&j, k_documents[i]->shape);
         etp_json_end(&j);
     }
+    etp_json_end(&j);
+#define LIST(name) {ETP_##name##_COLUMNS(ETP_MEMBER_COLUMN)}
+    static const etp_member_column k_arms[] = LIST(ARM), k_comparisons[] = LIST(COMPARISON),
+                                   k_operators[] = LIST(OPERATOR), k_fixes[] = LIST(FIX);
+    etp_json_key(&j, "columns");
+    etp_json_begin_object(&j);
+    describe_columns(&j, "arms", k_arms, sizeof k_arms / sizeof *k_arms);
+    describe_columns(&j, "comparisons", k_comparisons, sizeof k_comparisons / sizeof *k_arms);
+    describe_columns(&j, "operators", k_operators, sizeof k_operators / sizeof *k_arms);
+    describe_columns(&j, "next_fixes", k_fixes, sizeof k_fixes / sizeof *k_arms);
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
