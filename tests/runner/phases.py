@@ -176,7 +176,8 @@ def check_advice(tmp):
 
 
 def check_threads(out):
-    """More threads are proposed with what was asked of the phase."""
+    """More threads are proposed with what was asked of the phase. Whether they are proposed is the clock's to say: on
+    a busy machine this model's delegated operators are less than a hundredth of its time (unit.fixes has times)."""
     with open(os.path.join(out, "report.json")) as f:
         first = json.load(f)
     asked = {"prefill 16": " --prefill 16 --threads 1,", "decode @0": " --decode 4 --depth 0 --threads 1,",
@@ -184,7 +185,6 @@ def check_threads(out):
     for d in [first] + [p["document"] for p in first["phases"][1:]]:
         recipes = [f["recipe"] for f in d["next_fixes"] if "--threads" in f["recipe"]]
         expect(all(asked[d["phase"]] in r for r in recipes), d["phase"], "says how to measure more threads", recipes)
-        expect(recipes or d["phase"] != "prefill 16" or os.cpu_count() == 1, d["phase"], "proposes more threads")
 
 
 def check_sweep(tmp):

@@ -577,7 +577,8 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
         asked = etp_arena_printf(f->ab->arena, " --decode %llu --depth %llu",
                                  (unsigned long long)p->calls, (unsigned long long)p->depth);
     } else if (p) {
-        return etp_arena_printf(f->ab->arena, "measure the script with --threads 1,%u", cpus);
+        return etp_arena_printf(f->ab->arena,
+                                "this session's command with --threads 1,%u measures it", cpus);
     }
     return ab && asked
                ? etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u measures it", ab, asked, cpus)

@@ -18,6 +18,7 @@
 
 #include "judge/fixes/factors.h"
 #include "judge/fixes/whatif.h"
+#include "judge/judge.h"
 
 static bool seen[ETP_FIX_COUNT];
 
@@ -379,6 +380,46 @@ static void roofs_of_memory_and_regions(void **state)
     folder_remove(&f);
 }
 
+// More threads are proposed with what was asked of the phase.
+static void threads_of_a_phase(void **state)
+{
+    (void)state;
+    static const struct {
+        etp_ab_phase phase;
+        const char *ends;
+    } k_cases[] = {
+        {{.kind = ETP_PHASE_OF_PREFILL, .tokens = 16, .prompt = 16, .calls = 1},
+         ".pte --prefill 16 --threads 1,8 measures it"          },
+        {{.kind = ETP_PHASE_OF_PREFILL, .tokens = 32, .prompt = 70, .calls = 3},
+         ".pte --prefill 70 --threads 1,8 measures it"          },
+        {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4},
+         ".pte --decode 4 --depth 0 --threads 1,8 measures it"  },
+        {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4, .depth = 32},
+         ".pte --decode 4 --depth 32 --threads 1,8 measures it" },
+        {{.kind = ETP_PHASE_OF_SHAPE, .calls = 1},
+         "this session's command with --threads 1,8 measures it"},
+    };
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = NULL;
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_ab ab = *etp_ab_answer(s);
+        ab.phase = &k_cases[i].phase;
+        ab.fixes = (etp_ab_fixes){0};
+        assert_int_equal(etp_ab_next_fixes(&ab, &ab.fixes, NULL), ETP_OK);
+        const char *recipe = fix_of(&ab, ETP_FIX_THREADS, "")->recipe, *ends = k_cases[i].ends;
+        size_t n = strlen(recipe);
+        if (n < strlen(ends) || strcmp(recipe + n - strlen(ends), ends) != 0) {
+            fail_msg("'%s' does not end with '%s'", recipe, ends);
+        }
+    }
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
 // Half of the time in products that quantisation left in floats stands before a layer norm of six
 // per cent, although nothing bounds what can be gained there from below.
 static void what_is_at_stake_comes_first(void **state)
@@ -637,6 +678,7 @@ int main(void)
         cmocka_unit_test(none_where_none_is_due),
         cmocka_unit_test(planted_island),
         cmocka_unit_test(threads_and_losses),
+        cmocka_unit_test(threads_of_a_phase),
         cmocka_unit_test(roofs_tell_what_to_expect),
         cmocka_unit_test(roofs_of_memory_and_regions),
         cmocka_unit_test(recipe_repeats_the_export),
