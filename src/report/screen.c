@@ -452,7 +452,7 @@ static void write_marks(etp_text *o, const etp_screen *s, size_t left)
 
 // How much of what may be many is shown.
 typedef struct room {
-    size_t steps, remarks;
+    size_t steps, remarks, more;
 } room;
 
 static void write_all(etp_text *o, const etp_screen *s, room most)
@@ -472,7 +472,7 @@ static void write_all(etp_text *o, const etp_screen *s, room most)
     write_grid(o, s);
     write_steps(o, s, most.steps);
     write_marks(o, s, left);
-    for (size_t i = 0; i < s->more.n; i++) {
+    for (size_t i = 0; i < most.more; i++) {
         etp_text_sgr(o, "1");
         etp_text_cell(o, s->more.items[i].title, left, false);
         etp_text_plain(o, "1");
@@ -493,19 +493,23 @@ static size_t lines_of(etp_str text)
     return n;
 }
 
-// Where warnings take the place, steps give way, then the later warnings: --full has all. O writes
-// to PAGE; what is shown is the same at every width.
+// Where headlines and warnings take the place, steps give way, then the last of the paths, then the
+// later warnings: --full has all. O writes to PAGE; what is shown is the same at every width.
 static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
 {
-    room most = {s->steps.n, s->remarks.n};
+    room most = {s->steps.n, s->remarks.n, s->more.n};
+    const size_t paths = s->more.n > 2 ? s->more.n - 1 : s->more.n;
     o.width = MOST_LINES_AT;
     o.unicode = true;
-    for (bool fits = s->remarks.n == 0; !fits && (most.steps > 1 || most.remarks > s->kept);) {
+    for (bool fits = false;
+         !fits && (most.steps > 1 || most.more > paths || most.remarks > s->kept);) {
         page->len = 0;
         write_all(&o, s, most);
         fits = lines_of(etp_strbuf_str(page)) <= MOST_LINES;
         if (!fits) {
-            size_t *less = most.steps > 1 ? &most.steps : &most.remarks;
+            size_t *less = most.steps > 1      ? &most.steps
+                           : most.more > paths ? &most.more
+                                               : &most.remarks;
             (*less)--;
         }
     }

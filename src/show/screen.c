@@ -14,7 +14,13 @@
 #include "document/document.h"
 #include "show/report.h"
 
-enum { SHOWN_HEADLINES = 6, SHOWN_CATEGORIES = 5, SHOWN_STEPS = 3, SHOWN_WARNINGS = 4 };
+enum {
+    SHOWN_HEADLINES = 6,
+    SHOWN_CATEGORIES = 5,
+    SHOWN_STEPS = 3,
+    SHOWN_WARNINGS = 4,
+    WITH_TIMES = 3 // headlines of a session of phases: the others are a line each
+};
 
 typedef struct unit { // times of one table or pair
     double ns;
@@ -54,7 +60,9 @@ static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena 
                   : NULL;
 }
 
-static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s, etp_arena *arena)
+// BRIEF: without times, and without an interval that decides nothing.
+static void headline(const etp_ab *ab, const etp_ab_comparison *c, bool brief, etp_screen *s,
+                     etp_arena *arena)
 {
     const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
     bool slower = !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
@@ -93,6 +101,11 @@ static void headline(const etp_ab *ab, const etp_ab_comparison *c, etp_screen *s
     }
     if (words && ab->phase) {
         words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);
+    }
+    if (brief) {
+        bool decided = c->verdict != ETP_VERDICT_UNKNOWN;
+        parts[0] = decided ? parts[1] : NULL;
+        parts[1] = NULL;
     }
     etp_screen_headline(s, c->withheld ? ETP_WARN : etp_ab_severity_of_verdict(c->verdict), words,
                         parts);
@@ -137,14 +150,13 @@ static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
 
 static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    size_t n = ab->n_comparisons;
-    for (size_t i = 0; i < n && i < SHOWN_HEADLINES; i++) {
-        headline(ab, &ab->comparisons[i], s, arena);
-    }
-    for (size_t i = 1; i < ab->n_phases; i++) {
-        const etp_ab *later = ab->phases[i].ab;
-        for (size_t k = 0; k < later->n_comparisons && k < SHOWN_HEADLINES; k++) {
-            headline(later, &later->comparisons[k], s, arena);
+    size_t n = 0;
+    for (size_t p = 0; p < answers(ab); p++) {
+        const etp_ab *one = answer_of(ab, p);
+        for (size_t i = 0; i < one->n_comparisons; i++, n++) {
+            if (n < SHOWN_HEADLINES) {
+                headline(one, &one->comparisons[i], ab->n_phases > 1 && n >= WITH_TIMES, s, arena);
+            }
         }
     }
     if (n > SHOWN_HEADLINES) {
@@ -294,6 +306,18 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     etp_screen_add(s, &row);
 }
 
+// Categories shown: headlines after the first take the place of some.
+static size_t categories_shown(const etp_ab *ab)
+{
+    enum { LEAST = 3 };
+    size_t headlines = 0;
+    for (size_t p = 0; p < answers(ab); p++) {
+        headlines += answer_of(ab, p)->n_comparisons;
+    }
+    size_t more = headlines > 1 ? headlines - 1 : 0, most = SHOWN_CATEGORIES - LEAST;
+    return SHOWN_CATEGORIES - (more < most ? more : most);
+}
+
 static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     parts all;
@@ -314,7 +338,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                     of_phase(ab, ab->n_comparisons ? "Where it came from" : "Where it goes", arena),
                     ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, by_change);
-    size_t shown = all.n <= SHOWN_CATEGORIES + 1 ? all.n : SHOWN_CATEGORIES;
+    size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
     for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
         if (all.items[i].bottleneck) {
             part last = all.items[shown - 1];

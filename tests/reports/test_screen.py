@@ -272,6 +272,18 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
         expect("no interval yet" in shown and not re.search(r"1\d\d\.\d", shown.split("Where ")[0]), "two",
                "ends that mean nothing", shown[:400])
 
+    # Headlines of phases after the third are a line each, and take the place of categories.
+    depths = [phase_folders.DEEP | {"name": f"decode @{d}", "depth": d} for d in (32, 64, 128, 256)]
+    for name, blocks, times in (("many", 2, [1000000, 500000]), ("many decided", 6, 500000)):
+        phase_folders.make(tmp / name, lambda p, level, t, m, times=times: times if level == "avx2" else 1000000,
+                           phases=[phase_folders.PREFILL, phase_folders.DECODE, *depths], blocks=blocks)
+        text = look(name, "analyze", name)
+        for words in ("first token 1.000 → 0.", "decode @32: ", "Everything else", "Whole inference", "N1"):
+            expect(words in text, name, f"no '{words}'", text)
+        for depth in (64, 128, 256):
+            said = "1.41×, unknown (2 of at least 6 blocks)"
+            said = "2.00× faster than SSE   95 % [2.00, 2.00]" if blocks == 6 else said
+            expect(re.search(rf"^  decode @{depth}: AVX2 .*{re.escape(said)}$", text, re.M), name, depth, text)
     phase_folders.make(tmp / "threads", lambda p, level, t, m: 1000000 // t, phases=None, levels=("avx2", ),
                        threads=(1, 2))
     text = look("threads", "analyze", "threads")
