@@ -56,8 +56,17 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
     if (!l) {
         return etp_fail(err, ETP_INTERNAL, "no arm left");
     }
-    return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s", s->plan->arms[l->arm].name,
-                    etp_lost_reason_name(l->reason), ETP_STR_ARG(l->detail));
+    const etp_session_plan_arm *arm = &s->plan->arms[l->arm];
+    const char *advice = "";
+    if (etp_str_find(l->detail, ETP_STR("InvalidArgument")) < l->detail.len &&
+        etp_phases_suit(s->plan->model_paths[arm->model], s->plan->settings.method)) {
+        advice = s->plan->n_phases
+                     ? "; it is a text decoder: give its tokens and their position in the script"
+                     : "; it is a text decoder, which takes tokens at a position: ask for a prompt "
+                       "and for decoding, --prefill 64 --decode 32";
+    }
+    return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s%s", arm->name,
+                    etp_lost_reason_name(l->reason), ETP_STR_ARG(l->detail), advice);
 }
 
 static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)

@@ -23,6 +23,10 @@ ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
                                             const etp_program *program, const char *path,
                                             etp_arena *arena, etp_script *out, etp_error *err);
 
+// Does the program in MODEL take tokens and their place as a text decoder does? False as well when
+// it cannot be read. METHOD as of etp_decoder_read.
+bool etp_phases_suit(const char *model, const char *method);
+
 // N iterations as whole repetitions of PHASE (NULL: none), at least one.
 uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n);
 

@@ -258,3 +258,23 @@ etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *p
     }
     return ETP_OK;
 }
+
+bool etp_phases_suit(const char *model, const char *method)
+{
+    etp_file file;
+    etp_error unused;
+    etp_decoder d;
+    const etp_program *program = NULL;
+    if (etp_file_open(model, UINT64_MAX, &file, &unused) != ETP_OK) {
+        return false;
+    }
+    etp_arena arena;
+    etp_arena_init(&arena, NULL);
+    bool suits = etp_program_open(file.bytes, NULL, &program, &unused) == ETP_OK &&
+                 etp_decoder_read(program, method, &arena, &d, &unused) == ETP_OK &&
+                 (d.method->n_inputs > 1 || d.told); // else it may be an embedding alone
+    etp_arena_dispose(&arena);
+    etp_program_close(program);
+    etp_file_close(&file);
+    return suits;
+}

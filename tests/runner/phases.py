@@ -34,6 +34,24 @@ def refused(words, *args, model=DECODER):
         expect(not os.path.exists(out), args, "leaves no folder", os.listdir(tmp))
 
 
+def check_not_asked(tmp):
+    """A decoder that nobody asked for phases of ends with ExecuTorch's InvalidArgument: the way on is said."""
+    def ended(*words):
+        out = os.path.join(tmp, f"not asked {len(words)}")
+        done = run("ab", DECODER, "--blocks", "1", "--out", out, *words)
+        expect(done.returncode != 0 and "InvalidArgument" in done.stderr, words, "ends", done.stderr[-500:])
+        return done.stderr
+
+    said = ended()
+    expect("; it is a text decoder, which takes tokens at a position: ask for a prompt and for decoding, "
+           "--prefill 64 --decode 32" in said, "without phases", said)
+    script = os.path.join(tmp, "bare.json")
+    with open(script, "w") as f:
+        json.dump({"schema": "etprof.script/1", "phases": [{"name": "x", "steps": [{"method": "forward"}]}]}, f)
+    said = ended("--script", script)
+    expect("; it is a text decoder: give its tokens and their position in the script" in said, "a script", said)
+
+
 def measure(tmp):
     out = os.path.join(tmp, "out")
     done = run("ab", DECODER, "--prefill", "16", "--decode", "4", "--depth", "0,32", "--blocks", "2", "--warmup", "1",
@@ -293,6 +311,7 @@ def main():
     refused("give --decode N too", "--depth", "3")
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
+        check_not_asked(tmp)
         check_no_cache(tmp)
         check_static(tmp)
         check_places(tmp)
