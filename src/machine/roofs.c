@@ -54,11 +54,11 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
-        double scale = x->unit == ETP_ROOF_NS ? 1 : 1e-9;
+        double per = x->unit == ETP_ROOF_NS ? 1 : 1e9;
         ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL),
                 etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
-                x->best ? etp_cell_double((double)x->best * scale) : etp_cell_missing(),
-                x->best ? etp_cell_double((double)x->median * scale) : etp_cell_missing(),
+                x->best ? etp_cell_double((double)x->best / per) : etp_cell_missing(),
+                x->best ? etp_cell_double((double)x->median / per) : etp_cell_missing(),
                 etp_cell_z(k_units[x->unit]));
     }
     return r;

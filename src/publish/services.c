@@ -98,9 +98,15 @@ typedef struct hud_metric {
     const char *name;
     const double *values; // in ns, bytes …
     size_t n;
-    double scale, lo, hi; // of the interval, scaled like the values; NAN none
+    double per, lo, hi; // shown is VALUE / PER, 1 for ratios and rates; LO, HI of the interval
     const etp_archive_comparison *compared;
 } hud_metric;
+
+// Times and sizes are whole nanoseconds and bytes, as everywhere; a mean of logarithms is none yet.
+static double in_unit(double v, double per)
+{
+    return per == 1 ? v : round(v) / per;
+}
 
 static void hud_record(etp_json *j, const etp_archive_session *s, const etp_archive_arm *arm,
                        hud_metric m)
@@ -121,15 +127,15 @@ static void hud_record(etp_json *j, const etp_archive_session *s, const etp_arch
     etp_json_begin_array_inline(j);
     for (size_t i = 0; i < m.n; i++) {
         if (isfinite(m.values[i])) {
-            etp_json_double(j, m.values[i] * m.scale);
+            etp_json_double(j, in_unit(m.values[i], m.per));
         }
     }
     etp_json_end(j);
     etp_json_kv_u64(j, "target_value", 0);
     etp_json_key(j, "extra_info");
     etp_json_begin_object(j);
-    kv_number(j, "lo", m.lo * m.scale);
-    kv_number(j, "hi", m.hi * m.scale);
+    kv_number(j, "lo", in_unit(m.lo, m.per));
+    kv_number(j, "hi", in_unit(m.hi, m.per));
     if (m.compared) {
         etp_json_kv_str(j, "baseline", baseline_of(s, m.compared));
         kv_known(j, "verdict", m.compared->verdict);
@@ -150,13 +156,13 @@ void etp_service_hud(const etp_archive_session *s, etp_sink *sink)
         const etp_archive_arm *a = &s->arms.items[i];
         const etp_archive_comparison *c = given(s, i);
         hud_record(&j, s, a,
-                   (hud_metric){"avg_inference_latency(ms)", a->block_ns, a->n_blocks, 1e-6,
+                   (hud_metric){"avg_inference_latency(ms)", a->block_ns, a->n_blocks, 1e6,
                                 a->lo_ns, a->hi_ns, NULL});
         hud_record(&j, s, a,
-                   (hud_metric){"model_load_time(ms)", &a->load_ns, 1, 1e-6, none, none, NULL});
+                   (hud_metric){"model_load_time(ms)", &a->load_ns, 1, 1e6, none, none, NULL});
         hud_record(&j, s, a,
-                   (hud_metric){"peak_inference_mem_usage(mb)", &a->peak_rss_bytes, 1,
-                                1.0 / (1024 * 1024), none, none, NULL});
+                   (hud_metric){"peak_inference_mem_usage(mb)", &a->peak_rss_bytes, 1, 1024 * 1024,
+                                none, none, NULL});
         hud_record(&j, s, a,
                    (hud_metric){"token_per_sec", &a->tokens_per_s, 1, 1, none, none, NULL});
         if (c) {
@@ -168,6 +174,12 @@ void etp_service_hud(const etp_archive_session *s, etp_sink *sink)
 }
 
 // ---- github-action-benchmark ----
+
+// Whole nanoseconds to the last digit, a ratio with six.
+static const char *end_of(double v, char buf[static ETP_NUMBER_CHARS])
+{
+    return v == round(v) ? etp_format_double(v, buf) : etp_format_ratio(v, buf);
+}
 
 static void github_entry(etp_json *j, const etp_archive_session *s, const etp_archive_arm *arm,
                          const char *what, const char *unit, double value, double lo, double hi,
@@ -194,8 +206,7 @@ static void github_entry(etp_json *j, const etp_archive_session *s, const etp_ar
     if (isfinite(lo) && isfinite(hi)) {
         etp_strbuf range;
         etp_strbuf_init(&range, arena);
-        etp_strbuf_printf(&range, "[%s, %s]", etp_format_ratio(lo, low),
-                          etp_format_ratio(hi, high));
+        etp_strbuf_printf(&range, "[%s, %s]", end_of(lo, low), end_of(hi, high));
         etp_json_kv_str(j, "range", etp_strbuf_str(&range));
     }
     etp_json_kv_str(j, "extra", etp_strbuf_str(&extra));
@@ -213,7 +224,8 @@ void etp_service_github(const etp_archive_session *s, bool bigger, etp_sink *sin
         const etp_archive_arm *a = &s->arms.items[i];
         const etp_archive_comparison *c = given(s, i);
         if (!bigger) {
-            github_entry(&j, s, a, "latency", "ns", a->median_ns, a->lo_ns, a->hi_ns, none, &arena);
+            github_entry(&j, s, a, "latency", "ns", a->median_ns, round(a->lo_ns), round(a->hi_ns),
+                         none, &arena);
             continue;
         }
         github_entry(&j, s, a, "tokens", "tok/s", a->tokens_per_s, (double)NAN, (double)NAN, none,
@@ -283,8 +295,12 @@ static void point(etp_sink *sink, family f, const etp_archive_session *s,
 
 static double of_arm(const etp_archive_arm *a, size_t which)
 {
-    const double values[] = {a->median_ns * 1e-9, a->lo_ns * 1e-9,    a->hi_ns * 1e-9,
-                             a->load_ns * 1e-9,   a->first_ns * 1e-9, a->peak_rss_bytes,
+    const double values[] = {in_unit(a->median_ns, 1e9),
+                             in_unit(a->lo_ns, 1e9),
+                             in_unit(a->hi_ns, 1e9),
+                             in_unit(a->load_ns, 1e9),
+                             in_unit(a->first_ns, 1e9),
+                             a->peak_rss_bytes,
                              a->tokens_per_s};
     return values[which];
 }

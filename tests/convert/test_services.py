@@ -84,6 +84,9 @@ def hud(folder, arms, comparison):
         expect(len(blocks) == 6 and all(abs(b / (PLANTED[name] / 1e6) - 1) < 0.01 for b in blocks), name, blocks)
         expect(float(latency["extra_info"]["lo"]) < arm["median_ns"] / 1e6 < float(latency["extra_info"]["hi"]),
                name, latency)
+        expect(all(re.fullmatch(r"\d+(\.\d{1,6})?", str(v)) for v in blocks + [latency["extra_info"][end]
+                                                                              for end in ("lo", "hi")]),
+               "ms of whole nanoseconds, no rounding of a float", latency)
         memory = by[name, "peak_inference_mem_usage(mb)"]["metric"]["benchmark_values"]
         expect(close(memory[0], arm["peak_rss_bytes"] / 2**20), memory)
         expect(by[name, "model_load_time(ms)"]["metric"]["benchmark_values"] == [arm["load_ns"] / 1e6], name)
@@ -103,6 +106,9 @@ def github(folder, arms, comparison):
     expect({e["name"]: e["value"] for e in smaller} ==
            {f"model/{name}/t1/latency": arm["median_ns"] for name, arm in arms.items()}, smaller)
     expect(len(bigger) == 1 and close(bigger[0]["value"], comparison["estimate"]), bigger)
+    for entry in smaller:
+        span = arms[entry["name"].split("/")[1]]["interval_ns"]
+        expect(entry["range"] == f"[{span['lo']}, {span['hi']}]", "whole nanoseconds", entry, span)
     low, high = (float(x) for x in re.fullmatch(r"\[(\S+), (\S+)\]", bigger[0]["range"]).groups())
     expect(close(low, comparison["lo"]) and close(high, comparison["hi"]), bigger, comparison)
 
@@ -145,6 +151,8 @@ def openmetrics(folder, arms, comparison):
     for name, arm in arms.items():
         expect(close(samples["etprof_latency_seconds", name], arm["median_ns"] / 1e9), name, samples)
         expect(samples["etprof_peak_memory_bytes", name] == arm["peak_rss_bytes"], name)
+        times = [repr(v) for (key, arm_name), v in samples.items() if key.endswith("_seconds") and arm_name == name]
+        expect(len(times) == 5 and all(len(t.split(".")[1]) <= 9 for t in times), "seconds of whole ns", times)
     for key, end in (("", "estimate"), ("_lower", "lo"), ("_upper", "hi")):
         expect(close(samples[f"etprof_speedup{key}_ratio", "linux_sme2_on"], comparison[end]), key, samples)
     if text_string_to_metric_families:

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/sink.h"
 #include "machine/roofs.h"
 #include "store/roofs_file.h"
 
@@ -184,6 +185,25 @@ static void documents(void **state)
     }
 }
 
+// 8065484793 × 1e-9 is 8.065484793000001 as a double, 8065484793 ÷ 1e9 is not.
+static void rates_are_decimal(void **state)
+{
+    fixture *f = *state;
+    etp_roof items[] = {
+        {.isa = "sse", .what = "fma_f32", .threads = 1, .best = 18181111725, .median = 8065484793}
+    };
+    const etp_roofs_answer a = {
+        .table = {
+                  .device = "local", .cpu = "", .features = "", .governor = "", .items = items, .n = 1}
+    };
+    const etp_report *r = etp_roofs_report(&a, &f->arena);
+    etp_strbuf text;
+    etp_strbuf_init(&text, &f->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, NULL, &sink, NULL), ETP_OK);
+    assert_non_null(strstr(etp_strbuf_str(&text).ptr, "fma_f32,sse,1,,18.181111725,8.065484793,"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(keeps_other_thread_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(does_not_believe, setup, teardown),
         cmocka_unit_test_setup_teardown(documents, setup, teardown),
+        cmocka_unit_test_setup_teardown(rates_are_decimal, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
