@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,10 @@ static ssize_t read_full(int fd, void *buf, size_t len)
         ssize_t n = read(fd, (char *)buf + done, len - done);
         if (n == 0) {
             break;
+        }
+        if (n < 0 && errno == EAGAIN) { // a pipe whose writer has nothing yet
+            struct pollfd more = {.fd = fd, .events = POLLIN};
+            n = poll(&more, 1, -1) < 0 ? -1 : 0;
         }
         if (n < 0 && errno != EINTR) {
             return -1;

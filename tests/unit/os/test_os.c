@@ -77,6 +77,36 @@ static void what_is_no_file_is_refused(void **state)
     assert_int_equal(etp_file_open(fifo, 10, &file, &err), ETP_UNSUPPORTED); // and does not wait
 }
 
+// `etprof stats <(zcat samples.csv.gz)`: the other end of a pipe writes when it has something.
+static void a_pipe_is_read_until_its_writer_ends(void **state)
+{
+    fixture *f = *state;
+    int ends[2];
+    char path[32];
+    etp_str text;
+    etp_error err;
+    assert_int_equal(pipe(ends), 0);
+    pid_t writer = fork();
+    assert_true(writer >= 0);
+    if (writer == 0) {
+        close(ends[0]);
+        for (int i = 0; i < 2; i++) {
+            usleep(50 * 1000); // the reader comes first, and again between two lines
+            if (write(ends[1], "line\n", 5) != 5) {
+                _exit(1);
+            }
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    etp_status read = etp_os_read_text(path, 100, &f->arena, &text, &err);
+    close(ends[0]);
+    waitpid(writer, NULL, 0);
+    assert_int_equal(read, ETP_OK);
+    assert_true(etp_str_eqz(text, "line\nline\n"));
+}
+
 static void append_adds_and_truncate_cuts(void **state)
 {
     fixture *f = *state;
@@ -393,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_goes_below_a_folder_through_a_link, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_pipe_is_read_until_its_writer_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(content_in_pieces_is_whole_or_not_there, set_up, tear_down),
