@@ -243,7 +243,7 @@ int main(int argc, char **argv)
     }
     // A full disk or a closed pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        if (errno != EPIPE) {
+        if (errno != EPIPE && code != 5) { // 5: the verb itself has said what it could not write
             etp_say("etprof: writing standard output: %s\n", strerror(errno));
         }
         code = code ? code : 5;

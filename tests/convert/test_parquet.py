@@ -177,6 +177,7 @@ def test_disk(tmp):
         done = subprocess.run([ETPROF, "convert", run, "--to", "parquet", "--table", "samples"], stdout=full,
                               stderr=subprocess.PIPE, timeout=300, check=False)
     expect(done.returncode == 5, "standard output is full", done.returncode, done.stderr)
+    expect(done.stderr.count(b"standard output") == 1, "said once", done.stderr)
 
 
 SANITIZED = any(name in pathlib.Path(ETPROF).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
