@@ -16,7 +16,7 @@ from checks import expect, finish
 engines.need("duckdb")
 os.environ["ETPROF_LIBRARY"] = str(next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib")))
 import duckdb
-from etprof.fleet import duck, questions
+from etprof.fleet import duck, lately, questions, report
 from etprof.fleet.reading import TABLES, schema_of
 
 RUNS = itertools.count()
@@ -165,7 +165,7 @@ def regressions():
         for device in all_of:
             how = {"traced_ns": 1e6 + n} if n < 15 else {"median_ns": 2e6 + n}
             lake.put("arms", model="mixed", device=f"d{device}", experiment="x", day=night_of(n), build=f"b{n}", **how)
-    series = questions.all_series(lake.ask)
+    series = questions.series_and_devices(lake.ask)[0]
     expect({s.key[0] for s in series} >= {"slower", "mixed"}, "series")
     expect({s.key[0] for s in series}.isdisjoint({"emulated", "few"}), "what counts", [s.key for s in series])
     told = questions.regressions(series)
@@ -176,6 +176,91 @@ def regressions():
     expect(questions.regressions(series, night_of(11)) == [], "since a later one")
 
 
+def newest():
+    """The morning after: what the last night or the last two say, whose devices say it, who was silent."""
+    lake, all_of = Lake(), range(9)
+    put_times(lake, "since_last", all_of, lambda d, n: 1.1 if n >= 29 else 1)
+    put_times(lake, "since_two", all_of, lambda d, n: 1.06 if n >= 28 else 1)
+    put_times(lake, "since_long", all_of, lambda d, n: 1.1 if n >= 12 else 1) # as slow as it has been: no news
+    put_times(lake, "on_one", all_of, lambda d, n: 1.3 if d == 2 and n >= 29 else 1) # a single night of one device
+    put_times(lake, "grows", all_of, lambda d, n: 1 + 0.006 * n)
+    put_times(lake, "gone", all_of, lambda d, n: 1, nights=28) # not there last night
+    for i in range(6):
+        put_times(lake, f"quiet{i}", all_of, lambda d, n: 1)
+    put_times(lake, "late", [11], lambda d, n: 1, nights=29) # a device that sent nothing last night
+    put_times(lake, "old", [12], lambda d, n: 1, nights=20) # one that has been away for longer
+    series = questions.series_and_devices(lake.ask)[0]
+    told = lately.last_night(series)
+    expect((told["day"], told["builds"], told["silent"]) == (night_of(29), ["b29"], ["d11"]), "which night", told)
+    expect(told["judged"] == 11, "series of that night", told["judged"])
+    rows = {r["model"]: r for r in told["slower"]}
+    expect([(r["model"], r["since"], r["first_bad_build"], r["last_good_build"], r["devices"], len(r["on"]))
+            for r in told["slower"]] == [("since_last", night_of(29), "b29", "b28", 9, 9),
+                                         ("since_two", night_of(28), "b28", "b27", 9, 9)], "slower", told["slower"])
+    expect(rows["since_last"]["lo"] < 0.1 < rows["since_last"]["hi"] and rows["since_last"]["hi"] < 0.11, rows)
+    expect(0.005 <= told["least"] < 0.02, "what would have been told", told["least"])
+    shape = {n["day"]: n["ratio"] for n in rows["since_last"]["nights"]}
+    expect(len(shape) == 30 and abs(shape[night_of(29)] - 1.1) < 0.01, "its nights", shape)
+
+
+def some_devices():
+    """A model slower on a kind of device is no regression of it on all; a device slower with all models none at all."""
+    lake, all_of = Lake(), range(9)
+    put_times(lake, "on_two", all_of, lambda d, n: 1.1 if d in (3, 7) and n >= 20 else 1)
+    put_times(lake, "on_all", all_of, lambda d, n: 1.1 if n >= 20 else 1)
+    put_times(lake, "drifts_on_one", all_of, lambda d, n: 1 + 0.006 * n if d == 5 else 1)
+    put_times(lake, "faster_on_one", all_of, lambda d, n: 0.9 if d == 5 and n >= 20 else 1)
+    put_times(lake, "three_devices", (0, 1, 2), lambda d, n: 1.1 if d > 1 and n >= 20 else 1) # too few
+    for i in range(9):
+        put_times(lake, f"ages{i}", all_of, lambda d, n: 1.2 if d == 8 and n >= 9 else 1)
+    series, alone = questions.series_and_devices(lake.ask)
+    told = lately.on_some(series)
+    expect([(r["model"], r["since"], r["first_bad_build"], r["last_good_build"], sorted(x["device"] for x in r["on"]))
+            for r in told] == [("on_two", night_of(20), "b20", "b19", ["d3", "d7"])], "on some devices", told)
+    expect(told and abs(told[0]["slower"] - 0.1) < 0.01, "by how much", told)
+    expect(lately.on_some(series, night_of(21)) == [], "since a later night")
+    whole = lately.whole_devices(alone)
+    expect([(r["device"], r["since"]) for r in whole] == [("d8", night_of(9))] and abs(whole[0]["slower"] - 0.2) < 0.01,
+           "a device with all models", whole)
+    expect([r["model"] for r in questions.regressions(series)] == ["on_all"], "on all", questions.regressions(series))
+    on = questions.regressions(series)[0]["on"]
+    expect(sorted(r["device"] for r in on) == [f"d{d}" for d in all_of], "its devices", on)
+
+
+def answered():
+    """What people read first: whether, on which devices, since which build; names of others break neither page nor
+    terminal."""
+    lake, all_of = Lake(), range(9)
+    put_times(lake, "<b>new\x1b[2J", all_of, lambda d, n: 1.1 if n >= 29 else 1, build="<i>")
+    put_times(lake, "old", all_of, lambda d, n: 1.2 if n >= 9 else 1)
+    put_times(lake, "two", all_of, lambda d, n: 1.2 if n >= 9 and d in (4, 5) else 1)
+    for i in range(6):
+        put_times(lake, f"quiet{i}", all_of, lambda d, n: 1)
+    lake.put("errors", run="a", kind="dump", status="corrupt", message="torn", device="d")
+    found = questions.everything(lake.ask)
+    told = report.text(found, 20)
+    lines = told.splitlines()
+    expect(lines[0] == f"Last night ({night_of(29)}, build <i>, b29): 1 of 9 series (a model, its arm, threads) "
+           "slower.", "the first line", lines[:3])
+    expect(lines[1].startswith("  <b>new?[2J, x: ") and "since build <i> of " + night_of(29) in lines[1] and
+           "on 9 devices together (shows alone on 9 of 9; most on d" in lines[1], "which", lines[1])
+    expect(lines[2] == "1 slower for three nights or more." and "old, x: 2" in lines[3] and "build b9 of" in lines[3],
+           "from before", lines[2:4])
+    expect(lines[4] == "1 slower on some devices alone." and lines[5].startswith("  two, x: ") and
+           lines[5].endswith(("on d4, d5", "on d5, d4")), "on some", lines[4:6])
+    expect(lines[6] == "1 source could not be read." and not lines[7], "what could not be read", lines[6:8])
+    shown = report.page(found, 20)
+    expect("<b>" not in shown and "<i>" not in shown and "&lt;b&gt;new" in shown, "names in the page")
+    expect(shown.index("Last night (") < shown.index("<table") and shown.count("<polyline") == 2, "answer and pictures")
+    quiet = Lake()
+    put_times(quiet, "m", all_of, lambda d, n: 1)
+    first = report.text(questions.everything(quiet.ask), 20).splitlines()[0]
+    expect(first.startswith(f"Last night ({night_of(29)}, build b29): none of 1 series") and "would have told" in first,
+           "a quiet night", first)
+    first = report.text(questions.everything(Lake().ask), 20).splitlines()[0]
+    expect(first.startswith("Last night cannot be judged"), "an empty lake", first)
+
+
 def unreadable():
     lake = Lake()
     for run, message in (("b", "a torn one"), ("a", "no dump"), ("c", "zeros")):
@@ -184,6 +269,7 @@ def unreadable():
     expect(told == [("dump", "corrupt", "d", 3, "no dump", "a")], "errors", told)
 
 
-for question in (slowest, fixes, speedups, devices, engagement, regressions, unreadable):
+for question in (slowest, fixes, speedups, devices, engagement, regressions, newest, some_devices,
+                 answered, unreadable):
     question()
 finish()

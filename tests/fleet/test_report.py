@@ -188,11 +188,14 @@ with tempfile.TemporaryDirectory(prefix="etprof-fleet-report-") as folder:
         check_engines(tmp / "lake")
     else:
         said = run("etprof.fleet.report", tmp / "lake")
-        expect("model0" in said.split("Speedup by")[0] and "b7" in said, said)
+        since = f"since build b{BAD_NIGHT} of {make.day(BAD_NIGHT)}, on 5 devices together"
+        row = next((line for line in said.splitlines() if line.startswith("  model0, neon, 1 thread: 1")), "")
+        expect(since in row, said)
+        expect(said.startswith(f"Last night ({make.day(NIGHTS - 1)}, build b{NIGHTS - 1}): none of "), said[:200])
         expect("device=other/build=b2/torn.etdump" in said, "which file is damaged", said)
         page = Page()
         page.feed(run("etprof.fleet.report", tmp / "lake", "--format", "html"))
-        expect("model0" in page.cells and "b7" in page.cells, page.cells[:40])
+        expect("model0, neon, 1 thread" in page.cells and "b7" in page.cells, page.cells[:40])
         for name in ("falls", "throttled", "reshape_chain"):
             expect(name in page.cells and name in said, name, "is in the page and in the terminal", said)
         run("etprof.fleet.report", tmp / "nights", code=5)

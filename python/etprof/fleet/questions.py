@@ -6,8 +6,20 @@ import math
 from collections import defaultdict
 from typing import Any
 
+from etprof.fleet import lately
 from etprof.fleet import statistics as stats
-from etprof.fleet.series import FAMILY_P, MOST_P, SMALLEST, Ask, Rows, Series, all_series, groups, is_slope, query
+from etprof.fleet.series import (
+    FAMILY_P,
+    MOST_P,
+    SMALLEST,
+    Ask,
+    Rows,
+    Series,
+    groups,
+    is_slope,
+    query,
+    series_and_devices,
+)
 
 NEAR = 5 # nights on either side: a build's step is there at once, a slow change is not
 
@@ -46,11 +58,11 @@ def regressions(series: list[Series], since: str = "") -> Rows:
             # Of some devices alone, or of one that drifts, or slowly: not told from noise, or no build's.
             if not (effect.lo > 0 and near.lo > 0 and near.estimate > effect.estimate / 2):
                 continue
-            found.append({"model": one.key[0], "experiment": one.key[1], "phase": one.key[2], "threads": one.key[3],
-                          "how": one.key[4], "since": first, "first_bad_build": one.builds[first],
+            found.append({**one.name(), "since": first, "first_bad_build": one.builds[first],
                           "last_good_build": one.builds[days[step.at - 1]], "slower": math.exp(effect.estimate) - 1,
                           "lo": math.exp(effect.lo) - 1, "hi": math.exp(effect.hi) - 1, "devices": devices,
-                          "p": step.p})
+                          "on": lately.hit(one, first, days[begin], days[end] if end < len(days) else "~"),
+                          "p": step.p, "nights": one.shape(first)})
     return sorted(found, key=lambda r: (-r["slower"], r["model"], r["since"]))
 
 
@@ -102,15 +114,18 @@ def devices(ask: Ask, series: list[Series]) -> Rows:
 
 
 def everything(ask: Ask, since: str = "") -> dict[str, Any]:
-    series = all_series(ask)
+    series, alone = series_and_devices(ask)
     tables = ("sessions", "arms", "comparisons", "operators", "samples", "fixes", "errors")
     return {
         "schema": "etprof.fleet-report/1",
         "rows": {t: ask(f"SELECT count(*) AS n FROM {t}")[0]["n"] for t in tables},
         "since": since or None,
         "series": len(series),
-        "speedups": speedups(ask),
+        "last_night": lately.last_night(series),
         "regressions": regressions(series, since),
+        "on_some_devices": lately.on_some(series, since),
+        "whole_devices": lately.whole_devices(alone, since),
+        "speedups": speedups(ask),
         "engagement_fell": engagement(ask),
         "slowest_operators": ask(query("slowest")),
         "fixes": ask(query("fixes")),

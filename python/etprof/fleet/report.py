@@ -16,26 +16,124 @@ from etprof.fleet import questions
 from etprof.fleet.sources import local
 
 # Of each part: its key, its heading, what is said of none, and its columns with how they are shown.
+SLOWER = (("series", ""), ("slower", "%"), ("ends", ""), ("since", ""), ("first_bad_build", ""),
+          ("last_good_build", ""), ("devices", "n"), ("alone", ""))
 PARTS: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
-    ("regressions", "Slower since", "no step up is told from noise",
-     (("model", ""), ("experiment", ""), ("slower", "%"), ("lo", "%"), ("hi", "%"), ("since", ""),
-      ("first_bad_build", ""), ("last_good_build", ""), ("devices", "n"))),
-    ("speedups", "Speedup by feature and device (geometric mean, random effects over sessions)", "no comparison holds",
-     (("feature", ""), ("against", ""), ("device", ""), ("speedup", "x"), ("lo", "x"), ("hi", "x"), ("sessions", "n"),
-      ("models", "n"))),
+    ("slower_last_night", "Slower last night", "none", SLOWER),
+    ("regressions", "Slower for three nights or more", "no step up is told from noise", SLOWER),
+    ("on_some_devices", "Slower on some devices alone", "none",
+     (("series", ""), ("slower", "%"), ("since", ""), ("first_bad_build", ""), ("last_good_build", ""), ("alone", ""))),
+    ("whole_devices", "Devices that became slower with all models", "none, or fewer than eight models on them",
+     (("device", ""), ("slower", "%"), ("since", ""))),
     ("engagement_fell", "Models whose engagement fell", "none",
      (("model", ""), ("device", ""), ("level", ""), ("operators_before", "%"), ("operators_after", "%"),
       ("before", "%"), ("after", "%"), ("since", ""), ("first_bad_build", ""))),
-    ("slowest_operators", "Where time goes over all models", "no operators",
-     (("operator", ""), ("category", ""), ("ns", "ms"), ("longest_ns", "ms"), ("models", "n"))),
-    ("fixes", "Fixes worth most", "no fix has a gain",
-     (("kind", ""), ("gain_ns", "ms"), ("gain_lo_ns", "ms"), ("gain_hi_ns", "ms"), ("models", "n"), ("devices", "n"),
-      ("example", ""))),
     ("devices_apart", "Devices apart from the others", "none, or fewer than four that tell",
      (("device", ""), ("apart", ""), ("usual_c", "1"), ("throttled", "%"), ("lowest_clock_cap", "%"),
       ("night_to_night", "%"), ("lost", "n"))),
+    ("speedups", "Speedup by feature and device (geometric mean, random effects over sessions)", "no comparison holds",
+     (("feature", ""), ("against", ""), ("device", ""), ("speedup", "x"), ("lo", "x"), ("hi", "x"), ("sessions", "n"),
+      ("models", "n"))),
+    ("fixes", "Fixes worth most", "no fix has a gain",
+     (("kind", ""), ("gain_ns", "ms"), ("gain_lo_ns", "ms"), ("gain_hi_ns", "ms"), ("models", "n"), ("devices", "n"),
+      ("example", ""))),
+    ("slowest_operators", "Where time goes over all models", "no operators",
+     (("operator", ""), ("category", ""), ("ns", "ms"), ("longest_ns", "ms"), ("models", "n"))),
     ("errors", "What could not be read", "everything was read",
      (("sources", "n"), ("kind", ""), ("status", ""), ("device", ""), ("example", ""), ("run", "path"))))
+HEADINGS = {"ends": "95 %", "series": "model", "alone": "shows alone on", "usual_c": "usual °C"}
+LONG = ("example", "operator") # columns whose cells may break
+NAMED = 3 # devices that are named; of more, their number
+
+
+def printable(text: str) -> str:
+    """Names come from files of others: no control reaches a terminal."""
+    return "".join(ch if ch.isprintable() else "?" for ch in text)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def many(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
+def series_of(row: dict[str, Any]) -> str:
+    """A model, and what else tells its series from others of it."""
+    words = [row["model"] or "?"]
+    words += [row["experiment"]] if row["experiment"] and row["experiment"] != row["model"] else []
+    words += [row["phase"]] if row["phase"] else []
+    words += [many(row["threads"], "thread")] if row["threads"] else []
+    return ", ".join([*words, *(["recording on"] if row["how"] == "traced" else [])])
+
+
+def devices_of(on: list[dict[str, Any]], devices: int) -> str:
+    """Those which are slower by themselves, or how many."""
+    return ", ".join(r["device"] for r in on) or "none" if len(on) <= NAMED else f"{len(on)} of {devices}"
+
+
+def ready(found: dict[str, Any]) -> dict[str, Any]:
+    """FOUND as people read it: names of series, intervals as one cell, alike falls of several devices as one row."""
+    parts = {**found, "slower_last_night": found["last_night"]["slower"]}
+    for key in ("slower_last_night", "regressions", "on_some_devices"):
+        parts[key] = [{**r, "series": series_of(r), "alone": devices_of(r["on"], r["devices"]),
+                       "ends": f"{100 * r['lo']:.1f} to {percent(r['hi'])}" if "lo" in r else ""} for r in parts[key]]
+    falls: dict[tuple[Any, ...], list[str]] = {}
+    for row in found["engagement_fell"]:
+        falls.setdefault(tuple((k, v) for k, v in row.items() if k != "device"), []).append(row["device"])
+    parts["engagement_fell"] = [
+        {**dict(key), "device": ", ".join(names) if len(names) <= NAMED else f"{len(names)} devices"}
+        for key, names in falls.items()]
+    return parts
+
+
+def one_line(row: dict[str, Any]) -> str:
+    """Of all devices together, and on which it is seen by itself; or of those alone."""
+    on, more = row["on"], ""
+    if len(on) > NAMED:
+        more = f"; most on {on[0]['device']}, {percent(on[0]['slower'])}"
+    where = row["alone"] + more
+    if row["ends"]:
+        where = f"{row['devices']} devices together (shows alone on {where})"
+    return (f"{row['series']}: {percent(row['slower'])} slower" + (f" ({row['ends']})" if row["ends"] else "") +
+            f" since build {row['first_bad_build'] or 'unknown'} of {row['since']}, on {where}")
+
+
+def of_last_night(night: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[str, list[str]]:
+    if not night["judged"]:
+        return "Last night cannot be judged: it takes five nights before it, and times with a day and a device.", []
+    builds = [b for b in night["builds"] if b]
+    which = str(night["day"])
+    if builds:
+        which += f", build {', '.join(builds[:NAMED])}" + (", …" if builds[NAMED:] else "")
+    n = len(rows) or "none"
+    told = f"Last night ({which}): {n} of {night['judged']} series (a model, its arm, threads) slower."
+    return told if rows else f"{told} Half of them would have told {percent(night['least'])} or more.", [
+        one_line(r) for r in rows]
+
+
+def answer(found: dict[str, Any], parts: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Did the last night's build make it slower, on which device, since which build: sentences, each with what belongs
+    to it."""
+    night, whole = found["last_night"], parts["whole_devices"]
+    told = [of_last_night(night, parts["slower_last_night"])]
+    for key, words in (("regressions", "slower for three nights or more"),
+                       ("on_some_devices", "slower on some devices alone")):
+        if parts[key]:
+            begun = f", begun on {found['since']} or later" if found["since"] else ""
+            told.append((f"{len(parts[key])} {words}{begun}.", [one_line(r) for r in parts[key]]))
+    if whole:
+        told.append((f"{many(len(whole), 'device')} became slower with all models: no build's doing.",
+                     [f"{r['device']}: {percent(r['slower'])} since {r['since']}" for r in whole]))
+    if night["silent"]:
+        told.append((f"Nothing came last night from {', '.join(night['silent'])}.", []))
+    if found["rows"]["errors"]:
+        told.append((f"{many(found['rows']['errors'], 'source')} could not be read.", []))
+    return told
+
+
+SHORT = 5 # lines below a sentence of the answer
 
 
 def shown(value: Any, how: str) -> str:
@@ -51,8 +149,7 @@ def shown(value: Any, how: str) -> str:
         return f"{int(value) / 1e6:,.3f}"
     if how == "1":
         return f"{value:.1f}"
-    # names come from files of others: no control reaches a terminal
-    return f"{int(value):,}" if how == "n" else "".join(ch if ch.isprintable() else "?" for ch in str(value))
+    return f"{int(value):,}" if how == "n" else printable(str(value))
 
 
 def cell(value: Any, how: str) -> str:
@@ -68,15 +165,21 @@ def is_word(how: str) -> bool:
 def heading(column: str, how: str) -> str:
     if how == "ms":
         return f"{column[:-2].rstrip('_').replace('_', ' ')} ms".lstrip()
-    return column.replace("_", " ")
+    return HEADINGS.get(column, column.replace("_", " "))
+
+
+def counts(found: dict[str, Any]) -> str:
+    return ", ".join(f"{n:,} {table}" for table, n in found["rows"].items())
 
 
 def text(found: dict[str, Any], most: int) -> str:
-    lines = [", ".join(f"{n:,} {table}" for table, n in found["rows"].items()),
-             f"{found['series']:,} series of a model over the nights"]
+    parts, lines = ready(found), []
+    for sentence, below in answer(found, parts):
+        lines += [printable(sentence), *(f"  {printable(line)}" for line in below[:SHORT])]
+        lines += [f"  and {len(below) - SHORT:,} more, below"] if len(below) > SHORT else []
     for key, title, none, columns in PARTS:
-        rows = found[key]
-        lines += ["", f"{title} {found['since']}" if key == "regressions" and found["since"] else title]
+        rows = parts[key]
+        lines += ["", title]
         if not rows:
             lines.append(f"  {none}")
             continue
@@ -87,33 +190,70 @@ def text(found: dict[str, Any], most: int) -> str:
                                    for told, w, (_, how) in zip(row, widths, columns)).rstrip() for row in cells]
         if len(rows) > most:
             lines.append(f"  and {len(rows) - most:,} more (--most, --format json)")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", counts(found)]) + "\n"
 
 
 STYLE = ("body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}"
-         "table{border-collapse:collapse}td,th{padding:.15rem .7rem;border-bottom:1px solid #ccc;text-align:left;"
-         "vertical-align:top}.n{text-align:right;font-variant-numeric:tabular-nums}"
-         "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}}")
+         "table{border-collapse:collapse;display:block;overflow-x:auto}"
+         "td,th{padding:.15rem .7rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}"
+         "td,th{white-space:nowrap}"
+         ".n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:16rem}"
+         "h2{font-size:1.1rem;margin:2rem 0 .4rem}.answer{border:1px solid #999;border-radius:.4rem;padding:.2rem 1rem}"
+         ".answer p{margin:.5rem 0;font-weight:600}.answer ul{margin:.2rem 0 .6rem;padding-left:1.2rem}"
+         "svg{width:10rem;height:1.8rem;vertical-align:middle}svg polyline{fill:none;stroke:currentColor}"
+         "svg line{stroke:#c33;stroke-dasharray:3 2}.none{color:#777}"
+         "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}td,th{border-color:#444}}")
+
+
+def picture(row: dict[str, Any]) -> str:
+    """The nights of a series, up is slower; a line where it became so."""
+    nights = row["nights"]
+    days, values = [n["day"] for n in nights], [n["ratio"] for n in nights]
+    low, high = min(values), max(values)
+    at = [(100 * i / max(len(nights) - 1, 1), 18 - 16 * (v - low) / max(high - low, 1e-9))
+          for i, v in enumerate(values)]
+    first, line = at[days.index(row["since"])][0], " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    return (f"<svg viewBox='0 0 100 20' preserveAspectRatio=none role=img aria-label='nights {html.escape(days[0])} to "
+            f"{html.escape(days[-1])}, {percent(low - 1)} to {percent(high - 1)} against before'>"
+            f"<line x1={first:.1f} x2={first:.1f} y1=0 y2=20 vector-effect=non-scaling-stroke />"
+            f"<polyline vector-effect=non-scaling-stroke points='{line}'/></svg>")
+
+
+def kind(name: str, how: str) -> str:
+    return "" if how == "" and name not in LONG else f" class={'w' if is_word(how) else 'n'}"
+
+
+def sentence_html(line: str) -> str:
+    return html.escape(line).replace(" %", "&nbsp;%")
+
+
+def table(rows: list[dict[str, Any]], columns: tuple[tuple[str, str], ...]) -> str:
+    drawn = "nights" in rows[0]
+    head = "".join(f"<th{kind(name, how)}>{html.escape(heading(name, how))}" for name, how in columns)
+    body = ""
+    for row in rows:
+        cells = (f"<td{kind(name, how)}>{html.escape(shown(row[name], how))}" for name, how in columns)
+        body += f"<tr>{''.join(cells)}" + (f"<td>{picture(row)}" if drawn else "")
+    return f"<table><tr>{head}{'<th>nights' if drawn else ''}{body}</table>"
 
 
 def page(found: dict[str, Any], most: int) -> str:
+    parts = ready(found)
     out = ["<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-           f"<title>Fleet</title><style>{STYLE}</style><h1>Fleet</h1>",
-           f"<p>{html.escape(', '.join(f'{n:,} {t}' for t, n in found['rows'].items()))}</p>"]
+           f"<title>Fleet</title><style>{STYLE}</style><h1>Fleet</h1><div class=answer>"]
+    for sentence, below in answer(found, parts):
+        out.append(f"<p>{sentence_html(sentence)}</p>")
+        listed = "".join(f"<li>{sentence_html(line)}" for line in below[:SHORT])
+        more = f"<li>and {len(below) - SHORT:,} more, below" if len(below) > SHORT else ""
+        out.append(f"<ul>{listed}{more}</ul>" if below else "")
+    out.append("</div>")
     for key, title, none, columns in PARTS:
-        rows = found[key]
+        rows = parts[key]
         out.append(f"<h2 id={key}>{html.escape(title)}</h2>")
-        if not rows:
-            out.append(f"<p>{html.escape(none)}</p>")
-            continue
-        head = "".join(f"<th{'' if is_word(how) else ' class=n'}>{html.escape(heading(name, how))}"
-                       for name, how in columns)
-        body = "".join("<tr>" + "".join(f"<td{'' if is_word(how) else ' class=n'}>{html.escape(shown(row[name], how))}"
-                                        for name, how in columns) for row in rows[:most])
-        out.append(f"<table><tr>{head}{body}</table>")
+        out.append(table(rows[:most], columns) if rows else f"<p class=none>{html.escape(none)}</p>")
         if len(rows) > most:
             out.append(f"<p>and {len(rows) - most:,} more</p>")
-    return "\n".join(out) + "\n"
+    return "\n".join([*filter(None, out), f"<p class=none>{html.escape(counts(found))}</p>"]) + "\n"
 
 
 def plain(value: Any) -> Any:

@@ -76,10 +76,19 @@ class Series:
                 variances.append(self.noise[device] ** 2 * (1 / len(before) + 1 / len(after)))
         return stats.random_effects(values, variances), len(values)
 
+    def shape(self, first: str) -> Rows:
+        """Each night against the mean of those before FIRST."""
+        days, values = self.nights()
+        usual = stats.moments([v for day, v in zip(days, values) if day < first])[0]
+        return [{"day": day, "ratio": math.exp(v - usual)} for day, v in zip(days, values)]
 
-def _without_devices(series: list[Series]) -> None:
-    """Takes out of each series what all models of one device did together and those of other devices did not: a device
-    that warms or ages is no regression of a model. What all devices did stays."""
+    def name(self) -> dict[str, Any]:
+        return dict(zip(("model", "experiment", "phase", "threads", "how"), self.key))
+
+
+def _without_devices(series: list[Series]) -> dict[str, dict[str, float]]:
+    """Takes out of each series what all models of one device did together and those of other devices did not, and
+    returns it: a device that warms or ages is no regression of a model. What all devices did stays."""
     own: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in series:
         for device, nights in one.devices.items():
@@ -95,14 +104,18 @@ def _without_devices(series: list[Series]) -> None:
             for day in nights:
                 if (device, day) in moved:
                     nights[day] -= moved[device, day] - common[day]
+    alone: dict[str, dict[str, float]] = defaultdict(dict)
+    for (device, day), value in sorted(moved.items()):
+        alone[device][day] = value - common[day]
+    return alone
 
 
-def all_series(ask: Ask) -> list[Series]:
+def series_and_devices(ask: Ask) -> tuple[list[Series], dict[str, dict[str, float]]]:
+    """The series, without what each device did by itself; and that, night by night."""
     found = [Series(key, rows) for key, rows in
              groups(ask(query("times")), "model", "experiment", "phase", "threads", "how").items()]
     found = [s for s in found if s.devices]
-    _without_devices(found)
-    return found
+    return found, _without_devices(found)
 
 
 def _sums(*parts: list[tuple[int, float]]) -> tuple[float, float, float]:

@@ -21,6 +21,10 @@ class _Change(c.Structure):
     _fields_ = [("at", c.c_size_t), ("before", c.c_double), ("after", c.c_double), ("p", c.c_double)]
 
 
+class _Moments(c.Structure):
+    _fields_ = [("n", c.c_uint64), ("mean", c.c_double), ("m2", c.c_double)]
+
+
 class Effects(NamedTuple):
     estimate: float # NAN where the data cannot give it
     lo: float
@@ -49,6 +53,12 @@ def _functions() -> Any:
         getattr(found, name).argtypes = [doubles, c.c_size_t]
     found.etp_t_quantile.restype = c.c_double
     found.etp_t_quantile.argtypes = [c.c_double, c.c_double]
+    found.etp_t_cdf.restype = c.c_double
+    found.etp_t_cdf.argtypes = [c.c_double, c.c_double]
+    found.etp_moments_add.argtypes = [c.POINTER(_Moments), c.c_double]
+    found.etp_moments_add.restype = None
+    found.etp_moments_sd.argtypes = [c.POINTER(_Moments)]
+    found.etp_moments_sd.restype = c.c_double
     found.etp_arena_dispose.argtypes = [c.c_void_p]
     found.etp_arena_dispose.restype = None
     return found
@@ -70,6 +80,23 @@ def median(values: Sequence[float]) -> float:
 def spread(values: Sequence[float]) -> float:
     """A standard deviation that outliers do not move."""
     return 1.4826 * float(_functions().etp_mad(_array(values), len(values)))
+
+
+def moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    m = _Moments()
+    for value in values:
+        _functions().etp_moments_add(c.byref(m), value)
+    return m.mean, float(_functions().etp_moments_sd(c.byref(m)))
+
+
+def t_above(t: float, freedom: float) -> float:
+    """The chance that Student's t lies above T."""
+    return float(_functions().etp_t_cdf(-t, freedom))
+
+
+def t_quantile(p: float, freedom: float) -> float:
+    return float(_functions().etp_t_quantile(p, freedom))
 
 
 def own_variance(lo: float, hi: float, confidence: float, blocks: int) -> float:
