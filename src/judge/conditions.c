@@ -47,7 +47,7 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
         s->ab.arena,
         "%s against %s: %scycles say %s× [%s, %s], the clock %s "
         "(%s GHz against %s GHz)",
-        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said,
+        s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, said,
         ETP_DIGITS(x->cycles.estimate, 3), ETP_DIGITS(x->cycles.lo, 3), ETP_DIGITS(x->cycles.hi, 3),
         share, ETP_DIGITS(a->clock_ghz, 3), ETP_DIGITS(b->clock_ghz, 3));
     etp_ab_find(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
@@ -66,7 +66,7 @@ static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
     const char *share = share_words(s->ab.arena, &x->busy, "what cycles and clock give");
     const char *text = etp_arena_printf(
         s->ab.arena, "%s against %s: waiting differs: %s CPUs at work against %s, which %s",
-        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, ETP_DIGITS(a->busy, 3),
+        s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, ETP_DIGITS(a->busy, 3),
         ETP_DIGITS(b->busy, 3), share);
     etp_ab_find(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
@@ -94,7 +94,7 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
                 s->ab.arena,
                 "hiding features takes %s %% of an inference of %s: the SDK asks %.0f times, "
                 "the runner's hook adds %s ns to each",
-                ETP_DIGITS(100 * arm->hook.share, 2), arm->name, arm->hook.calls,
+                ETP_DIGITS(100 * arm->hook.share, 2), arm->measured, arm->hook.calls,
                 ETP_DIGITS(arm->hook.call_ns, 3)));
     }
 }
@@ -123,7 +123,7 @@ const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
     etp_strbuf text;
     etp_strbuf_init(&text, ab->arena);
     etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %s",
-                      ab->arms[of_candidate ? c->candidate : c->baseline].name,
+                      ab->arms[of_candidate ? c->candidate : c->baseline].measured,
                       etp_format_change(100 * d->per_block, 2, change), ETP_DIGITS(d->p, 2));
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
@@ -144,9 +144,9 @@ void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings
                                  "%s], launched alone by %s×: a factor of %s "
                                  "[%s, %s] comes from how they are run (caches between "
                                  "inferences, clock, placement in memory)",
-                                 s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
-                                 ETP_DIGITS(r->estimate, 3), ETP_DIGITS(r->lo, 3),
-                                 ETP_DIGITS(r->hi, 3), ETP_DIGITS(c->estimate, 3),
-                                 ETP_DIGITS(r->change, 3), ETP_DIGITS(r->change_lo, 3),
-                                 ETP_DIGITS(r->change_hi, 3)));
+                                 s->ab.arms[c->candidate].measured,
+                                 s->ab.arms[c->baseline].measured, ETP_DIGITS(r->estimate, 3),
+                                 ETP_DIGITS(r->lo, 3), ETP_DIGITS(r->hi, 3),
+                                 ETP_DIGITS(c->estimate, 3), ETP_DIGITS(r->change, 3),
+                                 ETP_DIGITS(r->change_lo, 3), ETP_DIGITS(r->change_hi, 3)));
 }

@@ -135,8 +135,8 @@ static void flag_findings(const etp_ab_session *s, size_t at, etp_ab_findings *t
         etp_ab_find(to, ETP_FINDING_STATISTICS,
                     bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
                     etp_arena_printf(s->ab.arena, "%s against %s: %s",
-                                     s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
-                                     what));
+                                     s->ab.arms[c->candidate].measured,
+                                     s->ab.arms[c->baseline].measured, what));
     }
 }
 
@@ -209,8 +209,8 @@ static void arm_fails_finding(const etp_ab_session *s, etp_ab_findings *to)
     for (size_t i = 0; i < s->run.launches.n; i++) {
         n_good += s->run.launches.items[i].arm == last->arm;
     }
-    const char *name = s->ab.arms[last->arm].name;
-    const char *evidence = etp_arena_printf(s->ab.arena, "arm:%s", name);
+    const char *name = s->ab.arms[last->arm].measured;
+    const char *evidence = etp_arena_printf(s->ab.arena, "arm:%s", s->ab.arms[last->arm].name);
     const char *text =
         n_good == 0
             ? etp_arena_printf(s->ab.arena,

@@ -86,8 +86,8 @@ static void write_classes(etp_sink *sink, const etp_column *col, const etp_cell 
         snprintf(swatch, sizeof swatch, "k%u", (c->color - 1) % ETP_SVG_COLORS + 1);
     }
     bool bare = etp_column_is_number(col) && !isfinite(etp_cell_number(c));
-    bool sentence =
-        c->type == ETP_CELL_TEXT && !(col->flags & ETP_COL_CODE) && etp_width(c->v.text) >= LONG;
+    bool sentence = c->type == ETP_CELL_TEXT && !(col->flags & ETP_COL_CODE) &&
+                    etp_width(c->called.len ? c->called : c->v.text) >= LONG;
     const char *parts[] = {bare ? "n" : "", severity, c->type == ETP_CELL_MISSING ? "none" : "",
                            sentence ? "long" : "", swatch};
     char classes[48] = "";
@@ -122,7 +122,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     if (c->type == ETP_CELL_MISSING) {
         etp_sink_z(sink, row->total ? "" : "–");
     } else {
-        bool code = (col->flags & ETP_COL_CODE) && !row->total;
+        bool code = (col->flags & ETP_COL_CODE) && !row->total && !c->called.len;
         bool link = k == 0 && row->link.len && etp_html_links_have(links, row->link);
         if (link) {
             etp_html_link(sink, row->link);

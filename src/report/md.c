@@ -191,7 +191,7 @@ static void write_table(writer *w, const etp_table *t)
             etp_str s = etp_view_cell(&v, &row->cells[k], buf);
             putz(w, k ? " | " : "| ");
             putz(w, row->total && s.len ? "**" : "");
-            if (t->columns[k].flags & ETP_COL_CODE) {
+            if ((t->columns[k].flags & ETP_COL_CODE) && !row->cells[k].called.len) {
                 put_code(w, s);
             } else {
                 put(w, s, false);

@@ -553,6 +553,7 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
         copy[i] = cells[i];
         if (copy[i].type == ETP_CELL_TEXT) {
             copy[i].v.text = clean(r, copy[i].v.text, false);
+            copy[i].called = clean(r, copy[i].called, false);
         }
     }
     r->failed = !ETP_PUSH(r->arena, &t->rows,

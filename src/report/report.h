@@ -178,6 +178,7 @@ typedef struct etp_cell {
     etp_cell_type type;
     etp_severity severity;
     unsigned color; // swatch in HTML, 1 … 12; 0 none
+    etp_str called; // TEXT: what people read instead of it, "": nothing else
     union {
         etp_str text;
         int64_t i64;
@@ -199,6 +200,15 @@ static inline etp_cell etp_cell_str(etp_str s)
 static inline etp_cell etp_cell_z(const char *z) // NULL is missing
 {
     return z ? etp_cell_str(etp_str_from(z)) : etp_cell_missing();
+}
+
+// CSV and JSON have NAME, people read CALLED: "linux_vnni" is VNNI.
+static inline etp_cell etp_cell_called(const char *name, const char *called)
+{
+    etp_cell c = etp_cell_z(name);
+    c.called =
+        called && name && strcmp(called, name) != 0 ? etp_str_from(called) : (etp_str){"", 0};
+    return c;
 }
 
 static inline etp_cell etp_cell_i64(int64_t v)

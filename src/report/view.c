@@ -250,7 +250,7 @@ static void format_integer(const etp_view *v, const etp_cell *c, char buf[static
 etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])
 {
     if (c->type == ETP_CELL_TEXT) {
-        return c->v.text;
+        return c->called.len ? c->called : c->v.text;
     }
     bool integer = c->type == ETP_CELL_I64 || c->type == ETP_CELL_U64;
     if (integer && v->divide == 1 && v->decimals == 0) {

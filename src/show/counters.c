@@ -194,8 +194,9 @@ void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_counters_names *names = ETP_NEW_ARRAY(arena, etp_counters_names, ab->n_comparisons + 1);
     for (size_t i = 0; names && i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        names[i] = (etp_counters_names){ab->arms[c->baseline].name, ab->arms[c->candidate].name,
-                                        c->baseline, c->candidate, c->withheld != ETP_WITHHELD_NOT};
+        names[i] =
+            (etp_counters_names){ab->arms[c->baseline].measured, ab->arms[c->candidate].measured,
+                                 c->baseline, c->candidate, c->withheld != ETP_WITHHELD_NOT};
     }
     if (names) {
         etp_counters_section(&ab->counters, names, ab->n_comparisons, r, arena);

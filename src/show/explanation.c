@@ -192,13 +192,13 @@ static void operator_roofs(const etp_explanation *c, etp_keys *keys)
         char roof[ETP_NUMBER_CHARS], compute[ETP_NUMBER_CHARS], memory[ETP_NUMBER_CHARS],
             took[ETP_NUMBER_CHARS];
         if (p->verdict == ETP_ROOF_UNKNOWN) {
-            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].name,
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].measured,
                          p->missing);
             continue;
         }
         etp_keys_add(keys, ETP_PLAIN, "roof",
                      "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
-                     c->ab->arms[a].name, etp_roof_verdict_name(p->verdict),
+                     c->ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
                      ETP_DIGITS(100 * p->efficiency, 3), etp_format_ns(p->roof_ns, roof),
                      etp_format_ns((double)c->op->ns[a], took), p->isa ? " with " : "",
                      p->isa ? p->isa : "", etp_format_ns(p->compute_ns, compute),
@@ -211,7 +211,7 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
 {
     for (size_t k = 0; k < c->ab->n_comparisons; k++) {
         const etp_ab_ledger *l = &c->ab->ledgers[k];
-        const char *name = c->ab->arms[l->candidate].name;
+        const char *name = c->ab->arms[l->candidate].measured;
         for (size_t i = 0; i < l->ledger.n; i++) {
             const etp_ledger_row *row = &l->ledger.items[i];
             if (strcmp(row->id, c->op->id) != 0 || row->candidate_ns <= 0 ||
@@ -245,7 +245,8 @@ static void operator_keys(const etp_explanation *c, etp_keys *keys)
     for (size_t i = 0; i < c->ab->n_arms; i++) {
         uint32_t a = c->ab->shown[i];
         if (op->rows[a]) {
-            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].name, "%.*s", ETP_STR_ARG(op->names[a]));
+            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].measured, "%.*s",
+                         ETP_STR_ARG(op->names[a]));
         }
     }
     operator_ratios(c, keys);

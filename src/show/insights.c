@@ -223,7 +223,7 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             uint32_t at = ab->shown[i];
             const etp_ab_arm *a = &ab->arms[at];
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
-            ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->level_name),
+            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured), etp_cell_z(a->level_name),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
                     etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),
                     etp_cell_rounded_ns(a->hi_ns), speedup_of(ab, at, base->median_ns),
@@ -450,7 +450,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
             }
             double total = etp_known_ns(a->traced_ns);
             ADD_ROW(
-                &t, r, k, etp_cell_z(a->name), etp_cell_ns(s->delegated_ns),
+                &t, r, k, etp_cell_called(a->name, a->measured), etp_cell_ns(s->delegated_ns),
                 etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
                 etp_cell_double(
                     gained_part(ab, at, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
@@ -651,7 +651,7 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
                     "where nothing says how much of it "
                     "can be had, what is at stake. Cases: measured models that the range rests on. "
                     "'etprof explain N1 DIR' shows the operators and the formula of one.",
-                    v->n > 1 ? "the candidate" : first->arms[first->hot_arm].name);
+                    v->n > 1 ? "the candidate" : first->arms[first->hot_arm].measured);
     insight t = INSIGHT(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {

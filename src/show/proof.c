@@ -53,7 +53,8 @@ static void add_names(const etp_ab *ab, const etp_ab_operator *op, size_t count,
         etp_strbuf_init(&arms, arena);
         for (size_t k = i; k < ab->n_arms; k++) {
             if (etp_str_eq(base_name(op->names[ab->shown[k]]), name)) {
-                etp_strbuf_printf(&arms, "%s%s", arms.len ? ", " : "", ab->arms[ab->shown[k]].name);
+                etp_strbuf_printf(&arms, "%s%s", arms.len ? ", " : "",
+                                  ab->arms[ab->shown[k]].measured);
             }
         }
         etp_keys_add(keys, ETP_PLAIN, i ? "" : key, "%s: %.*s", etp_strbuf_str(&arms).ptr,
@@ -97,8 +98,9 @@ static void name_table(const etp_ab *ab, etp_report *r)
     };
     size_t arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
-        const char *name = ab->arms[ab->shown[i]].name;
-        columns[1 + i] = (etp_column){.key = name, .title = name, .flags = ETP_COL_CODE};
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[1 + i] =
+            (etp_column){.key = arm->name, .title = arm->measured, .flags = ETP_COL_CODE};
     }
     columns[1 + arms] = (etp_column){.key = "engaged", .title = "feature"};
     columns[2 + arms] = (etp_column){.key = "reason", .title = "why"};

@@ -449,7 +449,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         size_t alike = 0;
         for (size_t k = i; k < ab->n_arms; k++) {
             if (same_proof(a, &ab->arms[k])) {
-                etp_strbuf_printf(&arms, "%s%s", alike++ ? ", " : "", ab->arms[k].name);
+                etp_strbuf_printf(&arms, "%s%s", alike++ ? ", " : "", ab->arms[k].measured);
             }
         }
         if (alike == ab->n_arms && alike > 4) { // a sweep has dozens
@@ -521,8 +521,8 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const char *title = NULL;
         if (ab->n_comparisons > 1) {
             title = etp_arena_printf(arena, "%s against %s",
-                                     ab->arms[ab->comparisons[i].candidate].name,
-                                     ab->arms[ab->comparisons[i].baseline].name);
+                                     ab->arms[ab->comparisons[i].candidate].measured,
+                                     ab->arms[ab->comparisons[i].baseline].measured);
         }
         etp_keys *keys = etp_report_keys(r, title);
         if (ab->ledgers[i].ledger.n && !ab->emulated) {
@@ -539,9 +539,9 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
               "DIFFER beyond tolerance");
     for (size_t i = 0; i < ab->n_arms; i++) {
         const char *right =
-            etp_arena_printf(arena, "%s: as its inputs' author expects", ab->arms[i].name);
-        const char *wrong =
-            etp_arena_printf(arena, "%s: NOT what its inputs' author expects", ab->arms[i].name);
+            etp_arena_printf(arena, "%s: as its inputs' author expects", ab->arms[i].measured);
+        const char *wrong = etp_arena_printf(arena, "%s: NOT what its inputs' author expects",
+                                             ab->arms[i].measured);
         agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected,
                   right ? right : "as expected", wrong ? wrong : "NOT as expected");
     }

@@ -266,8 +266,9 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
         }
         char id[32], title[160];
         snprintf(id, sizeof id, i ? "ledger-section-%zu" : "ledger-section", i + 1);
-        snprintf(title, sizeof title, "Ledger: %s to %s", ab->arms[ab->ledgers[i].baseline].name,
-                 ab->arms[ab->ledgers[i].candidate].name);
+        snprintf(title, sizeof title, "Ledger: %s to %s",
+                 ab->arms[ab->ledgers[i].baseline].measured,
+                 ab->arms[ab->ledgers[i].candidate].measured);
         etp_report_section(r, 1, id, title);
         etp_report_section_is_detail(r);
         etp_report_text(r,
@@ -315,10 +316,10 @@ static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
         etp_report_note(r, ETP_WARN,
                         "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
                         "measures more",
-                        arm->name, arm->threads ? arm->threads : 1,
+                        arm->measured, arm->threads ? arm->threads : 1,
                         arm->level_name ? arm->level_name : "(not recorded)");
     } else {
-        etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->name,
+        etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->measured,
                         arm->threads ? "" : "; its threads are unknown, one is assumed");
     }
 }
@@ -533,7 +534,8 @@ static void proof_table(const etp_ab *ab, etp_report *r)
         for (size_t k = 0; k < ab->arms[i].proof.lines.n; k++) {
             const etp_proof_line *line = &ab->arms[i].proof.lines.items[k];
             etp_severity s = line->contradicts ? ETP_BAD : line->supports ? ETP_GOOD : ETP_PLAIN;
-            ETP_ROW(t, etp_cell_z(ab->arms[i].name), etp_cell_z(etp_proof_kind_name(line->kind)),
+            ETP_ROW(t, etp_cell_called(ab->arms[i].name, ab->arms[i].measured),
+                    etp_cell_z(etp_proof_kind_name(line->kind)),
                     etp_cell_judged(etp_cell_z(line->contradicts ? "contradicted"
                                                : line->supports  ? "confirmed"
                                                                  : "nothing"),
@@ -541,7 +543,7 @@ static void proof_table(const etp_ab *ab, etp_report *r)
                     etp_cell_z(line->text));
         }
         if (ab->arms[i].proof.by_table) {
-            ETP_ROW(t, etp_cell_z(ab->arms[i].name),
+            ETP_ROW(t, etp_cell_called(ab->arms[i].name, ab->arms[i].measured),
                     etp_cell_z(etp_proof_kind_name(ETP_PROOF_NAMES)), etp_cell_missing(),
                     etp_cell_z(etp_proof_names_note(&ab->arms[i].proof)));
         }

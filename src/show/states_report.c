@@ -39,12 +39,12 @@ static etp_cell bytes_cell(int64_t bytes, etp_arena *arena)
         bytes == ETP_NS_UNKNOWN ? NULL : etp_arena_printf(arena, "%.1f MB", (double)bytes / 1e6));
 }
 
-static void put(etp_table *t, const char *of, const row *r, etp_arena *arena)
+static void put(etp_table *t, etp_cell of, const row *r, etp_arena *arena)
 {
     if (r->ratio->blocks == 0) {
         return;
     }
-    ETP_ROW(t, etp_cell_z(r->what), etp_cell_z(of), r->baseline, r->candidate,
+    ETP_ROW(t, etp_cell_z(r->what), of, r->baseline, r->candidate,
             etp_cell_double(r->ratio->estimate), etp_cell_double(r->ratio->lo),
             etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks),
             etp_cell_z(r->verdict ? r->verdict
@@ -76,7 +76,8 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
          &c->states.peak_rss, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i], arena);
+        put(t, view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured), &rows[i],
+            arena);
     }
 }
 
@@ -97,7 +98,8 @@ static void observer_table(const etp_ab *ab, etp_report *r)
         const etp_ab_ratio *c = &a->cold, *o = &a->observer;
         double none = (double)NAN;
         ETP_ROW(
-            t, etp_cell_z(a->name), etp_cell_double(c->blocks ? c->estimate : none),
+            t, etp_cell_called(a->name, a->measured),
+            etp_cell_double(c->blocks ? c->estimate : none),
             etp_cell_double(c->blocks ? c->lo : none), etp_cell_double(c->blocks ? c->hi : none),
             etp_cell_double(o->blocks ? o->estimate : none),
             etp_cell_double(o->blocks ? o->lo : none), etp_cell_double(o->blocks ? o->hi : none));

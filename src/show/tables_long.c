@@ -38,7 +38,7 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
             size_t at = against_baseline(ab, a);
             ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
-                    etp_cell_z(ab->arms[a].name), etp_cell_ns(c->ns[a]),
+                    etp_cell_called(ab->arms[a].name, ab->arms[a].measured), etp_cell_ns(c->ns[a]),
                     etp_cell_double(c->share[a]),
                     at < ab->n_comparisons ? etp_cell_gain(c->speedup[at], c->lo[at], c->hi[at])
                                            : etp_cell_missing(),
@@ -89,7 +89,7 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
             etp_cell cells[COLUMNS] = {etp_cell_z(op->id),
                                        etp_cell_z(op->label),
                                        etp_cell_z(etp_category_name(op->category)),
-                                       etp_cell_z(ab->arms[a].name),
+                                       etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
                                        etp_cell_ns(op->ns[a]),
                                        against < ab->n_comparisons
                                            ? etp_cell_double(op->speedup[against])
@@ -127,7 +127,7 @@ void etp_ab_long_name_table(const etp_ab *ab, etp_report *r)
         const etp_ab_operator *op = &ab->operators[i];
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
-            ETP_ROW(t, etp_cell_z(op->id), etp_cell_z(ab->arms[a].name),
+            ETP_ROW(t, etp_cell_z(op->id), etp_cell_called(ab->arms[a].name, ab->arms[a].measured),
                     op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
                     etp_cell_z(a == candidate ? etp_ab_engaged_word(op->engaged.state) : NULL),
                     etp_cell_z(a == candidate ? etp_reason_text(op->engaged.reason) : NULL));

@@ -414,7 +414,7 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     };
     char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
     etp_report *r = etp_report_create(arena, w->ab->title);
-    etp_report_subtitle(r, "what if, for %s", w->ab->arms[w->arm].name);
+    etp_report_subtitle(r, "what if, for %s", w->ab->arms[w->arm].measured);
     etp_report_section(r, 1, "whatif", "What if");
     etp_keys *keys = etp_report_keys(r, NULL);
     etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)",
@@ -428,7 +428,7 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     }
     if (isfinite(w->against_baseline)) {
         etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s", w->against_baseline,
-                     w->ab->arms[w->ab->baseline].name);
+                     w->ab->arms[w->ab->baseline].measured);
     }
     etp_keys_add(keys, ETP_PLAIN, "by",
                  "plain addition of measured times: operators run one after "

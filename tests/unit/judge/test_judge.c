@@ -374,49 +374,49 @@ static const struct {
     const char *words;
 } k_findings[] = {
     {ETP_FINDING_SLOWER,         NULL,             linear_equal,       linear_worse,
-     "Fully Connected (NC, F32) GEMM #1 [0] got slower by 30."                                                                     },
+     "Fully Connected (NC, F32) GEMM #1 [0] got slower by 30."                                                             },
     {ETP_FINDING_SLOWER,         NULL,             linear_little,      NULL,
-     "got slower by 30."                                                                                                           }, // 4 % of one operator is below its margin
-    {ETP_FINDING_LAYOUT,         NULL,             transpose_short,    transpose_long,          "34 %"                             }, // 340 of 1000
+     "got slower by 30."                                                                                                   }, // 4 % of one operator is below its margin
+    {ETP_FINDING_LAYOUT,         NULL,             transpose_short,    transpose_long,          "34 %"                     }, // 340 of 1000
     {ETP_FINDING_OFF_FEATURE,    NULL,             depthwise_short,    depthwise_long,
-     "10 % of an inference stay off SME2: depthwise"                                                                               },
+     "10 % of an inference stay off SME2: depthwise"                                                                       },
     {ETP_FINDING_SHIFT,          NULL,             convolution_equal,  transpose_long,
-     "now Data movement is the largest part with 34 %"                                                                             },
-    {ETP_FINDING_PORTABLE,       NULL,             kernel_short,       kernel_long,             "27 %"                             },
-    {ETP_FINDING_STATISTICS,     launch_astray,    launch_in_line,     NULL,                    ""                                 },
+     "now Data movement is the largest part with 34 %"                                                                     },
+    {ETP_FINDING_PORTABLE,       NULL,             kernel_short,       kernel_long,             "27 %"                     },
+    {ETP_FINDING_STATISTICS,     launch_astray,    launch_in_line,     NULL,                    ""                         },
     {ETP_FINDING_TRACER,         tracer_dear,      tracer_free,        tracer_dearer,
-     "+100."                                                                                                                       }, // 1000 traced, 500 untraced
-    {ETP_FINDING_THERMAL,        clock_falls,      clock_steady,       clock_falls_far,         "the clock fell by"                },
-    {ETP_FINDING_CONTENTION,     waits,            waits_little,       waits_more,              "up to 30.0 %"                     },
-    {ETP_FINDING_LOST,           loses_one,        loses_none,         NULL,                    "crash: signal 11"                 },
-    {ETP_FINDING_ARM_FAILS,      loses_one,        both_lose,          loses_more,              "only linux_sme2_1 fails: 1 of its"},
+     "+100."                                                                                                               }, // 1000 traced, 500 untraced
+    {ETP_FINDING_THERMAL,        clock_falls,      clock_steady,       clock_falls_far,         "the clock fell by"        },
+    {ETP_FINDING_CONTENTION,     waits,            waits_little,       waits_more,              "up to 30.0 %"             },
+    {ETP_FINDING_LOST,           loses_one,        loses_none,         NULL,                    "crash: signal 11"         },
+    {ETP_FINDING_ARM_FAILS,      loses_one,        both_lose,          loses_more,              "only SME2 fails: 1 of its"},
     {ETP_FINDING_RESIDENT,       turns_differ,     turns_agree,        turns_differ_more,
-     "a factor of 0.5 [0.5, 0.5] comes from"                                                                                       },
+     "a factor of 0.5 [0.5, 0.5] comes from"                                                                               },
     {ETP_FINDING_CLOCK_EFFECT,   clock_below,      clock_the_same,     clock_far_below,
-     "the clock takes 8 % [8, 8] of it (2.76 GHz against 3 GHz)"                                                                   },
+     "the clock takes 8 % [8, 8] of it (2.76 GHz against 3 GHz)"                                                           },
     {ETP_FINDING_WAITS,          busy_less,        busy_the_same,      busy_much_less,
-     "0.7 CPUs at work against 1, which takes 30 % [30, 30]"                                                                       },
+     "0.7 CPUs at work against 1, which takes 30 % [30, 30]"                                                               },
     {ETP_FINDING_HOOK,           hook_dear,        hook_cheap,         hook_dearer,
-     "takes 0.69 % of an inference of linux_neon_0"                                                                                }, // 27 × 400 ns of 1570 µs
-    {ETP_FINDING_CLOCK,          sleeps,           never_sleeps,       sleeps_on,               "(block 5: 3 s asleep)"            },
-    {ETP_FINDING_KERNELS_OURS,   kernels_ours,     noted,              kernels_ours_else,       "ours"                             },
-    {ETP_FINDING_KERNELS_LIB,    kernels_lib,      noted,              kernels_lib_else,        "theirs"                           },
-    {ETP_FINDING_NOTE,           noted,            not_noted,          noted_else,              "the clock jumped"                 },
+     "takes 0.69 % of an inference of NEON"                                                                                }, // 27 × 400 ns of 1570 µs
+    {ETP_FINDING_CLOCK,          sleeps,           never_sleeps,       sleeps_on,               "(block 5: 3 s asleep)"    },
+    {ETP_FINDING_KERNELS_OURS,   kernels_ours,     noted,              kernels_ours_else,       "ours"                     },
+    {ETP_FINDING_KERNELS_LIB,    kernels_lib,      noted,              kernels_lib_else,        "theirs"                   },
+    {ETP_FINDING_NOTE,           noted,            not_noted,          noted_else,              "the clock jumped"         },
     {ETP_FINDING_OUTPUTS,        outputs_differ,   outputs_agree,      outputs_differ_as_nan,
-     "outputs of linux_sme2_1"                                                                                                     },
+     "outputs of linux_sme2_1"                                                                                             },
     {ETP_FINDING_OUTPUTS_NAN,    outputs_nan,      outputs_no_nan,     NULL,
-     "1 of 1 elements are NaN on both sides"                                                                                       },
-    {ETP_FINDING_OUTPUTS_UNREAD, outputs_broken,   outputs_whole,      NULL,                    "not compared"                     },
-    {ETP_FINDING_NO_EXECUTION,   never_ends,       ends,               NULL,                    "no execution"                     },
-    {ETP_FINDING_TRACE_UNUSED,   trace_torn,       trace_whole,        NULL,                    "trace not used"                   },
-    {ETP_FINDING_PROGRAM_UNUSED, program_foreign,  program_none,       NULL,                    "names alone"                      },
+     "1 of 1 elements are NaN on both sides"                                                                               },
+    {ETP_FINDING_OUTPUTS_UNREAD, outputs_broken,   outputs_whole,      NULL,                    "not compared"             },
+    {ETP_FINDING_NO_EXECUTION,   never_ends,       ends,               NULL,                    "no execution"             },
+    {ETP_FINDING_TRACE_UNUSED,   trace_torn,       trace_whole,        NULL,                    "trace not used"           },
+    {ETP_FINDING_PROGRAM_UNUSED, program_foreign,  program_none,       NULL,                    "names alone"              },
     // 200 and 280 of 380 µs.
     {ETP_FINDING_GROUPWISE,      linear_in_groups, linear_per_channel, linear_in_groups_longer,
-     "53 % of the time of what multiplies is on SME2, and with one scale per channel 74 %"                                         },
+     "53 % of the time of what multiplies is on SME2, and with one scale per channel 74 %"                                 },
     {ETP_FINDING_MISNAMED,       says_vnni,        says_itself,        says_sme1,
-     "linux_vnni_1 was measured at SME2, not at VNNI"                                                                              },
+     "linux_vnni_1 was measured at SME2, not at VNNI"                                                                      },
     {ETP_FINDING_SAMPLES_UNUSED, samples_lost,     samples_none,       NULL,
-     "samples of linux_sme2_1 not used"                                                                                            },
+     "samples of linux_sme2_1 not used"                                                                                    },
 };
 
 static void every_finding_rests_on_data(void **state)

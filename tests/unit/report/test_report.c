@@ -261,6 +261,26 @@ static void csv_is_exact_and_guarded(void **state)
     etp_arena_dispose(&arena);
 }
 
+// Machines get what commands take, people what it is called.
+static void names_are_for_commands(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_column column = {.key = "arm", .title = "arm", .flags = ETP_COL_CODE};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
+    ETP_ROW(t, etp_cell_called("linux_vnni", "VNNI"));
+    ETP_ROW(t, etp_cell_called("linux_avx2", "linux_avx2"));
+    assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, NULL), "arm\nlinux_vnni\nlinux_avx2\n");
+    const char *md = render(&arena, r, ETP_FORMAT_MD, NULL),
+               *html = render(&arena, r, ETP_FORMAT_HTML, NULL);
+    assert_non_null(strstr(md, "| VNNI |\n| `linux_avx2` |"));
+    assert_non_null(strstr(html, "<th scope=row>VNNI<"));
+    assert_non_null(strstr(html, "<th scope=row><code>linux_avx2</code>"));
+    assert_non_null(strstr(render(&arena, r, ETP_FORMAT_TEXT, NULL), "VNNI\nlinux_avx2"));
+    etp_arena_dispose(&arena);
+}
+
 // The guard must also hold for texts longer than its own buffer.
 static void csv_guards_long_text(void **state)
 {
@@ -654,6 +674,7 @@ int main(void)
         cmocka_unit_test(markdown_fences_grow),
         cmocka_unit_test(csv_is_exact_and_guarded),
         cmocka_unit_test(csv_guards_long_text),
+        cmocka_unit_test(names_are_for_commands),
         cmocka_unit_test(strings_become_harmless),
         cmocka_unit_test(numbers_read_well),
         cmocka_unit_test(charts_have_a_text_form),
