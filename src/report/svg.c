@@ -164,7 +164,7 @@ void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, con
     etp_sink_z(o->sink, "\"/>\n");
 }
 
-void etp_svg_mark(etp_svg *o, double x, double y, size_t series)
+void etp_svg_mark(etp_svg *o, double x, double y, size_t shape, size_t color)
 {
     static const struct {
         int n;
@@ -175,8 +175,8 @@ void etp_svg_mark(etp_svg *o, double x, double y, size_t series)
         {3, {{0, -4.8}, {4.6, 3.4}, {-4.6, 3.4}}                }, // triangle
     };
     char cls[8];
-    etp_svg_fill(series, cls);
-    if (series % 4 == 0) {
+    etp_svg_fill(color, cls);
+    if (shape % 4 == 0) {
         etp_sink_z(o->sink, "<circle r=\"4.2\"");
         attribute(o, "cx", x);
         attribute(o, "cy", y);
@@ -184,7 +184,7 @@ void etp_svg_mark(etp_svg *o, double x, double y, size_t series)
         etp_sink_z(o->sink, "/>\n");
         return;
     }
-    size_t k = series % 4 - 1;
+    size_t k = shape % 4 - 1;
     path_begin(o, cls);
     for (int i = 0; i < k_shape[k].n; i++) {
         path_to(o, i ? 'L' : 'M', x + k_shape[k].xy[i][0], y + k_shape[k].xy[i][1]);

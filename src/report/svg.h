@@ -39,7 +39,7 @@ void etp_svg_line(etp_svg *o, double x1, double y1, double x2, double y2, const 
 // Horizontal or vertical range with end caps.
 void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls);
 // A mark whose shape tells series apart without colour.
-void etp_svg_mark(etp_svg *o, double x, double y, size_t series);
+void etp_svg_mark(etp_svg *o, double x, double y, size_t shape, size_t color);
 // <g><title>…</title>, a tool tip for what is drawn until the end.
 void etp_svg_group_begin(etp_svg *o);
 void etp_svg_tip(etp_svg *o, etp_str s);
