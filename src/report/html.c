@@ -2,6 +2,7 @@
 // The report as one self-contained page: no network, readable without script, on a phone and on
 // paper. Style and script are page.css and page.js.
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/page.h"
 #include "report/svg.h"
@@ -163,8 +164,14 @@ static void write_code(page *p, const etp_block *b)
 {
     z(p, "<figure class=\"code\">");
     element(p, "figcaption", "", b->caption);
+    bool command =
+        etp_str_starts(b->text, ETP_STR("etprof ")) && !memchr(b->text.ptr, '\n', b->text.len);
     z(p, "<pre tabindex=\"0\"><code>");
-    text(p, b->text);
+    if (command) {
+        etp_html_command(p->sink, b->text);
+    } else {
+        text(p, b->text);
+    }
     z(p, "</code></pre></figure>\n");
 }
 
@@ -244,7 +251,7 @@ static void say_short(page *p, const etp_block *b)
                     p->budget.answers, b->caption.len ? " All of it:" : "");
     if (b->caption.len) {
         z(p, "<div class=\"copy\"><code>");
-        text(p, b->caption);
+        etp_html_command(p->sink, b->caption);
         z(p, "</code></div>");
     }
     z(p, "</div>\n");

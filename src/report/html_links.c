@@ -52,6 +52,27 @@ void etp_html_link(etp_sink *sink, etp_str id)
     etp_sink_char(sink, '>');
 }
 
+// Its words, quoted ones whole, each in an element: a line is broken between them.
+void etp_html_command(etp_sink *sink, etp_str s)
+{
+    bool quoted = false, within = false;
+    for (size_t i = 0, from = 0; i <= s.len; i++) {
+        char c = i < s.len ? s.ptr[i] : ' ';
+        quoted = quoted != (c == '\'') && i < s.len;
+        bool space = c == ' ' && !quoted;
+        if (within && space) {
+            etp_sink_z(sink, "<span>");
+            etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
+            etp_sink_z(sink, "</span>");
+        }
+        if (space && i < s.len) {
+            etp_sink_char(sink, ' ');
+        }
+        from = within && !space ? from : i;
+        within = !space;
+    }
+}
+
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -30,6 +30,7 @@ void etp_html_text(etp_sink *sink, etp_str s, const etp_html_links *links);
 void etp_html_id(etp_sink *sink, etp_str id);
 // The begin of a link to the drawer ID.
 void etp_html_link(etp_sink *sink, etp_str id);
+void etp_html_command(etp_sink *sink, etp_str s);
 // What to do next, as cards; ID: of the heading, of this LEVEL.
 void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int level,
                       const etp_html_links *links);
