@@ -36,10 +36,10 @@ static void write_header(etp_sink *sink, const etp_table *t, const etp_view *vie
             continue;
         }
         etp_sink_z(sink, "<th scope=\"col\"");
-        if (etp_column_is_number(col)) {
+        if (etp_column_is_number(col) || (col->flags & ETP_COL_FIGURES)) {
             etp_sink_z(sink, " class=\"n\"");
         }
-        if (!(col->flags & ETP_COL_UNSORTED)) {
+        if (!(col->flags & (ETP_COL_UNSORTED | ETP_COL_FIGURES))) {
             etp_sink_printf(sink, " data-sort=\"%s\"", etp_column_is_number(col) ? "n" : "t");
         }
         if (col->flags & ETP_COL_CHOICE) {
@@ -85,7 +85,8 @@ static void write_classes(etp_sink *sink, const etp_column *col, const etp_cell 
     if (c->color) {
         snprintf(swatch, sizeof swatch, "k%u", (c->color - 1) % ETP_SVG_COLORS + 1);
     }
-    bool bare = etp_column_is_number(col) && !isfinite(etp_cell_number(c));
+    bool bare = (etp_column_is_number(col) || (col->flags & ETP_COL_FIGURES)) &&
+                !isfinite(etp_cell_number(c));
     bool sentence = c->type == ETP_CELL_TEXT && !(col->flags & ETP_COL_CODE) &&
                     etp_width(c->called.len ? c->called : c->v.text) >= LONG;
     const char *parts[] = {bare ? "n" : "", severity, c->type == ETP_CELL_MISSING ? "none" : "",

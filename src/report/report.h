@@ -153,7 +153,8 @@ enum {
     ETP_COL_SIGNED = 4,   // differences: positive values carry a plus
     ETP_COL_MINOR = 8,    // first to go when the terminal is narrow
     ETP_COL_CODE = 16,    // names of operators, files: monospace
-    ETP_COL_CHOICE = 32   // few different texts: HTML offers to show the rows of one
+    ETP_COL_CHOICE = 32,  // few different texts: HTML offers to show the rows of one
+    ETP_COL_FIGURES = 64  // texts that are figures, of several units: HTML puts them to the right
 };
 
 typedef struct etp_column {

@@ -16,8 +16,8 @@ typedef struct row { // what is compared
 static const etp_column k_states[] = {
     {.key = "what", .title = "what"},
     {.key = "candidate_arm", .title = "of", .flags = ETP_COL_CODE},
-    {.key = "baseline", .title = "baseline"},
-    {.key = "candidate", .title = "candidate"},
+    {.key = "baseline", .title = "baseline", .flags = ETP_COL_FIGURES},
+    {.key = "candidate", .title = "candidate", .flags = ETP_COL_FIGURES},
     {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
     {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
     {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
@@ -52,6 +52,12 @@ static void put(etp_table *t, etp_cell of, const row *r, etp_arena *arena)
                                                      r->ratio->blocks)));
 }
 
+// Of bytes nothing is fast.
+static const char *memory_words(etp_verdict verdict)
+{
+    return verdict == ETP_VERDICT_FASTER ? "less" : verdict == ETP_VERDICT_SLOWER ? "more" : NULL;
+}
+
 static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c,
                            etp_arena *arena)
 {
@@ -73,7 +79,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
         {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady, NULL},
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
-         &c->states.peak_rss, NULL},
+         &c->states.peak_rss, memory_words(c->states.peak_rss.verdict)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put(t, view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured), &rows[i],

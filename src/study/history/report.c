@@ -226,8 +226,8 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
     static const etp_column k_columns[] = {
         {.key = "series", .title = "series", .flags = ETP_COL_CODE},
         {.key = "runs", .title = "runs", .kind = ETP_KIND_INT},
-        {.key = "first", .title = "first"},
-        {.key = "last", .title = "last"},
+        {.key = "first", .title = "first", .flags = ETP_COL_FIGURES},
+        {.key = "last", .title = "last", .flags = ETP_COL_FIGURES},
         {.key = "difference",
          .title = "last against first",
          .kind = ETP_KIND_PERCENT,
@@ -264,8 +264,8 @@ static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
     static const etp_column k_columns[] = {
         {.key = "time", .title = "from"},
         {.key = "series", .title = "series", .flags = ETP_COL_CODE},
-        {.key = "before", .title = "before"},
-        {.key = "after", .title = "after"},
+        {.key = "before", .title = "before", .flags = ETP_COL_FIGURES},
+        {.key = "after", .title = "after", .flags = ETP_COL_FIGURES},
         {.key = "change", .title = "change", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_SIGNED},
         {.key = "p", .title = "p", .kind = ETP_KIND_DOUBLE, .decimals = 6, .flags = ETP_COL_MINOR},
         {.key = "also_changed", .title = "what else changed there"},
