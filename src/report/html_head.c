@@ -159,7 +159,10 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
     char buf[ETP_VIEW_CHARS];
     etp_view v = gain_view(a);
     z(sink, "<li><p class=\"gain\">");
-    if (isfinite(a->gain)) {
+    double least = v.divide / pow(10, v.decimals); // what its digits tell apart
+    if (isfinite(a->gain) && a->gain < least / 2) {
+        etp_sink_printf(sink, "<b>under %s</b>", etp_view_value(&v, least, buf));
+    } else if (isfinite(a->gain)) {
         etp_sink_printf(sink, "<b>−%s</b>", etp_view_value(&v, a->gain, buf));
         if (a->whole > 0) {
             etp_sink_printf(sink, " <span>%.1f %%</span>", 100 * a->gain / a->whole);
@@ -195,7 +198,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
     }
     if (a->command.len) {
         z(sink, "<div class=\"copy\"><code>");
-        etp_sink_xml(sink, a->command);
+        etp_html_command(sink, a->command);
         z(sink, "</code></div>");
     }
     z(sink, "</li>\n");

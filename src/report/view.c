@@ -220,6 +220,13 @@ const char *etp_view_number(const etp_view *v, double value, char buf[static ETP
         snprintf(buf, ETP_VIEW_CHARS, "–");
         return buf;
     }
+    double least = pow(10, -v->decimals);
+    if (v->kind == ETP_KIND_DOUBLE && value > 0 && value < least / 2) { // it is not zero
+        char digits[ETP_VIEW_CHARS];
+        format_fixed(v, least, digits);
+        join(buf, "<", digits);
+        return buf;
+    }
     format_fixed(v, value / v->divide, buf);
     if (v->suffix && v->unit) {
         append(buf, strcmp(v->unit, "%") == 0 ? " " : "", v->unit);
