@@ -42,6 +42,16 @@ static const char *shapes_text(const etp_op_facts *f, const uint32_t *values, ui
     return text.len ? etp_strbuf_str(&text).ptr : "–";
 }
 
+// "37.75 million MACs, "
+static void count_text(uint64_t n, const char *of, char buf[static 48])
+{
+    if (n >= 1000000) {
+        snprintf(buf, 48, "%s million %s, ", ETP_DIGITS((double)n / 1e6, 4), of);
+    } else if (n) {
+        snprintf(buf, 48, "%" PRIu64 " %s, ", n, of);
+    }
+}
+
 static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
 {
     const etp_op_facts *f = op->facts ? &op->facts->op : NULL;
@@ -57,12 +67,8 @@ static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *aren
     if (f->work.known) {
         bool weights = f->weight_bytes != ETP_BYTES_UNKNOWN && f->weight_bytes > 0;
         char macs[48] = "", ops[48] = "";
-        if (f->work.macs) {
-            snprintf(macs, sizeof macs, "%" PRIu64 " MACs, ", f->work.macs);
-        }
-        if (f->work.ops) {
-            snprintf(ops, sizeof ops, "%" PRIu64 " operations, ", f->work.ops);
-        }
+        count_text(f->work.macs, "MACs", macs);
+        count_text(f->work.ops, "operations", ops);
         etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
                      etp_format_bytes(f->work.bytes, a), weights ? ", of them weights " : "",
                      weights ? etp_format_bytes(f->weight_bytes, b) : "",
@@ -178,6 +184,8 @@ static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const e
     etp_report_drawer(r, op->id, op->label);
     etp_keys *keys = etp_report_keys(r, NULL);
     etp_ab_time_keys(ab, op, keys, arena);
+    etp_keys_add(keys, ETP_PLAIN, "category", op->delegated ? "%s, in delegate call %d" : "%s",
+                 etp_category_name(op->category), op->instruction);
     if (op->engaged.eligible) {
         const char *word = etp_ab_engaged_word(op->engaged.state),
                    *reason = etp_reason_text(op->engaged.reason);
@@ -259,12 +267,16 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
         char table[48];
         snprintf(table, sizeof table, "rows-%s", f->id);
         etp_report_drawer(r, f->id, f->text);
+        const char *command, *advice;
+        etp_ab_split_recipe(f->recipe, arena, &command, &advice);
+        if (command) {
+            etp_report_code(r, NULL, etp_str_from(command));
+        }
         etp_keys *keys = etp_report_keys(r, NULL);
-        etp_keys_add(keys, ETP_PLAIN, "do", "%s", f->recipe);
+        if (advice) {
+            etp_keys_add(keys, ETP_PLAIN, "do", "%s", advice);
+        }
         etp_keys_add(keys, ETP_PLAIN, "gain", "%s", f->formula);
-        etp_keys_add(keys, ETP_PLAIN, "measured",
-                     f->cases ? "the change on %zu other model%s" : "on no other model yet",
-                     f->cases, f->cases == 1 ? "" : "s");
         evidence(ab, (const char *const *)f->evidence, f->n_evidence, table, keys, r, arena);
     }
     for (size_t i = 0; i < ab->judged.findings.n; i++) {

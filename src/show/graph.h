@@ -14,6 +14,10 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
     size_t n, cap;
 } etp_ab_flow;
 
+// What to type, and what is said about it; NULL: nothing. In page.c.
+void etp_ab_split_recipe(const char *recipe, etp_arena *arena, const char **command,
+                         const char **advice);
+
 // False where no program says it.
 bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out);
 void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report *r);

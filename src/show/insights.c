@@ -259,7 +259,9 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
         bool compared = ab->n_comparisons > 0;
         for (size_t i = 0; i < ab->n_categories; i++) {
             const etp_ab_category *c = &ab->categories[i];
-            ADD_ROW(&t, r, k, etp_cell_z(etp_category_name(c->category)),
+            ADD_ROW(&t, r, k,
+                    etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
+                                     etp_ab_category_color(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
                     etp_cell_ns(compared ? c->ns[ab->baseline] : ETP_NS_UNKNOWN),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),

@@ -12,7 +12,7 @@
 // ---- what to do next ----
 
 // A recipe that begins with a command of ours is that command, up to what is said about it.
-static void split_recipe(const char *recipe, etp_arena *arena, const char **command,
+void etp_ab_split_recipe(const char *recipe, etp_arena *arena, const char **command,
                          const char **advice)
 {
     static const char *const k_ends[] = {"; ", " measures it"};
@@ -50,7 +50,7 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
         .hi = etp_known_ns(f->hi_ns),
         .kind = ETP_KIND_NS,
     };
-    split_recipe(f->recipe, arena, &a.command, &a.advice);
+    etp_ab_split_recipe(f->recipe, arena, &a.command, &a.advice);
     etp_report_action(r, &a);
 }
 

@@ -95,7 +95,8 @@ static void category_table(const etp_ab *ab, etp_report *r)
     for (size_t k = 0; k < ab->n_categories; k++) {
         const etp_ab_category *c = &ab->categories[k];
         etp_cell cells[MAX_COLUMNS] = {
-            etp_cell_z(etp_category_name(c->category)),
+            etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
+                             etp_ab_category_color(c->category)),
             etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category)))};
         size_t at = 2;
         for (size_t a = 0; a < arms; a++) {

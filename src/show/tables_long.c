@@ -36,7 +36,9 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t a = ab->shown[i];
             size_t at = against_baseline(ab, a);
-            ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
+            ETP_ROW(t,
+                    etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
+                                     etp_ab_category_color(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
                     etp_cell_called(ab->arms[a].name, ab->arms[a].measured), etp_cell_ns(c->ns[a]),
                     etp_cell_double(c->share[a]),
