@@ -282,9 +282,11 @@
     };
     views.appendChild(search);
     views.appendChild(count);
-    figure.fit = function () {
+    figure.fit = function () { // and no smaller than can be read: what is wider begins in its middle
       zoom(0);
+      if (scale < 0.75) zoom(0.75 / scale);
       box.scrollTop = 0;
+      box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
     };
     if (box.clientWidth) figure.fit(); // else when it is shown
   });
@@ -366,7 +368,11 @@
       });
       note.textContent = twice ? 'Some of these are about the same operators: their gains do not add up.' : '';
       note.hidden = !twice;
-      command.textContent = data.command + ' ' + parts.join(' ');
+      command.textContent = '';
+      [data.command].concat(parts).forEach(function (words, i) { // as the page's own commands
+        if (i) command.appendChild(document.createTextNode(' '));
+        command.appendChild(make('span', words));
+      });
       copy.hidden = !parts.length || !data.command;
       window.etprofWhatif = r; // for who automates the page
     }
@@ -512,6 +518,9 @@
     open.setAttribute('aria-label', open.querySelector('h3').textContent);
     open.tabIndex = -1;
     draw(open);
+    open.querySelectorAll('dd > a').forEach(function (a) { // "op67" is Transpose (ND, X8) #1
+      if (/^op\d+$/.test(a.textContent)) a.textContent = title(a.getAttribute('href').slice(1));
+    });
     open.classList.add('open');
     open.scrollTop = 0;
     open.focus({preventScroll: true});

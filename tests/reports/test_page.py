@@ -178,7 +178,7 @@ def facts_in_drawers(tmp):
     # A convolution of 3×3 over 64 channels into 64, 32×32 times; one multiplication each.
     convolution = next(o["id"] for o in document["operators"] if o["chain"] == 0 and o["instruction"] == 45
                        and o["label"].startswith("Convolution"))
-    for fact in (f"{32 * 32 * 64 * 3 * 3 * 64} MACs, ",
+    for fact in (f"{32 * 32 * 64 * 3 * 3 * 64 / 1e6:.2f} million MACs, ",
                  "1×32×32×64 qint8, 64×3×3×64 qcint8 (weight) → 1×32×32×64 qint8"):
         expect(fact in words[convolution], convolution, fact, words[convolution])
 

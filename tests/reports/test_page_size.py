@@ -100,7 +100,7 @@ def several(tmp):
         details = re.search(r"it has (\d+) of (\d+) details", pages[n])
         drawers = pages[n].count('class="drawer"')
         expect(details is None or int(details.group(1)) == drawers < int(details.group(2)), n, "details", drawers)
-    command = shlex.split(said.group(2)) if said else []
+    command = shlex.split(plain(said.group(2))) if said else []
     expect(command[:1] == ["etprof"], "a command", command)
     if not command:
         return

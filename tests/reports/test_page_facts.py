@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader compares on the page: one colour for a category and for an arm wherever they are, figures below each
+other, no row twice, commands that end no line within a word, and what a drawer knows of an operator.
+
+usage: test_page_facts.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
+import collections
+import csv
+import json
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import browser  # noqa: E402
+from checks import expect, finish  # noqa: E402
+from test_page import run, session  # noqa: E402
+from test_reading import pages  # noqa: E402
+
+KIT_GROUP = {"Convolution": "CONV", "GEMM": "GEMM", "Data movement": "Data Movement", "Elementwise": "Elementwise"}
+FIGURE = r"^(<|[+\u2212-])?\d+(\.\d+)?( ?(ns|\u00b5s|ms|s|kB|MB|GB|%|\u00d7))?$"
+
+
+def colours(browsing, name, page):
+    """Swatches of tables, legends and spans: a category has one colour, and no two of one answer share one."""
+    browsing.open(page)
+    told = browsing.run("""var found = [];
+      document.querySelectorAll('tbody :is(td, th):is([class^=k], [class*=" k"])').forEach(function (c) {
+        found.push([c.textContent, getComputedStyle(c, '::before').backgroundColor]); });
+      document.querySelectorAll('figure.chart svg.wide').forEach(function (svg) {
+        if (!/operator (category|group)/.test(svg.closest('figure').textContent)) return;
+        svg.querySelectorAll('rect + text').forEach(function (t) {
+          var r = t.previousElementSibling;
+          if (r.getAttribute('width') === '12') found.push([t.textContent, getComputedStyle(r).fill]); }); });
+      document.querySelectorAll('.spans a.d').forEach(function (a) {
+        var drawer = document.getElementById(a.getAttribute('href').slice(1));
+        var of = Array.from(drawer.querySelectorAll('dt')).find(function (dt) {
+          return dt.textContent === 'category'; });
+        found.push([of.nextSibling.textContent.split(',')[0].trim(), getComputedStyle(a).backgroundColor]); });
+      return found;""")
+    of = collections.defaultdict(set)
+    for category, colour in told:
+        of[KIT_GROUP.get(category, category)].add(colour)
+    expect(len(of) > 1 and all(len(c) == 1 for c in of.values()), name, "a colour for each category", dict(of))
+    return of
+
+
+def arms(browsing, page):
+    """Bars, lines and dots of an arm have one colour; the two arms' differ."""
+    browsing.open(page)
+    told = browsing.run("""var of = {};
+      var chart = function (title) { return Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
+        return f.querySelector('figcaption').textContent === title; }).querySelector('svg.wide'); };
+      var put = function (arm, place, colour) { of[arm] = of[arm] || {}; of[arm][place] = colour; };
+      chart('Latency of one inference').querySelectorAll('g').forEach(function (g) {
+        put(g.querySelector('text.b').textContent, 'bar', getComputedStyle(g.querySelector('rect')).fill); });
+      ['Every timed iteration', 'Every launch'].forEach(function (title) {
+        chart(title).querySelectorAll('g').forEach(function (g) {
+          var mark = g.querySelector('circle, path[class^=f]');
+          var name = g.querySelector('title').textContent.match(/(?:^|, )(AVX2|VNNI)(?: at |: )/);
+          if (mark && name) put(name[1], title, getComputedStyle(mark).fill); }); });
+      return of;""")
+    expect(set(told) == {"AVX2", "VNNI"} and all(len(places) == 3 for places in told.values()), "arms", told)
+    colours_of = {arm: set(places.values()) for arm, places in told.items()}
+    expect(all(len(c) == 1 for c in colours_of.values()) and colours_of["AVX2"] != colours_of["VNNI"],
+           "one colour for an arm", told)
+
+
+def rows(browsing, name, page):
+    """Figures end at the right edge of their column, and no table has a row twice."""
+    browsing.open(page)
+    told = browsing.run("""var figure = new RegExp(%s), left = [], twice = [];
+      document.querySelectorAll('.tab, .part').forEach(function (e) { e.hidden = false; });
+      document.querySelectorAll('.box > table').forEach(function (t) {
+        var seen = {}, heads = t.tHead.rows[0].cells;
+        Array.from(t.tBodies[0].rows).forEach(function (r) {
+          var cells = Array.from(r.cells), text = cells.map(function (c) { return c.textContent; }).join('|');
+          var link = r.querySelector('a'), id = text + (link ? link.getAttribute('href') : '');
+          if (seen[id]) twice.push(text);
+          seen[id] = true;
+          cells.forEach(function (c, k) {
+            if (figure.test(c.textContent) && getComputedStyle(c).textAlign !== 'right')
+              left.push([t.caption.textContent, heads[k].textContent, c.textContent]); }); }); });
+      return {left: left, twice: twice};""" % json.dumps(FIGURE))
+    expect(not told["left"], name, "figures that are not below each other", len(told["left"]), told["left"][:4])
+    expect(not told["twice"], name, "a row twice", told["twice"][:3])
+
+
+def commands(browsing, name, page):
+    """Of a command no line ends within a word that a line could hold: on every width and on paper."""
+    wide = 0
+    for width, medium in ((1280, ""), (820, ""), (390, ""), (680, "print")):
+        browsing.call("Emulation.setEmulatedMedia", media=medium)
+        browsing.open(page, width)
+        told = browsing.run("""document.querySelectorAll('details').forEach(function (d) { d.open = true; });
+          return Array.from(document.querySelectorAll('.copy code, .code code')).filter(function (c) {
+            return c.textContent.indexOf('etprof ') === 0 && c.textContent.indexOf('\\n') < 0 &&
+              c.getClientRects().length; }).map(function (code) {
+            var room = code.getBoundingClientRect().width, text = code.textContent, at = 0, cut = [], words = 0;
+            var node = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), all = [];
+            while (node.nextNode()) for (var i = 0; i < node.currentNode.length; i++) all.push([node.currentNode, i]);
+            text.match(/'[^']*'|\\S+/g).forEach(function (word) {
+              var from = text.indexOf(word, at), range = document.createRange(), end = all[from + word.length - 1];
+              at = from + word.length;
+              range.setStart(all[from][0], all[from][1]);
+              range.setEnd(end[0], end[1] + 1);
+              var lines = new Set(Array.from(range.getClientRects()).filter(function (r) { return r.width; })
+                .map(function (r) { return Math.round(r.top); }));
+              var probe = code.cloneNode(false), width;
+              probe.textContent = word;
+              probe.style.cssText = 'position:absolute;white-space:nowrap';
+              code.parentNode.appendChild(probe);
+              width = probe.getBoundingClientRect().width;
+              probe.remove();
+              words++;
+              if (lines.size > 1 && width < room - 1) cut.push(word);
+            });
+            return [text, words, cut]; });""")
+        cut = [t for t in told if t[2]]
+        wide += sum(t[1] for t in told)
+        expect(told and not cut, name, width, medium, "a line ends within a word", cut[:2])
+    browsing.call("Emulation.setEmulatedMedia", media="")
+    return wide
+
+
+def drawers(browsing, folder):
+    """An operator's neighbours by their names, its category and call, its work in words; a fix's command to copy."""
+    document = json.loads((folder / "report.json").read_text())
+    page = folder / "report.html"
+    browsing.open(page)
+    label = {o["id"]: o["label"] for o in document["operators"]}
+    # By the program: the convolution at instruction 45 of 3×3 over 64 channels into 64, 32×32 times.
+    convolution = next(o for o in document["operators"] if o["instruction"] == 45
+                       and o["label"].startswith("Convolution"))
+    fix = next(f for f in document["next_fixes"] if f["recipe"].startswith("etprof export"))
+    told = browsing.run("""var of = function (id) {
+        location.hash = id;
+        return new Promise(function (done) { setTimeout(function () {
+          var d = document.querySelector('.drawer.open'), keys = {};
+          d.querySelectorAll('dt').forEach(function (dt) {
+            var links = Array.from(dt.nextSibling.querySelectorAll('a'));
+            keys[dt.textContent] = [dt.nextSibling.textContent.trim()].concat(links.map(function (a) {
+              return [a.getAttribute('href').slice(1), a.textContent]; })); });
+          var copied = [], button = d.querySelector('.code button');
+          navigator.clipboard.writeText = function (text) { copied.push(text); return Promise.resolve(); };
+          if (button) button.click();
+          done({keys: keys, copied: copied}); }, 100); }); };
+      return of(%s).then(function (a) { return of(%s).then(function (b) { return [a, b]; }); });"""
+                        % (json.dumps(convolution["id"]), json.dumps(fix["id"])))
+    keys = told[0]["keys"]
+    expect(keys["category"][0] == "Convolution, in delegate call 45", "category", keys["category"])
+    around = keys["graph"][1:]
+    expect(len(around) > 1 and all(text == f"{one} {label[one]}" for one, text in around), "neighbours by name", around)
+    macs = 32 * 32 * 64 * 3 * 3 * 64
+    expect(keys["work"][0].startswith(f"{macs / 1e6:.2f} million MACs, "), "work in words", keys["work"], macs)
+    expect({"AVX2", "VNNI", "saved", "kernels", "shapes"} <= set(keys), "what a drawer has", list(keys))
+    command = fix["recipe"].split(";")[0]
+    expect(told[1]["copied"] == [command], "a fix's drawer copies its command", told[1]["copied"], command)
+    expect("measured" not in told[1]["keys"], "says once what it was measured on", told[1]["keys"])
+
+
+def memory(page):
+    """What takes more memory is not slower."""
+    text = page.read_text()
+    row = re.search(r"<tr><th scope=row>peak memory.*?</tr>", text, re.S).group(0)
+    verdict = re.sub(r"<[^>]*>", " ", row).split()[-1]
+    before, after = (float(v) for v in re.findall(r"([\d.]+) MB", row))
+    expect(before < after and verdict == "more", "peak memory", before, after, verdict)
+
+
+def partly(browsing, tmp, folder):
+    """Of an operator whose samples are only in part in the feature's kernels: the page says so and paints it half."""
+    copy = tmp / "partly"
+    shutil.copytree(folder, copy)
+    file = next(copy.glob("linux_vnni/*.samples"))
+    with file.open(newline="") as f:
+        reader = csv.DictReader(f)
+        fields, samples = reader.fieldnames, list(reader)
+    products = (s for s in samples if s["operator"].startswith("Batch Matrix Multiply") and s["sure"] == "1")
+    other = next(products)["address"]
+    mine = [s for s in samples if s["instruction"] == "45" and s["operator"].startswith("Convolution")]
+    expect(len(mine) > 30, "samples of the convolution", len(mine))
+    for k, s in enumerate(mine):
+        if k % 4:  # a quarter stays in the kernel with VNNI
+            s["address"] = other
+    with file.open("w", newline="") as f:
+        writer = csv.DictWriter(f, fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(samples)
+    run(tmp, "report", copy)
+    document = json.loads((copy / "report.json").read_text())
+    half = [o["id"] for o in document["operators"] if o["engaged"]["state"] == "partly"]
+    expect(len(half) == 1, "an operator that is partly engaged", half)
+    browsing.open(copy / "report.html")
+    told = browsing.run("""document.querySelectorAll('.graph input[type=radio]')[2].click();
+      var box = getComputedStyle(document.querySelector('.graph a[href="#%s"]'));
+      var row = Array.from(document.querySelectorAll('#operators ~ figure tbody tr')).find(function (r) {
+        return r.querySelector('a').getAttribute('href') === '#%s'; });
+      var cell = Array.from(row.cells).find(function (c) { return c.textContent === 'partly'; });
+      var drawer = document.getElementById('%s'), dt = Array.from(drawer.querySelectorAll('dt')).find(function (d) {
+        return d.textContent === 'feature'; });
+      return {heat: parseFloat(box.getPropertyValue('--heat')), hue: box.getPropertyValue('--hue').trim(),
+        down: getComputedStyle(document.documentElement).getPropertyValue('--down').trim(),
+        good: cell ? cell.classList.contains('good') : null, drawer: dt && dt.nextSibling.textContent,
+        green: dt && dt.className,
+        kernels: Array.from(drawer.querySelectorAll('dt')).filter(function (d) { return d.textContent === 'kernels'; })
+          .map(function (d) { return d.nextSibling.textContent; })};""" % (half[0], half[0], half[0]))
+    expect(abs(told["heat"] - 35) < 1 and told["hue"] == told["down"], "half the colour", told)
+    expect(told["good"] is False and told["green"] == "", "not green", told)
+    expect(told["drawer"] and told["drawer"].startswith("partly"), "its drawer says so", told["drawer"])
+    both = [k for k in told["kernels"] if "avx512, 12 avx512-vnni" in k and k.startswith("VNNI")]
+    expect(both, "both kinds of samples", told)
+
+
+def small_gain(page):
+    """A gain that its digits do not show is not −0.000 ms."""
+    gains = re.findall(r'<p class="gain"><b>(.*?)</b>', page.read_text())
+    expect(len(gains) > 3 and not [g for g in gains if re.search(r"\u22120(\.0+)? ", g)], "gains", gains)
+    expect("under 0.001 ms" in gains, "one is below its digits", gains)
+
+
+def on_a_phone(browsing, page):
+    """The graph's names are legible as it opens, and its first operator is in the window."""
+    for width in (1280, 390):
+        browsing.open(page, width)
+        told = browsing.run("""var svg = document.querySelector('.graph svg'), box = svg.closest('.box');
+          var first = svg.querySelector('.n').getBoundingClientRect(), b = box.getBoundingClientRect();
+          return {size: parseFloat(getComputedStyle(svg.querySelector('.n text')).fontSize) *
+            svg.getBoundingClientRect().width / svg.viewBox.baseVal.width,
+            inside: first.left < b.right - 40 && first.right > b.left + 40 && first.top < b.bottom};""")
+        expect(told["size"] >= 8 and told["inside"], width, "the graph as it opens", told)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(browser.find()) as browsing:
+        tmp = pathlib.Path(name)
+        made = pages(tmp)
+        real = session(tmp)
+        made["real"] = real / "report.html"
+        all_of = [colours(browsing, kind, made[kind]) for kind in ("real", "large", "kit", "sweep", "several")]
+        for category in set.union(*(set(of) for of in all_of)):
+            seen = set.union(*(of.get(category, set()) for of in all_of))
+            expect(len(seen) == 1, category, "has the same colour on every page", seen)
+        arms(browsing, made["real"])
+        for kind, page in made.items():
+            rows(browsing, kind, page)
+        expect(sum(commands(browsing, kind, made[kind]) for kind in ("real", "kit", "several")) > 100, "few words")
+        drawers(browsing, real)
+        memory(made["real"])
+        small_gain(made["real"])
+        on_a_phone(browsing, made["real"])
+        partly(browsing, tmp, real)
+    finish("figures, colours and commands can be compared")
+
+
+if __name__ == "__main__":
+    main()
