@@ -155,7 +155,7 @@ static bool on_known(void *ctx, const char *dir, double times, etp_session_known
     uint32_t first = ab->engagement.arm;
     if (first < n) {
         arms[first] =
-            (etp_session_known){etp_ab_engage_reach(ab, 0), etp_ab_engage_reach(ab, times)};
+            (etp_session_known){etp_ab_engage_reach(ab, 0), etp_ab_engage_reach(ab, times), false};
     }
     for (size_t i = 1; i < ab->n_comparisons; i++) { // the other candidates, as `ab` shows them
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -163,8 +163,13 @@ static bool on_known(void *ctx, const char *dir, double times, etp_session_known
             .whole = whole, .arms = {c->baseline, c->candidate}
         };
         if (c->candidate < n && c->candidate != first && ask(dir, &pair, times, share)) {
-            arms[c->candidate] = (etp_session_known){share[0], share[1]};
+            arms[c->candidate] = (etp_session_known){share[0], share[1], false};
         }
+    }
+    for (size_t i = 0; i < n && i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        arms[i].few =
+            a->proof.truth == ETP_UNPROVEN && a->kernels && etp_kernels_too_few(a->kernels, times);
     }
     etp_ab_close(whole);
     return true;

@@ -76,6 +76,9 @@ typedef struct etp_kernels_arm {
 // 10,000 arms.
 uint64_t etp_kernels_strays(uint64_t n);
 
+// Has K too few samples to judge a level by, and TIMES as many would do?
+bool etp_kernels_too_few(const etp_kernels *k, double times);
+
 // Judges arm INDEX by its samples. Instructions that need more than the level allows contradict it.
 // So does the want of what another arm of the same model, which the level allows too, shows plenty
 // of. What is the level's own supports it.

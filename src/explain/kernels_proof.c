@@ -142,6 +142,11 @@ static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, si
     return NULL;
 }
 
+bool etp_kernels_too_few(const etp_kernels *k, double times)
+{
+    return k->evidence > 0 && k->evidence < ENOUGH && (double)k->evidence * times >= ENOUGH;
+}
+
 void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,
                        etp_proof *proof)
 {

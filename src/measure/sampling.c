@@ -172,9 +172,10 @@ static bool fits(const etp_session *s, uint32_t arm)
 static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
                               const etp_session_known *known)
 {
-    return known->share >= ETP_SAMPLING_GOAL              ? ETP_SAMPLES_KNOWN
-           : done >= ETP_SAMPLING_LAUNCHES                ? ETP_SAMPLES_BOUND
-           : !(known->reachable - known->share >= LITTLE) ? ETP_SAMPLES_NO_GAIN
+    bool more_tells = known->few || known->reachable - known->share >= LITTLE;
+    return !known->few && known->share >= ETP_SAMPLING_GOAL ? ETP_SAMPLES_KNOWN
+           : done >= ETP_SAMPLING_LAUNCHES                  ? ETP_SAMPLES_BOUND
+           : !more_tells                                    ? ETP_SAMPLES_NO_GAIN
            : !fits(s, arm) ? s->sampling.limit_ns > 0 ? ETP_SAMPLES_PART : ETP_SAMPLES_BUDGET
                            : ETP_SAMPLES_NOT_TOLD;
 }
@@ -209,7 +210,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
     const uint64_t start = etp_os_now_ns(), before = s->sampling.spent_ns;
     for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
-            known[a] = (etp_session_known){(double)NAN, (double)NAN};
+            known[a] = (etp_session_known){(double)NAN, (double)NAN, false};
         }
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
@@ -217,7 +218,8 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
         s->sampling.spent_ns = before + (etp_os_now_ns() - start);
         for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;
-            if (out || isnan(known[a].share) || etp_session_interrupted(s) != 0) {
+            bool asked = !isnan(known[a].share) || known[a].few;
+            if (out || !asked || etp_session_interrupted(s) != 0) {
                 continue;
             }
             const etp_samples_end why = enough(s, a, done, &known[a]);

@@ -151,10 +151,11 @@ typedef struct etp_session_progress {
 } etp_session_progress;
 
 // What the samples so far tell of one arm: shares of the time of its operators that are asked
-// about.
+// about, and whether they are enough to judge by.
 typedef struct etp_session_known {
     double share;     // NAN: nothing is asked of this arm
     double reachable; // with so many times more samples
+    bool few;         // too few to judge its level by, and so many times more would do
 } etp_session_known;
 
 #define ETP_SAMPLING_GOAL 0.9     // of the operators' time: known is enough

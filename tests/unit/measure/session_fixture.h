@@ -25,6 +25,7 @@ typedef struct fixture {
     unsigned begun;
     const double *shares;    // of the operators' time that are known after each round of samples;
     const double *reachable; // NULL: nobody is asked
+    const bool *few;         // of both arms after each round, NULL: enough
     unsigned rounds;         // asked so far
     double times[16];        // what was asked for
 } fixture;
@@ -54,7 +55,8 @@ static inline bool on_known(void *ctx, const char *dir, double times, etp_sessio
 {
     fixture *f = ctx;
     assert_true(etp_run_is(dir) && n == 2 && f->rounds < 16);
-    arms[1] = (etp_session_known){f->shares[f->rounds], f->reachable[f->rounds]};
+    arms[1] = (etp_session_known){f->shares[f->rounds], f->reachable[f->rounds], false};
+    arms[0].few = arms[1].few = f->few && f->few[f->rounds];
     f->times[f->rounds++] = times;
     return true;
 }

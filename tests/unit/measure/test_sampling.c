@@ -61,6 +61,33 @@ static void sampling_goes_on_until_enough_is_known(void **state)
     f->shares = NULL;
 }
 
+// What ran is known for nearly all operators, but the samples are too few to judge the level by:
+// both arms are sampled until they are not.
+static void too_few_samples_are_not_the_end(void **state)
+{
+    static const double k_shares[] = {0.95, 0.95, 0.95}, k_reachable[] = {0.95, 0.95, 0.95};
+    static const bool k_few[] = {true, true, false};
+    fixture *f = *state;
+    outcome o;
+    etp_session_plan_options opts = k_small;
+    opts.settings.kernels = true;
+    f->shares = k_shares;
+    f->reachable = k_reachable;
+    f->few = k_few;
+    f->rounds = 0;
+    session(f, "base sme2 1000000\nbase neon 2000000\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    unsigned of[2] = {0, 0};
+    for (size_t k = 0; k < o.run.launches.n; k++) {
+        of[o.run.launches.items[k].arm] += o.run.launches.items[k].kind == ETP_LAUNCH_SAMPLED;
+    }
+    assert_int_equal(of[0], 3);
+    assert_int_equal(of[1], 3);
+    assert_string_equal(etp_samples_end_name(o.run.arms.items[1].sampling), "known");
+    f->shares = NULL;
+    f->few = NULL;
+}
+
 // A block of two arms at 100 ms takes 2 × (7 + 5) × 0.1 s = 2.4 s, and a sampled launch 0.2 s more
 // than what it samples. Worked out by hand: a third of the blocks' time or of the budget is the
 // most, 3 s of samples the goal, 1 s the least, in steps of a tenth; 30 are 3 s.
@@ -113,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(sampling_goes_on_until_enough_is_known),
+        TEST(too_few_samples_are_not_the_end),
         TEST(sampling_is_unasked_where_it_takes_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
