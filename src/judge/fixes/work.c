@@ -630,7 +630,8 @@ static void threads(etp_fixer *f)
 static void roof_gap(etp_fixer *f)
 {
     etp_fix_found at = {0};
-    double best = 0;
+    double best = 0, gap = 0;
+    const char *widest = ""; // operator with most to gain
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
             double ns = (double)etp_fix_op_ns(f, i), roof = etp_fix_roof_ns(f, i);
@@ -644,6 +645,8 @@ static void roof_gap(etp_fixer *f)
             }
             at.expected += fmax(0, ns - roof / best);
             at.hi += ns - roof;
+            widest = ns - roof > gap ? f->ab->operators[i].id : widest;
+            gap = fmax(gap, ns - roof);
             etp_fix_add_op(f, &at, i);
         }
     }
@@ -652,8 +655,11 @@ static void roof_gap(etp_fixer *f)
         &(etp_fix_text){ETP_FIX_ROOF_GAP,
                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
                                      "convolutions and matrix products below their roofs take"),
-                        "etprof explain OP DIR names shape and kernel: give it more rows or "
-                        "channels at a time, or report it with the shape",
+                        etp_arena_printf(f->ab->arena,
+                                         "etprof explain %s DIR names shape and kernel: give it "
+                                         "more rows or channels at a time, or report it with the "
+                                         "shape",
+                                         widest),
                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
                         "roof that an operator of this kind reaches here); floor: 0",
                         NULL});

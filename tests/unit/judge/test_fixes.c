@@ -319,7 +319,8 @@ static void roofs_tell_what_to_expect(void **state)
     s = open_program("odd_sizes", k_roofs);
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_fix *x = fix_of(ab, ETP_FIX_PRECISION, "int8");
-    double saved = 0, gap = 0;
+    double saved = 0, gap = 0, most = 0;
+    const char *widest = NULL;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (op->macs == ETP_AB_NO_MACS || op->macs == 0) {
@@ -332,13 +333,19 @@ static void roofs_tell_what_to_expect(void **state)
         }
         roof = bytes > roof ? bytes : roof;
         saved += ns * saved_by_int8(op->macs);
-        gap += roof < ns && ns >= 10000 ? ns - roof : 0;
+        bool below = roof < ns && ns >= 10000;
+        gap += below ? ns - roof : 0;
+        widest = below && ns - roof > most ? op->id : widest;
+        most = below && ns - roof > most ? ns - roof : most;
     }
     assert_true(fabs((double)x->estimate_ns - saved) < 2);
     cases_correct(x, "int8");
     x = fix_of(ab, ETP_FIX_ROOF_GAP, "below their roof");
     assert_true(fabs((double)x->hi_ns - gap) < 2 && x->expected_ns >= 0 &&
                 x->expected_ns < x->hi_ns && x->lo_ns == 0);
+    char command[64];
+    snprintf(command, sizeof command, "etprof explain %s DIR ", widest);
+    assert_non_null(strstr(x->recipe, command)); // of an operator that there is
     etp_ab_close(s);
     s = open_program("layer_norm", k_roofs);
     x = fix_of(etp_ab_answer(s), ETP_FIX_DELEGATE, "layer-norm");
