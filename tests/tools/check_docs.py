@@ -14,11 +14,24 @@ ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2
 README_LINES, SCREEN_LINES, SCREEN_COLUMNS = 130, 30, 80
 
 
+def prose(page):
+    return re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+
+
+def anchors(page):
+    """What a heading is called in a link: as GitHub makes it."""
+    heads = re.findall(r"^#+ +(.*?) *$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
 def links(page):
-    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
-        if not re.match(r"[a-z]+:", target):
-            expect((page.parent / target).exists(), page.relative_to(TREE), "leads nowhere", target)
+    for target, _, anchor in (link.partition("#") for link in re.findall(r"\]\(([^)\s]+)[^)]*\)", prose(page))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        at = page.parent / target if target else page
+        expect(at.exists(), page.relative_to(TREE), "leads nowhere", target)
+        if anchor and at.suffix == ".md" and at.exists():
+            expect(anchor in anchors(at), page.relative_to(TREE), "no such heading", f"{target}#{anchor}")
 
 
 def session():
