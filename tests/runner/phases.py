@@ -240,26 +240,41 @@ def check_no_cache(tmp):
     refused("prefill of at most 63 tokens", "--prefill", "8", "--decode", "1", model=model)
 
 
-def check_places(tmp):
-    """A place of a text has the same token however it is fed: the logits after 17 tokens of one call are those of the
-    17th alone after 16. A prompt's chunk that is a prompt, too, is one phase."""
-    out = os.path.join(tmp, "places")
-    done = run("ab", DECODER, "--prefill", "17,63,64", "--decode", "1", "--depth", "16", "--blocks", "2", "--warmup",
-               "1", "--iterations", "2", "--seed", "5", "--no-trace", "--no-kernels", "--out", out)
-    expect(done.returncode in (0, 3), "ab", "measures", done.stderr[-500:])
-    with open(os.path.join(out, "manifest.json")) as f:
-        names = [p["name"] for p in json.load(f)["plan"]["phases"]]
-    expect(names == ["prefill 17", "prefill 63", "prefill 1 @63", "decode @16"], "phases", names)
+def last_logits(out):
+    """Of each arm, by its name, in the session OUT."""
     logits = {}
     for path in glob.glob(os.path.join(out, "*", "outputs", "output-0.bin")):
         with open(path, "rb") as f:
             logits[os.path.basename(os.path.dirname(os.path.dirname(path)))] = struct.unpack("<64f", f.read())
+    return logits
+
+
+def check_places(tmp):
+    """A place of a text has the same token however it is fed: the logits after 20 tokens of one call are those of four
+    calls of one token after 16. A prompt's chunk that is a prompt, too, is one phase. Another seed is another text."""
+    def session(seed, *words):
+        out = os.path.join(tmp, f"places{seed}")
+        done = run("ab", DECODER, *words, "--blocks", "2", "--warmup", "1", "--iterations", "2", "--seed", seed,
+                   "--no-trace", "--no-kernels", "--out", out)
+        expect(done.returncode in (0, 3), "ab", "measures", done.stderr[-500:])
+        return out
+
+    def apart(a, b):
+        return max(abs(x - y) for x, y in zip(a, b))
+
+    out = session("5", "--prefill", "20,63,64", "--decode", "4", "--depth", "16")
+    with open(os.path.join(out, "manifest.json")) as f:
+        names = [p["name"] for p in json.load(f)["plan"]["phases"]]
+    expect(names == ["prefill 20", "prefill 63", "prefill 1 @63", "decode @16"], "phases", names)
+    logits = last_logits(out)
     for arm, whole in logits.items():
-        if arm.endswith("_prefill17"):
-            alone = logits[arm.replace("_prefill17", "_decode16")]
-            expect(max(abs(a - b) for a, b in zip(whole, alone)) < 1e-4 and max(map(abs, whole)) > 0.1, arm,
-                   "the same token at place 16", whole[:4], alone[:4])
+        if arm.endswith("_prefill20"):
+            alone = logits[arm.replace("_prefill20", "_decode16")]
+            expect(apart(whole, alone) < 1e-4 and max(map(abs, whole)) > 0.1, arm, "the same token at places 16 to 19",
+                   whole[:4], alone[:4])
     expect(len(logits) >= 8, "outputs of every arm", sorted(logits))
+    for arm, other in last_logits(session("6", "--prefill", "20")).items():
+        expect(apart(other, logits[arm]) > 0.01, arm, "reads another text with another seed", other[:4])
 
 
 def check_static(tmp):
