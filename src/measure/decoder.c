@@ -36,6 +36,26 @@ const etp_method *etp_decoder_method(const etp_program *program, const char *nam
     return m ? m : !name && n == 1 ? only : NULL;
 }
 
+const char *etp_decoder_methods(const etp_program *program, etp_arena *arena)
+{
+    enum { SHOWN = 8 };
+    const char *text = "";
+    uint32_t n = 0;
+    for (uint32_t i = 0; text && i < program->n_methods; i++) {
+        const etp_method *m = &program->methods[i];
+        if (m->n_inputs > 0 && n++ < SHOWN) {
+            text =
+                etp_arena_printf(arena, "%s%s%.*s", text, n > 1 ? ", " : "", ETP_STR_ARG(m->name));
+        }
+    }
+    if (text && n == 0) {
+        return "none of its methods takes an input";
+    }
+    return text ? etp_arena_printf(arena, "those that take inputs are %s%s", text,
+                                   n > SHOWN ? ", …" : "")
+                : NULL;
+}
+
 static bool is_tokens(const etp_value *v)
 {
     return v->kind == ETP_EVALUE_TENSOR && v->dtype == ETP_DTYPE_INT64 && v->rank == 2 &&
@@ -53,8 +73,12 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
 {
     *out = (etp_decoder){.method = etp_decoder_method(program, method)};
     if (!out->method) {
-        return etp_fail(err, ETP_USAGE, "there is no method %s to give tokens to",
-                        method ? method : "forward");
+        const char *there = etp_decoder_methods(program, arena);
+        ETP_NEED(there, err, "a decoder");
+        return etp_fail(err, ETP_USAGE,
+                        "there is no method %s to give tokens to (%s): choose one with --method, "
+                        "or say what is called with --script",
+                        method ? method : "forward", there);
     }
     const etp_method *m = out->method;
     const etp_value *tokens = m->n_inputs > 0 ? &m->values[m->inputs[0]] : NULL;

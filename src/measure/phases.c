@@ -75,8 +75,11 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
     ETP_TRY(parse_shapes(settings->shape, all, &n, err));
     const etp_method *method = etp_decoder_method(program, settings->method);
     if (!method) {
-        return etp_fail(err, ETP_USAGE, "--shape: there is no method %s; choose with --method",
-                        settings->method ? settings->method : "forward");
+        const char *there = etp_decoder_methods(program, arena);
+        ETP_NEED(there, err, "shapes");
+        return etp_fail(err, ETP_USAGE,
+                        "--shape: there is no method %s (%s); choose one with --method",
+                        settings->method ? settings->method : "forward", there);
     }
     for (size_t i = 0; i < n; i++) {
         most = all[i].n > most ? all[i].n : most;

@@ -401,8 +401,10 @@ static etp_status write_step(making *m, size_t at, const etp_script_step *step)
     const etp_script_phase *p = &m->script->phases.items[at];
     const etp_method *method = etp_program_find_method(m->program, step->method);
     if (!method) {
-        return etp_fail(m->err, ETP_USAGE, "%s: phase \"%.*s\": there is no method \"%.*s\"",
-                        m->model, ETP_STR_ARG(p->name), ETP_STR_ARG(step->method));
+        const char *there = etp_decoder_methods(m->program, m->arena);
+        ETP_NEED(there, m->err, m->model);
+        return etp_fail(m->err, ETP_USAGE, "%s: phase \"%.*s\": there is no method \"%.*s\" (%s)",
+                        m->model, ETP_STR_ARG(p->name), ETP_STR_ARG(step->method), there);
     }
     uint64_t repeat = step->repeat == ETP_SCRIPT_OWN ? 1 : step->repeat;
     if (repeat > ETP_SCRIPT_CALLS - m->calls) {

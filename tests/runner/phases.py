@@ -324,6 +324,8 @@ def main():
     refused("past the cache, which has room for 64", "--decode", "8", "--depth", "57")
     refused("is not a number from 1 to 100000", "--decode", "1000000000")
     refused("give --decode N too", "--depth", "3")
+    refused("no method forward to give tokens to (those that take inputs are encode, step): choose one with --method",
+            "--decode", "1", model=os.path.join(DATA, "llm", "pipeline.pte"))
     refused("no text decoder", "--decode", "1", model=os.path.join(DATA, "linear_xnnpack_fp32.pte"))
     with tempfile.TemporaryDirectory() as tmp:
         check_not_asked(tmp)

@@ -194,7 +194,8 @@ def check_bad_scripts(tmp):
         s["phases"][1].update(name="step 1 @2"), s["phases"][2].update(name="step_12", after="step 1 @2")))
     bad("phases[0].steps is not a list of calls of one method", lambda s: s["phases"][0]["steps"].append(
         {"method": "step", "inputs": []}))
-    bad("there is no method \"jump\"", lambda s: s["phases"][0]["steps"][0].update(method="jump"))
+    bad("there is no method \"jump\" (those that take inputs are encode, step)",
+        lambda s: s["phases"][0]["steps"][0].update(method="jump"))
     bad("the method has 1 inputs", put(index=1))
     bad("shape 1x99x4 is not within 1x16x4", put(shape="1x99x4"))
     bad("is no shape like 1x64", put(shape="1xx4"))
@@ -245,6 +246,7 @@ def check_bad_shapes(tmp):
                         ("shape 1x3x64x64 is not within 1x3x32x32", "0=1x3x64x64"),
                         ("the method has 1 inputs", "1=1x3x8x8"), ("different numbers", "0=1x3x8x8,1x3x9x9,1=2,3,4")):
         refused(tmp, words, SHAPES, "--shape", spec)
+    refused(tmp, "no method forward (those that take inputs are encode, step)", PIPELINE, "--shape", "0=1x4x4")
     static = os.path.join(SOURCE, "tests", "data", "linear_xnnpack_fp32.pte")
     refused(tmp, "the only one it takes (static shape)", static, "--shape", "0=1x4")
     refused(tmp, "give one of them", SHAPES, "--shape", "0=1x3x8x8", "--prefill", "4")
