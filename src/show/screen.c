@@ -12,6 +12,7 @@
 #include "base/shell.h"
 #include "compare/phases.h"
 #include "document/document.h"
+#include "show/first_token.h"
 #include "show/report.h"
 
 enum {
@@ -45,6 +46,13 @@ static const char *in_unit(etp_arena *arena, const unit *u, double ns)
 
 // ---- how much faster ----
 
+static const char *from_to(double from, double to, const char *what, etp_arena *arena)
+{
+    unit u = unit_for(fmax(from, to));
+    const char *x = in_unit(arena, &u, from), *y = in_unit(arena, &u, to);
+    return x && y ? etp_arena_printf(arena, "%s → %s %s%s", x, y, u.name, what) : NULL;
+}
+
 static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
     const etp_ab_arm *a = &ab->arms[c->baseline], *b = &ab->arms[c->candidate];
@@ -54,15 +62,33 @@ static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena 
     if (ab->emulated || !isfinite(from) || !isfinite(to)) {
         return NULL;
     }
-    unit u = unit_for(fmax(from, to));
-    const char *x = in_unit(arena, &u, from), *y = in_unit(arena, &u, to);
-    return x && y ? etp_arena_printf(arena, "%s → %s %s%s", x, y, u.name, traced ? " traced" : "")
-                  : NULL;
+    return from_to(from, to, traced ? " traced" : "", arena);
 }
 
-// BRIEF: without times, and without an interval that decides nothing.
-static void headline(const etp_ab *ab, const etp_ab_comparison *c, bool brief, etp_screen *s,
-                     etp_arena *arena)
+// "first token 3.0 → 1.0 ms" of the prompt that a phase begins; NULL for others.
+static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c,
+                               etp_arena *arena)
+{
+    const etp_ab_phase *p = ab->phase;
+    if (!p || p->prompt == 0 || p->depth > 0) {
+        return NULL;
+    }
+    int64_t from = etp_ab_first_token(whole, p->prompt, c->baseline);
+    int64_t to = etp_ab_first_token(whole, p->prompt, c->candidate);
+    if (from == ETP_NS_UNKNOWN || to == ETP_NS_UNKNOWN) {
+        return NULL;
+    }
+    const char *times = from_to((double)from, (double)to, "", arena);
+    bool all = p->calls * p->tokens == p->prompt; // else what follows is needed for it too
+    return !times ? NULL
+           : all  ? etp_arena_printf(arena, "first token %s", times)
+                  : etp_arena_printf(arena, "first token of %" PRIu64 ": %s", p->prompt, times);
+}
+
+// BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
+// phases.
+static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c, bool brief,
+                     etp_screen *s, etp_arena *arena)
 {
     const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
     bool slower = !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
@@ -94,10 +120,8 @@ static void headline(const etp_ab *ab, const etp_ab_comparison *c, bool brief, e
     }
     const char *rates = c->withheld ? NULL : etp_ab_rates_text(ab, c, arena);
     if (rates && parts[0]) {
-        const etp_ab_phase *p = ab->phase; // one call that takes a whole prompt
-        bool first = p && p->calls == 1 && p->prompt > 0 && p->prompt == p->tokens;
-        parts[0] =
-            etp_arena_printf(arena, "%s · %s%s", rates, first ? "first token " : "", parts[0]);
+        const char *first = first_token(whole, ab, c, arena);
+        parts[0] = etp_arena_printf(arena, "%s · %s", rates, first ? first : parts[0]);
     }
     if (words && ab->phase) {
         words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);
@@ -155,7 +179,8 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const etp_ab *one = answer_of(ab, p);
         for (size_t i = 0; i < one->n_comparisons; i++, n++) {
             if (n < SHOWN_HEADLINES) {
-                headline(one, &one->comparisons[i], ab->n_phases > 1 && n >= WITH_TIMES, s, arena);
+                headline(ab, one, &one->comparisons[i], ab->n_phases > 1 && n >= WITH_TIMES, s,
+                         arena);
             }
         }
     }

@@ -73,6 +73,18 @@ def screen(tmp):
     expect("prefill 16: AVX2 is 3.00× faster than SSE" in said, "screen", said[:400])
     expect("5,333 → 16,000 tok/s · first token 3.000 → 1.000 ms" in said, "screen", "names the first token", said[:400])
     expect(said.count("first token") == 1, "screen", "of the prompt alone", said[:400])
+    # a prompt of 40 in chunks of 32 and 8: 4 and 2 ms, then 3 and 1; one of 3 tokens by calls of one
+    chunks = [{"name": "prefill 32", "kind": "prefill", "tokens": 32, "depth": 0, "prompt": 40, "calls": 1},
+              {"name": "prefill 8 @32", "kind": "prefill", "tokens": 8, "depth": 32, "prompt": 40, "calls": 1},
+              {"name": "prefill 3", "kind": "prefill", "tokens": 1, "depth": 0, "prompt": 3, "calls": 3}]
+    times = {"prefill 32": {"avx2": 2000000, "sse": 4000000}, "prefill 8 @32": {"avx2": 1000000, "sse": 3000000},
+             "prefill 3": {"avx2": 200000, "sse": 500000}}
+    phase_folders.make(tmp / "chunks", lambda p, level, t, m: times[p][level], phases=chunks)
+    done = subprocess.run([ETPROF, "analyze", "chunks"], cwd=tmp, capture_output=True, text=True, check=False)
+    said = " ".join(done.stdout.split())
+    for words in ("8,000 → 16,000 tok/s · first token of 40: 7.000 → 3.000 ms 95 %",
+                  "2,667 → 8,000 tok/s · 3.000 → 1.000 ms 95 %", "2,000 → 5,000 tok/s · first token 1.500 → 0.600 ms"):
+        expect(words in said, "screen", f"says '{words}'", said[:700])
 
 
 def one_phase_is_slower(tmp):
