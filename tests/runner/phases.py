@@ -312,6 +312,26 @@ def check_static(tmp):
     refused(said + ": give a multiple of that", "--prefill", "8", model=model)
 
 
+def check_one_length(tmp):
+    """A program exported for one token a call takes a prompt and decodes with that length, at the same places."""
+    model = os.path.join(DATA, "fixes", "decode_token.pte")  # a cache of 16
+    out = os.path.join(tmp, "one")
+    done = run("ab", model, "--prefill", "4,12", "--decode", "4", "--depth", "0,8", "--blocks", "2", "--warmup", "1",
+               "--iterations", "4", "--no-trace", "--no-kernels", "--out", out)
+    expect(done.returncode in (0, 3), "one token a call", "is measured", done.stderr[-500:])
+    with open(os.path.join(out, "manifest.json")) as f:
+        found = [(p["name"], p["tokens"], p["calls"]) for p in json.load(f)["plan"]["phases"]]
+    expect(found == [("prefill 4", 1, 4), ("prefill 12", 1, 12), ("decode @0", 1, 4), ("decode @8", 1, 4)],
+           "one token a call", "is what each phase has", found)
+    logits = last_logits(out)
+    for arm in [a for a in logits if a.endswith(("_prefill4", "_prefill12"))]:
+        again = logits[arm.replace("_prefill4", "_decode0").replace("_prefill12", "_decode8")]
+        expect(logits[arm] == again and max(map(abs, again)) > 0.01, arm, "answers at one place the same", again[:4])
+    expect(len(logits) == 8, "outputs of every arm", sorted(logits))
+    refused("past the cache, which has room for 16", "--prefill", "17", model=model)
+    refused("past the cache, which has room for 16", "--decode", "4", "--depth", "13", model=model)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         out = measure(tmp)
@@ -331,6 +351,7 @@ def main():
         check_not_asked(tmp)
         check_no_cache(tmp)
         check_static(tmp)
+        check_one_length(tmp)
         check_places(tmp)
         check_kernels_ours(tmp)
         check_advice(tmp)
