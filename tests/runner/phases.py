@@ -21,14 +21,14 @@ DATA = os.path.join(SOURCE, "tests", "data")
 DECODER = os.path.join(DATA, "llm", "decoder_plain.pte")
 
 
-def run(*words, env=None):
-    return subprocess.run([ETPROF, *words], capture_output=True, text=True, env=env)
+def run(*words, timeout=None):
+    return subprocess.run([ETPROF, *words], capture_output=True, text=True, timeout=timeout)
 
 
 def refused(words, *args, model=DECODER):
     with tempfile.TemporaryDirectory() as tmp:
         out = os.path.join(tmp, "out")
-        done = run("ab", model, *args, "--out", out)
+        done = run("ab", model, *args, "--out", out, timeout=60)  # it would measure for minutes
         expect(done.returncode != 0, args, "is refused", done.returncode)
         expect(words in done.stderr, args, f"says '{words}'", done.stderr[-300:])
         expect(not os.path.exists(out), args, "leaves no folder", os.listdir(tmp))
