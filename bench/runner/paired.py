@@ -73,12 +73,17 @@ def bare(bundle, build, words, pin, before=()):
     return value(int(x) for x in done.stdout.split())
 
 
-def times(words, warmup, n, **more):
-    """Value of the runner that WORDS start, after a warm-up."""
+def each(words, warmup, n, **more):
+    """Nanoseconds of each iteration of the runner that WORDS start, after a warm-up."""
     done = subprocess.run(words, check=True, input=b"run %d\nrun %d\n" % (warmup, n), stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, **more)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return value(line["ns"] for line in lines if line["type"] == "iter" and line["i"] >= warmup)
+    return [line["ns"] for line in lines if line["type"] == "iter" and line["i"] >= warmup]
+
+
+def times(words, warmup, n, **more):
+    """Value of the runner that WORDS start, after a warm-up."""
+    return value(each(words, warmup, n, **more))
 
 
 def ours(binary, o, pin, counters=None):

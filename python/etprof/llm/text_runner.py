@@ -29,6 +29,7 @@ def options(argv):
     p.add_argument("--max_new_tokens", "--new_tokens", type=int, default=environment("ETPROF_NEW_TOKENS", 32))
     p.add_argument("--temperature", type=float, default=0.0)
     p.add_argument("--cpu_threads", type=int, default=1)
+    p.add_argument("--prompt_alone", action="store_true", help="before each answer also one of a single token")
     return p.parse_known_args(argv)[0]  # TextLLMRunner has nothing like executor_runner's other flags
 
 
@@ -91,13 +92,15 @@ def main(argv):
         runner = TextLLMRunner(o.model_path, path)
         # One byte is one token; words of other lengths would be joined.
         prompt = o.prompt or "a" * o.prompt_tokens
-        config = GenerationConfig(echo=False, max_new_tokens=o.max_new_tokens, temperature=o.temperature)
+        configs = [GenerationConfig(echo=False, max_new_tokens=n, temperature=o.temperature)
+                   for n in [1] * o.prompt_alone + [o.max_new_tokens]]
         for i in range(o.num_executions):
-            seen = []
-            runner.generate(prompt, config, stats_callback=seen.append)
-            s = seen[-1]
-            say(f"Iteration {i + 1} of {o.num_executions}: {s.inference_end_ms - s.inference_start_ms} ms")
-            runner.reset()
+            took = []
+            for config in configs:
+                runner.generate(prompt, config, stats_callback=lambda s: took.append(
+                    s.inference_end_ms - s.inference_start_ms))
+                runner.reset()
+            say(f"Iteration {i + 1} of {o.num_executions}: {took[-1]} ms")
     return 0
 
 
