@@ -6,7 +6,7 @@ usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable] [embedding] [
 embedding: its table in 4 bits by groups of 32; cache: keys and values in 8 bits;
 grouped: one layer of width 64, its linears in 4 bits by groups of 32 (8da4w), fused attention.
 Two layers of width 32, vocabulary 64, room for 64 tokens, seeded weights.
-expected.json: tokens, the logits after the last of them (eager PyTorch), and where the plain program's caches lie in
+expected.json: tokens, the logits after the last of them (eager PyTorch), the same of calls that leave gaps, and where the plain program's caches lie in
 its planned memory (memory, offset, bytes), read with ExecuTorch's own Python reader."""
 import json
 import os
@@ -22,6 +22,9 @@ from executorch.extension.llm.export.config.llm_config import LlmConfig, ModelTy
 PARAMS = {"dim": 32, "multiple_of": 32, "n_heads": 2, "n_kv_heads": 2, "n_layers": 2, "norm_eps": 1e-05,
           "vocab_size": 64, "hidden_dim": 64}
 TOKENS = [3, 41, 7, 60, 22, 5, 5, 19]
+# After four tokens one by one, the second of them at a place that the first left empty: what the first leaves depends
+# on what was there, so that another round of the same calls answers something else.
+GAPS = [(5, 5), (9, 4), (2, 6)]
 expected = {}
 
 
@@ -50,6 +53,13 @@ class Seeded(llama.Llama2Model):
             out = out[0] if isinstance(out, tuple) else out
             expected["tokens"] = TOKENS
             expected["logits"] = [float(x) for x in out.reshape(-1, 64)[-1]]
+            self.model_.load_state_dict(state)
+            with torch.no_grad():
+                self.model_(torch.tensor([TOKENS[:4]]), {"input_pos": torch.tensor([0])})
+                for token, place in GAPS:
+                    out = self.model_(torch.tensor([[token]]), {"input_pos": torch.tensor([place])})
+            out = out[0] if isinstance(out, tuple) else out
+            expected["gaps"] = {"calls": GAPS, "logits": [float(x) for x in out.reshape(-1, 64)[-1]]}
             self.model_.load_state_dict(state)
 
 
