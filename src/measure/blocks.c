@@ -57,13 +57,21 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
         return etp_fail(err, ETP_INTERNAL, "no arm left");
     }
     const etp_session_plan_arm *arm = &s->plan->arms[l->arm];
+    const etp_settings *asked = &s->plan->settings;
     const char *advice = "";
+    bool bounded;
     if (etp_str_find(l->detail, ETP_STR("InvalidArgument")) < l->detail.len &&
-        etp_phases_suit(s->plan->model_paths[arm->model], s->plan->settings.method)) {
-        advice = s->plan->n_phases
+        etp_phases_suit(s->plan->model_paths[arm->model], asked->method, &bounded)) {
+        advice = asked->script
                      ? "; it is a text decoder: give its tokens and their position in the script"
-                     : "; it is a text decoder, which takes tokens at a position: ask for a prompt "
-                       "and for decoding, --prefill 64 --decode 32";
+                 : !asked->prefill && !asked->decode
+                     ? "; it is a text decoder, which takes tokens at a position: ask for a prompt "
+                       "and for decoding, --prefill 64 --decode 32"
+                 : !bounded
+                     ? "; the program does not tell how many tokens its cache holds "
+                       "(get_max_context_len), so a position may be past it: give a smaller "
+                       "--prefill, --decode or --depth"
+                     : "";
     }
     return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s%s", arm->name,
                     etp_lost_reason_name(l->reason), ETP_STR_ARG(l->detail), advice);

@@ -24,8 +24,8 @@ ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
                                             etp_arena *arena, etp_script *out, etp_error *err);
 
 // Does the program in MODEL take tokens and their place as a text decoder does? False as well when
-// it cannot be read. METHOD as of etp_decoder_read.
-bool etp_phases_suit(const char *model, const char *method);
+// it cannot be read. METHOD as of etp_decoder_read. *out_bounded: it tells how long its cache is.
+bool etp_phases_suit(const char *model, const char *method, bool *out_bounded);
 
 // N iterations as whole repetitions of PHASE (NULL: none), at least one.
 uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n);

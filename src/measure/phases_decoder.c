@@ -259,12 +259,13 @@ etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *p
     return ETP_OK;
 }
 
-bool etp_phases_suit(const char *model, const char *method)
+bool etp_phases_suit(const char *model, const char *method, bool *out_bounded)
 {
     etp_file file;
     etp_error unused;
     etp_decoder d;
     const etp_program *program = NULL;
+    *out_bounded = false;
     if (etp_file_open(model, UINT64_MAX, &file, &unused) != ETP_OK) {
         return false;
     }
@@ -273,6 +274,7 @@ bool etp_phases_suit(const char *model, const char *method)
     bool suits = etp_program_open(file.bytes, NULL, &program, &unused) == ETP_OK &&
                  etp_decoder_read(program, method, &arena, &d, &unused) == ETP_OK &&
                  (d.method->n_inputs > 1 || d.told); // else it may be an embedding alone
+    *out_bounded = suits && d.context != ETP_DECODER_UNKNOWN;
     etp_arena_dispose(&arena);
     etp_program_close(program);
     etp_file_close(&file);

@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -223,17 +224,7 @@ def check_sweep(tmp):
 
 def check_no_cache(tmp):
     """A decoder that says it keeps no cache: its use_sdpa_with_kv_cache (false) takes the name of the other."""
-    def text(name, room):
-        return struct.pack("<I", len(name)) + name + bytes(room - len(name) + 1)
-
-    with open(DECODER, "rb") as f:
-        program = f.read()
-    mine, other = b"use_kv_cache", b"use_sdpa_with_kv_cache"
-    expect(program.count(text(mine, 12)) == 1 and program.count(text(other, 22)) == 1, "the decoder", "has both names")
-    program = program.replace(text(mine, 12), text(b"use_xx_cache", 12)).replace(text(other, 22), text(mine, 22))
-    model = os.path.join(tmp, "no_cache.pte")
-    with open(model, "wb") as f:
-        f.write(program)
+    model = renamed(tmp, (b"use_kv_cache", b"use_xx_cache"), (b"use_sdpa_with_kv_cache", b"use_kv_cache"))
     said = "method forward keeps no cache (use_kv_cache is false), so that no token can follow another call"
     refused(said, "--decode", "4", model=model)
     refused(said, "--prefill", "64", model=model)  # two calls of 63 at most
@@ -247,6 +238,49 @@ def last_logits(out):
         with open(path, "rb") as f:
             logits[os.path.basename(os.path.dirname(os.path.dirname(path)))] = struct.unpack("<64f", f.read())
     return logits
+
+
+def renamed(tmp, *pairs):
+    """The decoder with other names of its constant methods: strings of FlatBuffers, which have room for padding."""
+    def text(name, room):
+        return struct.pack("<I", len(name)) + name + bytes((room + 4 & ~3) - len(name))
+
+    with open(DECODER, "rb") as f:
+        program = f.read()
+    changed = program
+    for old, new in pairs:
+        was = text(old, len(old))
+        expect(program.count(was) == 1 and len(new) < len(old) + 4 & ~3, old, "can be renamed", new)
+        at = program.index(was)
+        changed = changed[:at] + text(new, len(old)) + changed[at + len(was):]
+    model = os.path.join(tmp, "renamed%d.pte" % len(os.listdir(tmp)))
+    with open(model, "wb") as f:
+        f.write(changed)
+    return model
+
+
+def check_limits(tmp):
+    """What constant methods say is held to, and what they do not say: its get_max_seq_len and get_max_context_len are
+    64, its get_n_layers is 2, its use_sdpa_with_kv_cache false."""
+    seq, context, layers = b"get_max_seq_len", b"get_max_context_len", b"get_n_layers"
+    nobody = b"get_max_xxxxxxx_len"
+    refused("1 tokens from position 64 are past the cache, which has room for 64", "--decode", "1", "--depth", "64",
+            model=renamed(tmp, (context, nobody)))  # a cache is as long as what a call may take, where only that is said
+    refused("takes 63 tokens a call, no fewer and no more (static shape)", "--decode", "1",
+            model=renamed(tmp, (b"enable_dynamic_shape", b"use_sdpa_with_kv_cache"),
+                          (b"use_sdpa_with_kv_cache", b"enable_dynamic_shape")))
+    out = os.path.join(tmp, "chunks")
+    short = ["--blocks", "1", "--warmup", "1", "--iterations", "2", "--no-trace", "--no-kernels", "--out", out]
+    done = run("ab", renamed(tmp, (seq, layers), (layers, seq)), "--prefill", "5", *short)
+    expect(done.returncode in (0, 3), "calls of two tokens", "are measured", done.stderr[-500:])
+    with open(os.path.join(out, "manifest.json")) as f:
+        names = [p["name"] for p in json.load(f)["plan"]["phases"]]
+    expect(names == ["prefill 2", "prefill 2 @2", "prefill 1 @4"], "get_max_seq_len 2", "is a call's length", names)
+    shutil.rmtree(out)
+    unbounded = renamed(tmp, (context, nobody), (seq, b"get_xxx_seq_len"))
+    done = run("ab", unbounded, "--decode", "4", "--depth", "62", *short)
+    expect(done.returncode not in (0, 3) and "does not tell how many tokens its cache holds (get_max_context_len), so a "
+           "position may be past it" in done.stderr, "without limits", done.stderr[-500:])
 
 
 def check_places(tmp):
@@ -350,6 +384,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         check_not_asked(tmp)
         check_no_cache(tmp)
+        check_limits(tmp)
         check_static(tmp)
         check_one_length(tmp)
         check_places(tmp)
