@@ -265,7 +265,7 @@ def check_limits(tmp):
     seq, context, layers = b"get_max_seq_len", b"get_max_context_len", b"get_n_layers"
     nobody = b"get_max_xxxxxxx_len"
     refused("1 tokens from position 64 are past the cache, which has room for 64", "--decode", "1", "--depth", "64",
-            model=renamed(tmp, (context, nobody)))  # a cache is as long as what a call may take, where only that is said
+            model=renamed(tmp, (context, nobody)))  # where only that is said, a cache is as long as a call
     refused("takes 63 tokens a call, no fewer and no more (static shape)", "--decode", "1",
             model=renamed(tmp, (b"enable_dynamic_shape", b"use_sdpa_with_kv_cache"),
                           (b"use_sdpa_with_kv_cache", b"enable_dynamic_shape")))

@@ -137,8 +137,8 @@ def check_positions(tmp):
 
 
 def check_put_back(tmp):
-    """Each repetition finds the cache as the phase before left it: a place that the first call leaves out is empty again,
-    although the second writes it. By PyTorch from a new cache; without, the second repetition is 0.5 apart."""
+    """Each repetition finds the cache as the phase before left it: a place that the first call leaves out is empty
+    again, although the second writes it. By PyTorch from a new cache; without, the second repetition is 0.5 apart."""
     with open(os.path.join(DATA, "expected.json")) as f:
         said = json.load(f)
 
