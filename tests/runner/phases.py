@@ -279,8 +279,8 @@ def check_limits(tmp):
     shutil.rmtree(out)
     unbounded = renamed(tmp, (context, nobody), (seq, b"get_xxx_seq_len"))
     done = run("ab", unbounded, "--decode", "4", "--depth", "62", *short)
-    expect(done.returncode not in (0, 3) and "does not tell how many tokens its cache holds (get_max_context_len), so a "
-           "position may be past it" in done.stderr, "without limits", done.stderr[-500:])
+    expect(done.returncode not in (0, 3) and "does not tell how many tokens its cache holds (get_max_context_len), so "
+           "a position may be past it" in done.stderr, "without limits", done.stderr[-500:])
 
 
 def check_places(tmp):

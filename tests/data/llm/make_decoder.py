@@ -6,8 +6,8 @@ usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable] [embedding] [
 embedding: its table in 4 bits by groups of 32; cache: keys and values in 8 bits;
 grouped: one layer of width 64, its linears in 4 bits by groups of 32 (8da4w), fused attention.
 Two layers of width 32, vocabulary 64, room for 64 tokens, seeded weights.
-expected.json: tokens, the logits after the last of them (eager PyTorch), the same of calls that leave gaps, and where the plain program's caches lie in
-its planned memory (memory, offset, bytes), read with ExecuTorch's own Python reader."""
+expected.json: tokens, the logits after the last of them (eager PyTorch), the same of calls that leave gaps, where the
+plain program's caches lie in its planned memory (memory, offset, bytes), read with ExecuTorch's own Python reader."""
 import json
 import os
 import sys
