@@ -67,11 +67,10 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
                  : !asked->prefill && !asked->decode
                      ? "; it is a text decoder, which takes tokens at a position: ask for a prompt "
                        "and for decoding, --prefill 64 --decode 32"
-                 : !bounded
-                     ? "; the program does not tell how many tokens its cache holds "
-                       "(get_max_context_len), so a position may be past it: give a smaller "
-                       "--prefill, --decode or --depth"
-                     : "";
+                 : !bounded ? "; the program does not tell how many tokens its cache holds "
+                              "(get_max_context_len), so a position may be past it: give a smaller "
+                              "--prefill, --decode or --depth"
+                            : "";
     }
     return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s%s", arm->name,
                     etp_lost_reason_name(l->reason), ETP_STR_ARG(l->detail), advice);
