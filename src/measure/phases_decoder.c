@@ -97,9 +97,9 @@ static etp_status check_wanted(const etp_decoder *d, const wanted *w, const char
     if (d->context != ETP_DECODER_UNKNOWN && end > d->context) {
         return etp_fail(err, ETP_USAGE,
                         "%s: %s: %llu tokens from position %llu are past the cache, which has room "
-                        "for %llu",
+                        "for %llu; give fewer, or export with --context %llu",
                         model, option, (unsigned long long)w->tokens, (unsigned long long)w->from,
-                        (unsigned long long)d->context);
+                        (unsigned long long)d->context, (unsigned long long)end);
     }
     if (!d->dynamic && d->most > 1 && (w->decode || w->tokens % d->most || w->from % d->most)) {
         return etp_fail(err, ETP_USAGE,

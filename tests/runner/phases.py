@@ -375,7 +375,8 @@ def main():
         check_threads(out)
     refused("'0' is not a number from 1", "--prefill", "0")
     refused("past the cache, which has room for 64", "--prefill", "65")
-    refused("past the cache, which has room for 64", "--decode", "8", "--depth", "57")
+    refused("past the cache, which has room for 64; give fewer, or export with --context 65", "--decode", "8",
+            "--depth", "57")
     refused("is not a number from 1 to 100000", "--decode", "1000000000")
     refused("give --decode N too", "--depth", "3")
     refused("no method forward to give tokens to (those that take inputs are encode, step): choose one with --method",
