@@ -640,7 +640,8 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             why = a->proof.lines.items[k].contradicts ? &a->proof.lines.items[k] : NULL;
         }
         if (why && n++ < SHOWN_WARNINGS) {
-            etp_screen_remark(s, ETP_BAD, etp_arena_printf(arena, "%s: %s", a->name, why->text));
+            etp_screen_remark(s, ETP_BAD,
+                              etp_arena_printf(arena, "%s: %s", a->measured, why->text));
         }
     }
     remarks(ab, k_whose, sizeof k_whose / sizeof *k_whose, &n, s, arena);

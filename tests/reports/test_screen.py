@@ -294,6 +294,14 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
 with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: warnings take the place of steps
     with tarfile.open(DATA / "session.tar.xz") as archive:
         archive.extractall(tmp, filter="data")
+    full = run("analyze", tmp, "--full", width=200)[0]  # arms are called what they are, where no command asks for more
+    named = [line for line in full.splitlines() if re.search(r"linux_(vnni|avx2)\b", line)]
+    expect([line.split()[:2] for line in named] == [["linux_vnni", "vnni"], ["linux_avx2", "avx2"]], "--full",
+           "an experiment's name outside the table that says what it is", named)
+    for about in ("N1", "op1"):
+        named = [w for w in run("explain", about, tmp)[0].split() if w.startswith("linux_")]
+        expect(not named, "explain", about, named)
+    expect("linux_" not in run("whatif", tmp, "drop transpose*")[0], "whatif", "an experiment's name")
     text = run("kernels", tmp, width=200)[0]  # C++ names as people write them, a row for each function
     named = re.findall(r"^linux_vnni +(\S+::\S+) ", text, re.M)
     expect("torch::executor::repeat_tensor" in named and len(named) == len(set(named)) and "_ZN" not in text,
