@@ -303,7 +303,8 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
         expect(not named, "explain", about, named)
     expect("linux_" not in run("whatif", tmp, "drop transpose*")[0], "whatif", "an experiment's name")
     text = run("kernels", tmp, width=200)[0]  # C++ names as people write them, a row for each function
-    named = re.findall(r"^linux_vnni +(\S+::\S+) ", text, re.M)
+    expect("linux_" not in text, "kernels", "an experiment's name", text[:900])
+    named = re.findall(r"^VNNI +(\S+::\S+) ", text, re.M)
     expect("torch::executor::repeat_tensor" in named and len(named) == len(set(named)) and "_ZN" not in text,
            "kernels", "names", named, text[-600:])
     few = pathlib.Path(tmp, "few")  # VNNI's samples but the first 40, of which a few are XNNPACK's

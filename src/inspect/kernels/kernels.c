@@ -83,6 +83,17 @@ static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena,
     return ETP_OK;
 }
 
+static const char *called(const etp_kernels_answer *answer, size_t arm)
+{
+    const etp_kernels_of_arm *a = &answer->arms[arm];
+    for (size_t i = 0; i < answer->n_arms; i++) {
+        if (a->level == ETP_LEVEL_NONE || (i != arm && answer->arms[i].level == a->level)) {
+            return a->name;
+        }
+    }
+    return etp_level_get(a->level)->word;
+}
+
 etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out,
                             etp_error *err)
 {
@@ -100,6 +111,7 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
     }
     for (size_t i = 0; i < out->n_arms; i++) {
         etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof);
+        out->arms[i].called = called(out, i);
     }
     return ETP_OK;
 }

@@ -10,6 +10,7 @@
 
 typedef struct etp_kernels_of_arm {
     const char *name, *level_name; // of the experiment; level NULL unknown
+    const char *called;            // by people: the level where that tells the arms apart
     const char *prefix;            // "<experiment>/P" of its files
     const char *model;             // stem
     etp_level level;

@@ -40,7 +40,8 @@ static void long_isa_table(etp_report *r, const etp_kernels_of_arm *const *arms,
         for (size_t a = 0; a < n; a++) {
             const etp_kernels *k = &arms[a]->kernels;
             if (k->of[c]) {
-                ETP_ROW(t, etp_cell_z(etp_code_title((etp_code)c)), etp_cell_z(arms[a]->name),
+                ETP_ROW(t, etp_cell_z(etp_code_title((etp_code)c)),
+                        etp_cell_called(arms[a]->name, arms[a]->called),
                         etp_cell_double(share(k->of[c], k->samples)));
             }
         }
@@ -58,7 +59,7 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
     };
     for (size_t a = 0; a < n; a++) {
         columns[1 + a] =
-            (etp_column){.key = arms[a]->name, .title = arms[a]->name, .kind = ETP_KIND_PERCENT};
+            (etp_column){.key = arms[a]->name, .title = arms[a]->called, .kind = ETP_KIND_PERCENT};
     }
     etp_table *t = etp_report_table(r, "isa", NULL, columns, n + 1);
     for (int c = ETP_CODES; c-- > 0;) {
@@ -84,11 +85,11 @@ static void proof_keys(etp_report *r, const etp_kernels_answer *answer)
     for (size_t i = 0; i < answer->n_arms; i++) {
         const etp_kernels_of_arm *a = &answer->arms[i];
         if (a->problem) {
-            etp_keys_add(keys, ETP_WARN, a->name, "%s", a->problem);
+            etp_keys_add(keys, ETP_WARN, a->called, "%s", a->problem);
         } else if (!a->sampled) {
-            etp_keys_add(keys, ETP_PLAIN, a->name, "not sampled");
+            etp_keys_add(keys, ETP_PLAIN, a->called, "not sampled");
         } else {
-            etp_keys_add(keys, k_severities[a->proof.truth], a->name, "%s: %s",
+            etp_keys_add(keys, k_severities[a->proof.truth], a->called, "%s: %s",
                          k_words[a->proof.truth],
                          a->proof.lines.n ? a->proof.lines.items[0].text : "no level is claimed");
         }
@@ -132,7 +133,7 @@ static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, 
             const etp_kernel *f = &k->kernels[i];
             if (is_first_of_name(k, i)) {
                 const uint64_t samples = samples_of_name(k, i);
-                ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_z(f->title),
+                ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_z(f->title),
                         etp_cell_z(etp_code_title(f->code)), etp_cell_u64(samples),
                         etp_cell_double(share(samples, k->samples)),
                         f->op < k->n_ops ? etp_cell_str(k->ops[f->op].name) : etp_cell_missing());
@@ -162,7 +163,7 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
         for (size_t i = 0; i < k->n_ops && i < TOP; i++) {
             const etp_kernel_op *op = &k->ops[i];
             const etp_kernel *f = op->kernel < k->n_kernels ? &k->kernels[op->kernel] : NULL;
-            ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_str(op->name),
+            ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_str(op->name),
                     etp_cell_i64(op->instruction), etp_cell_double(share(op->samples, k->samples)),
                     etp_cell_z(f ? etp_code_title(f->code) : NULL), etp_cell_z(f ? f->title : NULL),
                     etp_cell_double(f ? share(op->kernel_samples, op->sure) : (double)NAN));
@@ -191,10 +192,10 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
             r,
             "%s: %llu samples, %llu of them inside an operator, %llu of these far enough "
             "from its neighbours to be sure.",
-            arms[a]->name, (unsigned long long)k->samples, (unsigned long long)k->joined,
+            arms[a]->called, (unsigned long long)k->samples, (unsigned long long)k->joined,
             (unsigned long long)k->sure);
         if (k->streaming_known) {
-            etp_report_text(r, "%s: %.1f %% of its samples in streaming mode.", arms[a]->name,
+            etp_report_text(r, "%s: %.1f %% of its samples in streaming mode.", arms[a]->called,
                             100 * share(k->streaming, k->streaming_known));
         }
     }
