@@ -233,6 +233,21 @@ typedef struct part {
     int64_t delta;
 } part;
 
+// "−0.941 ms": all parts of a sum in the unit of its largest.
+static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
+{
+    double size = (double)llabs(largest);
+    bool s = size >= 1e9, ms = size >= 1e6;
+    const char *text = etp_arena_printf(arena, "%s%.*f %s", ns > 0 ? "+" : "−", s || ms ? 3 : 2,
+                                        fabs((double)ns) / (s    ? 1e9
+                                                            : ms ? 1e6
+                                                                 : 1e3),
+                                        s    ? "s"
+                                        : ms ? "ms"
+                                             : "µs");
+    return text ? text : "";
+}
+
 static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
@@ -259,28 +274,24 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     // Parts below one per cent of the biggest go together, so that the line still adds up.
     int64_t rest = 0;
-    char t[ETP_NUMBER_CHARS];
+    int64_t recorded = l->delta_ns - delta_of(l, -1, ETP_ROW_TRACER);
+    int64_t largest = llabs(recorded) > llabs(parts[0].delta) ? recorded : parts[0].delta;
+    largest = llabs(l->delta_ns) > llabs(largest) ? l->delta_ns : largest;
     for (size_t i = 0; i < n && parts[i].delta != 0; i++) {
         if (i > 0 && llabs(parts[i].delta) < llabs(parts[0].delta) / 100) {
             rest += parts[i].delta;
             continue;
         }
-        etp_strbuf_printf(&text, "%s%s %s%s", i ? " · " : "", parts[i].label,
-                          parts[i].delta > 0 ? "+" : "−",
-                          etp_format_ns((double)llabs(parts[i].delta), t));
+        etp_strbuf_printf(&text, "%s%s %s", i ? " · " : "", parts[i].label,
+                          in_unit_of(largest, parts[i].delta, arena));
     }
     if (rest != 0) {
-        etp_strbuf_printf(&text, " · rest %s%s", rest > 0 ? "+" : "−",
-                          etp_format_ns((double)llabs(rest), t));
+        etp_strbuf_printf(&text, " · rest %s", in_unit_of(largest, rest, arena));
     }
-    char total[ETP_NUMBER_CHARS], without[ETP_NUMBER_CHARS];
-    int64_t recorded = l->delta_ns - delta_of(l, -1, ETP_ROW_TRACER);
-    etp_format_ns((double)llabs(l->delta_ns), without);
-    etp_keys_add(
-        keys, ETP_PLAIN, "why",
-        recorded != l->delta_ns ? "%s = %s%s recorded (%s%s without recording)" : "%s = %s%s",
-        etp_strbuf_str(&text).ptr, recorded > 0 ? "+" : "−",
-        etp_format_ns((double)llabs(recorded), total), l->delta_ns > 0 ? "+" : "−", without);
+    etp_keys_add(keys, ETP_PLAIN, "why",
+                 recorded != l->delta_ns ? "%s = %s recorded (%s without recording)" : "%s = %s",
+                 etp_strbuf_str(&text).ptr, in_unit_of(largest, recorded, arena),
+                 in_unit_of(largest, l->delta_ns, arena));
 }
 
 void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)

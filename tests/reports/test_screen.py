@@ -202,6 +202,8 @@ with tempfile.TemporaryDirectory() as tmp:
            full[:400])
     why = re.search(r"^why +(.*?)\n\S", full, re.M | re.S).group(1)
     expect("tracer" not in why, "--full", "the tracer is a reason", why)
+    units = set(re.findall(r"\d (ns|µs|ms|s)\b", why))
+    expect(len(units) == 1, "--full", "parts of one sum in several units", why)
     for section in ("Answer", "Where the time goes", "Operators", "Reproduce"):
         expect(f"\n{section}\n──" in full, "--full", "no section", section)
 
