@@ -122,7 +122,9 @@ const char *etp_option_given(const etp_opt *table, const void *opts, const char 
 // Nearest candidate within two edits, or NULL. CANDIDATES is NULL-terminated.
 const char *etp_suggest(const char *word, const char *const *candidates);
 
-void etp_help_overview(FILE *out, bool all);
+void etp_help_overview(FILE *out, bool all, size_t width);
+// LEFT and behind it TEXT, whose further lines begin where it does.
+void etp_help_line(FILE *out, const char *left, const char *text, size_t width);
 // WIDTH: of the terminal; 0: lines are as long as they come.
 void etp_help_command(FILE *out, const etp_command *cmd, size_t width);
 void etp_help_brief(FILE *out, const etp_command *cmd, size_t width); // at most 15 lines

@@ -28,31 +28,6 @@ static const struct {
     {"set-up and check", {"doctor", "levels", "devices", "smoke", "skills", "mcp", NULL}},
 };
 
-void etp_help_overview(FILE *out, bool all)
-{
-    fputs("etprof: how much faster is a model with a CPU feature, why, what proves it, what next\n"
-          "\n"
-          "usage: etprof VERB [OPTIONS] [OPERANDS]\n"
-          "\n",
-          out);
-    for (size_t g = 0; g < sizeof k_groups / sizeof *k_groups; g++) {
-        fprintf(out, "%s%s\n", g ? "\n" : "", k_groups[g].title);
-        for (size_t i = 0; k_groups[g].verbs[i]; i++) {
-            const etp_command *c = etp_command_find(k_groups[g].verbs[i]);
-            fprintf(out, "  %-12s %s\n", c->name, c->summary);
-            if (all) {
-                fprintf(out, "  %-12s etprof %s %s\n", "", c->name, c->usage);
-            }
-        }
-    }
-    fputs("\n"
-          "Start with   etprof ab MODEL.pte\n"
-          "More about   etprof help VERB, etprof help exit-codes, etprof --version\n"
-          "             etprof help --man VERB | man -l -\n"
-          "             eval \"$(etprof help --completion bash)\" (also zsh, fish)\n",
-          out);
-}
-
 enum { HELP_AT = 31, USAGE_AT = 7 };
 
 static size_t columns_of(const char *text, size_t n)
@@ -93,6 +68,45 @@ static int put_wrapped(FILE *out, const char *text, size_t at, size_t indent, si
         text += gap + n;
     }
     return lines;
+}
+
+void etp_help_overview(FILE *out, bool all, size_t width)
+{
+    enum { SUMMARY_AT = 15 };
+    put_wrapped(out,
+                "etprof: how much faster is a model with a CPU feature, why, what proves it, "
+                "what next\n\nusage: etprof VERB [OPTIONS] [OPERANDS]\n\n",
+                0, 0, width);
+    for (size_t g = 0; g < sizeof k_groups / sizeof *k_groups; g++) {
+        fprintf(out, "%s%s\n", g ? "\n" : "", k_groups[g].title);
+        for (size_t i = 0; k_groups[g].verbs[i]; i++) {
+            const etp_command *c = etp_command_find(k_groups[g].verbs[i]);
+            fprintf(out, "  %-12s ", c->name);
+            put_wrapped(out, c->summary, SUMMARY_AT, SUMMARY_AT, width);
+            if (all) {
+                fprintf(out, "\n  %-12s etprof %s ", "", c->name);
+                put_wrapped(out, c->usage, SUMMARY_AT + strlen("etprof ") + strlen(c->name) + 1,
+                            SUMMARY_AT + 2, width);
+            }
+            fputc('\n', out);
+        }
+    }
+    fputs("\n"
+          "Start with   etprof ab MODEL.pte\n"
+          "More about   etprof help VERB, etprof help exit-codes,\n"
+          "             etprof --version\n"
+          "             etprof help --man VERB | man -l -\n"
+          "             eval \"$(etprof help --completion bash)\"\n"
+          "             (also zsh, fish)\n",
+          out);
+}
+
+void etp_help_line(FILE *out, const char *left, const char *text, size_t width)
+{
+    size_t at = columns_of(left, strlen(left));
+    fputs(left, out);
+    put_wrapped(out, text, at, at, width);
+    fputc('\n', out);
 }
 
 // Gives the number of lines; OUT NULL counts.

@@ -77,19 +77,24 @@ static int usage_error(const char *word)
     return 2;
 }
 
-static void print_exit_codes(void)
+static void print_exit_codes(size_t width)
 {
-    fputs("  0      a complete answer was produced, or the answer is yes\n"
-          "  1      the answer is no: gate failed, something invalid or altered, outputs differ\n"
-          "  2      usage\n"
-          "  3      unknown: not enough data\n"
-          "  4      broken or unsupported input file\n"
-          "  5      environment, I/O, memory, device\n"
-          "  6      a measured program failed, a block was lost, or a proof is false\n"
-          "  128+N  ended by signal N, data saved\n"
-          "  70     a bug of etprof\n"
-          "\nSeveral apply: the first of 2, 70, 128+N, 4, 5, 6, 1, 3, 0.\n",
-          stdout);
+    static const char *const k_codes[][2] = {
+        {"  0      ", "a complete answer was produced, or the answer is yes"            },
+        {"  1      ",
+         "the answer is no: gate failed, something invalid or altered, outputs differ"  },
+        {"  2      ", "usage"                                                           },
+        {"  3      ", "unknown: not enough data"                                        },
+        {"  4      ", "broken or unsupported input file"                                },
+        {"  5      ", "environment, I/O, memory, device"                                },
+        {"  6      ", "a measured program failed, a block was lost, or a proof is false"},
+        {"  128+N  ", "ended by signal N, data saved"                                   },
+        {"  70     ", "a bug of etprof"                                                 },
+    };
+    for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
+        etp_help_line(stdout, k_codes[i][0], k_codes[i][1], width);
+    }
+    puts("\nSeveral apply: the first of 2, 70, 128+N, 4, 5, 6, 1, 3, 0.");
 }
 
 // The command line as a shell would take it back.
@@ -108,11 +113,11 @@ static const char *quoted_line(etp_arena *arena, int argc, char **argv)
 static int help(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "--all") == 0) {
-        etp_help_overview(stdout, argc >= 2);
+        etp_help_overview(stdout, argc >= 2, known_width());
         return 0;
     }
     if (strcmp(argv[1], "exit-codes") == 0) {
-        print_exit_codes();
+        print_exit_codes(known_width());
         return 0;
     }
     if (strcmp(argv[1], "--completion") == 0) {
@@ -227,7 +232,7 @@ int main(int argc, char **argv)
     };
     int code = 0;
     if (argc < 2) {
-        etp_help_overview(stderr, false);
+        etp_help_overview(stderr, false, known_width());
         return 2;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {

@@ -10,32 +10,46 @@
 static const char k_bold[] = "1";
 static const char k_dim[] = "2";
 
-static void write_card(etp_text *o, const etp_card *card)
+// "1.50× faster  [1.48, 1.53]  VNNI against AVX2", on as many lines as it needs.
+static void write_card_head(etp_text *o, const etp_card *card)
 {
-    char buf[ETP_VIEW_CHARS];
-    etp_view v = etp_view_card(card);
+    char value[ETP_VIEW_CHARS] = "", lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS];
+    char interval[2 * ETP_VIEW_CHARS + 8] = "";
+    etp_view v = etp_view_card(card), bare = etp_view_bare(&v);
     const char *sgr = k_etp_sgr_severity[card->severity];
+    if (isfinite(card->value)) {
+        etp_view_value(&v, card->value, value);
+    }
+    if (isfinite(card->lo) && isfinite(card->hi)) {
+        snprintf(interval, sizeof interval, "  [%s, %s]", etp_view_number(&bare, card->lo, lo),
+                 etp_view_number(&bare, card->hi, hi));
+    }
+    size_t before = etp_width(etp_str_from(value)) + (*value ? 1 : 0);
+    size_t at = before + etp_width(card->verdict) + etp_width(etp_str_from(interval));
+    bool broken = at > o->width;
     etp_text_sgr(o, k_bold);
     etp_text_sgr(o, sgr);
-    if (isfinite(card->value)) {
-        etp_text_putz(o, etp_view_value(&v, card->value, buf));
-        etp_sink_char(o->sink, ' ');
+    etp_text_putz(o, value);
+    etp_sink_repeat(o->sink, ' ', *value ? 1 : 0);
+    if (broken) {
+        etp_text_wrap(o, card->verdict, before, 2);
+    } else {
+        etp_text_put(o, card->verdict);
     }
-    etp_text_put(o, card->verdict);
     etp_text_plain(o, k_bold);
-    if (isfinite(card->lo) && isfinite(card->hi)) {
-        etp_view bare = etp_view_bare(&v);
-        etp_text_putz(o, "  [");
-        etp_text_putz(o, etp_view_number(&bare, card->lo, buf));
-        etp_text_putz(o, ", ");
-        etp_text_putz(o, etp_view_number(&bare, card->hi, buf));
-        etp_text_putz(o, "]");
-    }
+    etp_text_putz(o, interval);
+    bool same_line = !broken && at + 2 + etp_width(card->label) <= o->width;
     if (card->label.len) {
-        etp_text_putz(o, "  ");
-        etp_text_put(o, card->label);
+        etp_text_putz(o, same_line || broken ? "  " : "\n  ");
+        etp_text_wrap(o, card->label, same_line ? at + 2 : 2, 2);
+    } else if (!broken || *interval) {
+        etp_sink_char(o->sink, '\n');
     }
-    etp_sink_char(o->sink, '\n');
+}
+
+static void write_card(etp_text *o, const etp_card *card)
+{
+    write_card_head(o, card);
     if (card->interval.len) {
         etp_text_sgr(o, k_dim);
         etp_text_wrap(o, card->interval, 0, 0);
@@ -64,8 +78,12 @@ static void write_facts(etp_text *o, const etp_report *r)
         etp_text_put(o, fact->key);
         etp_text_plain(o, k_dim);
         etp_sink_char(o->sink, ' ');
-        etp_text_put(o, fact->value);
-        at += w;
+        if (w > o->width) {
+            etp_text_wrap(o, fact->value, etp_width(fact->key) + 1, 2);
+        } else {
+            etp_text_put(o, fact->value);
+        }
+        at = w > o->width ? 0 : at + w;
     }
     if (at) {
         etp_sink_char(o->sink, '\n');

@@ -23,6 +23,8 @@ void etp_text_putz(etp_text *o, const char *z);
 void etp_text_rule(etp_text *o, size_t width);
 // S cut to WIDTH and padded to it.
 void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right);
+// Bytes up to where a line of S may end: a figure and its unit are one word.
+size_t etp_text_word(etp_str s);
 // Words of S, the first line starting at column AT, further ones at INDENT. Ends the line.
 void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent);
 

@@ -56,8 +56,7 @@ void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right)
     etp_sink_repeat(o->sink, ' ', right ? 0 : pad);
 }
 
-// Bytes up to where a line may end: a figure and its unit are one word.
-static size_t word_length(etp_str s)
+size_t etp_text_word(etp_str s)
 {
     static const char *const k_units[] = {"%", "ns", "µs", "ms", "s", "min", "h", "kB", "MB", "GB"};
     size_t n = etp_str_find(s, ETP_STR(" "));
@@ -81,7 +80,7 @@ void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
 {
     bool first_word = true;
     while (s.len) {
-        size_t n = word_length(s);
+        size_t n = etp_text_word(s);
         etp_str word = {s.ptr, n};
         s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
         size_t w = etp_width(word);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables in the terminal: columns as wide as their content, fitted to the line.
+// Tables in the terminal: columns as wide as their content, fitted to the line. A table with more
+// columns than a line has room for goes on below, behind its first column.
 #include <math.h>
 
 #include "base/json.h"
@@ -8,7 +9,7 @@
 
 #define BAR_WIDTH 10
 #define MIN_TEXT 16
-#define LEAST_TEXT 12 // before words of titles are broken
+#define LEAST_TEXT 12 // before a table goes on below
 #define MOST_WORD 24  // longer ones are broken where the line is too short
 #define MIN_TITLE 8
 
@@ -43,29 +44,35 @@ static void set_title(layout_column *lc, const etp_column *col)
     }
 }
 
-// Behind which a line may end: blanks, and what joins the parts of names, paths and settings.
-static bool is_joint(char c)
+// Where a word that is longer than a line may be broken: best behind what separates names of a
+// list, path or scope (2), else behind what joins the parts of a name (1), but not "AVX-512".
+static int joint(etp_str s, size_t at)
 {
-    return c == ' ' || c == '_' || c == '-' || c == '/' || c == '=';
+    char c = s.ptr[at - 1];
+    bool digit = s.ptr[at] >= '0' && s.ptr[at] <= '9';
+    if (c == '/' || (c == ',' && !digit) ||
+        (c == ':' && at > 1 && s.ptr[at - 2] == ':' && s.ptr[at] != ':')) {
+        return 2;
+    }
+    return c == '_' || c == '=' || (c == '-' && !digit) ? 1 : 0;
 }
 
-// May a line of S end before byte AT, which is not its first? Behind a joint, and the :: of C++.
-static bool may_end(etp_str s, size_t at)
-{
-    return is_joint(s.ptr[at - 1]) || (at > 1 && s.ptr[at - 1] == ':' && s.ptr[at - 2] == ':');
-}
-
-// Of the pieces that next_line() does not break.
+// The longest of S's words; of one above MOST_WORD the longest piece.
 static size_t longest_word(etp_str s)
 {
-    size_t longest = 0, from = 0;
-    for (size_t i = 0; i <= s.len; i++) {
-        bool blank = i == s.len || s.ptr[i] == ' ';
-        if (blank || may_end(s, i + 1)) {
-            size_t end = blank ? i : i + 1;
-            longest = larger(longest, etp_width((etp_str){s.ptr + from, end - from}));
-            from = i + 1;
+    size_t longest = 0;
+    while (s.len) {
+        etp_str word = {s.ptr, etp_text_word(s)};
+        size_t from = 0, whole = etp_width(word);
+        for (size_t i = 1; i <= word.len && whole > MOST_WORD; i++) {
+            if (i == word.len || joint(word, i)) {
+                longest = larger(longest, etp_width((etp_str){word.ptr + from, i - from}));
+                from = i;
+            }
         }
+        longest = whole > MOST_WORD ? longest : larger(longest, whole);
+        size_t next = word.len < s.len ? word.len + 1 : s.len;
+        s = (etp_str){s.ptr + next, s.len - next};
     }
     return longest;
 }
@@ -112,15 +119,15 @@ static size_t total_width(const layout *l)
 }
 
 // Narrows the widest column that may be narrower until the line fits. Texts keep TEXT columns at
-// least (0: they keep all), titles of numbers their longest word or, where WORDS may be broken,
-// MIN_TITLE columns; numbers stay whole.
-static void shrink(layout *l, size_t width, size_t text, bool words)
+// least (0: they keep all) and their longest word, titles of numbers their longest word; numbers
+// stay whole.
+static void shrink(layout *l, size_t width, size_t text)
 {
     for (size_t total = total_width(l); total > width; total--) {
         layout_column *widest = NULL;
         for (size_t k = 0; k < l->n; k++) {
             layout_column *lc = &l->columns[k];
-            size_t title = words ? MIN_TITLE : larger(longest_word(lc->title), MIN_TITLE);
+            size_t title = larger(longest_word(lc->title), MIN_TITLE);
             size_t word = lc->word < MOST_WORD ? lc->word : MOST_WORD;
             size_t min = lc->right ? larger(lc->min, title) : text ? larger(text, word) : lc->width;
             if (lc->shown && lc->width > min && (!widest || lc->width > widest->width)) {
@@ -134,8 +141,15 @@ static void shrink(layout *l, size_t width, size_t text, bool words)
     }
 }
 
-// What goes when the line is too short: bars, minor columns from the right, one-line titles,
-// one-line texts and, last, words of titles. Numbers are never broken.
+static void shrink_texts(layout *l, size_t width)
+{
+    shrink(l, width, 0);
+    shrink(l, width, MIN_TEXT);
+    shrink(l, width, LEAST_TEXT);
+}
+
+// What goes when the line is too short: bars, minor columns from the right, one-line titles and,
+// last, one-line texts. No number and no word is broken.
 static void fit(layout *l, const etp_table *t, size_t width)
 {
     for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
@@ -144,30 +158,43 @@ static void fit(layout *l, const etp_table *t, size_t width)
     for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
         l->columns[k].shown = !(t->columns[k].flags & ETP_COL_MINOR);
     }
-    shrink(l, width, 0, false);
-    shrink(l, width, MIN_TEXT, false);
-    shrink(l, width, LEAST_TEXT, false);
-    shrink(l, width, LEAST_TEXT, true);
+    shrink_texts(l, width);
 }
 
-// Takes the next line of at most WIDTH columns off *title, at a joint where possible.
-static etp_str next_line(etp_str *title, size_t width)
+// Bytes of WORD, which is wider than a line, that go on a line of WIDTH columns.
+static size_t piece_of(etp_str word, size_t width)
 {
-    size_t cut = 0, columns = 0, i = title->len <= width ? title->len : 0; // most fit as they are
-    while (i < title->len && columns < width) {
+    size_t i = 0, at[3] = {0}; // behind the last joint of each kind
+    for (size_t columns = 0; i < word.len && columns < width; columns++) {
         bool valid = false;
-        i += etp_utf8_next((etp_str){title->ptr + i, title->len - i}, &valid);
-        columns++;
-        if (i < title->len && (may_end(*title, i) || title->ptr[i] == ' ')) {
-            cut = i;
+        i += etp_utf8_next((etp_str){word.ptr + i, word.len - i}, &valid);
+        if (i < word.len) {
+            at[joint(word, i)] = i;
         }
     }
-    cut = i == title->len || cut == 0 ? i : cut;
-    etp_str line = {title->ptr, cut > 0 && title->ptr[cut - 1] == ' ' ? cut - 1 : cut};
-    while (cut < title->len && title->ptr[cut] == ' ') {
-        cut++;
+    return at[2] ? at[2] : at[1] ? at[1] : i;
+}
+
+// Takes the next line of at most WIDTH columns off *REST: as many words as there is room for.
+static etp_str next_line(etp_str *rest, size_t width)
+{
+    size_t end = rest->len <= width ? rest->len : 0, columns = 0; // most fit as they are
+    while (end < rest->len) {
+        size_t from = end ? end + 1 : 0;
+        etp_str word = {rest->ptr + from,
+                        etp_text_word((etp_str){rest->ptr + from, rest->len - from})};
+        columns += (end ? 1 : 0) + etp_width(word);
+        if (columns > width) {
+            end = end ? end : piece_of(word, width);
+            break;
+        }
+        end = larger(from + word.len, 1);
     }
-    *title = (etp_str){title->ptr + cut, title->len - cut};
+    etp_str line = {rest->ptr, end};
+    while (end < rest->len && rest->ptr[end] == ' ') {
+        end++;
+    }
+    *rest = (etp_str){rest->ptr + end, rest->len - end};
     return line;
 }
 
@@ -252,10 +279,12 @@ static size_t line_count(const layout_column *lc)
 }
 
 // Titles that were made narrower than their text run over several lines, the last ones level.
-static void write_header(etp_text *o, layout *l)
+static void write_header(etp_text *o, const layout *l)
 {
     size_t lines = 1, skip[ETP_TABLE_MAX_COLUMNS] = {0};
+    etp_str rest[ETP_TABLE_MAX_COLUMNS];
     for (size_t k = 0; k < l->n; k++) {
+        rest[k] = l->columns[k].title;
         skip[k] = l->columns[k].shown ? line_count(&l->columns[k]) : 0;
         lines = larger(lines, skip[k]);
     }
@@ -263,12 +292,12 @@ static void write_header(etp_text *o, layout *l)
         size_t at = 0, blank = 0; // blanks owed: none are written at a line's end
         etp_text_sgr(o, "2");
         for (size_t k = 0; k < l->n; k++) {
-            layout_column *lc = &l->columns[k];
+            const layout_column *lc = &l->columns[k];
             if (!lc->shown) {
                 continue;
             }
             bool here = i + skip[k] >= lines;
-            etp_str line = here ? next_line(&lc->title, lc->width) : (etp_str){"", 0};
+            etp_str line = here ? next_line(&rest[k], lc->width) : (etp_str){"", 0};
             size_t w = etp_width(line), pad = lc->width > w ? lc->width - w : 0;
             blank += (at++ ? 2 : 0) + (lc->right ? pad : 0);
             if (w) {
@@ -283,16 +312,11 @@ static void write_header(etp_text *o, layout *l)
     }
 }
 
-void etp_text_table(etp_text *o, const etp_table *t)
+// The columns that are shown, with all rows.
+static void write_part(etp_text *o, const layout *l, const etp_table *t)
 {
-    layout l = {.n = 0};
-    measure(&l, t);
-    fit(&l, t, o->width);
-    if (t->caption.len) {
-        etp_text_wrap(o, t->caption, 0, 0);
-    }
-    size_t rule = total_width(&l);
-    write_header(o, &l);
+    size_t rule = total_width(l);
+    write_header(o, l);
     etp_text_rule(o, rule);
     bool in_totals = false;
     for (size_t i = 0; i < t->rows.n; i++) {
@@ -304,7 +328,42 @@ void etp_text_table(etp_text *o, const etp_table *t)
             etp_text_rule(o, rule);
         }
         in_totals = row->total;
-        write_row(o, &l, row);
+        write_row(o, l, row);
+    }
+}
+
+void etp_text_table(etp_text *o, const etp_table *t)
+{
+    layout whole = {.n = 0};
+    measure(&whole, t);
+    layout l = whole;
+    fit(&l, t, o->width);
+    if (t->caption.len) {
+        etp_text_wrap(o, t->caption, 0, 0);
+    }
+    layout part = l;
+    for (size_t k = 1; k <= l.n;) { // from here on
+        for (size_t i = 0; i < l.n; i++) {
+            part.columns[i] = l.columns[i];
+            part.columns[i].shown = (i == 0 || i >= k) && l.columns[i].shown;
+        }
+        size_t end = l.n;
+        while (end > k + 1 && total_width(&part) > o->width) {
+            part.columns[--end].shown = false;
+        }
+        for (size_t i = 0; i < l.n && (k > 1 || end < l.n); i++) { // a part may have more room
+            part.columns[i].width = whole.columns[i].width;
+        }
+        shrink_texts(&part, o->width);
+        write_part(o, &part, t);
+        while (end < l.n && !l.columns[end].shown) {
+            end++;
+        }
+        if (end >= l.n) {
+            break;
+        }
+        etp_sink_char(o->sink, '\n');
+        k = end;
     }
     size_t hidden = etp_rows_hidden(t);
     if (hidden) {

@@ -50,19 +50,20 @@ static const struct {
     const char *title;
     etp_kind kind;
     int decimals;
+    unsigned flags;
 } k_columns[] = {
-    {"load",         ETP_KIND_DOUBLE,  2},
-    {"CPUs busy",    ETP_KIND_DOUBLE,  2},
-    {"stolen",       ETP_KIND_DOUBLE,  2},
-    {"waited",       ETP_KIND_PERCENT, 1},
-    {"hottest °C",  ETP_KIND_DOUBLE,  1},
-    {"clock kHz",    ETP_KIND_INT,     0},
-    {"free memory",  ETP_KIND_BYTES,   0},
-    {"moved",        ETP_KIND_INT,     0},
-    {"interrupted",  ETP_KIND_INT,     0},
-    {"page faults",  ETP_KIND_INT,     0},
-    {"from storage", ETP_KIND_INT,     0},
-    {"asleep",       ETP_KIND_NS,      0},
+    {"load",         ETP_KIND_DOUBLE,  2, 0            },
+    {"CPUs busy",    ETP_KIND_DOUBLE,  2, 0            },
+    {"stolen",       ETP_KIND_DOUBLE,  2, 0            },
+    {"waited",       ETP_KIND_PERCENT, 1, 0            },
+    {"hottest °C",  ETP_KIND_DOUBLE,  1, 0            },
+    {"clock kHz",    ETP_KIND_INT,     0, 0            },
+    {"free memory",  ETP_KIND_BYTES,   0, 0            },
+    {"moved",        ETP_KIND_INT,     0, 0            },
+    {"interrupted",  ETP_KIND_INT,     0, 0            },
+    {"page faults",  ETP_KIND_INT,     0, ETP_COL_MINOR},
+    {"from storage", ETP_KIND_INT,     0, ETP_COL_MINOR},
+    {"asleep",       ETP_KIND_NS,      0, 0            },
 };
 enum { FIGURES = sizeof k_columns / sizeof *k_columns, ASLEEP = FIGURES - 1 };
 
@@ -192,6 +193,7 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
                                       .title = k_columns[k].title,
                                       .help = k_block_rows[k + 1].doc,
                                       .kind = k_columns[k].kind,
+                                      .flags = k_columns[k].flags,
                                       .decimals = k_columns[k].decimals};
         }
     }

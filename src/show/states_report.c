@@ -21,7 +21,7 @@ static const etp_column k_states[] = {
     {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
     {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
     {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
-    {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT},
+    {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
     {.key = "verdict", .title = "verdict"},
 };
 

@@ -483,6 +483,51 @@ static void parts_keep_ids_apart(void **state)
     etp_arena_dispose(&arena);
 }
 
+// A table with more columns than a line has room for goes on below, each row named again; words of
+// titles stay whole.
+static void wide_tables_go_on_below(void **state)
+{
+    (void)state;
+    static const char *const k_titles[] = {"interrupted", "inferences", "operators", "migrations",
+                                           "launches",    "reshaping",  "converted", "normalised"};
+    enum { N = sizeof k_titles / sizeof *k_titles, WIDTH = 60 };
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_column columns[N + 1] = {
+        {.key = "name", .title = "name"}
+    };
+    etp_cell cells[N + 1] = {etp_cell_z("the only row")};
+    for (size_t i = 0; i < N; i++) {
+        columns[i + 1] =
+            (etp_column){.key = k_titles[i], .title = k_titles[i], .kind = ETP_KIND_INT};
+        cells[i + 1] = etp_cell_u64(1000 + i);
+    }
+    etp_table_add_row(etp_report_table(r, "t", NULL, columns, N + 1), cells, N + 1);
+    etp_strbuf text;
+    etp_strbuf_init(&text, &arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_report_style style = {.width = WIDTH};
+    assert_int_equal(etp_report_write(r, ETP_FORMAT_TEXT, &style, &sink, NULL), ETP_OK);
+    const char *out = etp_strbuf_str(&text).ptr;
+    size_t rows = 0;
+    for (const char *at = out; (at = strstr(at, "the only row")); at++) {
+        rows++;
+    }
+    assert_int_equal(rows, 2);
+    for (size_t i = 0; i < N; i++) {
+        char number[8];
+        snprintf(number, sizeof number, "%zu", 1000 + i);
+        assert_non_null(strstr(out, k_titles[i]));
+        assert_non_null(strstr(out, number));
+    }
+    for (const char *line = out; *line;) {
+        size_t n = strcspn(line, "\n");
+        assert_true(n <= WIDTH);
+        line += n + (line[n] == '\n');
+    }
+    etp_arena_dispose(&arena);
+}
+
 static void long_tables_are_limited(void **state)
 {
     (void)state;
@@ -681,6 +726,7 @@ int main(void)
         cmocka_unit_test(waterfall_may_dip_below_zero),
         cmocka_unit_test(lists_in_a_row_share_their_columns),
         cmocka_unit_test(brief_leaves_out_detail),
+        cmocka_unit_test(wide_tables_go_on_below),
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(trouble_becomes_a_status),
         cmocka_unit_test(memory_shortage_is_reported),
