@@ -199,8 +199,8 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
                 r->blocks, o->dir, go_on ? go_on : "etprof ab --resume");
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (st == ETP_OK && !cli->quiet) {
-        etp_say("measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
-                r->blocks, r->launches, (double)r->wall_ns / 1e9,
+        etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
+                r->blocks, r->blocks == 1 ? "" : "s", r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
     if (st == ETP_IO && o->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk

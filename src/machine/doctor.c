@@ -90,12 +90,18 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
     bool works = device && etp_session_probe(device, 0, arena, &cpu, &probe) == ETP_OK;
-    ETP_TRY(etp_checks_add(
-        &d->checks, arena,
-        (etp_check){"runner", device != NULL, true, device ? device->bundle.runner : why,
-                    "a runner bundle",
-                    "build it with scripts/build-runner, or name one with --runner", NULL},
-        err));
+    const char *fix = "build it with scripts/build-runner, or name one with --runner";
+    const char *found = why, *said = device || !why ? NULL : strstr(why, ": build it with ");
+    if (said) { // what to do is said with what is missing: each once
+        found = etp_arena_strdup(arena, (etp_str){why, (size_t)(said - why)});
+        fix = etp_arena_strdup(arena, etp_str_from(said + 2));
+        ETP_NEED(found && fix, err, "checks");
+    }
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                           (etp_check){"runner", device != NULL, true,
+                                       device ? device->bundle.runner : found, "a runner bundle",
+                                       fix, NULL},
+                           err));
     if (!device) {
         return ETP_OK;
     }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,16 @@ expect("noise now: ±" in text, "the text does not tell the noise")
 text = doctor("/bin/false").stdout
 expect("start the runner by hand with --probe and read what it says" in " ".join(text.split()),
        "the text cuts what to do: " + text)
+
+# Without any runner: what to do is said once in what would help, with the target's name.
+with tempfile.TemporaryDirectory() as tmp:
+    alone = shutil.copy(ETPROF, os.path.join(tmp, "etprof"))
+    env = {k: v for k, v in os.environ.items() if k != "ETPROF_RUNNER"}
+    text = subprocess.run([alone, "doctor"], cwd=tmp, env=env, capture_output=True, text=True, timeout=600,
+                          check=False).stdout
+    line = " ".join(re.search(r"^runner +(.*?)\n\S", text, re.M | re.S)[1].split())
+    expect(re.fullmatch(r"no runner for (\S+): build it with scripts/build-runner \1, or name one with --runner or "
+                        r"ETPROF_RUNNER", line), "what to do about no runner", line)
 
 # A hog is seen as other work. It needs a CPU beside ours.
 if len(os.sched_getaffinity(0)) > 1:

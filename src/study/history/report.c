@@ -325,9 +325,11 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     for (size_t i = 0; i < h->series.n; i++) {
         changes += h->series.items[i].n_changes;
     }
-    etp_report_subtitle(r, "%zu run%s, %.*s to %.*s", h->runs.n, h->runs.n == 1 ? "" : "s",
-                        ETP_STR_ARG(shown_time(h->runs.items[0].time, arena)),
-                        ETP_STR_ARG(shown_time(h->runs.items[h->runs.n - 1].time, arena)));
+    const etp_str first = shown_time(h->runs.items[0].time, arena);
+    const etp_str last = shown_time(h->runs.items[h->runs.n - 1].time, arena);
+    bool one = etp_str_eq(first, last);
+    etp_report_subtitle(r, "%zu run%s, %.*s%s%.*s", h->runs.n, h->runs.n == 1 ? "" : "s",
+                        ETP_STR_ARG(first), one ? "" : " to ", one ? 0 : (int)last.len, last.ptr);
     change_cards(h, r, arena);
     etp_report_fact(r, "changes", "%zu in %zu series (at least %s %%, p ≤ %s, E-divisive)", changes,
                     h->series.n, ETP_DIGITS(100 * h->min_change, 6),
