@@ -138,7 +138,8 @@ static node element(reader *r, node array, size_t i)
 
 static etp_status wrong(reader *r, node n, const char *expected)
 {
-    return etp_fail_at(r->err, ETP_CORRUPT, n.at, "%s is not %s", n.where, expected);
+    const char *where = n.where[0] ? n.where : "the config";
+    return etp_fail_at(r->err, ETP_CORRUPT, n.at, "%s is not %s", where, expected);
 }
 
 static bool listed(const char *const *keys, const char *key)

@@ -121,9 +121,7 @@ static etp_status check_models(const etp_session_plan_options *p, etp_error *err
 {
     for (uint32_t i = 0; i < p->n_models; i++) {
         etp_file file;
-        if (etp_file_open(p->models[i], UINT64_MAX, &file, NULL) != ETP_OK) {
-            continue; // said where the models are read
-        }
+        ETP_TRY(etp_file_open(p->models[i], UINT64_MAX, &file, err));
         etp_status st = check_model(p->models[i], p->settings.data != NULL, file.bytes, err);
         etp_file_close(&file);
         ETP_TRY(st);
@@ -135,7 +133,6 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
     etp_session_plan_options *p = &r->plan_options;
     etp_device_cpu cpu;
-    ETP_TRY(check_models(p, err));
     if (p->n_runners > 0) {
         ETP_TRY(etp_foreign_prepare(r->device, err));
         ETP_TRY(etp_foreign_probe(r->device, r->arena, &cpu, err));
@@ -276,6 +273,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
     if (mode) {
         ETP_TRY(etp_prepare_mode(mode, err));
     }
+    ETP_TRY(check_models(&o->plan, err)); // who mistyped a name need not look for a runner first
     bool local = etp_device_kind_of(o->device) == ETP_DEVICE_LOCAL;
     const char *runner = o->runner;
     if (o->plan.n_runners > 0) { // the device needs no runner of ours
