@@ -151,13 +151,15 @@ static void complete_bash(FILE *out)
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, " %s", (*c)->name);
     }
-    fputs("' ;;\n", out);
+    fputs("' files='' ;;\n", out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, "        %s) words='", (*c)->name);
         each_option(out, *c, bash_name);
         fputs("' ;;\n", out);
     }
-    fputs("    esac\n    case \"$verb ${COMP_WORDS[COMP_CWORD - 1]}\" in\n", out);
+    fputs("    esac\n    case \"$verb ${COMP_WORDS[COMP_CWORD - 1]}\" in\n"
+          "        'help --completion') words='bash zsh fish' ;;\n",
+          out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         each_option(out, *c, bash_values);
     }
@@ -235,7 +237,10 @@ static void complete_zsh(FILE *out)
           "    shift words\n"
           "    (( CURRENT-- ))\n"
           "    case $words[1] in\n"
-          "    help) _describe -t verbs 'verb' verbs ;;\n",
+          "    help)\n"
+          "        _arguments '--all[every verb]' '--man[the page of man]' \\\n"
+          "            '--completion[a shell completes by it]:SHELL:(bash zsh fish)' \\\n"
+          "            '*:verb:{ _describe -t verbs verb verbs }' ;;\n",
           out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, "    %s)\n        _arguments", (*c)->name);
@@ -283,6 +288,16 @@ static void complete_fish(FILE *out)
         quoted(out, (*c)->summary, "\\", "\\'");
         fputs("'\n", out);
     }
+    fputs("complete -c etprof -n '__fish_seen_subcommand_from help' -f -a 'exit-codes", out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, " %s", (*c)->name);
+    }
+    fputs("' -d 'what to explain'\n"
+          "complete -c etprof -n '__fish_seen_subcommand_from help' -l all -d 'every verb'\n"
+          "complete -c etprof -n '__fish_seen_subcommand_from help' -l man -d 'the page of man'\n"
+          "complete -c etprof -n '__fish_seen_subcommand_from help' -l completion -x -a 'bash zsh "
+          "fish' -d 'a shell completes by it'\n",
+          out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         each_option(out, *c, fish_option);
     }

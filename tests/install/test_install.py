@@ -124,6 +124,8 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.complete("stats", "--format", ""), ["text", "json", "csv", "md"])
         self.assertEqual(self.complete("ab", "my"), ["my net.pte"])
         self.assertEqual(self.complete("help", "what"), ["whatif"])
+        self.assertEqual(self.complete("help", "my"), [""])  # not "my net.pte"
+        self.assertEqual(self.complete("help", "--completion", ""), ["bash", "zsh", "fish"])
         self.assertEqual(self.complete("ab", "--levels", "sm"), ["sme2", "sme1"])
         self.assertEqual(self.complete("ab", "-l", "vnni,av"), ["vnni,avx512", "vnni,avx2"])
         self.assertEqual(self.complete("sweep", "--levels", "sme2,sme1,n"), ["sme2,sme1,neon"])
@@ -141,6 +143,13 @@ class Installed(unittest.TestCase):
                 subprocess.run([shell, "-n", self.prefix / "share" / file], check=True)
             else:
                 left_out(f"its syntax: no {shell}")
+        if shutil.which("fish"):
+            for line, first in (("help --completion ", ["bash", "fish", "zsh"]), ("help what", ["whatif"]),
+                                ("analyze --color al", ["always"]), ("comp", ["compare"])):
+                done = subprocess.run(["fish", "--no-config", "-c", f"source $argv[1]; complete -C 'etprof {line}'",
+                                       self.prefix / "share/fish/vendor_completions.d/etprof.fish"], env=self.env,
+                                      cwd=self.elsewhere, capture_output=True, text=True, check=True)
+                self.assertEqual([w.split("\t")[0] for w in done.stdout.splitlines()], first, line)
 
     def test_others_build_against_the_library(self):
         tools = [t for t in ("cc", "pkg-config") if not shutil.which(t)]
