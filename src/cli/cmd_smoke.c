@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
-#include "machine/smoke.h"
+#include "integrity/smoke.h"
 
 #define MODEL "toy_cnn_xnnpack_fp32.pte" // float32: its names tell SME from NEON
 #define EXPORT_SECONDS 900

@@ -22,7 +22,7 @@
 #include "machine/devices.h"
 #include "machine/doctor.h"
 #include "machine/levels.h"
-#include "machine/smoke.h"
+#include "integrity/smoke.h"
 #include "measure/script.h"
 #include "playbooks/skills.h"
 #include "show/explanation.h"

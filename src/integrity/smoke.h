@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `etprof smoke`: does the whole way from a model to a checked report work here?
-#ifndef ETP_MACHINE_SMOKE_H
-#define ETP_MACHINE_SMOKE_H
+#ifndef ETP_INTEGRITY_SMOKE_H
+#define ETP_INTEGRITY_SMOKE_H
 
 #include "document/fields.h"
 #include "report/report.h"

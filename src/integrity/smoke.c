@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a smoke test after measuring, and how they are shown.
-#include "machine/smoke.h"
+#include "integrity/smoke.h"
 #include "document/rows.h"
 
 #include <math.h>
