@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "compare/session.h"
-#include "inspect/kernels/kernels.h"
+#include "explain/sampled.h"
 
 static const char *feature_name(etp_feature feature, etp_level level)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "compare/session.h"
-#include "inspect/kernels/kernels.h"
+#include "explain/sampled.h"
 
 static int64_t rounded(double v)
 {
