@@ -97,10 +97,6 @@ ETP_NODISCARD etp_status etp_archive_knows(etp_archive *a, const char *run_id, c
 ETP_NODISCARD etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
                                            etp_archive_session *out, bool *out_finished,
                                            etp_error *err);
-// Both, for the run folder DIR. One that is known by its manifest is not opened unless AGAIN. After
-// an error *OUT says whose: ETP_ARCHIVE_UNREAD, else the store's.
-ETP_NODISCARD etp_status etp_archive_add(etp_archive *a, const char *dir, bool again,
-                                         etp_archive_added *out, etp_error *err);
 
 // ---- questions ----
 

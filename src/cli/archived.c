@@ -6,6 +6,7 @@
 
 #include "cli/say.h"
 #include "os/os.h"
+#include "study/history/stored.h"
 
 static bool is_off(const char *word)
 {
@@ -74,7 +75,7 @@ void etp_cli_enter(etp_cli *cli, const etp_ab_session *session, const char *dir)
     etp_status st = etp_cli_archive(cli, cli->store, ETP_ARCHIVE_WRITE, &a, &err);
     if (st == ETP_OK) {
         st = session ? enter_open(a, session, &cli->arena, &err)
-                     : etp_archive_add(a, dir, false, &added, &err);
+                     : etp_history_enter_folder(a, dir, false, &added, &err);
     }
     etp_archive_close(a);
     if (st != ETP_OK) {

@@ -159,7 +159,7 @@ static etp_status enter(void *ctx, const char *path, etp_error *err)
     filler *f = ctx;
     etp_archive_added added;
     etp_error why = {.offset = ETP_NO_OFFSET};
-    etp_status st = etp_archive_add(f->archive, path, f->again, &added, &why);
+    etp_status st = etp_history_enter_folder(f->archive, path, f->again, &added, &why);
     if (st != ETP_OK && added == ETP_ARCHIVE_UNREAD && st != ETP_NOMEM) {
         f->entered->bad++;
         f->tell(f->ctx, path, why.msg);

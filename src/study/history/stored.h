@@ -11,6 +11,11 @@
 ETP_NODISCARD etp_status etp_history_of_archive(etp_archive *a, const etp_archive_filter *filter,
                                                 etp_history *out, etp_error *err);
 
+// Enters the run folder DIR. One that is known by its manifest is not opened unless AGAIN. After an
+// error *OUT says whose: ETP_ARCHIVE_UNREAD, else the store's.
+ETP_NODISCARD etp_status etp_history_enter_folder(etp_archive *a, const char *dir, bool again,
+                                                  etp_archive_added *out, etp_error *err);
+
 typedef struct etp_history_entered { // sessions, by what became of them
     size_t added, known, renewed;
     size_t unfinished; // no entry: unfinished, or without timed launches

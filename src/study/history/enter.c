@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering a run folder.
-#include "archive/archive.h"
+// Entering a run folder in the store of sessions.
+#include "study/history/stored.h"
+
 #include "base/sha256.h"
 #include "judge/open.h"
 #include "os/os.h"
@@ -45,8 +46,8 @@ static etp_status is_known(etp_archive *a, const char *dir, etp_arena *arena,
     return ETP_OK;
 }
 
-etp_status etp_archive_add(etp_archive *a, const char *dir, bool again, etp_archive_added *out,
-                           etp_error *err)
+etp_status etp_history_enter_folder(etp_archive *a, const char *dir, bool again,
+                                    etp_archive_added *out, etp_error *err)
 {
     etp_arena arena = {0};
     *out = ETP_ARCHIVE_NOT;
