@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The join: four bytes of length, a program of that length, then a recording. Nothing may be
 // claimed that does not exist, and a block that no method explains claims nothing.
+#include <etprof/join.h>
+
 #include "inspect.h"
 
 static void check_event(const etp_program *program, const etp_join *join, uint32_t event)

@@ -14,6 +14,7 @@
 #include <etprof/etrecord.h>
 #include <etprof/flat_tensor.h>
 #include <etprof/fleet.h>
+#include <etprof/join.h>
 #include <etprof/mapping.h>
 #include <etprof/measurement.h>
 #include <etprof/npz.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ExecuTorch program as a graph, and the join of a recording to it.
-//
-//   etp_program: methods → instructions → kernel calls and partitions (delegates) → nodes
-//   etp_join:    the events of a trace block → instruction, partition, node
+// An ExecuTorch program as a graph: methods → instructions → kernel calls and partitions
+// (delegates) → nodes. <etprof/join.h> joins a recording to it.
 //
 // Work (MACs, operations, ideal bytes) is computed from the shapes in the file. Shapes that do not
 // fit together give `problem`, never a number. For tensors of bounded dynamic shape the sizes are
@@ -14,9 +12,7 @@
 #define ETPROF_PROGRAM_H
 
 #include <etprof/etrecord.h>
-#include <etprof/operators.h>
 #include <etprof/pte.h>
-#include <etprof/trace.h>
 #include <etprof/xnnpack.h>
 
 ETP_C_BEGIN
@@ -127,61 +123,6 @@ ETP_API const etp_method *etp_program_find_method(const etp_program *program, et
 // Index of etp_method.instructions, ETP_NO_INDEX when there is none.
 ETP_API uint32_t etp_method_find_instruction(const etp_method *method, uint32_t chain,
                                              uint32_t index);
-
-// ---- the join ----
-
-typedef struct etp_join_event {
-    uint32_t instruction; // index of etp_method.instructions, ETP_NO_INDEX when none
-    uint32_t partition;   // index of etp_method.partitions, ETP_NO_INDEX when none
-    uint32_t node;        // delegate operators: the node that names the operator, else ETP_NO_INDEX
-    const uint32_t *nodes; // all nodes whose work this operator did (fused ones too), ascending
-    uint32_t n_nodes;
-    bool inserted;     // delegate operators: added by the runtime, the program has no node for it
-    double confidence; // 0…1 that instruction and node are right; 0 when nothing is claimed
-} etp_join_event;
-
-typedef struct etp_join {
-    uint32_t method;            // index of etp_program.methods, ETP_NO_INDEX when no method fits
-    const uint32_t *candidates; // all methods that fit equally well, ascending
-    uint32_t n_candidates;
-    // Several methods fit and the recording cannot say which one ran. `method` is then the first,
-    // events claim only what holds for all of them, and etp_join_facts leaves out what differs.
-    bool ambiguous;
-    bool complete; // every kernel and delegate call of the method appears (no branch, no failure)
-    const char *reason;           // static: why no method fits, NULL otherwise
-    const etp_join_event *events; // one per event of the block
-    uint32_t n_events;
-} etp_join;
-
-// Joins BLOCK to PROGRAM; the result lives in ARENA and borrows from PROGRAM. Never fails for want
-// of a match (see `reason`); errors: ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_join_block(const etp_program *program,
-                                                const etp_trace_block *block, etp_arena *arena,
-                                                etp_join *out, etp_error *err);
-
-typedef struct etp_op_facts { // what the program says about one event
-    etp_str node_type;        // "Conv2d", or a kernel's "aten::mean.out"; empty when unknown
-    etp_str backend;          // of delegate operators and calls; empty otherwise
-    const etp_value *values;  // what inputs and outputs index
-    const uint32_t *inputs, *outputs;
-    uint32_t n_inputs, n_outputs; // 0 when unknown or different between candidates
-    uint64_t weight_bytes;        // ETP_BYTES_UNKNOWN when unknown
-    etp_work work;                // of all fused nodes together
-    int64_t debug_handle;         // −1 when none
-} etp_op_facts;
-
-ETP_API void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t event,
-                            etp_op_facts *out);
-
-// The category of an event of that name. Facts know better than the name where a change of the
-// memory order changes the data type too (Quantize/convert), and what a call was that recorded no
-// name of its own (the runtime's own scalar kernels are control flow).
-ETP_API etp_category etp_op_facts_category(const etp_op_name *name, const etp_op_facts *facts);
-
-// Python source of one event: by RECORD (may be NULL), else by the stack traces of the program
-// itself. False when unknown, or different between candidates.
-ETP_API bool etp_join_source(const etp_program *program, const etp_join *join, uint32_t event,
-                             const etp_etrecord *record, etp_source *out);
 
 ETP_C_END
 

@@ -5,7 +5,7 @@
 #define ETP_EXPLAIN_NODES_H
 
 #include "explain/profile.h"
-#include <etprof/program.h>
+#include <etprof/join.h>
 
 typedef struct etp_row_facts {
     etp_op_facts op;       // as etp_join_facts gives them

@@ -8,6 +8,7 @@
 #include <etprof/etrecord.h>
 #include <etprof/flat_tensor.h>
 #include <etprof/program.h>
+#include <etprof/trace.h>
 
 #include "base/json.h"
 #include "document/fields.h"

@@ -4,8 +4,8 @@
 #ifndef ETP_INSPECT_OPS_H
 #define ETP_INSPECT_OPS_H
 
+#include <etprof/join.h>
 #include <etprof/operators.h>
-#include <etprof/program.h>
 
 #include "document/fields.h"
 #include "report/report.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the program room: the parts of opening a program, and the pieces of the join.
+// Private to the program room: the parts of opening a program.
 #ifndef ETP_PROGRAM_INTERNAL_H
 #define ETP_PROGRAM_INTERNAL_H
 
-#include <etprof/operators.h>
 #include <etprof/program.h>
+
+#include "program/work.h"
 
 // ---- work ----
 
@@ -16,8 +17,6 @@ struct etp_sizing;
 etp_work etp_work_of_kernel(const etp_instruction *call, const etp_pte_instruction *pte,
                             const etp_evalue *evalues, const etp_value *values,
                             const struct etp_sizing *sizing);
-// Bytes of a value with its scales; false when unknown.
-bool etp_value_traffic(const etp_value *value, uint64_t *out_bytes);
 
 // ---- payloads ----
 
@@ -27,70 +26,5 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
                               etp_partition *out, etp_error *err);
 // Rank dimensions of a value copied into ARENA; false on out of memory.
 bool etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena);
-
-// ---- the dataflow of a partition ----
-
-typedef struct etp_value_flow {
-    const etp_partition *partition;
-    uint32_t *producer;    // per value: node, ETP_NO_INDEX for inputs and constants
-    uint32_t *consumer;    // per value: first consuming node, ETP_NO_INDEX
-    uint32_t *n_consumers; // per value; results of the delegate count one more
-} etp_value_flow;
-
-etp_status etp_flow_make(const etp_partition *partition, etp_arena *arena, etp_value_flow *out,
-                         etp_error *err);
-// Node that makes the only non-constant operand of NODE when it feeds nothing else; ETP_NO_INDEX.
-uint32_t etp_flow_sole_producer(const etp_value_flow *flow, uint32_t node);
-// Elementwise with one tensor operand; binary nodes count when the other operand is one constant.
-bool etp_flow_is_unary(const etp_value_flow *flow, uint32_t node);
-// XNNPACK turns chains of such nodes from 8 bits to 8 bits into one table look-up, kept at the
-// chain's last node. First node of the chain that ends in NODE; NODE itself when there is none.
-uint32_t etp_flow_lut_start(const etp_value_flow *flow, uint32_t node);
-
-typedef enum etp_node_fate { // what XNNPACK's optimizer may do with a node
-    ETP_FATE_STAYS,
-    ETP_FATE_INTO_PRODUCER, // clamps and copies behind an operator
-    ETP_FATE_INTO_CONSUMER, // padding, dynamic quantisation, transposes of weights
-    ETP_FATE_INTO_TABLE     // inside a chain that may become a table look-up
-} etp_node_fate;
-
-etp_node_fate etp_value_flow_fate(const etp_value_flow *flow, uint32_t node);
-
-// ---- matching one operator with one node ----
-
-// Costs are in twentieths: 20 = "as bad as one plain contradiction".
-#define ETP_COST_UNIT 20u
-#define ETP_COST_NEVER 1000000u
-
-typedef struct etp_match_op { // an operator's name, looked up once
-    etp_op_name name;
-    const uint8_t *types; // node types its family can stand for, 0-terminated; NULL = unknown
-    bool is_table;        // "Invalid Unary Op": a table look-up
-} etp_match_op;
-
-void etp_match_prepare(etp_str name, etp_match_op *out);
-// 0 = the name fits the node in every respect; ETP_COST_NEVER = a different operator.
-uint32_t etp_match_cost(const etp_value_flow *flow, uint32_t node, const etp_match_op *op);
-uint32_t etp_skip_node_cost(const etp_value_flow *flow, uint32_t node);
-uint32_t etp_skip_operator_cost(const etp_match_op *op);
-
-// ---- alignment ----
-
-typedef struct etp_placed_operator { // result for one delegate operator
-    uint32_t node;                   // ETP_NO_INDEX when none
-    uint32_t first, n; // all nodes it did: etp_operator_placement.covered[first … first + n)
-    bool inserted;
-    double confidence;
-} etp_placed_operator;
-
-typedef struct etp_operator_placement {
-    etp_placed_operator *placed; // one per operator
-    uint32_t *covered;           // node indices, ascending for each operator
-    double fit;                  // 0…1: share of operators and nodes without contradiction
-} etp_operator_placement;
-
-// Aligns the operators of one delegate call, in order, to the nodes of PARTITION (with a graph).
-etp_status etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,
-                               etp_arena *arena, etp_operator_placement *out, etp_error *err);
 
 #endif

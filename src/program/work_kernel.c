@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic work of kernel calls outside delegates, from the tensors of the program.
+#include <etprof/operators.h>
+
 #include "program/internal.h"
 #include "program/sizing.h"
 

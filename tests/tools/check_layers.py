@@ -48,7 +48,7 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
 # isa and roofs are about processors and are compiled into the runner too, so they may ask which one.
 PLATFORM_ROOMS = {"os", "isa", "roofs"}
-PUBLIC = {"base": "arena buffer bytes error version",
+PUBLIC = {"base": "arena buffer bytes error version", "explain": "join",
           "formats": "bundled dtype etdump etrecord flat_tensor npz pte xnnpack", "convert": "fleet tables",
           "library": "analysis measurement reply", "operators": "operators", "os": "mapping", "report": "output",
           "program": "program", "stats": "stats", "trace": "trace"}

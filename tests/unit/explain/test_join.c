@@ -12,7 +12,7 @@
 
 #include "../corpus.h"
 
-#include "program/internal.h"
+#include "explain/join/parts.h"
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
 

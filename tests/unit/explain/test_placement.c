@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "program/internal.h"
+#include "explain/join/parts.h"
 
 // A payload with the dataflow we want: values 2i → node i → value 2i+1 would be dull; NODES form a
 // chain, each with one constant of the given data type where it needs one.

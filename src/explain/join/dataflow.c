@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dataflow between the nodes of a partition, and which nodes XNNPACK's optimizer may merge.
-#include "program/internal.h"
+#include "explain/join/parts.h"
 
 #define MAX_TABLE_CHAIN 10 // XNNPACK stops after as many nodes
 

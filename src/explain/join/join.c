@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The join of a trace block to a program: which method ran, which instruction and which node each
 // event belongs to. What several methods would explain equally well is reported as ambiguous.
-#include "program/internal.h"
+#include "explain/join/parts.h"
 
 typedef struct candidate {
     const etp_method *method;

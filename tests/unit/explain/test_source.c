@@ -14,7 +14,7 @@
 #include "../corpus.h"
 #include "../formats/golden.h"
 
-#include <etprof/program.h>
+#include <etprof/join.h>
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
 

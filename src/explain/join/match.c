@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an operator's name can stand for a node: families against node types, data types of the
 // name against those of the operands.
-#include "program/internal.h"
+#include "explain/join/parts.h"
 
 #define MAX_TYPES 7
 

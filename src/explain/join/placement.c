@@ -4,7 +4,7 @@
 // Operators come in the order of the optimised graph, which keeps the order of the nodes: merging
 // removes some, fallbacks insert a few. So this is the cheapest monotone alignment, and how much
 // dearer the second-best place of an operator is tells how sure its place is.
-#include "program/internal.h"
+#include "explain/join/parts.h"
 
 #define WINDOW 1024 // operators and nodes aligned at a time: bounds time and memory for any input
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program says about one joined event, as one flat record.
-#include "program/internal.h"
+#include "explain/join/parts.h"
+#include "program/work.h"
 
 static bool covers(const etp_join_event *e, uint32_t node)
 {
