@@ -31,7 +31,7 @@ static void remove_folder(void)
 }
 
 // An empty folder; the same one each time.
-const char *empty_folder(void)
+const char *fuzz_empty_folder(void)
 {
     if (!g_folder.root) {
         const char *base = etp_os_is_writable("/dev/shm") ? "/dev/shm" : "/tmp";
@@ -45,7 +45,7 @@ const char *empty_folder(void)
     return g_folder.dir;
 }
 
-etp_status fill_member(void *ctx, etp_sink *sink, etp_error *err)
+etp_status fuzz_fill_member(void *ctx, etp_sink *sink, etp_error *err)
 {
     (void)err;
     etp_sink_write(sink, *(etp_str *)ctx);
@@ -59,7 +59,7 @@ static bool count_bytes(etp_sink *sink, const char *ptr, size_t len)
     return true;
 }
 
-void render(const etp_report *report, const char *table)
+void fuzz_render(const etp_report *report, const char *table)
 {
     for (int f = ETP_FORMAT_TEXT; report && f <= ETP_FORMAT_CSV; f++) {
         size_t bytes = 0;
@@ -71,7 +71,7 @@ void render(const etp_report *report, const char *table)
     }
 }
 
-void as_json(void (*write)(const void *, etp_json *), const void *data)
+void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data)
 {
     size_t bytes = 0;
     etp_sink sink = {.write = count_bytes, .target = &bytes};
@@ -117,32 +117,32 @@ static void of_session(const etp_ab_session *session, const char *dir, unsigned 
     etp_explanation claim;
     etp_whatif w;
     if (verb == 0) {
-        render(etp_ab_report(ab, &arena), ETP_AB_TABLE_OPERATORS);
-        as_json(ab_json, ab);
+        fuzz_render(etp_ab_report(ab, &arena), ETP_AB_TABLE_OPERATORS);
+        fuzz_as_json(ab_json, ab);
     } else if (verb == 1 && etp_ab_run(session)) { // bare dumps have no folder to write into
         etp_status ignored = etp_ab_write_files(session, dir, NULL);
         (void)ignored;
     } else if (verb == 2 && etp_ab_run(session) && etp_ab_run(session)->settings.knee > 0 &&
                etp_sweep_build(session, &arena, &sweep, NULL) == ETP_OK) {
-        render(etp_sweep_report(&sweep, &arena), NULL);
-        as_json(etp_sweep_json, &sweep);
+        fuzz_render(etp_sweep_report(&sweep, &arena), NULL);
+        fuzz_as_json(etp_sweep_json, &sweep);
         etp_sweep_close(&sweep);
     } else if (verb == 3) {
         for (size_t i = 0; i < 4; i++) {
             if (etp_explanation_find(ab, k_claims[i], &claim, NULL) == ETP_OK) {
-                render(etp_explanation_report(&claim, &arena), NULL);
-                as_json(etp_explanation_json, &claim);
+                fuzz_render(etp_explanation_report(&claim, &arena), NULL);
+                fuzz_as_json(etp_explanation_json, &claim);
             }
         }
         if (etp_whatif_build(ab, k_changes, 2, &w, NULL) == ETP_OK) {
-            render(etp_whatif_report(&w, &arena), NULL);
-            as_json(etp_whatif_json, &w);
+            fuzz_render(etp_whatif_report(&w, &arena), NULL);
+            fuzz_as_json(etp_whatif_json, &w);
         }
     }
     etp_arena_dispose(&arena);
 }
 
-void run_verb(const char *dir, unsigned verb)
+void fuzz_run_verb(const char *dir, unsigned verb)
 {
     etp_arena arena = {0};
     const char *pack = etp_arena_printf(&arena, "%s/x.tar.zst", g_folder.root);
@@ -163,13 +163,13 @@ void run_verb(const char *dir, unsigned verb)
         (void)ignored;
     } else if (verb == 5) {
         if (etp_validate_path(dir, g_folder.work, &arena, &validation, NULL) == ETP_OK) {
-            render(etp_validate_report(&validation, &arena), NULL);
+            fuzz_render(etp_validate_report(&validation, &arena), NULL);
         }
     } else if (verb == 6) {
         if (etp_history_of_folders(&dir, 1, &history, &left_out, NULL) == ETP_OK) {
             etp_status ignored = etp_history_find_changes(&history, 0, NULL);
             (void)ignored;
-            as_json(etp_history_json, &history);
+            fuzz_as_json(etp_history_json, &history);
         }
     } else if (verb == 7) {
         as_tables(dir, ETP_RUN_TABLE_OPERATORS);

@@ -9,14 +9,14 @@
 #include "report/report.h"
 
 // An empty folder in memory; the same one each time, removed when the process ends.
-const char *empty_folder(void);
+const char *fuzz_empty_folder(void);
 // For etp_os_replace_below: CTX is an etp_str.
-etp_os_fill fill_member;
+etp_os_fill fuzz_fill_member;
 // In every format; what it becomes is thrown away.
-void render(const etp_report *report, const char *table);
-void as_json(void (*write)(const void *, etp_json *), const void *data);
+void fuzz_render(const etp_report *report, const char *table);
+void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data);
 
 #define FUZZ_VERBS 9u // of which the first three write reports
-void run_verb(const char *dir, unsigned verb);
+void fuzz_run_verb(const char *dir, unsigned verb);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arm64: features are what the kernel writes into the auxiliary vector; nothing else is needed, and
 // nothing is paid later.
-#include "trace.h"
+#include "tracer.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 // A seccomp filter (filter_x86.c) stops the program where it asks, at mmap calls that make code of
 // a file and where it adds filters of its own, and only there; the program needs its tracer for as
 // long as it lives.
-#include "trace.h"
+#include "tracer.h"
 
 #include <cpuid.h>
 #include <elf.h>

@@ -8,7 +8,7 @@
 // it is a jump to itself, and the tracer looks where threads are (spin_linux.c). Instructions that
 // trap (ud2, int3, hlt) force a signal, and the kernel then forgets that a program blocks or
 // ignores it.
-#include "trace.h"
+#include "tracer.h"
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "tracer.h"
 
 static const char k_usage[] =
     "usage: etprof-launch [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"

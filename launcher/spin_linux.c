@@ -5,7 +5,7 @@
 // for a moment and asked where they are. Questions come in bursts, while a program starts or loads
 // a library: we look often then, and ever less often while no more come, so that a program that is
 // measured afterwards hardly notices (docs/runners.md has the cost).
-#include "trace.h"
+#include "tracer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts a program under ptrace and follows it, its threads and its children: signals and job
 // control pass through, at every exec the architecture's part (cpu_*.c) hides what is to be hidden.
-#include "trace.h"
+#include "tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // macOS has no tracing that could rewrite what a program is told about the CPU.
-#include "trace.h"
+#include "tracer.h"
 
 bool launch_can_trace(void)
 {

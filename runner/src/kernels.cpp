@@ -23,8 +23,8 @@
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 
+#include "called_operators.h"
 #include "crash.h"
-#include "operators.h"
 
 namespace etprof
 {

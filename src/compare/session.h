@@ -82,7 +82,7 @@ void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms);
 // Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
 ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
                                               size_t n_paths, etp_error *err);
-// program.c: opens the programs, before the dumps are loaded; joins a profile to its program.
+// programs.c: opens the programs, before the dumps are loaded; joins a profile to its program.
 ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options,
                                               etp_error *err);
 ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,

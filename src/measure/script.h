@@ -96,7 +96,7 @@ ETP_NODISCARD etp_status etp_script_steps(const etp_script *script, size_t at,
                                           uint64_t seed, etp_arena *arena, etp_str *out,
                                           uint64_t *calls, etp_error *err);
 
-// What a manifest says of the calls (program/sized.h reads it). script_sizes.c
+// What a manifest says of the calls (program/call.h reads it). script_sizes.c
 typedef struct etp_script_call { // what all calls of a phase have in common
     const char *method;          // empty: they differ, or the sizes are not known before
     const char *inputs;          // sizes of those that can differ: "0=1x64,1=64"; empty: none

@@ -2,7 +2,7 @@
 // What all calls of a phase have in common, as the manifest keeps it: the sizes of their inputs,
 // and where in a cache they begin. From it comes how much work a call of a dynamic program is.
 #include "measure/script.h"
-#include "program/sized.h"
+#include "program/call.h"
 
 // "0=1x64,1=1"; inputs that the step does not list are as large as they may be. False when one of
 // them depends on what an earlier call left.

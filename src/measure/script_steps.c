@@ -7,7 +7,7 @@
 #include "measure/decoder.h"
 #include "measure/script.h"
 #include "os/os.h"
-#include "program/sized.h"
+#include "program/call.h"
 
 #define EXACT 9007199254740992.0 // whole numbers of a double
 #define RANDOM_BELOW 10          // what the runner draws whole numbers below when nothing is said

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call as text, the way run folders keep it.
+#include "program/call.h"
 #include "base/number.h"
-#include "program/sized.h"
 
 bool etp_dims_read(etp_str text, int64_t *dims, uint32_t *rank)
 {

@@ -3,7 +3,7 @@
 #ifndef ETP_PROGRAM_SIZING_H
 #define ETP_PROGRAM_SIZING_H
 
-#include "program/sized.h"
+#include "program/call.h"
 
 typedef enum etp_size_time { // for which inputs a rule is asked
     ETP_SIZE_MOST,           // the largest: the answer is in the file

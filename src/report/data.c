@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "report/page.h"
+#include "report/html_parts.h"
 
 static bool write_script(etp_sink *sink, const char *ptr, size_t len)
 {

@@ -4,7 +4,7 @@
 // may have keeps what is small, then as many rows of its tables as there is room for.
 #include <stdlib.h>
 
-#include "report/page.h"
+#include "report/html_parts.h"
 
 enum { LEAST_ROWS = 12 }; // of a table that is cut
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/page.h"
+#include "report/html_parts.h"
 #include "report/svg.h"
 
 #define BOX_W 200 // as the page's style has them

@@ -2,7 +2,7 @@
 // The first screen of the HTML page: the big numbers, what they are made of, what to do next.
 #include <math.h>
 
-#include "report/page.h"
+#include "report/html_parts.h"
 #include "report/svg.h"
 
 static void z(etp_sink *sink, const char *s)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/html_parts.h"
 
 enum { ID_CHARS = 128 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "report/page.h"
+#include "report/html_parts.h"
 #include "report/svg.h"
 
 enum { WIDTH = 820, HEIGHT = 420, LEFT = 70, RIGHT = 12, TOP = 12, BOTTOM = 44 };

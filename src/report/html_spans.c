@@ -3,7 +3,7 @@
 // that they fit every width.
 #include <math.h>
 
-#include "report/page.h"
+#include "report/html_parts.h"
 #include "report/svg.h"
 
 static void write_span(etp_sink *sink, const etp_span_item *s, const etp_view *v, double most,

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/number.h"
-#include "report/page.h"
+#include "report/html_parts.h"
 #include "report/svg.h"
 
 const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};

@@ -8,7 +8,7 @@
 #include "base/csv.h"
 #include "base/index.h"
 #include "base/number.h"
-#include "trace/document.h"
+#include "trace/internal.h"
 #include "trace/tree.h"
 
 #define MAX_MS 9e12 // 292 years

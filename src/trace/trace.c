@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "formats/etdump_view.h"
-#include "trace/document.h"
+#include "trace/internal.h"
 #include "trace/tree.h"
 
 #define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take

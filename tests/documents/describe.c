@@ -35,8 +35,8 @@
 #include "study/gate/gate.h"
 #include "study/history/stored.h"
 #include "study/rerun.h"
+#include "study/stats/answer.h"
 #include "study/stats/plan.h"
-#include "study/stats/stats.h"
 #include "study/sweep/sweep.h"
 
 static const char *const k_kinds[] = {"text",   "str",     "str",  "bool",  "not",

@@ -11,7 +11,7 @@
 #include "judge/open.h"
 #include "os/os.h"
 #include "store/store.h"
-#include "study/history/series.h"
+#include "study/history/internal.h"
 
 #define DEPTH_MAX 4
 #define SERIES_MAX 5000 // each arm of a session is one or two

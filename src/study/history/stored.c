@@ -7,7 +7,7 @@
 
 #include "os/os.h"
 #include "store/store.h"
-#include "study/history/series.h"
+#include "study/history/internal.h"
 
 // ---- series ----
 

@@ -3,7 +3,7 @@
 // blocks' times go with temperature or clock.
 #include <math.h>
 
-#include "study/stats/stats.h"
+#include "study/stats/answer.h"
 
 static double clock_of(const etp_run_moment *m)
 {

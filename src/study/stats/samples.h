@@ -6,7 +6,7 @@
 #include <etprof/stats.h>
 
 #include "store/store.h"
-#include "study/stats/stats.h"
+#include "study/stats/answer.h"
 
 typedef struct etp_sample_file {
     const char *name; // for people: the path, or "standard input"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "os/os.h"
-#include "program/sized.h"
+#include "program/call.h"
 
 #define LLM ETP_TEST_SOURCE_DIR "/tests/data/llm/"
 

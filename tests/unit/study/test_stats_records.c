@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run folder recorded, held against its samples: causes of slow iterations, temperature and
 // clock against the blocks' times.
-#include "study/stats/stats.h"
+#include "study/stats/answer.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `etprof stats`: the session analysis of a sample table, with names.
-#ifndef ETP_STUDY_STATS_STATS_H
-#define ETP_STUDY_STATS_STATS_H
+#ifndef ETP_STUDY_STATS_ANSWER_H
+#define ETP_STUDY_STATS_ANSWER_H
 
 #include <etprof/stats.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline tables: what is read is a tree whose parts follow their whole, with a duration per run.
-#include "trace/timeline.h"
 #include "fuzz.h"
+#include "trace/timeline.h"
 
 static void check(const etp_trace_block *b)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flat tensor files (.ptd): whatever opens can be shown.
-#include "inspect.h"
+#include "fuzz_inspect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -38,16 +38,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     etp_arena arena = {0};
     size_t n = split(data, size, members);
-    const char *dir = empty_folder();
+    const char *dir = fuzz_empty_folder();
     for (size_t i = 0; i < n; i++) {
         const char *name = etp_arena_strdup(&arena, members[i].name);
         bool plain = name && strlen(name) == members[i].name.len;
         etp_status ignored =
-            plain ? etp_os_replace_below(dir, name, fill_member, &members[i].content, NULL)
+            plain ? etp_os_replace_below(dir, name, fuzz_fill_member, &members[i].content, NULL)
                   : ETP_OK;
         (void)ignored; // a name that cannot be: the folder lacks it
     }
-    run_verb(dir, data[0] % FUZZ_VERBS);
+    fuzz_run_verb(dir, data[0] % FUZZ_VERBS);
     etp_arena_dispose(&arena);
     return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics of anybody's samples as a document and as a report.
-#include "study/stats/stats.h"
+#include "study/stats/answer.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operators a program calls, read from its file.
-#ifndef ETP_RUNNER_OPERATORS_H
-#define ETP_RUNNER_OPERATORS_H
+#ifndef ETP_RUNNER_CALLED_OPERATORS_H
+#define ETP_RUNNER_CALLED_OPERATORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an etp_trace is made of; private to the files of this room that make one.
-#ifndef ETP_TRACE_DOCUMENT_H
-#define ETP_TRACE_DOCUMENT_H
+#ifndef ETP_TRACE_INTERNAL_H
+#define ETP_TRACE_INTERNAL_H
 
 #include <etprof/etdump.h>
 #include <etprof/trace.h>

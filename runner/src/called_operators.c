@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operators a program calls, read from its file with the reader of the tool.
-#include "operators.h"
+#include "called_operators.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -104,12 +104,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bytes rest = {data, size, names.at};
     write_manifest(&manifest, &rest, arms, blocks, next(&b) % 4 != 0);
     write_samples(&rows, &rest, arms, blocks, (bytes){data, size, names.at});
-    const char *dir = empty_folder();
+    const char *dir = fuzz_empty_folder();
     etp_str m = etp_strbuf_str(&manifest), s = etp_strbuf_str(&rows), none = {0};
-    FUZZ_CHECK(etp_os_replace_below(dir, "manifest.json", fill_member, &m, NULL) == ETP_OK);
-    FUZZ_CHECK(etp_os_replace_below(dir, "samples.csv", fill_member, &s, NULL) == ETP_OK);
-    FUZZ_CHECK(etp_os_replace_below(dir, "environment.jsonl", fill_member, &none, NULL) == ETP_OK);
-    run_verb(dir, verb);
+    FUZZ_CHECK(etp_os_replace_below(dir, "manifest.json", fuzz_fill_member, &m, NULL) == ETP_OK);
+    FUZZ_CHECK(etp_os_replace_below(dir, "samples.csv", fuzz_fill_member, &s, NULL) == ETP_OK);
+    FUZZ_CHECK(etp_os_replace_below(dir, "environment.jsonl", fuzz_fill_member, &none, NULL) ==
+               ETP_OK);
+    fuzz_run_verb(dir, verb);
     etp_arena_dispose(&arena);
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of the HTML writer share. Private to the report room.
-#ifndef ETP_REPORT_PAGE_H
-#define ETP_REPORT_PAGE_H
+#ifndef ETP_REPORT_HTML_PARTS_H
+#define ETP_REPORT_HTML_PARTS_H
 
 #include "base/embedded.h"
 #include "report/tree.h"

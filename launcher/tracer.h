@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Following started programs by ptrace: what the architectures do at the stops.
-#ifndef ETP_LAUNCHER_TRACE_H
-#define ETP_LAUNCHER_TRACE_H
+#ifndef ETP_LAUNCHER_TRACER_H
+#define ETP_LAUNCHER_TRACER_H
 
 #include "launch.h"
 

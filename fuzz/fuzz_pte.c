@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs (.pte): whatever opens can be shown, and what is built from it stays in proportion.
-#include "inspect.h"
+#include "fuzz_inspect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the files that fill a history.
-#ifndef ETP_STUDY_HISTORY_SERIES_H
-#define ETP_STUDY_HISTORY_SERIES_H
+#ifndef ETP_STUDY_HISTORY_INTERNAL_H
+#define ETP_STUDY_HISTORY_INTERNAL_H
 
 #include "study/history/history.h"
 

@@ -40,16 +40,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     etp_error err = {.offset = ETP_NO_OFFSET};
     if (etp_whatif_build(ab, lines, n, &w, &err) == ETP_OK) {
         FUZZ_CHECK(w.n_steps == n);
-        render(etp_whatif_report(&w, &arena), NULL);
-        as_json(etp_whatif_json, &w);
+        fuzz_render(etp_whatif_report(&w, &arena), NULL);
+        fuzz_as_json(etp_whatif_json, &w);
     } else {
         FUZZ_CHECK(err.msg[0] != '\0');
     }
     for (size_t i = 0; i < n; i++) {
         etp_explanation claim;
         if (etp_explanation_find(ab, lines[i], &claim, NULL) == ETP_OK) {
-            render(etp_explanation_report(&claim, &arena), NULL);
-            as_json(etp_explanation_json, &claim);
+            fuzz_render(etp_explanation_report(&claim, &arena), NULL);
+            fuzz_as_json(etp_explanation_json, &claim);
         }
     }
     etp_arena_dispose(&arena);

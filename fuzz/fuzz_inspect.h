@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the targets of the program formats share: everything `etprof inspect` derives and writes is
 // computed and thrown away.
-#ifndef ETP_FUZZ_INSPECT_H
-#define ETP_FUZZ_INSPECT_H
+#ifndef ETP_FUZZ_FUZZ_INSPECT_H
+#define ETP_FUZZ_FUZZ_INSPECT_H
 
 #include <string.h>
 

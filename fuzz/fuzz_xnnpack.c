@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // XNNPACK payloads: every id of a node leads to a value, every constant to bytes of the payload.
-#include "inspect.h"
+#include "fuzz_inspect.h"
 
 static void check_node(const etp_xnn_graph *g, const etp_xnn_node *n)
 {

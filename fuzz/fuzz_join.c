@@ -3,7 +3,7 @@
 // claimed that does not exist, and a block that no method explains claims nothing.
 #include <etprof/join.h>
 
-#include "inspect.h"
+#include "fuzz_inspect.h"
 
 static void check_event(const etp_program *program, const etp_join *join, uint32_t event)
 {

@@ -6,8 +6,8 @@
 //
 // A rule is believed only where it gives the exporter's own bounds for the exporter's own largest
 // inputs: a wrong one makes "at most" of a figure, never another figure.
-#ifndef ETP_PROGRAM_SIZED_H
-#define ETP_PROGRAM_SIZED_H
+#ifndef ETP_PROGRAM_CALL_H
+#define ETP_PROGRAM_CALL_H
 
 #include <etprof/program.h>
 

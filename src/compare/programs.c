@@ -2,7 +2,7 @@
 // The programs behind the dumps of an answer: a run folder's own copies, or the .pte that the user
 // names for bare dumps.
 #include "compare/session.h"
-#include "program/sized.h"
+#include "program/call.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
