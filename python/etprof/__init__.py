@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """etprof: measure, compare and explain ExecuTorch models. What is here asks the C library (docs/python.md); the
 exporter is etprof.export. Importing this needs no other package and loads nothing."""
-from __future__ import annotations
+# Readable by Pythons older than 3.10 too: start.py needs it before it refuses them.
 
 from typing import TYPE_CHECKING
 
@@ -33,13 +33,13 @@ __all__ = ["Analysis", "Inspector", "Progress", "Table", "ab", "compare", "dumps
 
 def __getattr__(name: str) -> object:
     if name not in _PLACES:
-        raise AttributeError(f"module 'etprof' has no attribute '{name}'")
+        raise AttributeError("module 'etprof' has no attribute '" + name + "'")
     import importlib
 
-    value = getattr(importlib.import_module(f"etprof.{_PLACES[name]}"), name)
+    value = getattr(importlib.import_module("etprof." + _PLACES[name]), name)
     globals()[name] = value
     return value
 
 
-def __dir__() -> list[str]:
+def __dir__() -> "list[str]":
     return sorted([*globals(), *_PLACES])

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import packages, start
+from . import packages, restart
 from .errors import EnvironmentProblem, EtprofError
 from .packages import pinned_for, say
 
@@ -37,7 +37,7 @@ def have_packages() -> bool:
 
 
 def clean_environment() -> dict:
-    path = start.clean_path(os.environ.get("PYTHONPATH", ""))
+    path = restart.clean_path(os.environ.get("PYTHONPATH", ""))
     return {**os.environ, "PYTHONPATH": path}
 
 
@@ -70,7 +70,7 @@ def own_environment() -> Path:
     named = os.environ.get("ETPROF_VENV")
     if named:
         return Path(named).absolute()
-    tree = Path(start.ROOT).parent
+    tree = Path(restart.ROOT).parent
     if (tree / "scripts" / "setup.sh").is_file():
         return tree / ".venv"
     data = os.environ.get("XDG_DATA_HOME", "")
@@ -115,7 +115,7 @@ def present_python(named=None) -> str | None:
     """The interpreter that an export would use, when it is there already."""
     if named:
         # As a shell would find it, but never by a relative entry of PATH.
-        path = shutil.which(named, path=start.clean_path(os.environ.get("PATH", "")))
+        path = shutil.which(named, path=restart.clean_path(os.environ.get("PATH", "")))
         return path if path and interpreter_ready(path) else None
     if have_packages():
         return sys.executable
@@ -166,7 +166,7 @@ def run_elsewhere(argv: list[str], options) -> int:
     """Replaces this process by the same export in an interpreter that can run it."""
     python = find_python(options)
     try:
-        start.again(python, "export", without_python_option(argv))
+        restart.again(python, "export", without_python_option(argv))
     except OSError as error:
         raise EnvironmentProblem(f"cannot start {python}: {error.strerror}") from error
 

@@ -57,3 +57,11 @@ class MissingPackage(EnvironmentProblem):
     def __init__(self, text, modules):
         super().__init__(text)
         self.modules = list(modules)
+
+
+def suggest(name: str, known) -> str:
+    """The end of a message about a NAME that is none of the KNOWN ones: those that are spelled nearly so."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), n=3)
+    return "; did you mean " + " or ".join(near) + "?" if near else ""

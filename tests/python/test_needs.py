@@ -5,7 +5,7 @@ import io
 import unittest
 from unittest import mock
 
-from etprof import bootstrap, errors, start
+from etprof import bootstrap, errors, restart
 from support import NEEDS_TORCH, ExportCase, hidden
 from test_bootstrap import FakeInterpreter
 
@@ -65,7 +65,7 @@ class Export(ExportCase):
         environment = {cli.ADDED: added} if added else {}
         with mock.patch.object(bootstrap, "is_own", lambda _: own), \
                 mock.patch.object(bootstrap, "add_packages", add), \
-                mock.patch.object(start, "again", mock.Mock(side_effect=Anew)), \
+                mock.patch.object(restart, "again", mock.Mock(side_effect=Anew)), \
                 mock.patch.object(cli.os, "dup2"), mock.patch.dict("os.environ", environment), \
                 hidden("timm", "torchvision"):
             return self.export(source, *options, install=True)

@@ -323,7 +323,8 @@ class Recipes(ExportCase):
         """Why the recipe refuses a module of BORDERS whose output must then be untouched."""
         import torch
         from etprof.errors import BadInput
-        from etprof.export.recipes import find, require_change
+        from etprof.export.recipe import require_change
+        from etprof.export.recipes import find
 
         space = {"torch": torch, "nn": torch.nn}
         exec(textwrap.dedent(BORDERS), space)

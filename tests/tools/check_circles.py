@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on files of one room that need each other in a circle, by their calls as the objects' symbol tables tell them
-(a header may hide what a file really uses). Usage: check_circles.py SOURCE_DIR BUILD_DIR
+(a header may hide what a file really uses), and on modules of the Python package that import each other in one, an
+import within a function included. Usage: check_circles.py SOURCE_DIR BUILD_DIR
 
 Known circles stand in circles.txt beside this file: the list may only become shorter, and a line that is no longer
 true fails, too."""
+import ast
 import pathlib
 import subprocess
 import sys
@@ -76,6 +78,41 @@ def calls_between_files(root, build):
     return graph
 
 
+def for_readers_of_types(node):
+    """Whether NODE is `if TYPE_CHECKING:`, whose imports never run."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def imported_names(tree, package):
+    """What the module TREE of PACKAGE imports, each as the dotted name of a module or of something in one."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[:len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        if not for_readers_of_types(node):
+            todo += ast.iter_child_nodes(node)
+
+
+def imports_between_modules(root):
+    """{file: files of the Python package that it imports}, by their path below root."""
+    files = {".".join(path.relative_to(root / "python").with_suffix("").parts).removesuffix(".__init__"): path
+             for path in sorted((root / "python/etprof").rglob("*.py"))}
+    graph = {}
+    for name, path in files.items():
+        package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+        found = set()
+        for dotted in imported_names(ast.parse(path.read_text()), package):
+            of = dotted if dotted in files else dotted.rpartition(".")[0]
+            found |= {str(files[of].relative_to(root))} if of in files and of != name else set()
+        graph[str(path.relative_to(root))] = found
+    return graph
+
+
 def main():
     root, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     try:
@@ -85,6 +122,8 @@ def main():
     expect(sum(map(len, graph.values())) > 100, "too few objects in", build)
     listed = pathlib.Path(__file__).with_name("circles.txt")
     known = {line for line in listed.read_text().splitlines() if line and not line.startswith("#")}
+    graph["python"] = imports_between_modules(root)
+    expect(sum(map(len, graph["python"].values())) > 50, "too few imports between modules below", root / "python")
     found = {" ".join(part) for files in graph.values() for part in circles(files)}
     for new in sorted(found - known):
         expect(False, "files that need each other in a circle", new)

@@ -12,7 +12,6 @@ import time
 import traceback
 from pathlib import Path
 
-from .. import __version__
 from ..errors import CheckFailed, EnvironmentProblem, EtprofError, MissingPackage, UsageError
 
 PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4", "8da4w", "8da8w")
@@ -163,15 +162,6 @@ def keep_stdout_clean():
     return answer
 
 
-def silence_libraries():
-    import logging
-    import warnings
-
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    os.environ.setdefault("TORCH_LOGS", "-all")
-
-
 def signals():
     def stop(number, _frame):
         raise Interrupted(number)
@@ -237,7 +227,7 @@ ADDED = "ETPROF_ADDED"  # what was installed for this very export, so that it is
 
 def run_with_needs(options, argv, answer):
     """The export. What a model needs is installed first where that is ours to do; then it begins anew."""
-    from .. import bootstrap, start
+    from .. import bootstrap, restart
     from .job import run
 
     before = os.environ.pop(ADDED, "").split()
@@ -256,7 +246,7 @@ def run_with_needs(options, argv, answer):
             return run(options, Talk(options.quiet))
         os.environ[ADDED] = " ".join([*before, *error.modules])
         os.dup2(answer.fileno(), 1)  # see keep_stdout_clean
-        start.again(sys.executable, "export", argv)
+        restart.again(sys.executable, "export", argv)
 
 
 def print_answer(stream, options, entry, tool, out):
@@ -269,7 +259,3 @@ def print_answer(stream, options, entry, tool, out):
     from .text import render
 
     stream.write(render(entry, out))
-
-
-def tool_record(versions):
-    return {"version": __version__, **versions}

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from ..errors import EnvironmentProblem, MissingPackage, UsageError
+from .. import __version__
+from ..errors import EnvironmentProblem, MissingPackage, UsageError, suggest
 from . import source as sources
 
 
@@ -87,7 +88,7 @@ def wanted_methods(model, specs) -> dict:
             known = [m for m in vars(type(model.module)) if not m.startswith("_")]
             raise UsageError(
                 f"--method {spec}: the module has no method '{attribute}'"
-                + sources.suggest(attribute, known)
+                + suggest(attribute, known)
             )
         args, kwargs = model.methods.get(name) or model.methods.get(attribute) or (
             model.args, model.kwargs)
@@ -152,11 +153,18 @@ def dynamic_shapes(model, specs, static: bool):
     return {name: axes or None for name, axes in shapes.items()}
 
 
+def silence_libraries():
+    import logging
+    import warnings
+
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    os.environ.setdefault("TORCH_LOGS", "-all")
+
+
 def run(options, talk):
     """(entry of export.json, record of the tool, folder). The entry's state decides the exit."""
     if not options.verbose:
-        from .cli import silence_libraries
-
         silence_libraries()
     from .recipes import find
 
@@ -200,7 +208,6 @@ def refuse_taken(out: Path, file: str, found):
 
 def make(options, talk, found, model, wanted, fixes, names, out):
     from . import artifacts, delegation, lower, verify
-    from .cli import tool_record
 
     settings = lower.Options(
         options.backend, options.dtype, options.calibrate, options.inline_delegates,
@@ -238,7 +245,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
             "delegation": delegation.summarize(lowered.edge, lowered.rejected, options.backend),
             "warnings": lowered.warnings,
         }
-        tool = tool_record(versions())
+        tool = {"version": __version__, **versions()}
         artifacts.publish(scratch, out, files, failed=not ok)
         artifacts.update_export_json(scratch, out, entry, tool)
     talk("done")

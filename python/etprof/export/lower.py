@@ -22,7 +22,7 @@ from torch.utils import _pytree as pytree
 from ..errors import BadInput
 from . import precision as prec
 from .leftovers import drop_unused
-from .recipes import require_change
+from .recipe import require_change
 from .source import Model, first_line, user_frame
 
 

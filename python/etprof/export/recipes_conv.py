@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from .recipes import GraphFix, aten, is_static, only_user, shape_of, weight
+from .recipe import GraphFix, aten, is_static, only_user, shape_of, weight
 
 
 class Convolution:

@@ -3,7 +3,6 @@
 #   NAME | torchvision:NAME | timm:NAME | hf:CONFIG | executorch:NAME | llm:NAME | FILE.py:Class | FOLDER
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -17,7 +16,7 @@ from typing import Any, Callable
 from urllib.error import URLError
 
 from .. import registry
-from ..errors import BadInput, EnvironmentProblem, EtprofError, MissingPackage, UsageError
+from ..errors import BadInput, EnvironmentProblem, EtprofError, MissingPackage, UsageError, suggest
 from ..packages import EXTRAS, pinned_for
 
 GRAMMAR = "NAME, torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, llm:NAME, FILE.py:Class or FOLDER"
@@ -262,11 +261,6 @@ def from_file(path: Path, class_name: str):
 
 
 # --- resolution ------------------------------------------------------------------------------
-
-
-def suggest(name: str, known) -> str:
-    near = difflib.get_close_matches(name, list(known), n=3)
-    return "; did you mean " + " or ".join(near) + "?" if near else ""
 
 
 def language_model(spec: str, options) -> Source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import UsageError, suggest
 from . import shapes
 
 DTYPES = ("fp32", "fp16", "8da4w", "8da8w", "int4")
@@ -22,8 +22,6 @@ def describe(name: str, options=None):
         path = Path(name)
         own = path.stem not in ("config", "params") or not path.absolute().parent.name
         return shapes.read_config(path), path.stem if own else path.absolute().parent.name
-    from ..export.source import suggest
-
     raise UsageError(f"no language model '{name}'{suggest(name, shapes.KNOWN)}; known are "
                      f"{', '.join(shapes.KNOWN)}, or llm:FILE.json (config.json or params.json)")
 
