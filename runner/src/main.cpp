@@ -249,7 +249,7 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
     return true;
 }
 
-int fail(etprof::Lines &lines, const Failure &failure)
+int report_failure(etprof::Lines &lines, const Failure &failure)
 {
     lines.error(failure);
     return failure.code == "usage" ? 2 : 1;
@@ -258,18 +258,18 @@ int fail(etprof::Lines &lines, const Failure &failure)
 int serve(const Options &o, etprof::Lines &lines)
 {
     if (auto failure = etprof::check_program(o.model)) {
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     if (!o.cpus.empty()) {
         if (auto failure = etprof::pin(o.cpus)) {
-            return fail(lines, *failure);
+            return report_failure(lines, *failure);
         }
     }
     etprof::Session session(o);
     etp_wire_msg msg{};
     msg.type = ETP_WIRE_LOAD;
     if (auto failure = session.load(msg.u.load)) {
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     etp_hook_state hook;
     etp_hook_get(&hook);
@@ -278,7 +278,7 @@ int serve(const Options &o, etprof::Lines &lines)
     lines.send(msg);
     lines.flush();
     if (auto failure = check_evidence(hook)) {
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     std::string line;
     while (etprof::read_line(line) && obey(line, session, lines)) {
@@ -306,17 +306,17 @@ int main(int argc, char **argv)
     Mode mode = Mode::run;
     if (auto failure = parse(argc, argv, options, roofs, mode)) {
         std::fputs(k_usage, stderr);
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     executorch::runtime::runtime_init();
     if (auto failure = etprof::kernels_load(options.kernels_lib, options.threads)) {
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     etprof::kernels_register();
     etp_hook_state hook;
     etp_hook_get(&hook);
     if (auto failure = check_level(options, hook)) {
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     if (mode == Mode::selftest) {
         return etprof::selftest(hook, lines);
@@ -325,13 +325,13 @@ int main(int argc, char **argv)
     etp_wire_msg msg{};
     msg.type = ETP_WIRE_HELLO;
     if (auto failure = hello(options, hook, msg.u.hello)) {
-        return fail(lines, *failure);
+        return report_failure(lines, *failure);
     }
     lines.send(msg);
     lines.flush();
     if (mode == Mode::roofs) {
         auto failure = etprof::measure_roofs(roofs, hook.cpu, lines);
-        return failure ? fail(lines, *failure) : 0;
+        return failure ? report_failure(lines, *failure) : 0;
     }
     return mode == Mode::probe ? 0 : serve(options, lines);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the two halves of the .pte reader: file level (pte_program.c) and methods (pte_method.c).
+// Shared by the two halves of the .pte reader: file level (pte_program.c) and methods
+// (pte_method.c).
 #ifndef ETP_FORMATS_PTE_INTERNAL_H
 #define ETP_FORMATS_PTE_INTERNAL_H
 
