@@ -9,6 +9,7 @@ import sys
 from check_circles import circles
 
 ROOM_SHARE = 6  # no room has more than a sixth of the lines
+FLOORS = 11  # of the rooms, each above all that it uses; cli is the top one
 BANNED_CALLS = re.compile(r"\b(system|popen|strcpy|strcat|sprintf|strtok|atoi|gets)\s*\(")
 # What CONTRIBUTING.md forbids: the words, what is said, and where they may stand all the same. os talks to the system
 # for all; roofs are compiled into the runner, which has no arena.
@@ -67,6 +68,15 @@ def rooms_of(rooms_txt):
     return allowed, private
 
 
+def floors_of(allowed):
+    """{room: 1 where it uses none, else one above the highest of those it uses}; no circles, which others find."""
+    floors = dict.fromkeys(allowed, 1)
+    for _ in allowed:
+        floors = {room: 1 + max((floors[dep] for dep in deps if dep in floors and dep != room), default=0)
+                  for room, deps in allowed.items()}
+    return floors
+
+
 def walls(root, allowed, private):
     """Problems with who includes whom."""
     problems, used, reach, graph, lines_of = [], {}, {}, {}, {}
@@ -105,6 +115,12 @@ def walls(root, allowed, private):
         if lines_of.get(room, 0) * ROOM_SHARE > sum(lines_of.values()):
             every = sum(lines_of.values())
             problems.append(f"src/{room}: {lines_of[room]} of {every} lines, more than one in {ROOM_SHARE}")
+    floors = floors_of({"base": set(), **{room: deps - {"base"} if room == "base" else deps
+                                          for room, deps in allowed.items()}})
+    top = max(floors.values(), default=0) + ("cli" not in floors)
+    if top > FLOORS:
+        chain = sorted((floor, room) for room, floor in floors.items() if floor >= FLOORS - 1)
+        problems.append(f"rooms stand on {top} floors, more than {FLOORS}: {chain}; one depends on another too much")
     every = {header: to & set(graph) for header, to in graph.items()}
     for part in circles({room: deps - {room} for room, deps in allowed.items()}) + circles(every):
         problems.append(f"a circle: {' '.join(part)}")
