@@ -98,8 +98,7 @@ static etp_status choose_inputs(etp_cli *cli, const char *inputs, etp_session_pl
 {
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
     size_t other = least_alike(out, &match);
-    bool files = inputs && strcmp(inputs, "ones") != 0 && strncmp(inputs, "random:", 7) != 0;
-    if (other && files) {
+    if (other && etp_input_kind_of(inputs) == ETP_INPUTS_FILES) {
         return etp_fail(
             err, ETP_USAGE,
             "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",

@@ -64,9 +64,7 @@ static bool call_of(const etp_run *run, size_t arm, etp_call_input *room, etp_ca
         return p->method.len > 0 && etp_call_read(p->method, p->inputs, p->start, room, out);
     }
     const char *inputs = run->settings.inputs, *method = run->settings.method;
-    bool drawn =
-        !inputs || !inputs[0] || strcmp(inputs, "ones") == 0 || strncmp(inputs, "random", 6) == 0;
-    return drawn && a->runner.len == 0 &&
+    return etp_input_kind_of(inputs) != ETP_INPUTS_FILES && a->runner.len == 0 &&
            etp_call_read(etp_str_from(method ? method : ""), ETP_STR(""), ETP_STR(""), room, out);
 }
 

@@ -113,7 +113,7 @@ static const char *count_text(foreign_launch *r, uint64_t n)
 static void add_executor(foreign_launch *r, argument_list *w)
 {
     const etp_launch_request *q = r->request;
-    bool files = q->inputs && strcmp(q->inputs, "ones") != 0;
+    bool files = q->inputs && etp_input_kind_of(q->inputs) != ETP_INPUTS_ONES;
     flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
     flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
     flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? q->inputs : NULL);

@@ -82,8 +82,7 @@ static etp_status check_text_flags(const etp_foreign *f, const etp_session_plan 
 static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, uint32_t threads,
                               etp_error *err)
 {
-    const char *inputs = p->inputs[0].spec;
-    bool files = strcmp(inputs, "ones") != 0;
+    etp_input_kind inputs = etp_input_kind_of(p->inputs[0].spec);
     if (f->kind == ETP_FOREIGN_TEXT) {
         return check_text_flags(f, p, threads, err);
     }
@@ -99,8 +98,8 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
                       "--method", err));
     ETP_TRY(
         need_flag(f, ETP_FOREIGN_DATA_PATH, p->settings.data != NULL, "data_path", "--data", err));
-    ETP_TRY(need_flag(f, ETP_FOREIGN_INPUTS, files, "inputs", "--inputs", err));
-    if (files && strncmp(inputs, "random:", 7) == 0) {
+    ETP_TRY(need_flag(f, ETP_FOREIGN_INPUTS, inputs != ETP_INPUTS_ONES, "inputs", "--inputs", err));
+    if (inputs == ETP_INPUTS_RANDOM) {
         return etp_fail(
             err, ETP_USAGE,
             "a stock executor_runner has no random inputs: --inputs ones (what it does by itself) "

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "os/os.h"
+#include "store/settings.h"
 
 #define UNPACKED_LIMIT ((uint64_t)4 << 30)
 #define MAX_DIMS 16
@@ -544,7 +545,7 @@ etp_status etp_inputs_prepare(const char *spec, const char *model, const char *m
                               etp_error *err)
 {
     *out = (etp_inputs){.spec = spec};
-    if (strcmp(spec, "ones") == 0 || strncmp(spec, "random:", 7) == 0) {
+    if (etp_input_kind_of(spec) != ETP_INPUTS_FILES) {
         return ETP_OK;
     }
     etp_file file;

@@ -84,7 +84,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
     for (size_t i = 0; i < n; i++) {
         most = all[i].n > most ? all[i].n : most;
     }
-    bool ones = settings->inputs && strcmp(settings->inputs, "ones") == 0;
+    bool ones = etp_input_kind_of(settings->inputs) == ETP_INPUTS_ONES;
     for (size_t k = 0; k < most; k++) {
         etp_script_step step = {.method = method->name, .repeat = 1};
         etp_script_phase p = {.measured = 1, .kind = ETP_PHASE_OF_SHAPE};

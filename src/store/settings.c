@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of options.def as members of the manifest.
+#include <string.h>
+
 #include "document/rows.h"
 #include "store/internal.h"
+
+etp_input_kind etp_input_kind_of(const char *inputs)
+{
+    if (!inputs || !inputs[0] || strncmp(inputs, "random:", 7) == 0) {
+        return ETP_INPUTS_RANDOM;
+    }
+    return strcmp(inputs, "ones") == 0 ? ETP_INPUTS_ONES : ETP_INPUTS_FILES;
+}
 
 KNOWN(has_knee, etp_settings, it->knee > 0)
 KNOWN(has_cool, etp_cool, it->celsius > 0)

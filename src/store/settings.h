@@ -34,6 +34,10 @@ typedef struct etp_settings {
 #include "store/options.def"
 } etp_settings;
 
+// What `inputs` asks for. NULL and "" are random ones, the default.
+typedef enum etp_input_kind { ETP_INPUTS_RANDOM, ETP_INPUTS_ONES, ETP_INPUTS_FILES } etp_input_kind;
+etp_input_kind etp_input_kind_of(const char *inputs);
+
 // Whether results were known when it was decided to go on: intervals are wider for it.
 static inline bool etp_run_was_looked_at(const etp_settings *s)
 {

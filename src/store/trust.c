@@ -121,7 +121,7 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
     if (data && (!dir || !beneath(dir, etp_str_from(data), &seen, arena) || !seen)) {
         return data;
     }
-    bool made = !inputs || strcmp(inputs, "ones") == 0 || strncmp(inputs, "random:", 7) == 0;
+    bool made = etp_input_kind_of(inputs) != ETP_INPUTS_FILES;
     return made || (dir && list_beneath(dir, etp_str_from(inputs), arena)) ? NULL : inputs;
 }
 
