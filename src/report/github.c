@@ -67,10 +67,10 @@ etp_status etp_report_write_github(const etp_report *r, size_t limit, etp_sink *
     etp_arena arena = {0};
     etp_strbuf out;
     etp_strbuf_init(&out, &arena);
-    if (r && !r->failed) {
+    if (r && !r->arena->failed) {
         compose(r, limit, &arena, &out);
     }
-    bool made = r && !r->failed && !out.failed;
+    bool made = r && !r->arena->failed && !out.failed;
     if (made) {
         etp_sink_write(sink, etp_strbuf_str(&out));
     }

@@ -15,9 +15,6 @@ etp_graph *etp_report_graph(etp_report *r, const char *id, const char *title,
     etp_graph *g = r ? ETP_NEW(r->arena, etp_graph) : NULL;
     etp_block *b = g ? etp_report_add_block(r, ETP_BLOCK_GRAPH) : NULL;
     if (!b) {
-        if (r) {
-            r->failed = true;
-        }
         return NULL;
     }
     *g = (etp_graph){
@@ -50,18 +47,18 @@ void etp_graph_add(etp_graph *g, const etp_graph_box *box)
         bool same = before && before->group != ETP_NO_INDEX &&
                     etp_str_eq(g->groups.items[before->group], name);
         if (!same) {
-            r->failed = !ETP_PUSH(r->arena, &g->groups, name) || r->failed;
+            ETP_ADD(r->arena, &g->groups, name);
         }
         item.group = g->groups.n ? (uint32_t)g->groups.n - 1 : ETP_NO_INDEX;
     }
-    r->failed = !ETP_PUSH(r->arena, &g->boxes, item) || r->failed;
+    ETP_ADD(r->arena, &g->boxes, item);
 }
 
 void etp_graph_edge(etp_graph *g, uint32_t from, uint32_t to)
 {
     if (g && from < to && to < g->boxes.n) {
         etp_graph_link link = {from, to};
-        g->report->failed = !ETP_PUSH(g->report->arena, &g->edges, link) || g->report->failed;
+        ETP_ADD(g->report->arena, &g->edges, link);
     }
 }
 
@@ -70,9 +67,6 @@ etp_spans *etp_report_spans(etp_report *r, const char *id, const char *title, et
     etp_spans *s = r ? ETP_NEW(r->arena, etp_spans) : NULL;
     etp_block *b = s ? etp_report_add_block(r, ETP_BLOCK_SPANS) : NULL;
     if (!b) {
-        if (r) {
-            r->failed = true;
-        }
         return NULL;
     }
     *s = (etp_spans){.report = r,
@@ -88,7 +82,7 @@ void etp_spans_track(etp_spans *s, const char *label, double length)
 {
     if (s) {
         etp_span_track track = {etp_report_clean(s->report, label), finite_or_none(length)};
-        s->report->failed = !ETP_PUSH(s->report->arena, &s->tracks, track) || s->report->failed;
+        ETP_ADD(s->report->arena, &s->tracks, track);
     }
 }
 
@@ -102,7 +96,7 @@ void etp_spans_add(etp_spans *s, const etp_span *span)
                               .depth = span->depth,
                               .color = span->color,
                               .track = (uint32_t)s->tracks.n - 1};
-        s->report->failed = !ETP_PUSH(s->report->arena, &s->spans, item) || s->report->failed;
+        ETP_ADD(s->report->arena, &s->spans, item);
     }
 }
 
@@ -112,9 +106,6 @@ etp_plane *etp_report_plane(etp_report *r, const char *title, const char *x_titl
     etp_plane *p = r ? ETP_NEW(r->arena, etp_plane) : NULL;
     etp_block *b = p ? etp_report_add_block(r, ETP_BLOCK_PLANE) : NULL;
     if (!b) {
-        if (r) {
-            r->failed = true;
-        }
         return NULL;
     }
     *p = (etp_plane){.report = r,
@@ -140,7 +131,7 @@ void etp_plane_roof(etp_plane *p, const char *label, double slope, double ceilin
             .x = positive(slope) ? slope : 0,
             .y = positive(ceiling) ? ceiling : 0
         };
-        p->report->failed = !ETP_PUSH(p->report->arena, &p->roofs, roof) || p->report->failed;
+        ETP_ADD(p->report->arena, &p->roofs, roof);
     }
 }
 
@@ -153,6 +144,6 @@ void etp_plane_add(etp_plane *p, const etp_plane_point *point)
                                .x = point->x,
                                .y = point->y,
                                .from_y = positive(point->from_y) ? point->from_y : (double)NAN};
-        p->report->failed = !ETP_PUSH(p->report->arena, &p->points, item) || p->report->failed;
+        ETP_ADD(p->report->arena, &p->points, item);
     }
 }

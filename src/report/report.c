@@ -18,14 +18,12 @@ static etp_str clean(etp_report *r, etp_str s, bool code)
     }
     if (etp_is_harmless(s)) {
         char *copy = etp_arena_strdup(r->arena, s);
-        r->failed = r->failed || !copy;
         return copy ? (etp_str){copy, s.len} : (etp_str){"", 0};
     }
     etp_strbuf out;
     etp_strbuf_init(&out, r->arena);
     etp_sink sink = etp_sink_strbuf(&out);
     etp_sink_shown(&sink, s, code);
-    r->failed = r->failed || out.failed;
     return etp_strbuf_str(&out);
 }
 
@@ -54,9 +52,8 @@ static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list a
             vsnprintf(big, (size_t)n + 1, fmt, again);
             out = clean(r, (etp_str){big, (size_t)n}, false);
         }
-        r->failed = r->failed || !big;
     } else {
-        r->failed = true;
+        r->arena->failed = true; // a text that cannot be made is missing for good
     }
     va_end(again);
     return out;
@@ -68,7 +65,6 @@ static etp_str id_within(etp_report *r, etp_str outer, const char *id)
         return clean_z(r, id);
     }
     const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(outer), id);
-    r->failed = r->failed || !text;
     return clean_z(r, text ? text : id);
 }
 
@@ -155,7 +151,7 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
         card.ends[i].note = clean_z(r, h->ends[i].note);
     }
     etp_cards *list = r->medium == ETP_ON_PAGE ? &r->page_cards : &r->cards;
-    r->failed = !ETP_PUSH(r->arena, list, card) || r->failed;
+    ETP_ADD(r->arena, list, card);
 }
 
 // Of the page's first screen, or of the part that is open.
@@ -170,7 +166,6 @@ static etp_actions *actions_here(etp_report *r)
     }
     etp_actions *list = ETP_NEW(r->arena, etp_actions);
     etp_block *b = list ? etp_report_add_block(r, ETP_BLOCK_ACTIONS) : NULL;
-    r->failed = r->failed || !b;
     if (!b) {
         return NULL;
     }
@@ -199,7 +194,7 @@ void etp_report_action(etp_report *r, const etp_action *a)
                             .lo = a->lo,
                             .hi = a->hi,
                             .kind = a->kind};
-    r->failed = !ETP_PUSH(r->arena, list, card) || r->failed;
+    ETP_ADD(r->arena, list, card);
 }
 
 void etp_report_no_action(etp_report *r, const char *fmt, ...)
@@ -232,7 +227,7 @@ void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
     etp_key_value fact = {.key = clean_z(r, label), .value = format(r, fmt, ap)};
     va_end(ap);
     etp_facts *list = r->medium == ETP_ON_PAGE ? &r->page_facts : &r->facts;
-    r->failed = !ETP_PUSH(r->arena, list, fact) || r->failed;
+    ETP_ADD(r->arena, list, fact);
 }
 
 static etp_block *add_block(etp_report *r, etp_block_kind kind)
@@ -248,7 +243,6 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
         .caption = {"", 0}
     };
     if (!ETP_PUSH(r->arena, &r->blocks, block)) {
-        r->failed = true;
         return NULL;
     }
     return &r->blocks.items[r->blocks.n - 1];
@@ -295,7 +289,7 @@ void etp_report_tab(etp_report *r, const char *name, const char *words)
 {
     if (r && name) {
         etp_key_value tab = {.key = clean_z(r, name), .value = clean_z(r, words)};
-        r->failed = !ETP_PUSH(r->arena, &r->tabs, tab) || r->failed;
+        ETP_ADD(r->arena, &r->tabs, tab);
     }
     if (r) {
         r->tab = name ? r->tabs.n : 0;
@@ -367,14 +361,14 @@ void etp_report_end_part(etp_report *r)
 
 void etp_report_section_whole(etp_report *r, const char *command)
 {
-    if (r && !r->failed && r->blocks.n) {
+    if (r && !r->arena->failed && r->blocks.n) {
         r->blocks.items[r->blocks.n - 1].caption = clean_z(r, command);
     }
 }
 
 void etp_report_section_is_detail(etp_report *r)
 {
-    if (!r || r->failed || r->blocks.n == 0) { // there was no memory for the section
+    if (!r || r->arena->failed || r->blocks.n == 0) { // there was no memory for the section
         return;
     }
     etp_block *b = &r->blocks.items[r->blocks.n - 1];
@@ -440,7 +434,6 @@ etp_keys *etp_report_keys(etp_report *r, const char *title)
     etp_keys *k = ETP_NEW(r->arena, etp_keys);
     etp_block *b = add_block(r, ETP_BLOCK_KEYS);
     if (!k || !b) {
-        r->failed = true;
         return NULL;
     }
     k->report = r;
@@ -462,7 +455,7 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
                           .scope = r->scope,
                           .severity = severity};
     va_end(ap);
-    r->failed = !ETP_PUSH(r->arena, &k->pairs, pair) || r->failed;
+    ETP_ADD(r->arena, &k->pairs, pair);
 }
 
 void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *counts, size_t n)
@@ -483,7 +476,6 @@ void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *count
         double height = 9 * (double)counts[i] / (double)most;
         etp_strbuf_printf(&text, "%.0f", counts[i] ? fmax(height, 1) : 0);
     }
-    k->report->failed = text.failed || k->report->failed;
     k->pairs.items[k->pairs.n - 1].histogram = etp_strbuf_str(&text);
 }
 
@@ -502,14 +494,13 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
     }
     if (n_columns == 0 || n_columns > ETP_TABLE_MAX_COLUMNS) { // writers have room for so many
         assert(!"a table as wide as its author's input: give it a row for each instead");
-        r->failed = true;
+        r->arena->failed = true; // no report rather than one without a table
         return NULL;
     }
     etp_table *t = ETP_NEW(r->arena, etp_table);
     etp_column *copy = ETP_NEW_ARRAY(r->arena, etp_column, n_columns);
     etp_block *b = add_block(r, ETP_BLOCK_TABLE);
     if (!t || !copy || !b) {
-        r->failed = true;
         return NULL;
     }
     for (size_t i = 0; i < n_columns; i++) {
@@ -546,7 +537,6 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
     etp_report *r = t->report;
     etp_cell *copy = ETP_NEW_ARRAY(r->arena, etp_cell, t->n_columns);
     if (!copy) {
-        r->failed = true;
         return;
     }
     for (size_t i = 0; i < n && i < t->n_columns; i++) {
@@ -556,12 +546,11 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
             copy[i].called = clean(r, copy[i].called, false);
         }
     }
-    r->failed = !ETP_PUSH(r->arena, &t->rows,
-                          ((etp_row){
-                              .cells = copy, .link = {"", 0},
-                                   .scope = r->scope
-    })) ||
-                r->failed;
+    ETP_ADD(r->arena, &t->rows,
+            ((etp_row){
+                .cells = copy, .link = {"", 0},
+                     .scope = r->scope
+    }));
 }
 
 void etp_table_row_link(etp_table *t, const char *id)
@@ -590,7 +579,6 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
     etp_chart *c = ETP_NEW(r->arena, etp_chart);
     etp_block *b = add_block(r, ETP_BLOCK_CHART);
     if (!c || !b) {
-        r->failed = true;
         return NULL;
     }
     *c = (etp_chart){
@@ -630,7 +618,7 @@ void etp_chart_series(etp_chart *c, const char *label)
     if (c) {
         assert(c->entries.n == 0);
         etp_report *r = c->report;
-        r->failed = !ETP_PUSH(r->arena, &c->series, clean_z(r, label)) || r->failed;
+        ETP_ADD(r->arena, &c->series, clean_z(r, label));
     }
 }
 
@@ -647,7 +635,6 @@ static const double *copy_values(etp_report *r, const double *values, size_t n)
 {
     double *copy = ETP_NEW_ARRAY(r->arena, double, n);
     if (!copy) {
-        r->failed = true;
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
@@ -667,7 +654,7 @@ static void add_entry(etp_chart *c, etp_chart_entry e, const double *values, con
     e.begins_group = c->next_begins_group;
     c->next_begins_group = false;
     if (e.values && e.lo && e.hi) {
-        r->failed = !ETP_PUSH(r->arena, &c->entries, e) || r->failed;
+        ETP_ADD(r->arena, &c->entries, e);
     }
 }
 
@@ -681,7 +668,7 @@ void etp_chart_group(etp_chart *c)
 void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n)
 {
     if (c) {
-        assert(n == c->series.n || c->report->failed);
+        assert(n == c->series.n || c->report->arena->failed);
         etp_chart_entry e = {
             .label = clean_z(c->report, label), .note = {"", 0}
         };
@@ -693,7 +680,7 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
                      const double *hi, size_t n)
 {
     if (c) {
-        assert((n == c->series.n || c->report->failed) && isfinite(x));
+        assert((n == c->series.n || c->report->arena->failed) && isfinite(x));
         etp_chart_entry e = {
             .label = {"", 0},
               .note = {"", 0},

@@ -38,7 +38,6 @@ typedef struct words {
 
 struct etp_screen {
     etp_arena *arena;
-    bool failed;
     etp_str title, grid_title, grid_unit, columns[ETP_SCREEN_FIGURES], steps_title;
     struct {
         headline *items;
@@ -65,7 +64,6 @@ static etp_str keep(etp_screen *s, const char *z)
     etp_strbuf_init(&out, s->arena);
     etp_sink sink = etp_sink_strbuf(&out);
     etp_sink_shown(&sink, z ? etp_str_from(z) : ETP_STR(""), false);
-    s->failed = s->failed || out.failed;
     return etp_strbuf_str(&out);
 }
 
@@ -87,7 +85,7 @@ void etp_screen_headline(etp_screen *s, etp_severity severity, const char *text,
         for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
             h.parts[k] = keep(s, parts[k]);
         }
-        s->failed = s->failed || !ETP_PUSH(s->arena, &s->headlines, h);
+        ETP_ADD(s->arena, &s->headlines, h);
     }
 }
 
@@ -99,7 +97,7 @@ static void add_word(etp_screen *s, words *to, const char *title, etp_severity s
                   .text = keep(s, text),
                   .severity = severity,
                   .command = command};
-        s->failed = s->failed || !text || !ETP_PUSH(s->arena, to, w);
+        ETP_ADD(s->arena, to, w);
     }
 }
 
@@ -141,7 +139,7 @@ void etp_screen_add(etp_screen *s, const etp_screen_row *row)
         for (int k = 0; k < ETP_SCREEN_FIGURES; k++) {
             r.figures[k] = keep(s, row->figures[k] ? row->figures[k] : "–");
         }
-        s->failed = s->failed || !ETP_PUSH(s->arena, &s->rows, r);
+        ETP_ADD(s->arena, &s->rows, r);
     }
 }
 
@@ -155,7 +153,7 @@ void etp_screen_step(etp_screen *s, const char *title, const char *id, const cha
                   .todo = keep(s, todo),
                   .command = command};
         s->steps_title = keep(s, title);
-        s->failed = s->failed || !ETP_PUSH(s->arena, &s->steps, t);
+        ETP_ADD(s->arena, &s->steps, t);
     }
 }
 
@@ -521,7 +519,7 @@ etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, 
 {
     static const etp_report_style k_plain;
     style = style ? style : &k_plain;
-    if (!s || s->failed) {
+    if (!s || s->arena->failed) {
         return etp_fail_nomem(err, "screen");
     }
     etp_arena arena;

@@ -215,8 +215,7 @@ typedef struct etp_facts {
 } etp_facts;
 
 struct etp_report {
-    etp_arena *arena;
-    bool failed; // out of memory once
+    etp_arena *arena; // that it failed tells that the report is incomplete
     etp_str title, subtitle, footer, json_id, json;
     etp_cards cards, page_cards; // of all formats, of HTML alone
     etp_facts facts, page_facts;

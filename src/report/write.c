@@ -25,7 +25,7 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
                             etp_sink *sink, etp_error *err)
 {
     static const etp_report_style k_plain;
-    ETP_NEED(r && !r->failed, err, "report");
+    ETP_NEED(r && !r->arena->failed, err, "report");
     style = style ? style : &k_plain;
     bool complete = true;
     switch (format) {
