@@ -8,6 +8,7 @@
 #include <etprof/version.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "base/shell.h"
 
 static etp_remote *remote_of(const etp_device *d)
@@ -49,9 +50,8 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
     for (size_t i = 0; d->bundle.start[i]; i++) {
         const char *word = d->bundle.start[i];
         bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
-        const char *slash = bare ? strrchr(word, '/') : NULL;
-        etp_strbuf_appendz(s, bare ? "." : "");
-        etp_shell_quote(s, bare ? slash : word);
+        etp_strbuf_appendz(s, bare ? "./" : "");
+        etp_shell_quote(s, bare ? etp_path_name(word) : word);
         etp_strbuf_appendz(s, " ");
     }
     for (size_t i = 0; args[i]; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "binary/image.h"
 #include "measure/foreign.h"
@@ -161,7 +162,7 @@ static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *er
     etp_sha256_init(&all);
     etp_sha256_update(&all, f->sha256, sizeof f->sha256);
     for (size_t i = 0; i < f->n_libraries; i++) {
-        const char *name = strrchr(paths[i], '/') + 1;
+        const char *name = etp_path_name(paths[i]);
         char hex[ETP_SHA256_HEX_CHARS];
         etp_file file;
         ETP_TRY(etp_file_open(paths[i], FILE_LIMIT, &file, err));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
 #include "measure/foreign.h"
@@ -235,9 +236,9 @@ static void restore(request *r)
 static const char *launcher_beside(const char *program, etp_arena *arena)
 {
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
-    const char *slash = exe ? strrchr(exe, '/') : NULL;
+    etp_str folder = exe ? etp_path_folder(exe) : (etp_str){0};
     const char *path =
-        slash ? etp_arena_printf(arena, "%.*s/etprof-launch", (int)(slash - exe), exe) : NULL;
+        folder.ptr ? etp_arena_printf(arena, "%.*s/etprof-launch", ETP_STR_ARG(folder)) : NULL;
     return path && etp_os_is_executable(path) ? path : NULL;
 }
 

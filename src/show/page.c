@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "show/graph.h"
 #include "show/times.h"
 #include "show/whatif_data.h"
@@ -190,9 +191,8 @@ static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
     if (!op->source_file) {
         return etp_cell_missing();
     }
-    const char *slash = strrchr(op->source_file, '/');
     return etp_cell_z(
-        etp_arena_printf(arena, "%s:%u", slash ? slash + 1 : op->source_file, op->source_line));
+        etp_arena_printf(arena, "%s:%u", etp_path_name(op->source_file), op->source_line));
 }
 
 static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t candidate,

@@ -18,6 +18,7 @@ FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
     (r"\b(v?f?printf|f?puts|putchar|perror|getenv|_?exit|abort)\s*\(",
      "library code neither prints nor exits nor reads the environment", ("src/cli/", "src/os/")),
     (r"\bjson_load\w*\s*\(", "JSON is read by base/json_read.h", ("src/base/json_read.c", "src/formats/etrecord.c")),
+    (r"\bstrrchr\s*\(.*'/'", "paths are taken apart by base/path.h", ("src/base/path.c",)),
     (r"\bgoto (?!done;)", "a goto goes to done", ()),
     (r"^\s*static (?!.*\bconst\b)[^(){}]*(=[^=].*|;)$", "a global that changes", ("src/os/posix/", "src/os/linux/")),
 )]

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "integrity/validate/parts.h"
 #include <etprof/stats.h>
 
@@ -441,8 +442,7 @@ static bool names_file(const etp_validator *v, const char *name)
     if (!name || etp_valid_find(v, name)) {
         return true;
     }
-    const char *slash = strrchr(name, '/');
-    return slash && name[0] == '/' && etp_valid_find(v, slash + 1);
+    return name[0] == '/' && etp_valid_find(v, etp_path_name(name));
 }
 
 static bool check_path(etp_validator *v, const etp_valid_file *f, const char *name)
@@ -502,9 +502,8 @@ static void check_summary(etp_validator *v, const etp_valid_file *f)
     {
         const json_t *m = json_object_get(run, "metrics");
         const char *path = etp_valid_text(m, "robust_stats_path");
-        const char *slash = path ? strrchr(path, '/') : NULL;
         const etp_valid_file *r = path ? etp_valid_find(v, path) : NULL;
-        r = r || !slash ? r : etp_valid_find(v, slash + 1);
+        r = r || !path ? r : etp_valid_find(v, etp_path_name(path));
         if (!r || !r->json) {
             continue;
         }

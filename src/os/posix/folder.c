@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "os/posix/place.h"
 
 #define MAX_DEPTH 32
@@ -268,11 +269,11 @@ etp_status etp_os_move_below(const char *from, const char *root, const char *rel
 etp_status etp_os_move(const char *from, const char *to, etp_error *err)
 {
     etp_arena arena = {0};
-    const char *slash = strrchr(to, '/');
-    const char *parent =
-        slash ? etp_arena_strdup(&arena, (etp_str){to, (size_t)(slash - to) + 1}) : ".";
-    etp_status status = parent ? etp_os_move_below(from, parent, slash ? slash + 1 : to, err)
-                               : etp_fail_nomem(err, to);
+    etp_str folder = etp_path_folder(to);
+    size_t start = folder.ptr ? folder.len + 1 : 0; // of the name; what is before keeps its '/'
+    const char *parent = start ? etp_arena_strdup(&arena, (etp_str){to, start}) : ".";
+    etp_status status =
+        parent ? etp_os_move_below(from, parent, to + start, err) : etp_fail_nomem(err, to);
     etp_arena_dispose(&arena);
     return status;
 }
