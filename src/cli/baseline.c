@@ -84,8 +84,8 @@ static etp_status by_name(etp_cli *cli, const char **path, const etp_archive_ses
                     name);
 }
 
-etp_status etp_cli_against(etp_cli *cli, const char **path, const etp_archive_session **out_stored,
-                           etp_error *err)
+etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path,
+                                    const etp_archive_session **out_stored, etp_error *err)
 {
     *out_stored = NULL;
     bool is_path = etp_os_is_dir(*path) || etp_os_is_file(*path) || strchr(*path, '/') ||

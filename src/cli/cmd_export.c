@@ -59,7 +59,7 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
         ok = ETP_PUSH(&cli->arena, &words, argv[i]);
     }
     ETP_NEED(ok && ETP_PUSH(&cli->arena, &words, NULL), err, "arguments");
-    return etp_os_become(words.items, NULL, err);
+    return etp_os_exec(words.items, NULL, err);
 }
 
 static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

@@ -68,7 +68,7 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
     const char *against = o->against;
     if (st == ETP_OK && against) {
-        st = etp_cli_against(cli, &against, &entry, err);
+        st = etp_cli_resolve_baseline(cli, &against, &entry, err);
     }
     if (st == ETP_OK && entry) {
         st = etp_gate_of_entry(entry, &cli->arena, &stored, err);

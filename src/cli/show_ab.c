@@ -158,8 +158,9 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     const etp_ab *ab = etp_ab_answer(session);
     if (show->write_files && etp_ab_run(session)) {
         ETP_TRY(etp_ab_write_files(session, ab->dir, err));
-        etp_run_tidy_lock(ab->dir,
-                          &cli->arena); // a session killed after its last block is not resumed
+        etp_run_remove_dead_lock(
+            ab->dir,
+            &cli->arena); // a session killed after its last block is not resumed
     }
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
@@ -217,16 +218,16 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
                                 const char *title, etp_error *err)
 {
     static const etp_show_options k_nothing_asked = {0};
-    etp_several_shown shown;
-    etp_status st =
-        etp_several_show(sessions, n, title, cli->format == ETP_CLI_JSON, &cli->arena, &shown, err);
+    etp_combined_shown shown;
+    etp_status st = etp_combined_show(sessions, n, title, cli->format == ETP_CLI_JSON, &cli->arena,
+                                      &shown, err);
     if (st == ETP_OK) {
         st = etp_cli_emit(cli, &shown.answer, err);
     }
     for (size_t i = 0; st == ETP_OK && i < n; i++) {
         record_outcome(cli, etp_ab_answer(sessions[i]), &k_nothing_asked);
     }
-    etp_several_shown_dispose(&shown);
+    etp_combined_shown_dispose(&shown);
     return st;
 }
 

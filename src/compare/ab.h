@@ -229,10 +229,10 @@ typedef struct etp_ab_hot {
     etp_hot_kind kind;
     double share; // of the arm's Method::execute
 } etp_ab_hot;
-typedef struct etp_ab_hots {
+typedef struct etp_ab_hot_list {
     etp_ab_hot *items; // by kind, then longest first
     size_t n, cap;
-} etp_ab_hots;
+} etp_ab_hot_list;
 
 typedef struct etp_ab_engaged_reason {
     etp_reason reason;
@@ -555,7 +555,7 @@ typedef struct etp_ab {
     const uint32_t *by_time;          // their indices, slowest in the baseline first
     size_t n_operators;
     uint32_t hot_arm; // the candidate of the first comparison, or the only arm
-    etp_ab_hots hot;
+    etp_ab_hot_list hot;
     struct {
         etp_ab_lost *items;
         size_t n, cap;

@@ -159,9 +159,9 @@ etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uin
             etp_proof_add(&out[to].proof, s->ab.arena, sampled->proof.lines.items[k]);
         }
         if (sampled->problem) {
-            etp_ab_find(noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
-                        etp_arena_printf(s->ab.arena, "samples of %s not used: %s",
-                                         s->ab.arms[to].name, sampled->problem));
+            etp_ab_add_finding(noticed, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
+                               etp_arena_printf(s->ab.arena, "samples of %s not used: %s",
+                                                s->ab.arms[to].name, sampled->problem));
         }
     }
     return ETP_OK;
@@ -189,8 +189,8 @@ etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool ref
                              : ETP_WITHHELD_NOT;
 }
 
-etp_ab_comparison etp_ab_given(const etp_ab *ab, const etp_ab_comparison *measured,
-                               bool control_differs, etp_withheld otherwise)
+etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *measured,
+                                  bool control_differs, etp_withheld otherwise)
 {
     const etp_ab_arm *base = &ab->arms[measured->baseline], *cand = &ab->arms[measured->candidate];
     bool refuted = base->proof.truth == ETP_CONTRADICTED || cand->proof.truth == ETP_CONTRADICTED;

@@ -35,8 +35,8 @@ void etp_ab_find_rows(etp_ab_findings *to, etp_finding_kind kind, etp_finding_se
     ETP_ADD(to->arena, to, f);
 }
 
-void etp_ab_find(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
-                 const char *evidence, const char *text)
+void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
+                        const char *evidence, const char *text)
 {
     etp_ab_find_rows(to, kind, severity, &evidence, evidence ? 1 : 0, text);
 }

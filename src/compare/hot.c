@@ -116,9 +116,9 @@ static int first_things_first(const void *pa, const void *pb)
     return (a->op > b->op) - (a->op < b->op);
 }
 
-etp_ab_hots etp_ab_find_hot(const etp_ab *ab)
+etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab)
 {
-    etp_ab_hots found = {0};
+    etp_ab_hot_list found = {0};
     int64_t total = ab->n_arms ? ab->arms[ab->hot_arm].traced_ns : ETP_NS_UNKNOWN;
     if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
         return found;
@@ -132,7 +132,7 @@ etp_ab_hots etp_ab_find_hot(const etp_ab *ab)
             continue;
         }
         if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
-            return (etp_ab_hots){0};
+            return (etp_ab_hot_list){0};
         }
         hot.kind = kind_of(ab, op, whole);
         ETP_ADD(ab->arena, &found, hot);

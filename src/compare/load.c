@@ -230,8 +230,9 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
     }
     etp_status st = etp_profile_build(traces, n, s->ab.arena, profile, err);
     if (st == ETP_UNKNOWN) {
-        etp_ab_find(noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
-                    etp_arena_printf(s->ab.arena, "%s: no execution in its traces finished", name));
+        etp_ab_add_finding(
+            noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,
+            etp_arena_printf(s->ab.arena, "%s: no execution in its traces finished", name));
         return ETP_OK;
     }
     if (st != ETP_OK) {
@@ -288,8 +289,8 @@ etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
         bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
                       strlen(err->msg) > at;
         d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
-        etp_ab_find(&s->noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
-                    etp_arena_printf(&s->arena, "trace not used: %s", d->problem));
+        etp_ab_add_finding(&s->noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(&s->arena, "trace not used: %s", d->problem));
     }
     return ETP_OK;
 }

@@ -67,7 +67,7 @@ static void mention_nan(const comparing *w, const char *whose, const char *again
     if (c->nan_both == 0) {
         return;
     }
-    etp_ab_find(
+    etp_ab_add_finding(
         w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
         etp_arena_printf(
             w->s->ab.arena,
@@ -100,8 +100,9 @@ static void take_comparison(const comparing *w, const char *whose, const char *a
     if (c->ok || !c->why) {
         return;
     }
-    etp_ab_find(w->noticed, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
-                etp_arena_printf(w->s->ab.arena, "outputs of %s%s: %s", whose, against, c->why));
+    etp_ab_add_finding(
+        w->noticed, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
+        etp_arena_printf(w->s->ab.arena, "outputs of %s%s: %s", whose, against, c->why));
 }
 
 // Folder NAME of the run; NULL without memory.
@@ -133,9 +134,9 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, 
         return etp_fail_nomem(err, "outputs");
     }
     if (st != ETP_OK) {
-        etp_ab_find(w->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
-                    etp_arena_printf(w->s->ab.arena, "outputs of %s not compared%s: %s",
-                                     w->s->ab.arms[arm].name, against, why.msg));
+        etp_ab_add_finding(w->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(w->s->ab.arena, "outputs of %s not compared%s: %s",
+                                            w->s->ab.arms[arm].name, against, why.msg));
         return ETP_OK;
     }
     take_comparison(w, w->s->ab.arms[arm].name, against, &c, out);

@@ -89,8 +89,8 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
         return etp_fail_nomem(err, graph);
     }
     if (st != ETP_OK) {
-        etp_ab_find(&s->noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
-                    etp_arena_printf(&s->arena, "program not used: %s", why.msg));
+        etp_ab_add_finding(&s->noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+                           etp_arena_printf(&s->arena, "program not used: %s", why.msg));
         return ETP_OK;
     }
     return read_sources(s, out, lines, err);
@@ -127,9 +127,9 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
     ETP_TRY(etp_profile_join(profile, traces, p->program, p->has_record ? &p->record : NULL,
                              s->ab.arena, err));
     if (profile->facts->problem) {
-        etp_ab_find(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
-                    etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
-                                     s->ab.arms[arm].name, profile->facts->problem));
+        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+                           etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
+                                            s->ab.arms[arm].name, profile->facts->problem));
     }
     return ETP_OK;
 }

@@ -138,7 +138,7 @@ etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size
 void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times);
 // Comparison AT of ST, not yet held against any evidence.
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
-// The comparisons of s->stats, as they are given (see etp_ab_given).
+// The comparisons of s->stats, as they are given (see etp_ab_withhold).
 ETP_NODISCARD etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
                                               etp_ab_comparison **out, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
@@ -183,8 +183,8 @@ etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool ref
 // MEASURED as the answer gives it: without its figures where the evidence does not carry them (the
 // raw samples stay). Asks for what is known of outputs and proofs. OTHERWISE: why they are withheld
 // where nothing else does.
-etp_ab_comparison etp_ab_given(const etp_ab *ab, const etp_ab_comparison *measured,
-                               bool control_differs, etp_withheld otherwise);
+etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *measured,
+                                  bool control_differs, etp_withheld otherwise);
 // What the arms are called where a reader takes a figure away: by what was measured.
 typedef struct etp_ab_names {
     const char **arms; // [n_arms]
@@ -195,7 +195,7 @@ ETP_NODISCARD etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_er
 // what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,
                                           etp_error *err);
-etp_ab_hots etp_ab_find_hot(const etp_ab *ab);
+etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab);
 // engage.c: engagement per operator and in sum.
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
@@ -237,8 +237,8 @@ ETP_NODISCARD etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_
                                             etp_error *err);
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
-void etp_ab_find(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
-                 const char *evidence, const char *text);
+void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
+                        const char *evidence, const char *text);
 // The same resting on N rows.
 void etp_ab_find_rows(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,
                       const char *const *evidence, size_t n, const char *text);

@@ -174,6 +174,6 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
     etp_ab_outputs outputs;
     ETP_TRY(etp_ab_compare_sides_outputs(s, same_task, &s->noticed, &outputs, err));
     etp_ab_keep_outputs(s, &outputs);
-    *comparison = etp_ab_given(&s->ab, &measured, control_differs, ETP_WITHHELD_NOT);
+    *comparison = etp_ab_withhold(&s->ab, &measured, control_differs, ETP_WITHHELD_NOT);
     return ETP_OK;
 }

@@ -187,7 +187,7 @@ etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
     ETP_NEED(*out, err, "comparisons");
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
         const etp_ab_comparison measured = etp_ab_paired_blocks(st, i);
-        (*out)[i] = etp_ab_given(&s->ab, &measured, st->control_differs, otherwise);
+        (*out)[i] = etp_ab_withhold(&s->ab, &measured, st->control_differs, otherwise);
     }
     return ETP_OK;
 }

@@ -198,7 +198,7 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
         add(r, "-F");
         add(r, o->ssh_config);
     }
-    // Only connect_master makes a master: a call that became one would end with its keeper, and
+    // Only connect_master makes a master: a call that became one would end with its owner, and
     // take the calls beside it along.
     const char *const options[] = {"-T",
                                    "-o",

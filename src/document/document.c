@@ -30,7 +30,7 @@ void etp_ns_item(etp_json *j, int64_t ns)
     }
 }
 
-bool etp_control_is_wild(const etp_interval *control)
+bool etp_control_is_wide(const etp_interval *control)
 {
     return control->lo < 0.5 || control->hi > 2;
 }
@@ -38,7 +38,7 @@ bool etp_control_is_wild(const etp_interval *control)
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals)
 {
     char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-    if (etp_control_is_wild(control)) {
+    if (etp_control_is_wide(control)) {
         return "not known within a factor of two";
     }
     return etp_arena_printf(arena, "%s %% to %s %%",

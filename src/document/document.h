@@ -53,7 +53,7 @@ extern const etp_words k_etp_verdict_words;
 
 // Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of
 // memory.
-bool etp_control_is_wild(const etp_interval *control); // its digits say nothing
+bool etp_control_is_wide(const etp_interval *control); // its digits say nothing
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals);
 
 // VERDICT for a reader: "unknown" says why. LO is the interval's lower end, NAN without one. NULL

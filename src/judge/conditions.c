@@ -50,7 +50,7 @@ static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
         s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, said,
         ETP_DIGITS(x->cycles.estimate, 3), ETP_DIGITS(x->cycles.lo, 3), ETP_DIGITS(x->cycles.hi, 3),
         share, ETP_DIGITS(a->clock_ghz, 3), ETP_DIGITS(b->clock_ghz, 3));
-    etp_ab_find(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
+    etp_ab_add_finding(to, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
 // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
@@ -68,7 +68,7 @@ static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
         s->ab.arena, "%s against %s: waiting differs: %s CPUs at work against %s, which %s",
         s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured, ETP_DIGITS(a->busy, 3),
         ETP_DIGITS(b->busy, 3), share);
-    etp_ab_find(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
+    etp_ab_add_finding(to, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text);
 }
 
 void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
@@ -88,7 +88,7 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
         if (!(arm->hook.share > HOOK_WORTH_SAYING)) {
             continue;
         }
-        etp_ab_find(
+        etp_ab_add_finding(
             to, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
             etp_arena_printf(
                 s->ab.arena,
@@ -138,15 +138,15 @@ void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
         return;
     }
-    etp_ab_find(to, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
-                etp_arena_printf(s->ab.arena,
-                                 "%s against %s: taking turns they differ by %s× [%s, "
-                                 "%s], launched alone by %s×: a factor of %s "
-                                 "[%s, %s] comes from how they are run (caches between "
-                                 "inferences, clock, placement in memory)",
-                                 s->ab.arms[c->candidate].measured,
-                                 s->ab.arms[c->baseline].measured, ETP_DIGITS(r->estimate, 3),
-                                 ETP_DIGITS(r->lo, 3), ETP_DIGITS(r->hi, 3),
-                                 ETP_DIGITS(c->estimate, 3), ETP_DIGITS(r->change, 3),
-                                 ETP_DIGITS(r->change_lo, 3), ETP_DIGITS(r->change_hi, 3)));
+    etp_ab_add_finding(
+        to, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
+        etp_arena_printf(s->ab.arena,
+                         "%s against %s: taking turns they differ by %s× [%s, "
+                         "%s], launched alone by %s×: a factor of %s "
+                         "[%s, %s] comes from how they are run (caches between "
+                         "inferences, clock, placement in memory)",
+                         s->ab.arms[c->candidate].measured, s->ab.arms[c->baseline].measured,
+                         ETP_DIGITS(r->estimate, 3), ETP_DIGITS(r->lo, 3), ETP_DIGITS(r->hi, 3),
+                         ETP_DIGITS(c->estimate, 3), ETP_DIGITS(r->change, 3),
+                         ETP_DIGITS(r->change_lo, 3), ETP_DIGITS(r->change_hi, 3)));
 }

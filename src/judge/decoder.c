@@ -206,7 +206,7 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
     double few = etp_ab_token_rate(least->ab, arm), many = etp_ab_token_rate(most->ab, arm);
     bool gains = many > few;
     double ratio = gains ? many / few : few / many;
-    etp_ab_find(
+    etp_ab_add_finding(
         to, ETP_FINDING_CHUNK, ETP_SEVERITY_INFO, "samples.csv",
         etp_arena_printf(s->ab.arena,
                          "prompts in calls of %llu tokens: %.0f tok/s, of %llu: %.0f tok/s at %s; "

@@ -132,11 +132,11 @@ static void flag_findings(const etp_ab_session *s, size_t at, etp_ab_findings *t
         const etp_ab_comparison *c = &s->ab.comparisons[at];
         const char *what =
             bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(&s->ab, c) : etp_stats_flag_name(bit);
-        etp_ab_find(to, ETP_FINDING_STATISTICS,
-                    bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
-                    etp_arena_printf(s->ab.arena, "%s against %s: %s",
-                                     s->ab.arms[c->candidate].measured,
-                                     s->ab.arms[c->baseline].measured, what));
+        etp_ab_add_finding(
+            to, ETP_FINDING_STATISTICS,
+            bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
+            etp_arena_printf(s->ab.arena, "%s against %s: %s", s->ab.arms[c->candidate].measured,
+                             s->ab.arms[c->baseline].measured, what));
     }
 }
 
@@ -180,10 +180,10 @@ static void lost_words(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
-        etp_ab_find(to, ETP_FINDING_LOST, l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD,
-                    "manifest.json",
-                    etp_arena_printf(s->ab.arena, "%s, block %u: %s%s", l->arm, l->block, l->text,
-                                     l->recovered ? " (repeated)" : ""));
+        etp_ab_add_finding(to, ETP_FINDING_LOST,
+                           l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD, "manifest.json",
+                           etp_arena_printf(s->ab.arena, "%s, block %u: %s%s", l->arm, l->block,
+                                            l->text, l->recovered ? " (repeated)" : ""));
     }
 }
 
@@ -254,10 +254,11 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
     }
-    etp_ab_find(to, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
-                etp_arena_printf(s->ab.arena,
-                                 "the clocks did not run evenly (%s): what followed began cold",
-                                 etp_strbuf_str(&text).ptr));
+    etp_ab_add_finding(
+        to, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
+        etp_arena_printf(s->ab.arena,
+                         "the clocks did not run evenly (%s): what followed began cold",
+                         etp_strbuf_str(&text).ptr));
     return true;
 }
 
@@ -271,12 +272,13 @@ static void note_words(const etp_ab_session *s, etp_ab_findings *to)
             (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        etp_ab_find(to,
-                    etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
-                    : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
-                                                     : ETP_FINDING_NOTE,
-                    etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
-                    "manifest.json", etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(text)));
+        etp_ab_add_finding(to,
+                           etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
+                           : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
+                                                            : ETP_FINDING_NOTE,
+                           etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
+                           "manifest.json",
+                           etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(text)));
     }
 }
 
@@ -338,7 +340,7 @@ etp_ab_judgement etp_ab_judge(const etp_ab_session *s)
     }
     etp_ab_grade(s, &out);
     if (s->ab.misnamed) { // first: whoever reads one finding reads this one
-        etp_ab_find(to, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
+        etp_ab_add_finding(to, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         slower_findings(s, i, to);

@@ -189,13 +189,14 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
         other = etp_arena_printf(s->ab.arena, ", %s at %s %%", ab->arms[ab->baseline].measured,
                                  ETP_DIGITS(100 * least_before / before, 2));
     }
-    etp_ab_find(to, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
-                etp_arena_printf(s->ab.arena,
-                                 "a token reads %s of weights and %s of cache, which takes memory "
-                                 "%s: %s is at %s %% of what memory allows%s",
-                                 etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
-                                 etp_format_ns(least, l), ab->arms[arm].measured,
-                                 ETP_DIGITS(100 * least / takes, 2), other));
+    etp_ab_add_finding(
+        to, ETP_FINDING_DECODE_ROOF, ETP_SEVERITY_INFO, "roofs.json",
+        etp_arena_printf(s->ab.arena,
+                         "a token reads %s of weights and %s of cache, which takes memory "
+                         "%s: %s is at %s %% of what memory allows%s",
+                         etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
+                         etp_format_ns(least, l), ab->arms[arm].measured,
+                         ETP_DIGITS(100 * least / takes, 2), other));
 }
 
 void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to)

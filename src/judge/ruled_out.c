@@ -321,8 +321,9 @@ void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
                                                       .evidence = k_rules[c].evidence};
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
-            etp_ab_find(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
-                        etp_arena_printf(s->ab.arena, "suspect: %s", v.text));
+            etp_ab_add_finding(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN,
+                               k_rules[c].evidence,
+                               etp_arena_printf(s->ab.arena, "suspect: %s", v.text));
         }
     }
 }

@@ -227,7 +227,8 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 }
 
 // Writes beside the files of a run folder, never over one of them.
-etp_status etp_kit_keep(etp_kit_kept *kept, const char *path, bool *out_is_kept, etp_error *err)
+etp_status etp_kit_keep_recorded(etp_kit_kept *kept, const char *path, bool *out_is_kept,
+                                 etp_error *err)
 {
     etp_arena arena = {0};
     *out_is_kept = etp_run_records(path, &arena);
@@ -247,7 +248,7 @@ static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
     bool kept = false;
     if (path) {
-        ETP_TRY(etp_kit_keep(kit->options->kept, path, &kept, err));
+        ETP_TRY(etp_kit_keep_recorded(kit->options->kept, path, &kept, err));
     }
     if (kept) {
         return ETP_OK;

@@ -15,8 +15,8 @@ typedef struct etp_kit_kept { // files that a run folder had already and that we
 
 // Is PATH a file of a run folder's record, to be left as it is? Then its name goes to KEPT (may be
 // NULL).
-ETP_NODISCARD etp_status etp_kit_keep(etp_kit_kept *kept, const char *path, bool *out_is_kept,
-                                      etp_error *err);
+ETP_NODISCARD etp_status etp_kit_keep_recorded(etp_kit_kept *kept, const char *path,
+                                               bool *out_is_kept, etp_error *err);
 
 typedef struct etp_kit_options { // beyond the usual files; zeroed: nothing
     const char *model_id;        // of the tables of the only experiment, instead of the dump's name

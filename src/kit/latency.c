@@ -314,7 +314,7 @@ etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, 
                                    x->series[0].name, NAME_BYTES, x->series[1].name);
         ETP_NEED(path, err, dir);
         bool keep = false;
-        ETP_TRY(etp_kit_keep(kept, path, &keep, err));
+        ETP_TRY(etp_kit_keep_recorded(kept, path, &keep, err));
         if (!keep) {
             ETP_TRY(etp_os_replace_by(path, fill_file, &w, err));
         }

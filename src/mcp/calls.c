@@ -308,8 +308,8 @@ void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params)
     etp_error err = {0};
     etp_mcp_call call = {.tool = tool};
     etp_mcp_room room = {s, &call.arena};
-    if (etp_mcp_words(tool, json_object_get(params, "arguments"), s->options.program,
-                      etp_mcp_inside, &room, &call.arena, &call.argv, &err) != ETP_OK) {
+    if (etp_mcp_command_line(tool, json_object_get(params, "arguments"), s->options.program,
+                             etp_mcp_inside, &room, &call.arena, &call.argv, &err) != ETP_OK) {
         etp_arena_dispose(&call.arena);
         etp_mcp_error(s, id, ETP_RPC_PARAMS, "%s", err.msg);
         return;

@@ -262,9 +262,9 @@ static etp_status refuse_unknown(const etp_mcp_tool *tool, const json_t *argumen
     return ETP_OK;
 }
 
-etp_status etp_mcp_words(const etp_mcp_tool *tool, const json_t *arguments, const char *program,
-                         etp_mcp_place *place, void *ctx, etp_arena *arena, const char *const **out,
-                         etp_error *err)
+etp_status etp_mcp_command_line(const etp_mcp_tool *tool, const json_t *arguments,
+                                const char *program, etp_mcp_place *place, void *ctx,
+                                etp_arena *arena, const char *const **out, etp_error *err)
 {
     words w = {.arena = arena, .place = place, .ctx = ctx};
     if (arguments && !json_is_object(arguments)) {

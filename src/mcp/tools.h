@@ -44,8 +44,9 @@ json_t *etp_mcp_tool_json(const etp_mcp_tool *tool); // as tools/list has it; NU
 typedef etp_status etp_mcp_place(void *ctx, const char *path, const char **out, etp_error *err);
 // The verb and its words for ARGUMENTS (an object or NULL), NULL-terminated, in ARENA. ETP_USAGE:
 // something is missing, unknown, of another type, or outside the roots.
-ETP_NODISCARD etp_status etp_mcp_words(const etp_mcp_tool *tool, const json_t *arguments,
-                                       const char *program, etp_mcp_place *place, void *ctx,
-                                       etp_arena *arena, const char *const **out, etp_error *err);
+ETP_NODISCARD etp_status etp_mcp_command_line(const etp_mcp_tool *tool, const json_t *arguments,
+                                              const char *program, etp_mcp_place *place, void *ctx,
+                                              etp_arena *arena, const char *const **out,
+                                              etp_error *err);
 
 #endif

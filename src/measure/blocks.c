@@ -293,7 +293,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     const etp_str line = etp_environment_line(&s->run, &e, &s->block_arena);
     ETP_TRY(etp_run_commit(&s->writer, s->samples.items, s->samples.n, s->launches.items,
                            s->launches.n, &line, 1, err));
-    return etp_session_learn(s, s->samples.items, s->samples.n, err);
+    return etp_session_take_values(s, s->samples.items, s->samples.n, err);
 }
 
 static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_ns,

@@ -98,7 +98,7 @@ static etp_status keep(etp_session *s, const turns *t, bool good, etp_error *err
             ETP_TRY(etp_session_keep(s, &t->tasks[i], o, err));
         } else if (o->detail) {
             s->next_launch++;
-            ETP_TRY(etp_session_lose(s, &t->tasks[i], o, err));
+            ETP_TRY(etp_session_note_lost(s, &t->tasks[i], o, err));
         }
     }
     s->result->launch_wall_ns += longest_ns;

@@ -260,7 +260,7 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
         s->incomplete = 0; // they were made up for while it was measured first
     }
     // The order of a block that was begun and not committed is drawn again, the same.
-    ETP_TRY(etp_session_learn(s, old->samples.items, old->samples.n, err));
+    ETP_TRY(etp_session_take_values(s, old->samples.items, old->samples.n, err));
     size_t known = (size_t)old->blocks_done * old->arms.n;
     s->run.order.n = s->run.order.n < known ? s->run.order.n : known;
     for (size_t i = 0; i < old->launches.n; i++) {

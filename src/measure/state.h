@@ -119,8 +119,8 @@ ETP_NODISCARD etp_status etp_session_request(etp_session *s, const etp_task *t,
                                              etp_launch_request *q, etp_error *err);
 ETP_NODISCARD etp_status etp_session_keep(etp_session *s, const etp_task *t,
                                           const etp_launch_outcome *o, etp_error *err);
-ETP_NODISCARD etp_status etp_session_lose(etp_session *s, const etp_task *t,
-                                          const etp_launch_outcome *o, etp_error *err);
+ETP_NODISCARD etp_status etp_session_note_lost(etp_session *s, const etp_task *t,
+                                               const etp_launch_outcome *o, etp_error *err);
 
 // ---- resident.c ----
 
@@ -145,8 +145,8 @@ ETP_NODISCARD etp_status etp_session_blocks(etp_session *s, etp_error *err);
 // ---- stop.c ----
 
 // Takes the launch values of samples that were committed.
-ETP_NODISCARD etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size_t n,
-                                           etp_error *err);
+ETP_NODISCARD etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples,
+                                                 size_t n, etp_error *err);
 // Is every comparison as narrow as was asked for? Always false without a precision.
 bool etp_session_precise(const etp_session *s);
 // What is going to be launched and how long it takes; before the first block.

@@ -39,8 +39,8 @@ static bool keep_launches(etp_session *s, const etp_stats *stats)
 }
 
 // The same code as the analysis afterwards, so that both see the same launch values.
-etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size_t n,
-                             etp_error *err)
+etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples, size_t n,
+                                   etp_error *err)
 {
     etp_arena scratch = {0};
     etp_sample *rows = ETP_NEW_ARRAY(&scratch, etp_sample, n + 1);

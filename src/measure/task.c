@@ -499,8 +499,8 @@ etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_
     return record_launch(s, t, o, err);
 }
 
-etp_status etp_session_lose(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                            etp_error *err)
+etp_status etp_session_note_lost(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                                 etp_error *err)
 {
     ETP_TRY(keep_log(s, t, o, err));
     return lose_launch(s, t, o, 1, err);

@@ -53,7 +53,7 @@ ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, 
                                            etp_error *err);
 // Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after
 // failures.
-void etp_os_sweep_temporary(const char *dir);
+void etp_os_remove_temporary(const char *dir);
 // fsync of a file or folder that somebody else wrote.
 ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
 ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
@@ -217,8 +217,8 @@ ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec, uint6
 
 // Replaces this process by ARGV (searched in PATH), with ENV_SET ("NAME=VALUE", may be NULL) on top
 // of our environment. Returns only when that fails (ETP_ENVIRONMENT).
-ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const char *const *env_set,
-                                       etp_error *err);
+ETP_NODISCARD etp_status etp_os_exec(const char *const *argv, const char *const *env_set,
+                                     etp_error *err);
 
 // ---- signals ----
 

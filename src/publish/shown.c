@@ -121,10 +121,11 @@ void etp_ab_shown_dispose(etp_ab_shown *shown)
     }
 }
 
-etp_status etp_several_show(etp_ab_session *const *sessions, size_t n, const char *title,
-                            bool document, etp_arena *arena, etp_several_shown *out, etp_error *err)
+etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const char *title,
+                             bool document, etp_arena *arena, etp_combined_shown *out,
+                             etp_error *err)
 {
-    *out = (etp_several_shown){.sweeps = ETP_NEW_ARRAY(arena, etp_sweep, n + 1)};
+    *out = (etp_combined_shown){.sweeps = ETP_NEW_ARRAY(arena, etp_sweep, n + 1)};
     const etp_ab **answers = ETP_NEW_ARRAY(arena, const etp_ab *, n + 1);
     etp_ab_views *pairs = ETP_NEW_ARRAY(arena, etp_ab_views, n + 1);
     ETP_NEED(out->sweeps && answers && pairs, err, "report");
@@ -147,7 +148,7 @@ etp_status etp_several_show(etp_ab_session *const *sessions, size_t n, const cha
     return ETP_OK;
 }
 
-void etp_several_shown_dispose(etp_several_shown *shown)
+void etp_combined_shown_dispose(etp_combined_shown *shown)
 {
     for (size_t i = 0; i < shown->n_sweeps; i++) {
         etp_sweep_close(&shown->sweeps[i]);

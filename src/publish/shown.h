@@ -32,18 +32,18 @@ ETP_NODISCARD etp_status etp_ab_show(const etp_ab_session *session, const etp_ab
 void etp_ab_shown_dispose(etp_ab_shown *shown);
 
 // Several sessions as one.
-typedef struct etp_several_shown {
+typedef struct etp_combined_shown {
     etp_answer answer;
     etp_combined combined;
     etp_sweep *sweeps; // of those that are one
     size_t n_sweeps;
-} etp_several_shown;
+} etp_combined_shown;
 
 // *out lives in ARENA and borrows from SESSIONS; the caller disposes of it in any case. TITLE NULL:
 // by the models. DOCUMENT: JSON alone is wanted.
-ETP_NODISCARD etp_status etp_several_show(etp_ab_session *const *sessions, size_t n,
-                                          const char *title, bool document, etp_arena *arena,
-                                          etp_several_shown *out, etp_error *err);
-void etp_several_shown_dispose(etp_several_shown *shown);
+ETP_NODISCARD etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n,
+                                           const char *title, bool document, etp_arena *arena,
+                                           etp_combined_shown *out, etp_error *err);
+void etp_combined_shown_dispose(etp_combined_shown *shown);
 
 #endif

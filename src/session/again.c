@@ -111,7 +111,7 @@ etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
 }
 
 // A finished session goes on as one that was interrupted, towards a later end.
-static etp_status take_up(const etp_session_again *again, etp_run *run, etp_error *err)
+static etp_status take_extension(const etp_session_again *again, etp_run *run, etp_error *err)
 {
     const etp_settings *more = again->extend;
     bool finished = run->state == ETP_RUN_FINISHED;
@@ -148,7 +148,7 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
-    ETP_TRY(again->resume ? take_up(again, &run, err) : ETP_OK);
+    ETP_TRY(again->resume ? take_extension(again, &run, err) : ETP_OK);
     ETP_TRY(allowed(again, &run, arena, err));     // before anything that it names is read
     ETP_TRY(etp_run_models_are(&run, arena, err)); // another model would be another experiment
     etp_session_options o = {

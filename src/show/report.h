@@ -78,7 +78,7 @@ void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r,
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena);
 // An answer as a part among others: its lines and reasons, in HTML what its own page has. In
-// whole.c.
+// full_report.c.
 void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // Several answers: what to do next in any of them, what concerns most of an inference first.
 void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena);

@@ -575,7 +575,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const char *text = k_words[c->cause][c->state];
         if (c->cause == ETP_CAUSE_DRIFT && control) {
             char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-            bool wild = etp_control_is_wild(control);
+            bool wild = etp_control_is_wide(control);
             text = wild ? "A/A not known within 2×"
                         : etp_arena_printf(arena, "A/A %s to %s %%",
                                            etp_format_change(100 * (control->lo - 1), 1, lo),

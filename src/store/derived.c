@@ -139,17 +139,17 @@ static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
-void etp_run_sweep(const char *dir, etp_arena *arena)
+void etp_run_remove_leftovers(const char *dir, etp_arena *arena)
 {
     etp_dir_list list;
-    etp_os_sweep_temporary(dir);
+    etp_os_remove_temporary(dir);
     if (etp_os_list(dir, arena, &list, NULL) != ETP_OK) {
         return;
     }
     for (size_t i = 0; i < list.n; i++) {
         const char *path = etp_arena_printf(arena, "%s/%s", dir, list.items[i].name);
         if (path && list.items[i].is_dir) {
-            etp_os_sweep_temporary(path);
+            etp_os_remove_temporary(path);
         }
     }
 }

@@ -242,7 +242,7 @@ etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out, etp
                                   "%s: another session writes into it: wait for its end", dir);
 }
 
-void etp_run_tidy_lock(const char *dir, etp_arena *arena)
+void etp_run_remove_dead_lock(const char *dir, etp_arena *arena)
 {
     etp_os_lock lock;
     int64_t holder;

@@ -547,7 +547,7 @@ ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_
                                       etp_error *err);
 // Removes the lock that a killed session left; one that is held stays, and so does one in a folder
 // that cannot be written to.
-void etp_run_tidy_lock(const char *dir, etp_arena *arena);
+void etp_run_remove_dead_lock(const char *dir, etp_arena *arena);
 
 typedef struct etp_run_writer { // fields are private
     const char *dir;
@@ -591,7 +591,7 @@ ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, 
 
 // Removes what killed processes left half-written in a run folder: files that never got their
 // names.
-void etp_run_sweep(const char *dir, etp_arena *arena);
+void etp_run_remove_leftovers(const char *dir, etp_arena *arena);
 
 // Derived files change together: each is made beside its place, and at the end all get their names
 // and derived.json their hashes, so that who is stopped before leaves the folder as it was. On a

@@ -129,7 +129,7 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     ETP_TRY(cut_back(out, ETP_RUN_SAMPLES, run->blocks_done, &out->samples_bytes, err));
     ETP_TRY(cut_back(out, ETP_RUN_ENVIRONMENT, run->blocks_done, &out->environment_bytes, err));
     ETP_TRY(remove_leftovers(out, run->blocks_done + 1, err));
-    etp_run_sweep(dir, arena);
+    etp_run_remove_leftovers(dir, arena);
     run->state = ETP_RUN_RUNNING;
     run->signal = 0;
     run->files.n = 0;

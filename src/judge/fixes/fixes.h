@@ -68,8 +68,8 @@ extern const char etp_fix_k_goes_away[];
     "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate " \
     "call's set-up per kernel that joins two partitions"
 // "1 <one> 20.00 µs", "3 <many> 60.00 µs": how many operators and their time.
-const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one,
-                         const char *many);
+const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, const char *one,
+                               const char *many);
 // What is known of OP through the program: NULL when nothing is.
 const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op);
 // First node of the payload that OP did the work of, and its partition; NULL outside delegates.

@@ -157,8 +157,8 @@ double etp_fix_join_most(const etp_fixer *f, double joined)
 }
 
 // The time that is told is that of the tables: somebody who adds up the rows comes to the same.
-const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one,
-                         const char *many)
+const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, const char *one,
+                               const char *many)
 {
     char t[ETP_NUMBER_CHARS];
     double sum = 0;

@@ -197,9 +197,9 @@ static void batch_norm(etp_fixer *f)
         f, &at,
         &(etp_fix_text){
             ETP_FIX_BATCH_NORM,
-            kernels ? etp_fix_told(f, &at, "batch norm not folded into its convolution takes",
-                                   "batch norms not folded into their convolutions take")
-                    : etp_fix_told(
+            kernels ? etp_fix_count_text(f, &at, "batch norm not folded into its convolution takes",
+                                         "batch norms not folded into their convolutions take")
+                    : etp_fix_count_text(
                           f, &at, "operator of a batch norm not folded into its convolution takes",
                           "operators of batch norms not folded into their convolutions take"),
             etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away, "fold-conv-bn"});
@@ -343,25 +343,26 @@ static void permutes(etp_fixer *f)
             add_chain(f, &chain, inserted ? &mixed : &at);
         }
     }
-    etp_fix_show(
-        f, &mixed,
-        &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
-                        etp_fix_told(f, &mixed,
-                                     "permute beside a convolution's own change of layout takes",
-                                     "permutes beside convolutions' own changes of layout take"),
-                        "the exporter reorders what a convolution takes or makes, the model "
-                        "permutes it again: leave "
-                        "the model's permute out and work on channels last there",
-                        k_chain, NULL});
+    etp_fix_show(f, &mixed,
+                 &(etp_fix_text){
+                     ETP_FIX_RESHAPE_CHAIN,
+                     etp_fix_count_text(f, &mixed,
+                                        "permute beside a convolution's own change of layout takes",
+                                        "permutes beside convolutions' own changes of layout take"),
+                     "the exporter reorders what a convolution takes or makes, the model "
+                     "permutes it again: leave "
+                     "the model's permute out and work on channels last there",
+                     k_chain, NULL});
     if (etp_fix_has_safe_softmax(f)) {
         return;
     }
-    etp_fix_show(f, &at,
-                 &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
-                                 etp_fix_told(f, &at, "permute of data permuted just before takes",
-                                              "permutes of data permuted just before take"),
-                                 etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
-                                 "fold-transposes"});
+    etp_fix_show(
+        f, &at,
+        &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
+                        etp_fix_count_text(f, &at, "permute of data permuted just before takes",
+                                           "permutes of data permuted just before take"),
+                        etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
+                        "fold-transposes"});
 }
 
 // Neighbours that only move data: several copies of the same elements where one may do.
@@ -389,8 +390,8 @@ static void copies_in_a_row(etp_fixer *f)
         f, &at,
         &(etp_fix_text){
             ETP_FIX_RESHAPE_CHAIN,
-            etp_fix_told(f, &at, "operator moves data that was moved just before and takes",
-                         "operators move the same data several times in a row and take"),
+            etp_fix_count_text(f, &at, "operator moves data that was moved just before and takes",
+                               "operators move the same data several times in a row and take"),
             "merge neighbouring view, permute and reshape calls of the model into one",
             "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0",
             NULL});
@@ -532,8 +533,8 @@ static void border(etp_fixer *f)
         f, &at,
         &(etp_fix_text){
             ETP_FIX_BORDER_LAYOUT,
-            etp_fix_told(f, &at, "transpose of an image at the model's border takes",
-                         "transposes of images at the model's border take"),
+            etp_fix_count_text(f, &at, "transpose of an image at the model's border takes",
+                               "transposes of images at the model's border take"),
             etp_arena_printf(f->ab->arena, "%s; give it images channels last, and take them so",
                              etp_fix_export(f, true, "--apply channels-last")),
             images ? "expected: Σ time − two copies of each image that goes from one partition to "
@@ -560,11 +561,12 @@ static void broadcast(etp_fixer *f)
     etp_fix_goes_away(f, &at);
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            ETP_FIX_BROADCAST,
-            etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes",
-                         "copies for broadcasts that batched products do not need take"),
-            etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away, "fold-expand"});
+        &(etp_fix_text){ETP_FIX_BROADCAST,
+                        etp_fix_count_text(
+                            f, &at, "copy for a broadcast that batched products do not need takes",
+                            "copies for broadcasts that batched products do not need take"),
+                        etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away,
+                        "fold-expand"});
 }
 
 // ---- islands of another type ----
@@ -687,9 +689,10 @@ static void islands(etp_fixer *f, bool pads)
         f, &all,
         &(etp_fix_text){
             ETP_FIX_ISLANDS,
-            pads ? etp_fix_told(f, &all, "pad in float before an int8 convolution takes",
-                                "pads in float between int8 convolutions and their converts take")
-                 : etp_fix_told(
+            pads ? etp_fix_count_text(
+                       f, &all, "pad in float before an int8 convolution takes",
+                       "pads in float between int8 convolutions and their converts take")
+                 : etp_fix_count_text(
                        f, &all, "operator in float between a dequantize and a quantize takes",
                        "operators in float between a dequantize and a quantize, with both, take"),
             pads ? etp_fix_export(f, true, "--apply align-padding")
@@ -733,10 +736,10 @@ static void moved(etp_fixer *f, bool convert)
         f, &at,
         &(etp_fix_text){
             convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
-            convert ? etp_fix_told(f, &at, "convert between data types takes",
-                                   "converts between data types take")
-                    : etp_fix_told(f, &at, "operator that only moves data takes",
-                                   "operators that only move data take"),
+            convert ? etp_fix_count_text(f, &at, "convert between data types takes",
+                                         "converts between data types take")
+                    : etp_fix_count_text(f, &at, "operator that only moves data takes",
+                                         "operators that only move data take"),
             convert ? "keep one data type from end to end: quantise the neighbours too, or leave "
                       "both unquantised"
                     : "fold permutes, slices and concatenations into the operators around them",

@@ -185,8 +185,8 @@ static void nothing_delegated(etp_fixer *f)
         }
     }
     show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
-               etp_fix_told(f, &at, "kernel of a program without any delegate takes",
-                            "kernels of a program without any delegate take"));
+               etp_fix_count_text(f, &at, "kernel of a program without any delegate takes",
+                                  "kernels of a program without any delegate take"));
 }
 
 static void undelegated(etp_fixer *f)
@@ -217,9 +217,9 @@ static void undelegated(etp_fixer *f)
         recipe = recipe ? etp_fix_export(f, true, recipe)
                         : "the partitioner left them out: etprof export MODEL says why; replace "
                           "what it cannot take";
-        const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
-                               : etp_fix_told(f, &at, "kernel outside the delegate takes",
-                                              "kernels outside the delegate take");
+        const char *text = way ? etp_fix_count_text(f, &at, way->one, way->many)
+                               : etp_fix_count_text(f, &at, "kernel outside the delegate takes",
+                                                    "kernels outside the delegate take");
         show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text);
     }
 }
@@ -294,15 +294,16 @@ static void odd_sizes(etp_fixer *f)
         f, &at,
         &(etp_fix_text){
             ETP_FIX_ODD_SIZES,
-            etp_fix_told(f, &at,
-                         etp_arena_printf(f->ab->arena,
-                                          "convolution or linear layer with channels that are no "
-                                          "multiple of %lld (an idle part of a tile) takes",
-                                          (long long)tile),
-                         etp_arena_printf(f->ab->arena,
-                                          "convolutions and linear layers with channels that are "
-                                          "no multiple of %lld (an idle part of a tile) take",
-                                          (long long)tile)),
+            etp_fix_count_text(
+                f, &at,
+                etp_arena_printf(f->ab->arena,
+                                 "convolution or linear layer with channels that are no "
+                                 "multiple of %lld (an idle part of a tile) takes",
+                                 (long long)tile),
+                etp_arena_printf(f->ab->arena,
+                                 "convolutions and linear layers with channels that are "
+                                 "no multiple of %lld (an idle part of a tile) take",
+                                 (long long)tile)),
             "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros "
             "in their place save nothing",
             "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); "
@@ -348,7 +349,7 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
             f, at,
             &(etp_fix_text){
                 ETP_FIX_PRECISION,
-                etp_fix_told(
+                etp_fix_count_text(
                     f, at,
                     "convolution or matrix product runs in float32 (not quantised) and takes",
                     "convolutions and matrix products run in float32 (not quantised) and take"),
@@ -364,8 +365,8 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
         f, at,
         &(etp_fix_text){
             ETP_FIX_PRECISION,
-            etp_fix_told(f, at, "convolution or matrix product in float32 takes",
-                         "convolutions and matrix products in float32 take"),
+            etp_fix_count_text(f, at, "convolution or matrix product in float32 takes",
+                               "convolutions and matrix products in float32 take"),
             etp_arena_printf(f->ab->arena,
                              "%s; its check says what that does to the outputs, --calibrate "
                              "FILE.npz gives it samples of yours",
@@ -652,17 +653,18 @@ static void roof_gap(etp_fixer *f)
     }
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){ETP_FIX_ROOF_GAP,
-                        etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
-                                     "convolutions and matrix products below their roofs take"),
-                        etp_arena_printf(f->ab->arena,
-                                         "etprof explain %s DIR names shape and kernel: give it "
-                                         "more rows or channels at a time, or report it with the "
-                                         "shape",
-                                         widest),
-                        "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
-                        "roof that an operator of this kind reaches here); floor: 0",
-                        NULL});
+        &(etp_fix_text){
+            ETP_FIX_ROOF_GAP,
+            etp_fix_count_text(f, &at, "convolution or matrix product below its roof takes",
+                               "convolutions and matrix products below their roofs take"),
+            etp_arena_printf(f->ab->arena,
+                             "etprof explain %s DIR names shape and kernel: give it "
+                             "more rows or channels at a time, or report it with the "
+                             "shape",
+                             widest),
+            "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
+            "roof that an operator of this kind reaches here); floor: 0",
+            NULL});
 }
 
 enum { MOST_BACK = 8 }; // operators that a command sends back one by one
@@ -727,8 +729,8 @@ static void slower(etp_fixer *f)
     etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,
-                        etp_fix_told(f, &at, "operator got slower with the change; it takes",
-                                     "operators got slower with the change; they take"),
+                        etp_fix_count_text(f, &at, "operator got slower with the change; it takes",
+                                           "operators got slower with the change; they take"),
                         recipe,
                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",

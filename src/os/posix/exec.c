@@ -6,7 +6,7 @@
 
 #include "os/os.h"
 
-etp_status etp_os_become(const char *const *argv, const char *const *env_set, etp_error *err)
+etp_status etp_os_exec(const char *const *argv, const char *const *env_set, etp_error *err)
 {
     for (; env_set && *env_set; env_set++) {
         const char *equals = strchr(*env_set, '=');

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "os/posix/place.h"
 
-void etp_os_sweep_temporary(const char *dir)
+void etp_os_remove_temporary(const char *dir)
 {
     etp_arena arena = {0};
     etp_dir_list list = {0};

@@ -306,14 +306,14 @@ static void the_lock_of_a_killed_session_is_tidied_away(void **state)
     etp_arena *arena = *state;
     etp_os_lock lock;
     assert_int_equal(etp_os_mkdirs(RUN, NULL), ETP_OK);
-    etp_run_tidy_lock(RUN, arena);
+    etp_run_remove_dead_lock(RUN, arena);
     assert_false(etp_os_is_file(RUN "/session.lock"));
     assert_int_equal(etp_run_lock(RUN, arena, &lock, NULL), ETP_OK);
-    etp_run_tidy_lock(RUN, arena); // a session runs here
+    etp_run_remove_dead_lock(RUN, arena); // a session runs here
     assert_true(etp_os_is_file(RUN "/session.lock"));
     etp_os_lock_release(&lock);
     write_file(RUN "/session.lock", "2147483646\n");
-    etp_run_tidy_lock(RUN, arena);
+    etp_run_remove_dead_lock(RUN, arena);
     assert_false(etp_os_is_file(RUN "/session.lock"));
 }
 
