@@ -376,12 +376,12 @@ class TextRunner(ExportCase):
         runner = str(ROOT / "python" / "etprof" / "llm" / "text_runner.py")
         done = subprocess.run(
             [sys.executable, runner, f"--model_path={self.out / entry['file']}", "--num_executions=2",
-             "--prompt_tokens=12", "--new_tokens=5"],
+             "--prompt_tokens=12", "--new_tokens=5", "--prompt_alone"],
             capture_output=True, text=True, env={**os.environ})
         self.assertEqual(done.returncode, 0, done.stderr)
         said = [json.loads(line.split(" ", 1)[1]) for line in done.stdout.splitlines()
                 if line.startswith("PyTorchObserver ")]
-        self.assertEqual([s["prompt_tokens"] for s in said], [12, 12])
+        self.assertEqual([(s["prompt_tokens"], s["generated_tokens"]) for s in said], [(12, 0), (12, 4)] * 2)
         for text in ("Iteration 1 of 2: ", "Iteration 2 of 2: ", "num threads = 1"):
             self.assertIn(text, done.stderr)
 
