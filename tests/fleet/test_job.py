@@ -252,6 +252,43 @@ def check_refused(tmp, source):
     expect("apt-get install default-jre-headless" in said or "pip install 'etprof[fleet]'" in said, "no Java", said)
 
 
+# A bucket without a network: Hadoop's own table of mounts answers to the scheme.
+BUCKET = """spark.hadoop.fs.s3a.impl org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme
+spark.hadoop.fs.viewfs.overload.scheme.target.file.impl org.apache.hadoop.fs.LocalFileSystem
+spark.hadoop.fs.viewfs.mounttable.bucket.link./nights file://{}
+"""
+
+
+def check_far(tmp, source, whole):
+    """The same rows from a bucket, whose address is where they are from; a second run reads nothing again."""
+    (source / "bench/day=2026-11-20/device=pixel9/damaged/nowhere.etdump").unlink() # no bucket has links
+    strange = source / "bench/day=2026-11-20/device=pixel9/{a,b}*?[1] \\ %20.etdump" # to Spark a path is a pattern
+    strange.write_bytes(b"torn")
+    conf = tmp / "conf"
+    conf.mkdir()
+    (conf / "spark-defaults.conf").write_text(BUCKET.format(source))
+    ENV["SPARK_CONF_DIR"] = str(conf)
+    lake, near = tmp / "far", tmp / "near"
+    words = ("s3a://bucket/nights", "--out", lake, "--engine", "spark", "--partition", "day,device")
+    said = job(*words).stdout
+    job(source, "--out", near, "--engine", "duckdb", "--partition", "day,device")
+    rows, wanted = all_rows(lake), all_rows(near)
+    for table in TABLES:
+        told = sorted(row.replace("s3a://bucket/nights/", f"{source}/") for row in rows.get(table, []))
+        expect(told == sorted(wanted.get(table, [])) and (told or table not in whole), table, "of a bucket differs",
+               told[:2], wanted.get(table, [])[:2])
+    runs = ask(lake, "select run from sessions union select run from errors")
+    expect(all(run.startswith("s3a://bucket/nights/") for (run,) in runs), "their addresses", runs)
+    expect("nothing new" in job(*words).stdout, "a second run of a bucket", said)
+    (source / "sessions/one/samples.csv").unlink() # what is known by path, size and time is not read again
+    (source / "new.etdump").write_bytes(b"torn too")
+    expect("1 new" in job(*words).stdout, "one more in a bucket")
+    said = job("s3a://bucket/none", "--out", lake, "--engine", "spark", code=5).stderr
+    expect("s3a://bucket/none: Spark cannot list it" in said, "a bucket's folder that is not there", said)
+    said = job("nosuch://bucket/x", "--out", lake, "--engine", "spark", code=5).stderr
+    expect("nosuch" in said and "docs/fleet.md" in said, "a connector that is not there", said)
+
+
 def main(tmp):
     os.environ["ETPROF_LIBRARY"] = str(LIBRARY)
     source, lake = tmp / "nights", tmp / "lake"
@@ -274,6 +311,8 @@ def main(tmp):
         check_memory(tmp)
         check_refused(tmp, source)
     check_again(tmp, lake, source)
+    if ENGINE == "spark":
+        check_far(tmp, source, whole)
 
 
 with tempfile.TemporaryDirectory(prefix="etprof-fleet-test-") as folder:

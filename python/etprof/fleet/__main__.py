@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 from etprof import errors
 from etprof.fleet.lake import PARTITIONS, Lake, SourceList, ids_of, seen_as
 from etprof.fleet.reading import TABLES, Known, Part, part_name, write_part
-from etprof.fleet.sources import Source, chunks, find
+from etprof.fleet.sources import Source, chunks, find, is_far
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
@@ -23,7 +24,8 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
         prog="python -m etprof.fleet", description="Writes the rows of every run folder, pack and dump below SOURCE as "
         "tables of Parquet (docs/fleet.md). What LAKE holds already is left out; what is damaged becomes a row of the "
         "table errors.")
-    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="a folder of them, or one of them")
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="a folder of them, or one of them; with "
+                        "Spark also s3a://, gs://, abfs:// and hdfs://")
     parser.add_argument("--out", metavar="LAKE", required=True, help="folder of the tables; made when it is not there")
     parser.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
     parser.add_argument("--workers", metavar="N", type=int, default=os.cpu_count() or 1, help="default: one per CPU")
@@ -95,9 +97,14 @@ class Job:
 
 def job(asked: argparse.Namespace) -> int:
     begun = time.monotonic()
-    sources = find(asked.sources)
+    far = [place for place in asked.sources if is_far(place)]
+    if far and asked.engine != "spark":
+        raise errors.UsageError(f"{far[0]}: only Spark's connectors read it: --engine spark, or mount the bucket and "
+                                "give the mount's folder (docs/fleet.md)")
+    near = find([place for place in asked.sources if place not in far])
     engine = engine_of(asked)
     try:
+        sources = itertools.chain(near, engine.find(far)) if far else near
         with Lake(asked.out, asked.partition) as lake:
             work = Job(lake, engine, asked.workers)
             work.run(sources, asked.engine)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from etprof import errors
 
-_ENDS = (".etdump", ".etdp", ".tar.zst")
+ENDS = (".etdump", ".etdp", ".tar.zst")
 _MOST_BYTES, _MOST_SOURCES = 64 << 20, 2000 # of a chunk: what a worker holds in memory at once
 
 
@@ -45,7 +45,7 @@ def _below(folder: str) -> Iterator[Source]:
         for name in entries:
             if name[-1] == "/":
                 yield from _below(f"{folder}/{name[:-1]}")
-            elif name.endswith(_ENDS):
+            elif name.endswith(ENDS):
                 path = f"{folder}/{name}"
                 try:
                     found = os.stat(name, dir_fd=inside)
@@ -56,16 +56,18 @@ def _below(folder: str) -> Iterator[Source]:
         os.close(inside)
 
 
+def is_far(place: str) -> bool:
+    """Whether PLACE is an address that no path of this machine is."""
+    scheme, separator, _ = place.partition("://")
+    return bool(separator) and scheme != "file"
+
+
 def local(place: str) -> str:
     """PLACE as a path of this machine; file:// is one."""
-    scheme, separator, rest = place.partition("://")
-    if not separator:
-        return place
-    if scheme == "file":
-        return urllib.parse.unquote(urllib.parse.urlsplit(place).path)
-    raise errors.UsageError(
-        f"{place}: sources and lakes are folders of this machine here; mount the bucket, or copy the night's files "
-        f"(docs/fleet.md says how {scheme}:// goes with Spark's connectors, which nobody has tried)")
+    if is_far(place):
+        raise errors.UsageError(f"{place}: a lake is a folder here that every worker sees; mount the bucket "
+                                "(docs/fleet.md)")
+    return urllib.parse.unquote(urllib.parse.urlsplit(place).path) if "://" in place else place
 
 
 def find(places: Sequence[str]) -> Iterator[Source]:

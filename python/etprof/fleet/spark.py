@@ -7,10 +7,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from etprof import errors
+from etprof.fleet import far
 from etprof.fleet.lake import Lake, ids_of, parts
 from etprof.fleet.reading import TABLES, Known, Part, schema_of, write_part
 from etprof.fleet.sources import Source
@@ -41,6 +43,7 @@ def _conf(master: str, java: str = "") -> Any:
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": os.environ.get("ETPROF_FLEET_MEMORY", "2g"),
         "spark.executorEnv.PYTHONPATH": os.pathsep.join([beside, *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "spark.sql.files.ignoreMissingFiles": "true", # one that went meanwhile is an error of its own
         "spark.sql.session.timeZone": "UTC", "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     }.items())
 
@@ -76,6 +79,12 @@ class Spark:
 
         self._spark = SparkContext.getOrCreate(conf)
         self._spark.setLogLevel("ERROR")
+        self._files: dict[Source, list[Source]] = {} # what far sources are made of
+
+    def find(self, places: list[str]) -> Iterator[Source]:
+        """What is below addresses that Spark's connectors read."""
+        self._files = far.find(self._spark, places)
+        return iter(self._files)
 
     def write(self, chunks: Iterator[list[Source]], lake: Lake, staged: Path,
               known: Known) -> Iterator[tuple[list[Source], Part]]:
@@ -96,10 +105,30 @@ class Spark:
 
         # A worker holds the rows of one chunk at a time, and Python's own part of a task takes as long as 400 dumps:
         # some chunks a task, and some tasks a core.
-        asked = [(n, [s.path for s in chunk]) for n, chunk in enumerate(listed)]
-        found = self._spark.parallelize(asked, min(len(asked), 4 * self._spark.defaultParallelism)).map(work).collect()
+        asked = [(n, [s.path for s in chunk]) for n, chunk in enumerate(listed) if self._files.keys().isdisjoint(chunk)]
+        found = []
+        if asked:
+            tasks = min(len(asked), 4 * self._spark.defaultParallelism)
+            found = self._spark.parallelize(asked, tasks).map(work).collect()
+        with ThreadPoolExecutor(self._spark.defaultParallelism) as pool:
+            found += pool.map(lambda n: self._fetch(n, listed[n], own, commit, where, keys),
+                              set(range(len(listed))) - {n for n, _ in asked})
         for number, ids, rows in sorted(found, key=lambda row: row[0]):
             yield listed[number], Part(ids, rows)
+
+    def _fetch(self, number: int, chunk: list[Source], own: str, commit: str, where: str,
+               keys: list[str]) -> tuple[int, list[str | None], dict[str, int]]:
+        """A chunk with far sources: a job of Spark's with one task, which is handed their files."""
+        from pyspark.sql import SparkSession
+
+        paths = [s.path for s in chunk]
+
+        def work(files: Iterator[Any]) -> Iterator[tuple[list[str | None], dict[str, int]]]:
+            part = far.read_part(files, paths, _known(own, commit), where, keys, number)
+            yield part.ids, part.rows
+
+        files = far.loaded(SparkSession(self._spark), [file for s in chunk for file in self._files.get(s, ())])
+        return number, *files.mapPartitions(work).collect()[0]
 
     def close(self) -> None:
         self._spark.stop()
