@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m etprof.fleet: what it writes, a second run, a killed one, damaged sources; with Spark: the same rows as
 DuckDB's, to the last digit. usage: test_job.py SOURCE_DIR BUILD_DIR duckdb|spark"""
+import fcntl
 import os
 import pathlib
 import shutil
@@ -239,6 +240,12 @@ def check_refused(tmp, source):
     expect("is not there" in said, "no source", said)
     said = job("s3a://bucket/nights", "--out", tmp / "none", code=2).stderr
     expect("s3a" in said, "a bucket", said)
+    lake = tmp / "busy"
+    (lake / "_etprof").mkdir(parents=True)
+    with open(lake / "_etprof/lock", "w", encoding="ascii") as lock: # as a job at work holds it
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = job(source, "--out", lake, code=5).stderr
+        expect("another job writes into it" in said and not list(lake.glob("[a-z]*")), "a second job", said)
     lake = tmp / "newer"
     (lake / "_etprof").mkdir(parents=True)
     (lake / "_etprof/lake.json").write_text('{"format": 99, "partition": ["day"]}')

@@ -129,6 +129,20 @@ def again():
     expect("8 made again" in run("history", "rebuild").stderr, "all of them")
 
 
+def unfinished():
+    """A session that was interrupted is entered when it is whole, not before."""
+    shutil.copytree("nightly/run0", "cut/run")
+    manifest = pathlib.Path("cut/run/manifest.json")
+    told = manifest.read_text()
+    for state in ("interrupted", "running"):
+        manifest.write_text(told.replace('"state": "finished"', f'"state": "{state}"'))
+        expect(manifest.read_text() != told, "the manifest's state")
+        said = run("history", "add", "cut").stderr
+        expect("0 new" in said and "0 made again" in said, state, said)
+        expect(ask(STORE, "SELECT count(*) FROM sessions") == [(8,)], state, "is not entered")
+    shutil.rmtree("cut")
+
+
 def gated():
     """A baseline whose folder is gone is in the store: the same answer as with the folder."""
     expect(run("baselines", "save", "main", "nightly/run0").returncode == 0, "save")
@@ -209,6 +223,7 @@ with tempfile.TemporaryDirectory() as made:
     entered()
     answered()
     again()
+    unfinished()
     gated()
     in_the_way()
     continued()

@@ -249,6 +249,37 @@ static void full(void **state)
     assert_int_equal(sound(), 7 + told);
 }
 
+// The disk itself is full: SQLite gets no page more. What was in stays in, and the words say why.
+static void no_page_more(void **state)
+{
+    (void)state;
+    assert_int_equal(enter(0, 5, -1, NULL), ETP_OK);
+    etp_archive *a = NULL;
+    etp_error err = ERROR_NONE;
+    int64_t pages;
+    char most[64];
+    assert_int_equal(etp_archive_open(s_path, ETP_ARCHIVE_WRITE, &a, NULL), ETP_OK);
+    assert_int_equal(etp_archive_number(a, "PRAGMA page_count", &pages, NULL), ETP_OK);
+    snprintf(most, sizeof most, "PRAGMA max_page_count = %d", (int)pages);
+    assert_int_equal(etp_archive_run(a, most, NULL), ETP_OK);
+    etp_status st = ETP_OK;
+    int64_t entered = 0;
+    for (unsigned i = 10; st == ETP_OK && i < 100; i++) {
+        etp_arena arena = {0};
+        etp_archive_added added;
+        etp_archive_session s = made_session(i, 3, 2, &arena);
+        st = etp_archive_put(a, &s, false, &added, &err);
+        entered += st == ETP_OK;
+        etp_arena_dispose(&arena);
+    }
+    etp_archive_close(a);
+    assert_int_equal(st, ETP_IO);
+    assert_non_null(strstr(err.msg, "the disk is full"));
+    assert_int_equal(sound(), 5 + entered);
+    assert_int_equal(enter(2000, 2, -1, NULL), ETP_OK); // there is room again
+    assert_int_equal(sound(), 7 + entered);
+}
+
 static void only_readable(void **state)
 {
     (void)state;
@@ -286,8 +317,8 @@ static void only_readable(void **state)
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {CASE(two_writers),   CASE(waits_for_the_other),
-                                       CASE(killed_writer), CASE(killed_within),
-                                       CASE(full),          CASE(only_readable)};
+    const struct CMUnitTest tests[] = {
+        CASE(two_writers), CASE(waits_for_the_other), CASE(killed_writer), CASE(killed_within),
+        CASE(full),        CASE(no_page_more),        CASE(only_readable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
