@@ -27,7 +27,9 @@ etp_status etp_os_mkdirs(const char *path, etp_error *err)
         char kept = copy[i];
         copy[i] = '\0';
         if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
-            status = etp_fail_errno(err, ETP_IO, "cannot create folder %s", copy);
+            bool last = kept == '\0';
+            status = etp_fail_errno(err, ETP_IO, "cannot create folder %s%s%s", copy,
+                                    last ? "" : " on the way to ", last ? "" : path);
         }
         copy[i] = kept;
     }

@@ -107,6 +107,20 @@ static void a_pipe_is_read_until_its_writer_ends(void **state)
     assert_true(etp_str_eqz(text, "line\nline\n"));
 }
 
+// "cannot create folder /home: Permission denied" says nothing of what was to be made.
+static void a_folder_that_cannot_be_made_is_named_whole(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    assert_int_equal(etp_os_write_atomic(in_dir(f, "file"), ETP_STR("x"), NULL), ETP_OK);
+    const char *part = in_dir(f, "file/a"), *whole = in_dir(f, "file/a/b");
+    assert_int_equal(etp_os_mkdirs(whole, &err), ETP_IO);
+    assert_non_null(strstr(err.msg, part));
+    assert_non_null(strstr(err.msg, whole));
+    assert_int_equal(etp_os_mkdirs(part, &err), ETP_IO);
+    assert_null(strstr(err.msg, "on the way"));
+}
+
 static void append_adds_and_truncate_cuts(void **state)
 {
     fixture *f = *state;
@@ -424,6 +438,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_goes_below_a_folder_through_a_link, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_pipe_is_read_until_its_writer_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_made_is_named_whole, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(content_in_pieces_is_whole_or_not_there, set_up, tear_down),
