@@ -240,6 +240,9 @@ def main(tmp):
         found = [c for c in bad if c["id"] == check and c["file"] == file]
         if check and not found:
             failures.append(f"{name}: no {check} of {file}: {[(c['id'], c['file']) for c in bad]}")
+        absent = [c["file"] for c in bad if c["id"] in ("run.missing", "hash.missing")]
+        if len(absent) != len(set(absent)):
+            failures.append(f"{name}: said twice: {absent}")
         for c in bad:
             if not c["fix"] or not c["found"] or not c["expected"]:
                 failures.append(f"{name}: {c} says not what to do")
