@@ -333,7 +333,7 @@ static void differences_by_defect(const etp_kit_folder *f, etp_report *r)
     }
 }
 
-static void pairs_table(const etp_kit_folder *f, etp_report *r)
+static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_pairs[] = {
         {.key = "model", .title = "model"},
@@ -362,14 +362,12 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r)
                 etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown: no interval"));
         silent += !f->pairs.items[i].session;
     }
-    const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off],
-                       *on = &f->units.items[f->pairs.items[0].on];
-    etp_report_text(r,
-                    "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
-                    "time went: --full, or "
-                    "etprof compare %s/%s %s/%s",
-                    f->path, off->dump ? off->dump : off->timeline, f->path,
-                    on->dump ? on->dump : on->timeline);
+    const etp_kit_pair *p = &f->pairs.items[0];
+    const char *command = etp_shell_command(arena, "etprof compare %s %s",
+                                            file_of(f, p->off, arena), file_of(f, p->on, arena));
+    etp_report_text(r, "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
+                       "time went: --full, or");
+    etp_report_code(r, NULL, etp_str_from(command ? command : ""));
     if (silent) {
         etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one",
                         silent, silent == 1 ? "pair is" : "pairs are");
@@ -445,7 +443,7 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
     etp_report_section(r, 1, "experiments", "End to end, traced");
     units_table(f, r);
     picture(f, r, arena);
-    pairs_table(f, r);
+    pairs_table(f, r, arena);
     if (f->logged[0]) {
         const etp_kernel_logs both = {.logs = f->logs, .n = 2};
         etp_report_section(r, 1, "kernels", "Kernels registered, on and off");

@@ -334,6 +334,11 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     expect(now.count('"tomorrow"') >= 1, "later", "what says why sampling ended")
     manifest.write_text(now)
     expect("faster than" in run("analyze", tmp)[0], "later", "not read")
+    odd = "/home/user/my models/it's a net.pte"  # a shell takes the commands about it as they are printed
+    manifest.write_text(re.sub(r'"/home/user/[^"]*\.pte"', json.dumps(odd), now))
+    told = re.findall(r"(etprof ab .*?) measures it", run("analyze", tmp, "--full", width=400)[0])
+    expect(told and all(shlex.split(command)[2] == odd for command in told), "a model whose path has blanks", told)
+    manifest.write_text(now)
     for torn in ("linux_avx2/*_b3.etdump", "linux_vnni/*_b2.etdump", "linux_vnni/*.code", "program/*.pte"):
         for path in pathlib.Path(tmp).glob(torn):
             os.truncate(path, 300)
@@ -342,6 +347,12 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     expect(told == ["program", "trace", "samples of linux_vnni"][:len(told)] and told, "torn", "warnings", text)
     expect(len(told) == 3 or f"\n  and {3 - len(told)} more: --full\n" in text, "torn", "the others", text)
     expect(len(re.findall(r"^  N\d ", text, re.M)) == 1, "torn", "steps", text)
+
+with tempfile.TemporaryDirectory() as tmp:  # of a folder of Arm's kit whose name a shell would take apart
+    kit = pathlib.Path(tmp, "what the kit's run left")
+    shutil.copytree(DATA / "kit/flat", kit)
+    told = [c for c in commands(run("analyze", kit)[0]) if c[1] == "compare"]
+    expect(told and all(len(c) == 4 and os.path.isfile(c[2]) and os.path.isfile(c[3]) for c in told), "kit", told)
 
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")

@@ -571,7 +571,7 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
     const etp_ab_phase *p = f->ab->phase;
     unsigned long long tokens = p ? p->prompt ? p->prompt : p->tokens : 0;
-    const char *ab = etp_shell_command(f->ab->arena, "etprof ab %s", etp_fix_model(f)), *asked = "";
+    const char *ab = etp_arena_printf(f->ab->arena, "etprof ab %s", etp_fix_model(f)), *asked = "";
     if (p && p->kind == ETP_PHASE_OF_PREFILL) {
         asked = etp_arena_printf(f->ab->arena, " --prefill %llu", tokens);
     } else if (p && p->kind == ETP_PHASE_OF_DECODE) {
