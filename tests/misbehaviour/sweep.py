@@ -9,6 +9,7 @@ import csv
 import json
 import math
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -123,6 +124,11 @@ def winner_of_one_model():
         expect(second[0].startswith("0.50× slower"), name, second)
         done = run(tmp, [*words, "--threads", "1", "--out", "one"])
         expect([c[0][:12] for c in cards(done.stdout)] == ["0.50× slower"], name, cards(done.stdout))
+        done = run(tmp, [*words, "--threads", "1,2", "--baseline", "sme2", "--out", "turned"])
+        turned = cards(done.stdout)
+        expect(turned and turned[0][0].startswith("2.00× faster") and "net_slow: neon" in " ".join(turned[0]) and
+               "1.000 ms against 2.000 ms at sme2 with 1 thread" in " ".join(turned[0]), name, "another reference",
+               turned, done.stderr)
         words[words.index("--blocks") + 1] = "2"
         shown = cards(run(tmp, [*words, "--threads", "1", "--out", "few"]).stdout)
         expect(any("2 of at least 6 blocks" in c[0] for c in shown) and not any("[" in c[0] for c in shown), name,
@@ -165,6 +171,17 @@ def planted_with_noise():
     expect(found == 3, "planted with noise", f"claimed in {found} of 3 sweeps")
     # The fake's noise is a lattice, not chance; how often intervals hold the truth is unit.stats_factorial's matter.
     expect(covered >= checked - 2, "planted with noise", f"covered {covered} of {checked}")
+
+
+def slower_with_noise():
+    """The same with the models' times changed over: a sentence about what is slower gives the inverse, its ends too."""
+    other = {"fp16": "int8", "int8": "fp16"}
+    texts = [x["text"] for x in noisy({(other[m], level): by for (m, level), by in PLANTED.items()}, 1)["sentences"]]
+    told = [(x, [float(n) for n in re.search(r"([\d.]+)× \[([\d.]+), ([\d.]+)\] slower than", x).groups()])
+            for x in texts if "] slower than" in x]
+    expect(told, "slower with noise", "no sentence", texts)
+    for text, (estimate, lo, hi) in told:
+        expect(1 < lo < estimate < hi, "slower with noise", text)
 
 
 def absent_with_noise():
@@ -426,8 +443,8 @@ def refused():
             expect(not (pathlib.Path(tmp) / "run").exists(), name, "a folder was left")
 
 
-for test in (planted_exactly, winner_of_one_model, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs,
-             wrong_outputs_in_a_cell, resumed, balanced,
+for test in (planted_exactly, winner_of_one_model, planted_with_noise, slower_with_noise, absent_with_noise,
+             failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, balanced,
              precise, emulated, real_programs, other_floats, one_of_each, refused):
     started = time.time()
     test()
