@@ -346,6 +346,19 @@ etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *
 
 // ---- report ----
 
+// Of which models, where the run's name does not say it.
+static const char *models_of(const struct etp_ab_view *view, etp_arena *arena)
+{
+    const etp_ab *ab = view->ab;
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t i = 0; i < ab->n_models; i++) {
+        const char *stem = ab->models[i].stem;
+        etp_strbuf_printf(&text, "%s%s", i ? ", " : "", stem ? stem : "model");
+    }
+    return text.len && !ab->bare ? etp_strbuf_str(&text).ptr : NULL;
+}
+
 static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -360,7 +373,7 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
         {.key = "executorch", .title = "ExecuTorch"},
         {.key = "executorch_sha", .title = "revision", .flags = ETP_COL_CODE | ETP_COL_MINOR},
         {.key = "measured_at", .title = "measured (UTC)", .flags = ETP_COL_MINOR},
-        {.key = "grade", .title = "grade"},
+        {.key = "grade", .title = "design"},
         {.key = "config", .title = "Config File", .flags = ETP_COL_CODE | ETP_COL_MINOR},
     };
     etp_report_section(r, 1, "runs", "Runs");
@@ -369,8 +382,9 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
         const etp_ab *ab = c->runs.items[i].ab;
         const char *sha =
             ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
-        ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title),
-                etp_cell_z(ab->platform), etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
+        ETP_ROW(t, etp_cell_z(c->runs.items[i].run),
+                etp_cell_z(models_of(&c->runs.items[i], arena)), etp_cell_z(ab->platform),
+                etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
                 etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->measured_at),
                 etp_cell_z(ab->judged.grade), etp_cell_z(ab->config));
     }
