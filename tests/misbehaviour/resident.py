@@ -172,7 +172,7 @@ def pairs(name, tmp):
         expect(near(x["load"], wanted), name, (x["load"], wanted))
         expect({c["id"] for c in x["ruled_out"] + x["not_ruled_out"]} >= {"thermal", "drift", "threads"}, name,
                x["ruled_out"])
-        title = f"{x['threads']} thread{'s' if x['threads'] > 1 else ''}: sme2 against neon"
+        title = f"{x['threads']} thread{'s' if x['threads'] > 1 else ''}: SME2 against NEON"
         part = page.split(f"## {title}\n")
         expect(len(part) == 2 and f"{x['threads']} in every arm" in part[1].split("\n## ")[0], name, title)
 

@@ -82,7 +82,7 @@ def planted_exactly():
         for x in d["interactions"]:
             expect(x["established"] == (x["with"] == "level"), name, x)
         expect(len(claims(d)) == 1 and "it is no faster than fp16" in claims(d)[0], name, claims(d))
-        expect("int8 is 2.00× [2.00, 2.00] faster than fp16 at neon" in claims(d)[0], name, claims(d))
+        expect("int8 is 2.00× [2.00, 2.00] faster than fp16 at NEON" in claims(d)[0], name, claims(d))
         # 8 → 4.4 ms is 1.82×, 4.4 → 4.2 ms is 1.05×: below the 10 % that were asked for
         expect(all(s["knee"] == {"from": 2, "to": 2} for s in d["scaling"]), name, d["scaling"])
         winner_comes_first(tmp)
@@ -98,12 +98,12 @@ def winner_comes_first(tmp):
     """Fastest of each model, by the planted times: fp16 and int8 both take 1.05 ms at sme2 with 4 threads."""
     name = "winner"
     first, second, mean = cards(run(tmp, [ETPROF, "report", "run"]).stdout)
-    expect(first[0] == "7.62× faster  [7.62, 7.62]  fp16: sme2 with 4 threads", name, first)  # 8 / 1.05
+    expect(first[0] == "7.62× faster  [7.62, 7.62]  fp16: SME2 with 4 threads", name, first)  # 8 / 1.05
     detail = " ".join(first[2:])
-    expect("1.050 ms against 8.000 ms at neon with 1 thread" in detail, name, detail)
-    expect("int8 at sme2 with 4 threads (1.050 ms)" in detail and "not told apart" in detail, name, detail)
-    expect(second[0] == "3.81× faster  [3.81, 3.81]  int8: sme2 with 4 threads", name, second)  # 4 / 1.05
-    expect("4.000 ms at neon with 1 thread" in " ".join(second[2:]), name, second)
+    expect("1.050 ms against 8.000 ms at NEON with 1 thread" in detail, name, detail)
+    expect("int8 at SME2 with 4 threads (1.050 ms)" in detail and "not told apart" in detail, name, detail)
+    expect(second[0] == "3.81× faster  [3.81, 3.81]  int8: SME2 with 4 threads", name, second)  # 4 / 1.05
+    expect("4.000 ms at NEON with 1 thread" in " ".join(second[2:]), name, second)
     expect("not told apart" not in " ".join(second[2:]), name, second)
     expect("geometric mean" in " ".join(mean), name, mean)
 
@@ -119,7 +119,7 @@ def winner_of_one_model():
                  "--warmup", "1", "--seed", "3", "--runner", FAKE, "--quiet", "--no-trace"]
         done = run(tmp, [*words, "--threads", "1,2", "--out", "two"])
         first, second = cards(done.stdout)
-        expect(first[0] == "fastest  net_slow: neon with 1 thread, the reference itself", name, first)
+        expect(first[0] == "fastest  net_slow: NEON with 1 thread, the reference itself", name, first)
         expect("1.000 ms" in " ".join(first[1:]), name, first)
         expect(second[0].startswith("0.50× slower"), name, second)
         done = run(tmp, [*words, "--threads", "1", "--out", "one"])
@@ -167,7 +167,7 @@ def planted_with_noise():
             r = interactions(d)["model", "int8", "level", "sme2", threads]["ratio_of_ratios"]
             covered += r["lo"] <= 0.5 <= r["hi"]
             checked += 1
-        found += any("faster than fp16 at neon" in c for c in claims(d))
+        found += any("faster than fp16 at NEON" in c for c in claims(d))
     expect(found == 3, "planted with noise", f"claimed in {found} of 3 sweeps")
     # The fake's noise is a lattice, not chance; how often intervals hold the truth is unit.stats_factorial's matter.
     expect(covered >= checked - 2, "planted with noise", f"covered {covered} of {checked}")

@@ -71,9 +71,9 @@ def check_tables(tmp):
         expect(abs(float(r["rate"]) * ns / 1e9 / TOKENS[key[0]] - 1) < 1e-3, "csv", "tells rates", r)
     text = report(tmp, "--format", "text")
     for phase, (model, level, threads) in WINNER.items():
-        said = f"{phase} · {model}: {level} with {threads} threads"
+        said = f"{phase} · {model}: {level.upper()} with {threads} threads"
         expect(said in " ".join(text.split()), "text", f"says '{said}'", text[:1500])
-    expect("decode @32: int8 sse: 1 thread is enough" in " ".join(text.split()), "text", "tells knees by phase",
+    expect("decode @32: int8 SSE: 1 thread is enough" in " ".join(text.split()), "text", "tells knees by phase",
            text[:3000])
     expect("tok/s" in text, "text", "tells rates", text[:1500])
     page = report(tmp, "--format", "html")

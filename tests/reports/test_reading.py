@@ -125,7 +125,7 @@ def each_reachable(made):
     text = made["several"].read_text()
     listed = re.search(r'<ul class="answers">.*?</ul>', text, re.S).group(0)
     listed = re.findall(r'<li><a href="#([^"]+)">(.*?)</a>', listed)
-    pairs = [f"2 models · {model}, {n}: sme2 against neon" for model in ("encoder_int8", "decoder")
+    pairs = [f"2 models · {model}, {n}: SME2 against NEON" for model in ("encoder_int8", "decoder")
              for n in ("1 thread", "2 threads")]
     expect([name for _, name in listed][2:] == ["m0 · prefill 16", "m0 · decode @0", "m0 · decode @32", *pairs],
            "an answer for each phase and pair", listed)

@@ -17,8 +17,8 @@ static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], 
     return threads ? etp_arena_printf(arena, "%s%s%s%s%s%s against %s", phase ? phase : "",
                                       phase ? " · " : "", model, threads,
                                       model[0] || threads[0] ? ": " : "",
-                                      s->levels[at[ETP_FACTOR_LEVEL]],
-                                      s->levels[s->grid.reference[ETP_FACTOR_LEVEL]])
+                                      s->words[at[ETP_FACTOR_LEVEL]],
+                                      s->words[s->grid.reference[ETP_FACTOR_LEVEL]])
                    : NULL;
 }
 

@@ -67,7 +67,7 @@ static const char *against(const etp_sweep *s, uint32_t level, etp_arena *arena)
 {
     const char *phase = etp_sweep_phase_name(s);
     return etp_arena_printf(arena, "%s%s%s against %s", phase ? phase : "", phase ? " · " : "",
-                            s->levels[level], s->levels[s->grid.reference[ETP_FACTOR_LEVEL]]);
+                            s->words[level], s->words[s->grid.reference[ETP_FACTOR_LEVEL]]);
 }
 
 // One card per level at the lowest thread count: the geometric mean over the models, or the only
@@ -286,12 +286,13 @@ static void cell_row(const etp_sweep *s, const uint32_t at[ETP_FACTORS], bool ph
     const etp_factorial_cell *x = &s->result.cells[c];
     const etp_cell_speedup *up = speedup_at(s, at);
     const etp_ab_arm *arm = s->cells[c].arm == ETP_NO_INDEX ? NULL : &s->ab->arms[s->cells[c].arm];
+    const etp_withheld withheld = etp_sweep_withheld(s, at);
     double gone = (double)NAN;
     const etp_cell cells[CELL_COLUMNS] = {
         etp_cell_z(etp_sweep_phase_name(s)),
         etp_cell_z(s->models[at[ETP_FACTOR_MODEL]].name),
         etp_cell_u64(s->threads[at[ETP_FACTOR_THREADS]]),
-        etp_cell_z(s->levels[at[ETP_FACTOR_LEVEL]]),
+        etp_cell_called(s->levels[at[ETP_FACTOR_LEVEL]], s->words[at[ETP_FACTOR_LEVEL]]),
         etp_cell_double(etp_sweep_token_rate(s, c)),
         etp_cell_rounded_ns(x->ns.estimate),
         etp_cell_rounded_ns(x->ns.lo),
@@ -300,13 +301,14 @@ static void cell_row(const etp_sweep *s, const uint32_t at[ETP_FACTORS], bool ph
            : etp_cell_missing(),
         etp_cell_double(up ? up->effect.paired.lo : gone),
         etp_cell_double(up ? up->effect.paired.hi : gone),
-        up ? etp_cell_judged(etp_cell_z(verdict_cell(&up->effect, arena)),
-                             severity_of(up->effect.verdict))
+        up ? etp_cell_judged(
+                 etp_cell_called(verdict_cell(&up->effect, arena), withheld ? "withheld" : NULL),
+                 severity_of(up->effect.verdict))
            : etp_cell_z("reference"),
         etp_cell_double(up ? up->effect.q : gone),
         etp_cell_u64(x->blocks),
         etp_cell_z(proof_word(arm)),
-        etp_cell_z(etp_withheld_name(etp_sweep_withheld(s, at))),
+        etp_cell_called(etp_withheld_name(withheld), etp_ab_withheld_text(withheld)),
     };
     etp_cell shown[CELL_COLUMNS];
     size_t n = 0;
@@ -346,7 +348,7 @@ static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
         "Untraced inference, geometric mean of the launches' medians with its 95 %% interval; "
         "speedup over %s of the same model and threads, paired by block, verdicts at "
         "q ≤ 0.05 (Benjamini–Hochberg).%s",
-        s->levels[g->reference[ETP_FACTOR_LEVEL]],
+        s->words[g->reference[ETP_FACTOR_LEVEL]],
         s->ab->emulated ? " These are times of an emulator." : "");
     bool phases = s->ab->phase != NULL;
     etp_column columns[CELL_COLUMNS];
@@ -401,7 +403,8 @@ static void long_thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
         for (uint32_t x = 0; x < g->n[2]; x++) {
             const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
             double v = s->result.cells[etp_cell_of(g, at)].relative.estimate;
-            ETP_ROW(t, etp_cell_z(s->models[k->model].name), etp_cell_z(s->levels[k->level]),
+            ETP_ROW(t, etp_cell_z(s->models[k->model].name),
+                    etp_cell_called(s->levels[k->level], s->words[k->level]),
                     etp_cell_u64(s->threads[x]), etp_cell_double(v),
                     etp_cell_z(isfinite(v) ? knee_word(s, k, arena) : NULL));
         }
@@ -419,7 +422,7 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
         r,
         "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
         "measured count is %s %% faster, by its 95 %% interval.",
-        s->levels[g->reference[1]], thread_words(s, g->reference[2], arena),
+        s->words[g->reference[1]], thread_words(s, g->reference[2], arena),
         ETP_DIGITS(100 * g->knee, 6));
     if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
         long_thread_map(s, r, arena);
@@ -439,8 +442,9 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
     etp_table_limit(t, 0);
     for (size_t i = 0; i < s->result.n_knees; i++) {
         const etp_knee *k = &s->result.knees[i];
-        etp_cell cells[ETP_TABLE_MAX_COLUMNS] = {etp_cell_z(s->models[k->model].name),
-                                                 etp_cell_z(s->levels[k->level])};
+        etp_cell cells[ETP_TABLE_MAX_COLUMNS] = {
+            etp_cell_z(s->models[k->model].name),
+            etp_cell_called(s->levels[k->level], s->words[k->level])};
         bool known = false;
         for (uint32_t x = 0; x + 3 < n; x++) {
             const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
@@ -481,7 +485,8 @@ static void mean_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
         etp_report_table(r, "means", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
-        ETP_ROW(t, etp_cell_z(s->levels[m->level]), etp_cell_u64(s->threads[m->threads]),
+        ETP_ROW(t, etp_cell_called(s->levels[m->level], s->words[m->level]),
+                etp_cell_u64(s->threads[m->threads]),
                 etp_cell_gain(m->effect.paired.estimate, m->effect.paired.lo, m->effect.paired.hi),
                 etp_cell_double(m->effect.paired.lo), etp_cell_double(m->effect.paired.hi),
                 etp_cell_z(verdict_cell(&m->effect, arena)), etp_cell_double(m->models_lo),
@@ -492,7 +497,7 @@ static void mean_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
 static const char *value_word(const etp_sweep *s, etp_factor f, uint32_t at, etp_arena *arena)
 {
     return f == ETP_FACTOR_MODEL   ? s->models[at].name
-           : f == ETP_FACTOR_LEVEL ? s->levels[at]
+           : f == ETP_FACTOR_LEVEL ? s->words[at]
                                    : thread_words(s, at, arena);
 }
 
@@ -566,7 +571,7 @@ static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     etp_chart_axes(c, "threads", ratios ? "speedup" : "time");
     if (ratios) {
         etp_chart_describe(c, "Over %s with %s of the same model, with 95 %% intervals.%s",
-                           s->levels[g->reference[1]], thread_words(s, g->reference[2], arena),
+                           s->words[g->reference[1]], thread_words(s, g->reference[2], arena),
                            g->n[0] * g->n[1] > MAX_SERIES ? " The first twelve series are shown."
                                                           : "");
     } else {
@@ -577,7 +582,7 @@ static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     double v[MAX_SERIES], lo[MAX_SERIES], hi[MAX_SERIES];
     for (uint32_t k = 0; k < series; k++) {
         const char *label =
-            etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->levels[k % g->n[1]]);
+            etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->words[k % g->n[1]]);
         etp_chart_series(c, label ? label : "");
     }
     for (uint32_t t = 0; t < g->n[2]; t++) {
@@ -605,7 +610,7 @@ static void bars(const etp_sweep *s, etp_report *r, etp_arena *arena)
         const etp_sweep_cell *cell = &s->cells[k];
         const etp_factorial_cell *x = &s->result.cells[k];
         const char *label =
-            etp_arena_printf(arena, "%s %s", s->models[cell->at[0]].name, s->levels[cell->at[1]]);
+            etp_arena_printf(arena, "%s %s", s->models[cell->at[0]].name, s->words[cell->at[1]]);
         char note[32] = "";
         if (isfinite(x->relative.estimate) && cell->at[1] != s->grid.reference[1]) {
             snprintf(note, sizeof note, "%.2f×", x->relative.estimate);

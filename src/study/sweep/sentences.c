@@ -32,7 +32,7 @@ static const char *value_name(const speaker *w, etp_factor f, uint32_t at)
     case ETP_FACTOR_MODEL:
         return w->s->models[at].name;
     case ETP_FACTOR_LEVEL:
-        return w->s->levels[at];
+        return w->s->words[at];
     case ETP_FACTOR_THREADS:
         return etp_arena_printf(w->arena, "%u %s", (unsigned)w->s->threads[at],
                                 w->s->threads[at] == 1 ? "thread" : "threads");
@@ -182,7 +182,7 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
     uint32_t last = s->grid.n[ETP_FACTOR_THREADS] - 1;
     const etp_thread_step *step = step_from(s, k, k->from);
     const char *cell =
-        etp_arena_printf(w->arena, "%s %s", s->models[k->model].name, s->levels[k->level]);
+        etp_arena_printf(w->arena, "%s %s", s->models[k->model].name, s->words[k->level]);
     double percent = 100 * s->grid.knee;
     ETP_NEED(cell, err, "the sweep");
     if (step && step->effect.paired.blocks == 0) {
@@ -222,7 +222,7 @@ static etp_status warn_of_cells(speaker *w, etp_error *err)
     const etp_sweep *s = w->s;
     for (uint32_t c = 0; c < s->n_cells; c++) {
         const etp_sweep_cell *cell = &s->cells[c];
-        const char *name = cell->arm == ETP_NO_INDEX ? NULL : s->ab->arms[cell->arm].name;
+        const char *name = cell->arm == ETP_NO_INDEX ? NULL : s->ab->arms[cell->arm].measured;
         uint32_t blocks = s->result.cells[c].blocks;
         if (name && cell->lost > 0) {
             ETP_TRY(say(

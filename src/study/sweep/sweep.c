@@ -38,8 +38,9 @@ static etp_status find_factors(builder *b, etp_error *err)
     etp_sweep *out = b->out;
     const etp_ab_arm **levels = ETP_NEW_ARRAY(b->arena, const etp_ab_arm *, ab->n_arms);
     out->levels = ETP_NEW_ARRAY(b->arena, const char *, ab->n_arms);
+    out->words = ETP_NEW_ARRAY(b->arena, const char *, ab->n_arms);
     out->threads = ETP_NEW_ARRAY(b->arena, uint32_t, ab->n_arms);
-    ETP_NEED(levels && out->levels && out->threads, err, "the sweep");
+    ETP_NEED(levels && out->levels && out->words && out->threads, err, "the sweep");
     uint32_t n_levels = 0, n_threads = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
         bool new_level = true, new_threads = true;
@@ -70,6 +71,8 @@ static etp_status find_factors(builder *b, etp_error *err)
     out->grid.n[ETP_FACTOR_THREADS] = n_threads;
     for (uint32_t i = 0; i < n_levels; i++) {
         out->levels[i] = levels[i]->level_name;
+        out->words[i] = levels[i]->level == ETP_LEVEL_NONE ? levels[i]->level_name
+                                                           : etp_level_get(levels[i]->level)->word;
         if (strcmp(out->levels[i], ab->arms[ab->baseline].level_name) == 0) {
             out->grid.reference[ETP_FACTOR_LEVEL] = i;
         }
@@ -222,7 +225,7 @@ static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t refere
     m->differing += cell->differs;
     if (!c.ok && !m->differs) {
         m->differs =
-            etp_arena_printf(b->arena, "%s: %s", ab->arms[arm].name, c.why ? c.why : "differs");
+            etp_arena_printf(b->arena, "%s: %s", ab->arms[arm].measured, c.why ? c.why : "differs");
         return m->differs ? ETP_OK : etp_fail_nomem(err, "outputs");
     }
     return ETP_OK;

@@ -49,6 +49,7 @@ typedef struct etp_sweep {
     const etp_ab *ab; // arms, device, proof, grade
     etp_sweep_model *models;
     const char **levels; // lowest first
+    const char **words;  // what people call them: "NEON"
     uint32_t *threads;   // ascending
     etp_factorial grid;
     etp_factorial_result result;

@@ -46,7 +46,7 @@ static int by_time(const void *a, const void *b)
 static const char *place(const etp_sweep *s, const uint32_t at[ETP_FACTORS], etp_arena *arena)
 {
     uint32_t threads = s->threads[at[ETP_FACTOR_THREADS]];
-    return etp_arena_printf(arena, "%s with %u %s", s->levels[at[ETP_FACTOR_LEVEL]],
+    return etp_arena_printf(arena, "%s with %u %s", s->words[at[ETP_FACTOR_LEVEL]],
                             (unsigned)threads, threads == 1 ? "thread" : "threads");
 }
 
