@@ -223,7 +223,8 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             uint32_t at = ab->shown[i];
             const etp_ab_arm *a = &ab->arms[at];
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
-            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured), etp_cell_z(a->level_name),
+            ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured),
+                    etp_cell_called(a->level_name, etp_ab_level_word(a)),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
                     etp_cell_ns(a->median_ns), etp_cell_rounded_ns(a->lo_ns),
                     etp_cell_rounded_ns(a->hi_ns), speedup_of(ab, at, base->median_ns),

@@ -85,6 +85,7 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 void etp_ab_waterfall(const etp_ab *ab, size_t comparison, etp_report *r); // sections.c
 // The colour of a category in every picture and table, 1 … 12. In pictures.c.
 unsigned etp_ab_category_color(etp_category category);
+const char *etp_ab_level_word(const etp_ab_arm *a); // "VNNI"; NULL: not recorded
 // What stands below the headlines, and the last section: how to measure this again.
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena);

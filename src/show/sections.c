@@ -497,6 +497,11 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
 
 // ---- evidence ----
 
+const char *etp_ab_level_word(const etp_ab_arm *a)
+{
+    return a->level == ETP_LEVEL_NONE ? a->level_name : etp_level_get(a->level)->word;
+}
+
 static void arm_table(const etp_ab *ab, etp_report *r)
 {
     static const etp_column k_columns[] = {
@@ -514,7 +519,7 @@ static void arm_table(const etp_ab *ab, etp_report *r)
     etp_table *t = etp_report_table(r, "arms", "Arms", k_columns, 10);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
-        ETP_ROW(t, etp_cell_z(a->name), etp_cell_z(a->level_name),
+        ETP_ROW(t, etp_cell_z(a->name), etp_cell_called(a->level_name, etp_ab_level_word(a)),
                 a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
                 etp_cell_u64(a->launches), etp_cell_u64(a->samples), etp_cell_ns(a->median_ns),
                 etp_cell_ns(a->traced_ns), etp_cell_ns(a->load_ns), etp_cell_ns(a->first_ns),

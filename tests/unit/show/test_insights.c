@@ -265,7 +265,7 @@ static void latencies_are_labelled(void **state)
     must_say(md, "\nLatency Comparison\n\n| experiment | level | threads | untraced (ms) | low "
                  "(ms) | high (ms) | speedup | "
                  "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
-    must_say(md, "| NEON | neon | 1 | 2.00");
+    must_say(md, "| NEON | NEON | 1 | 2.00");
     must_say(md, " | – | 1.57");
     must_say(md, " | 32 | – | −21.5 % |");
     must_say(md, " | 2.00× | 1.00");
