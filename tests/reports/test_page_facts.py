@@ -5,6 +5,7 @@ other, no row twice, commands that end no line within a word, and what a drawer 
 usage: test_page_facts.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
 import collections
 import csv
+import html
 import json
 import pathlib
 import re
@@ -160,6 +161,87 @@ def drawers(browsing, folder):
     expect("measured" not in told[1]["keys"], "says once what it was measured on", told[1]["keys"])
 
 
+def headline(page, document):
+    """The figures of the first screen are those of report.json, with their digits; whiskers and ticks stand at them."""
+    text = re.sub(r"\s*\n\s*", "", page.read_text())
+    comparison, of = document["comparisons"][0], {a["name"]: a for a in document["arms"]}
+    card = re.search(r'<article class="card.*?</article>', text).group(0)
+    ratio = comparison["speedup"]
+    said = [float(v) for part in ("value", "interval") for v in
+            re.findall(r"\d+\.\d\d", re.search(rf'<p class="{part}"><b>(.*?)</b>', card).group(1))]
+    expect(said == [round(ratio[k], 2) for k in ("estimate", "lo", "hi")], "ratio and interval", said, ratio)
+    expect(f"95 % interval, {ratio['blocks']} blocks" in card, "what interval, of what", card)
+    ends = re.findall(r'<dt>(.*?)</dt>.*?<i style="width:([\d.]+)%"></i><u style="left:([\d.]+)%;width:([\d.]+)%"></u>'
+                      r'</span><b>([\d.]+) ms</b> <small>([\d.]+) … ([\d.]+)</small>', card)
+    arms_of = [of[comparison[k]] for k in ("baseline", "candidate")]
+    most = max(a["interval_ns"]["hi"] for a in arms_of)
+    expect([e[0] for e in ends] == [a["level"].upper() for a in arms_of], "the baseline first", ends)
+    for (_, wide, left, more, *figures), a in zip(ends, arms_of):
+        want = [a["median_ns"], a["interval_ns"]["lo"], a["interval_ns"]["hi"]]
+        expect(figures == [f"{v / 1e6:.3f}" for v in want], "an arm's time and interval", figures, want)
+        drawn = [float(wide), float(left), float(left) + float(more)]
+        expect(all(abs(d - 100 * v / most) < 0.02 for d, v in zip(drawn, want)), "bar and whisker", drawn, want)
+    cards = re.findall(r'<li><p class="gain">(.*?)</p><p class="track">(.*?)</p><p class="range">(.*?)</p>', text)
+    whole = of[comparison["candidate"]]["median_ns"]
+    expect(len(cards) == len(document["next_fixes"]) > 4, "a card for each fix", len(cards))
+    for (gain, track, span), fix in zip(cards, document["next_fixes"]):
+        lo, hi, likely = (fix["gain_ns"].get(k) for k in ("lo", "hi", "expected"))
+        unit = {"ms": 1e6, "µs": 1e3, "ns": 1}[re.search(r"(\S+) of", span).group(1)]
+        figures = [float(v) * unit for v in re.findall(r"[\d.]+", span)[:2]]
+        expect(all(abs(f - v) <= 0.0006 * unit for f, v in zip(figures, (lo, hi))), fix["id"], "from, to", span, lo, hi)
+        expect(span.endswith(f"of {whole / 1e6:.3f} ms"), fix["id"], "of what", span)
+        tick = re.search(r'<s style="left:([\d.]+)%', track)
+        if likely is None:
+            expect(gain.startswith("<b>up to −") and not tick, fix["id"], "its middle is not known", gain)
+            continue
+        told = re.fullmatch(r"<b>−([\d.]+) \S+</b> <span>([\d.]+) %</span>", gain)
+        if told:
+            expect(abs(float(told[1]) * unit - likely) <= 0.0006 * unit, fix["id"], "its gain", gain, likely)
+            expect(abs(float(told[2]) - 100 * likely / whole) <= 0.051, fix["id"], "its share", gain, likely)
+        else:
+            expect(gain == "<b>under 0.001 ms</b>" and likely < 500, fix["id"], "its gain", gain, likely)
+        expect(tick and abs(float(tick.group(1)) - 100 * likely / whole) < 0.02, fix["id"], "its tick", track, likely)
+
+
+def drawers_figures(page, document):
+    """Each operator's drawer has the time of each arm, with the interval over its recordings, and what was saved, with
+    the ledger's interval: as report.json has them."""
+    text = html.unescape(page.read_text()).replace("\u2212", "-")
+    rows = {r["id"]: r for r in document["ledgers"][0]["rows"]}
+    units = {"ns": 1, "µs": 1e3, "ms": 1e6}
+    near = lambda shown, unit, ns: abs(float(shown) * units[unit] - ns) <= max(abs(ns) * 5.1e-4, 0.51)  # noqa: E731
+    seen = 0
+    for one in document["operators"]:
+        part = re.search(rf'<section class="drawer" id="{one["id"]}">.*?</section>', text, re.S).group(0)
+        for arm in document["arms"]:
+            said = re.search(rf"<dt>{arm['level'].upper()}<dd[^>]*>([\d.]+) (\S+)(?: \[([\d.]+)(?: (\S+))?, ([\d.]+) "
+                             r"(\S+)\])?", part)
+            expect(said and near(said[1], said[2], one["ns"][arm["name"]]), one["id"], arm["name"], "time", said)
+            seen += bool(said and said[3])
+        row = rows[one["id"]]
+        saved = re.search(r"<dt[^>]*>saved<dd>(-?[\d.]+) (\S+)(?: \[(-?[\d.]+)(?: (\S+))?, (-?[\d.]+) (\S+)\])?", part)
+        expect(saved and near(saved[1], saved[2], -row["delta_ns"]), one["id"], "saved", saved, row["delta_ns"])
+        if saved and row["lo_ns"] is not None and saved[3]:
+            expect(near(saved[3], saved[4] or saved[6], -row["hi_ns"]) and near(saved[5], saved[6], -row["lo_ns"]),
+                   one["id"], "its interval", saved[0], row)
+            seen += 1
+    expect(seen > 2 * len(document["operators"]), "with intervals", seen, len(document["operators"]))
+    # By hand: 1×32×32×64 int8 in and out, 64×3×3×64 int8 weights with 64 float32 scales.
+    convolution = next(o["id"] for o in document["operators"] if o["instruction"] == 45
+                       and o["label"].startswith("Convolution"))
+    part = re.search(rf'<section class="drawer" id="{convolution}">.*?</section>', text, re.S).group(0)
+    moved, weights = 2 * 32 * 32 * 64 + 64 * 3 * 3 * 64, 64 * 3 * 3 * 64
+    told = [float(v) * 1e3 for v in re.search(r"([\d.]+) kB moved, of them weights ([\d.]+) kB", part).groups()]
+    expect(all(abs(a - b) < 600 for a, b in zip(told, (moved, weights))), "bytes", told, moved, weights)
+    expect("AVX2: 101 samples, avx2; most in AVX2 kernel" in part and "most in AVX-512 VNNI kernel" in part, "kernels",
+           part)
+    for finding in document["findings"]:
+        part = re.search(rf'<section class="drawer" id="{finding["id"]}">.*?</section>', text, re.S).group(0)
+        about = [e for e in finding["evidence"] if e in rows]
+        linked = set(re.findall(r"href=#(op\d+)", part))
+        expect(set(about) <= linked, finding["id"], "its operators", about, linked)
+
+
 def memory(page):
     """What takes more memory is not slower."""
     text = page.read_text()
@@ -247,6 +329,9 @@ def main():
             rows(browsing, kind, page)
         expect(sum(commands(browsing, kind, made[kind]) for kind in ("real", "kit", "several")) > 100, "few words")
         drawers(browsing, real)
+        document = json.loads((real / "report.json").read_text())
+        headline(made["real"], document)
+        drawers_figures(made["real"], document)
         memory(made["real"])
         small_gain(made["real"])
         on_a_phone(browsing, made["real"])

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of several answers: a sweep, several runs, a folder of the kit. Their figures are those that the folders were
+made with, by hand; arms have one name, runs their dates and models.
+
+usage: test_page_answers.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
+import html
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import browser  # noqa: E402
+from checks import expect, finish  # noqa: E402
+from test_reading import pages  # noqa: E402
+
+TIMES = {"NEON": 3.0, "SME2": 1.0}  # ms with one thread, half of it with two (test_reading.py)
+
+
+def table(session, name):
+    """Heads and rows of the first table behind the heading of this id."""
+    return session.run("""var t = document.querySelector('#%s ~ figure.table table');
+      return [Array.from(t.tHead.rows[0].cells), Array.from(t.tBodies[0].rows).map(function (r) {
+        return Array.from(r.cells); })].map(function texts(x) {
+          return Array.isArray(x) ? x.map(texts) : x.textContent.trim(); });""" % name)
+
+
+def cards(text):
+    found = re.findall(r'<article class="card.*?</article>', text, re.S)
+    return [re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", c))).strip() for c in found]
+
+
+def sweep(session, page):
+    """Two models, two levels, one and two threads. The names of this model's operators contradict SME2, so the winner
+    is among NEON's."""
+    session.open(page)
+    heads, rows = table(session, "cells-section")
+    at = {h.split(" ")[0]: k for k, h in enumerate(heads)}
+    wanted = [(model, str(threads), level, f"{TIMES[level] / threads:.3f}") for model in ("encoder_int8", "decoder")
+              for threads in (1, 2) for level in ("NEON", "SME2")]
+    told = [tuple(r[at[c]] for c in ("model", "threads", "level", "time")) for r in rows]
+    expect(told == wanted, "sweep: each cell once, with its time", told, wanted)
+    for r in rows:
+        bad = r[at["level"]] == "SME2"
+        expect(r[at["verdict"]] == ("withheld" if bad else "reference"), "sweep: verdict", r)
+        expect(("the evidence contradicts" in r[at["withheld"]]) == bad, "sweep: why", r)
+    first = cards(page.read_text())
+    for card, model in zip(first, ("encoder_int8", "decoder")):
+        expect(card.startswith(f"{model}: NEON with 2 threads 2.00× faster 2.00 … 2.00 95 %"), "sweep: winner", card)
+        expect("1.500 ms against 3.000 ms" in card, "sweep: its times", card)
+    expect("SME2 against NEON withheld" in first[-1], "sweep: what is withheld", first[-1:])
+    points = session.run("""var f = Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
+        return f.querySelector('figcaption').textContent === 'Speedup by threads and level'; });
+      return Array.from(f.querySelectorAll('svg.wide g > title')).map(function (t) { return t.textContent; });""")
+    expect(sorted(points) == sorted(f"{model} NEON at {n}: {n}.00×" for model in ("encoder_int8", "decoder")
+                                    for n in (1, 2)), "sweep: its picture", points)
+
+
+def one_name(name, page, experiments):
+    """Levels by their words, arms by theirs: the experiments' names stand in tables of the arms and in commands."""
+    text = page.read_text()
+    arms = r'<figure class="table">(?=(?:(?!</figure>).)*<caption[^>]*><span>Arms</span>).*?</figure>'
+    commands = r'<figure class="code">.*?</figure>|<div class="copy">.*?</div>'
+    text = re.sub(rf"<script.*?</script>|<style.*?</style>|{commands}|{arms}", "", text, flags=re.S)
+    plain = html.unescape(re.sub(r"<[^>]*>", " ", text))
+    found = [plain[max(m.start() - 60, 0):m.end() + 30] for m in re.finditer(experiments, plain)]
+    expect(not found, name, "another name of an arm or a level", len(found), found[:4])
+
+
+def several(session, page):
+    """Of each run its models and its date, as the folders were made."""
+    session.open(page)
+    heads, rows = table(session, "runs")
+    at = {h.split(" ")[0]: k for k, h in enumerate(heads)}
+    expect("grade" not in at and "design" in at, "several: design", heads)
+    told = [(r[at["run"]], r[at["model"]]) for r in rows]
+    expect(told == [("net_xnnpack_fp32",) * 2, ("image_encoder_xnnpack_int8",) * 2, ("m0", "m0"),
+                    ("2 models", "encoder_int8, decoder")], "several: models", told)
+    dates = [r[at["measured"]] for r in rows]
+    expect(dates[2:] == ["2026-11-20 09:00"] * 2 and all(re.fullmatch(r"2026-11-\d\d \d\d:\d\d", d) for d in dates),
+           "several: dates", dates)
+    first = cards(page.read_text())
+    expect(first[0].startswith("net_xnnpack_fp32: SME2 against NEON 3.00× faster 3.00 … 3.00 95 %"), "several", first[0])
+    expect("NEON 12.00 ms" in first[0] and "SME2 4.00 ms" in first[0], "several: before and after", first[0])
+    heads, rows = table(session, "latency-section")
+    at = {h.split(" ")[0]: k for k, h in enumerate(heads)}
+    arms = [(r[at["run"]], r[at["experiment"]], r[at["untraced"]]) for r in rows]
+    expect(len(set(arms)) == len(arms) == 19, "several: each arm once", len(set(arms)), len(arms))
+    expect({a[1].split(",")[0] for a in arms} <= {"NEON", "SME2", "SME", "encoder_int8 at NEON", "encoder_int8 at SME2",
+                                                  "decoder at NEON", "decoder at SME2"}, "several: short names", arms)
+
+
+def kit(page):
+    text = page.read_text()
+    subtitle = re.search(r'<p class="subtitle">(.*?)</p>', text).group(1)
+    expect(subtitle == "written 2026-01-27", "kit: its date", subtitle)  # of the recordings' summary
+    first = cards(text)
+    expect([re.search(r"toy, (\d threads?): android_sme2 on against off ([\d.]+×)", c).groups() for c in first] ==
+           [("1 thread", "3.15×"), ("4 threads", "2.16×")], "kit: a card for each pair", first)  # 15.84 ÷ 5.03
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(browser.find()) as session:
+        made = pages(pathlib.Path(name))
+        sweep(session, made["sweep"])
+        one_name("sweep", made["sweep"], r"\w+_linux_\w+|\b(?:sme2|neon)\b(?!: )")
+        several(session, made["several"])
+        one_name("several", made["several"], r"(?<![\w/])linux_\w+(?![\w/.])|\b(?:sme2|neon)\b(?!: )")
+        kit(made["kit"])
+    finish("pages of several answers say what was measured")
+
+
+if __name__ == "__main__":
+    main()
