@@ -80,7 +80,8 @@ def several(session, page):
     expect(dates[2:] == ["2026-11-20 09:00"] * 2 and all(re.fullmatch(r"2026-11-\d\d \d\d:\d\d", d) for d in dates),
            "several: dates", dates)
     first = cards(page.read_text())
-    expect(first[0].startswith("net_xnnpack_fp32: SME2 against NEON 3.00× faster 3.00 … 3.00 95 %"), "several", first[0])
+    begin = "net_xnnpack_fp32: SME2 against NEON 3.00× faster 3.00 … 3.00 95 %"
+    expect(first[0].startswith(begin), "several", first[0])
     expect("NEON 12.00 ms" in first[0] and "SME2 4.00 ms" in first[0], "several: before and after", first[0])
     heads, rows = table(session, "latency-section")
     at = {h.split(" ")[0]: k for k, h in enumerate(heads)}

@@ -125,6 +125,15 @@ def commands(browsing, name, page):
     return wide
 
 
+def buttons(browsing, page):
+    """Buttons that copy are alike, and smaller than what they copy."""
+    browsing.open(page)
+    sizes = browsing.run("""var all = document.querySelectorAll('.copy button, .code button');
+      return Array.from(all).concat(document.body).map(function (e) {
+        return parseFloat(getComputedStyle(e).fontSize); });""")
+    expect(len(sizes) > 4 and all(11 < size < sizes[-1] - 1 for size in sizes[:-1]), "buttons", sizes)
+
+
 def drawers(browsing, folder):
     """An operator's neighbours by their names, its category and call, its work in words; a fix's command to copy."""
     document = json.loads((folder / "report.json").read_text())
@@ -328,6 +337,7 @@ def main():
         for kind, page in made.items():
             rows(browsing, kind, page)
         expect(sum(commands(browsing, kind, made[kind]) for kind in ("real", "kit", "several")) > 100, "few words")
+        buttons(browsing, made["real"])
         drawers(browsing, real)
         document = json.loads((real / "report.json").read_text())
         headline(made["real"], document)
