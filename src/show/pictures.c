@@ -166,6 +166,11 @@ static double time_of(const bar *b, etp_category category)
     return NAN;
 }
 
+const char *etp_ab_level_word(const etp_ab_arm *a)
+{
+    return a->level == ETP_LEVEL_NONE ? a->level_name : etp_level_get(a->level)->word;
+}
+
 unsigned etp_ab_category_color(etp_category category)
 {
     static const unsigned char k_colors[ETP_CATEGORY_COUNT] = {

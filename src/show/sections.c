@@ -497,11 +497,6 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
 
 // ---- evidence ----
 
-const char *etp_ab_level_word(const etp_ab_arm *a)
-{
-    return a->level == ETP_LEVEL_NONE ? a->level_name : etp_level_get(a->level)->word;
-}
-
 static void arm_table(const etp_ab *ab, etp_report *r)
 {
     static const etp_column k_columns[] = {
