@@ -66,6 +66,32 @@ static void floats_differ_by_hand(void **state)
     assert_true(c.ok); // 0.05 ≤ 0.02 × 10 + …
 }
 
+// Beside a largest element of 10 a zero may be D where D ≤ T × 10 + T × D: just so, and a bit more.
+static void each_precision_has_its_bound(void **state)
+{
+    etp_arena *arena = *state;
+    static const struct {
+        etp_output_precision precision;
+        float within, outside;
+    } k_cases[] = {
+        {ETP_OUTPUTS_FLOAT32, 0.01f,  0.0102f},
+        {ETP_OUTPUTS_FLOAT16, 0.204f, 0.205f },
+        {ETP_OUTPUTS_INT8,    1.11f,  1.12f  }
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        for (int out = 0; out < 2; out++) {
+            const float a[4] = {3, 4, 0, -10};
+            const float b[4] = {3, 4, out ? k_cases[i].outside : k_cases[i].within, -10};
+            const char *x = make(arena, "a", "float32", "[4]", a, sizeof a);
+            const char *y = make(arena, "b", "float32", "[4]", b, sizeof b);
+            etp_outputs_comparison c;
+            assert_int_equal(etp_outputs_compare(x, y, k_cases[i].precision, arena, &c, NULL),
+                             ETP_OK);
+            assert_int_equal(c.ok, !out);
+        }
+    }
+}
+
 static void nan_and_infinity_are_not_overlooked(void **state)
 {
     etp_arena *arena = *state;
@@ -203,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(floats_differ_by_hand),
+        TEST(each_precision_has_its_bound),
         TEST(nan_and_infinity_are_not_overlooked),
         TEST(noise_under_one_large_element_is_not_within),
         TEST(every_type_is_decoded),
