@@ -153,6 +153,9 @@ def openmetrics(folder, arms, comparison):
         expect(samples["etprof_peak_memory_bytes", name] == arm["peak_rss_bytes"], name)
         times = [repr(v) for (key, arm_name), v in samples.items() if key.endswith("_seconds") and arm_name == name]
         expect(len(times) == 5 and all(len(t.split(".")[1]) <= 9 for t in times), "seconds of whole ns", times)
+        for key, ns in (("latency_lower", arm["interval_ns"]["lo"]), ("latency_upper", arm["interval_ns"]["hi"]),
+                        ("load", arm["load_ns"]), ("first", arm["first_ns"])):
+            expect(close(samples[f"etprof_{key}_seconds", name], ns / 1e9), name, key, samples, ns)
     for key, end in (("", "estimate"), ("_lower", "lo"), ("_upper", "hi")):
         expect(close(samples[f"etprof_speedup{key}_ratio", "linux_sme2_on"], comparison[end]), key, samples)
     if text_string_to_metric_families:
@@ -188,8 +191,17 @@ def odd_names(tmp, folder):
 
 def ask(folder):
     done = subprocess.run([ETPROF, "analyze", folder, "--format", "json"], capture_output=True, text=True, timeout=600,
-                          check=True)
+                          check=False) # 1: something is withheld
     return json.loads(done.stdout)
+
+
+def withheld(tmp):
+    """A speedup that the session withholds is in no format; the latencies are."""
+    for to, word in (("hud", "speedup"), ("github-benchmark-bigger", "speedup"),
+                     ("openmetrics", "etprof_speedup_ratio{")):
+        expect(word in convert(tmp / "run", to), to, "has one of a session that gives it")
+        expect(word not in convert(tmp / "differs", to), to, "a withheld speedup")
+    expect("avg_inference_latency(ms)" in convert(tmp / "differs", "hud"), "its latencies")
 
 
 def refused(tmp):
@@ -202,10 +214,13 @@ def refused(tmp):
 PLANTED = {"linux_sme2_on": 1000000, "linux_sme2_off": 3000000}
 with tempfile.TemporaryDirectory() as made:
     TMP = pathlib.Path(made)
-    (TMP / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nnoise 4\n")
-    subprocess.run([ETPROF, "ab", TMP / "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
-                    "--warmup", "1", "--seed", "1", "--quiet", "--runner", FAKE, "--out", TMP / "run"], check=True,
-                   stdout=subprocess.DEVNULL, timeout=600)
+    for out, line in (("run", ""), ("differs", "on neon * * other_output\n")):
+        (TMP / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nnoise 4\n" +
+                                        line.encode())
+        subprocess.run([ETPROF, "ab", TMP / "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
+                        "--warmup", "1", "--seed", "1", "--quiet", "--runner", FAKE, "--out", TMP / out],
+                       check=out == "run", stdout=subprocess.DEVNULL, timeout=600)
+    expect(ask(TMP / "differs")["comparisons"][0]["withheld"] == "outputs_differ", "outputs that differ")
     ANSWER = ask(TMP / "run")
     ARMS = {a["name"]: a for a in ANSWER["arms"]}
     SPEEDUP = ANSWER["comparisons"][0]["speedup"]
@@ -213,5 +228,6 @@ with tempfile.TemporaryDirectory() as made:
     github(TMP / "run", ARMS, SPEEDUP)
     openmetrics(TMP / "run", ARMS, SPEEDUP)
     odd_names(TMP, TMP / "run")
+    withheld(TMP)
     refused(TMP)
 finish("services of others read what the session says")

@@ -49,6 +49,11 @@ def damage(folder):
     rows = (torn / "samples.csv").read_text().splitlines(keepends=True)
     rows[len(rows) // 2] = "linux_sme2_on,1,x,y,timed,1,1\n"
     (torn / "samples.csv").write_text("".join(rows))
+    unfinished = bad / "unfinished"
+    shutil.copytree(RUN, unfinished)
+    manifest = json.loads((unfinished / "manifest.json").read_text())
+    manifest["state"] = "running"
+    (unfinished / "manifest.json").write_text(json.dumps(manifest))
     noise = bad / "nothing"
     noise.mkdir()
     (noise / "manifest.json").write_text("{")
