@@ -22,7 +22,6 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#define ARCH_GET_CPUID_ 0x1011
 #define ARCH_SET_CPUID_ 0x1012
 
 static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_int80[2] = {0xcd, 0x80},

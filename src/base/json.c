@@ -291,16 +291,6 @@ void etp_json_kv_null(etp_json *j, const char *key)
     etp_json_null(j);
 }
 
-void etp_json_kv_str_if(etp_json *j, const char *key, etp_str s, bool known)
-{
-    etp_json_key(j, key);
-    if (known) {
-        etp_json_str(j, s);
-    } else {
-        etp_json_null(j);
-    }
-}
-
 void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known)
 {
     etp_json_key(j, key);
@@ -339,10 +329,4 @@ void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known)
     } else {
         etp_json_null(j);
     }
-}
-
-void etp_json_kv_rounded(etp_json *j, const char *key, double v)
-{
-    etp_json_key(j, key);
-    etp_json_rounded(j, v);
 }

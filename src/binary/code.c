@@ -34,15 +34,6 @@ const char *etp_code_title(etp_code code)
     return k_codes[code].title;
 }
 
-etp_code etp_code_find(etp_str name)
-{
-    etp_code code = ETP_CODE_UNKNOWN;
-    while (code < ETP_CODES && !etp_str_eqz(name, k_codes[code].name)) {
-        code++;
-    }
-    return code;
-}
-
 // ---- x86-64 ----
 
 static bool is_vnni(unsigned map, unsigned opcode)

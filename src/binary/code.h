@@ -32,10 +32,9 @@ typedef struct etp_code_count {
     bool whole;             // everything was decoded
 } etp_code_count;
 
-// "avx512-vnni", "AVX-512 VNNI". The finder gives ETP_CODES for unknown text.
+// "avx512-vnni", "AVX-512 VNNI".
 const char *etp_code_name(etp_code code);
 const char *etp_code_title(etp_code code);
-etp_code etp_code_find(etp_str name);
 
 // Goes through CODE, which begins at an instruction, from its begin: the result is what its most
 // demanding instruction needs. x86 stops at the first byte that is no instruction.

@@ -21,15 +21,6 @@ void etp_ns_member(etp_json *j, const char *key, int64_t ns)
     etp_json_kv_i64_if(j, key, ns, ns != ETP_NS_UNKNOWN);
 }
 
-void etp_ns_item(etp_json *j, int64_t ns)
-{
-    if (ns == ETP_NS_UNKNOWN) {
-        etp_json_null(j);
-    } else {
-        etp_json_i64(j, ns);
-    }
-}
-
 bool etp_control_is_wide(const etp_interval *control)
 {
     return control->lo < 0.5 || control->hi > 2;

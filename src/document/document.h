@@ -35,9 +35,8 @@ ETP_NODISCARD etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, et
         FIELD("found", TEXT, found, "", .flags = ETP_SET), FIELD("expected", TEXT, expected, ""), \
         FIELD("fix", TEXT, fix, "what to do next")
 
-// A whole number of nanoseconds (or bytes), null for ETP_NS_UNKNOWN; as a member, as an item.
+// A whole number of nanoseconds (or bytes), null for ETP_NS_UNKNOWN.
 void etp_ns_member(etp_json *j, const char *key, int64_t ns);
-void etp_ns_item(etp_json *j, int64_t ns);
 
 extern const etp_words k_etp_verdict_words;
 // The members "estimate", "lo", "hi" of a ratio with its interval, in a table of rows.h.

@@ -238,17 +238,6 @@ void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, c
     write_object(j, shape, &(etp_place){root, object, 0, NULL});
 }
 
-void etp_object_member(etp_json *j, const char *key, const etp_shape *shape, const void *object,
-                       const void *root)
-{
-    etp_json_key(j, key);
-    if (object) {
-        etp_object_write(j, shape, object, root);
-    } else {
-        etp_json_null(j);
-    }
-}
-
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
                         const void *root)
 {

@@ -270,11 +270,6 @@ static inline uint32_t etp_fb_vec_u32(etp_fb_vector v, size_t i)
     return etp_load_u32(v.items + 4 * i);
 }
 
-static inline int32_t etp_fb_vec_i32(etp_fb_vector v, size_t i)
-{
-    return (int32_t)etp_fb_vec_u32(v, i);
-}
-
 static inline uint64_t etp_fb_vec_u64(etp_fb_vector v, size_t i)
 {
     return etp_load_u64(v.items + 8 * i);
@@ -283,16 +278,6 @@ static inline uint64_t etp_fb_vec_u64(etp_fb_vector v, size_t i)
 static inline int64_t etp_fb_vec_i64(etp_fb_vector v, size_t i)
 {
     return (int64_t)etp_fb_vec_u64(v, i);
-}
-
-static inline float etp_fb_vec_f32(etp_fb_vector v, size_t i)
-{
-    return etp_fb_load_f32(v.items + 4 * i);
-}
-
-static inline double etp_fb_vec_f64(etp_fb_vector v, size_t i)
-{
-    return etp_fb_load_f64(v.items + 8 * i);
 }
 
 #endif

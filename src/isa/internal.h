@@ -11,7 +11,6 @@ void etp_x86_detect(etp_x86_set *out); // empty on other processors
 // HWCAP bits of Linux on aarch64 that a level stands or falls with.
 #define ETP_HWCAP_ASIMD (UINT64_C(1) << 1)
 #define ETP_HWCAP_ASIMDDP (UINT64_C(1) << 20)
-#define ETP_HWCAP2_I8MM (UINT64_C(1) << 13)
 #define ETP_HWCAP2_SME (UINT64_C(1) << 23)
 #define ETP_HWCAP2_SME2 (UINT64_C(1) << 37)
 

@@ -54,8 +54,6 @@ ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, 
 // Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after
 // failures.
 void etp_os_remove_temporary(const char *dir);
-// fsync of a file or folder that somebody else wrote.
-ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
 ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
 ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err);  // must be empty
 // Moves a file or folder, also to another file system; what was at TO is replaced.

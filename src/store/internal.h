@@ -15,13 +15,7 @@
     2000000u // arms x blocks: tables of that size are made for what a manifest says
 #define ETP_RUN_MAX_SWEPT 64u // arms of a sweep, every pair of which is compared
 
-bool etp_run_state_find(etp_str s, etp_run_state *out);
-bool etp_run_stop_find(etp_str s, etp_run_stop *out);
-bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
 bool etp_phase_find(etp_str s, etp_phase *out);
-bool etp_phase_kind_find(etp_str s, etp_phase_kind *out);
-bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
-bool etp_samples_end_find(etp_str s, etp_samples_end *out);
 
 // ---- parts ----
 

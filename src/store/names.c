@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the run folder's enums: for each a table, from name to value and back.
+// The words of the run folder's enums: a table for each.
 #include "store/internal.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -21,27 +21,30 @@ static bool find(const char *const *names, size_t n, etp_str s, size_t *out)
     return false;
 }
 
-// etp_<SET>_name and etp_<SET>_find of the enum etp_<SET>; what is not found is the first.
 #define NAMES(set, ...)                                         \
     static const char *const k_##set[] = {__VA_ARGS__};         \
     const char *etp_##set##_name(etp_##set value)               \
     {                                                           \
         return name_of(k_##set, COUNT(k_##set), (size_t)value); \
-    }                                                           \
-    bool etp_##set##_find(etp_str s, etp_##set *out)            \
-    {                                                           \
-        size_t i;                                               \
-        bool ok = find(k_##set, COUNT(k_##set), s, &i);         \
-        *out = (etp_##set)i;                                    \
-        return ok;                                              \
+    }
+// From the name back to the value; what is not found is the first.
+#define FIND(set)                                       \
+    bool etp_##set##_find(etp_str s, etp_##set *out)    \
+    {                                                   \
+        size_t i;                                       \
+        bool ok = find(k_##set, COUNT(k_##set), s, &i); \
+        *out = (etp_##set)i;                            \
+        return ok;                                      \
     }
 
 NAMES(run_state, NULL, "running", "finished", "interrupted")
 NAMES(run_stop, "", "precision", "budget", "blocks")
 NAMES(launch_kind, "timed", "traced", "control", "sampled", "resident")
 NAMES(phase, "warmup", "timed", "traced", "sampled", "control", "resident")
+FIND(phase)
 NAMES(phase_kind, "script", "prefill", "decode", "shape")
 NAMES(lost_reason, "crash", "hang", "garbage", "mask", "error", "start", "file", "connection")
 NAMES(samples_end, NULL, "known", "budget", "part", "bound", "no_gain", "off", "untraced", "device",
       "runner", "blocks")
 NAMES(counter_events, NULL, "hardware", "software", "process")
+FIND(counter_events)

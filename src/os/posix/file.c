@@ -407,18 +407,6 @@ etp_status etp_os_truncate_below(const char *root, const char *relative, uint64_
     return status;
 }
 
-etp_status etp_os_sync(const char *path, etp_error *err)
-{
-    int fd = open_retry(path, O_RDONLY);
-    if (fd < 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
-    }
-    bool ok = etp_os_full_sync(fd);
-    etp_status status = ok ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot write %s", path);
-    close(fd);
-    return status;
-}
-
 etp_status etp_os_unlink(const char *path, etp_error *err)
 {
     if (unlink(path) != 0 && errno != ENOENT) {

@@ -158,14 +158,15 @@ static void each_group_of_a64(void **state)
     }
 }
 
-static void names_lead_back(void **state)
+static void names_differ(void **state)
 {
     (void)state;
     for (etp_code c = 0; c < ETP_CODES; c++) {
-        assert_int_equal(etp_code_find(etp_str_from(etp_code_name(c))), c);
+        for (etp_code other = 0; other < c; other++) {
+            assert_string_not_equal(etp_code_name(other), etp_code_name(c));
+        }
         assert_non_null(etp_code_title(c));
     }
-    assert_int_equal(etp_code_find(ETP_STR("avx")), ETP_CODES);
 }
 
 static void any_bytes_are_bearable(void **state)
@@ -195,7 +196,7 @@ int main(void)
         cmocka_unit_test(each_instruction_of_x86),
         cmocka_unit_test(a_function_needs_its_most_demanding_instruction),
         cmocka_unit_test(each_group_of_a64),
-        cmocka_unit_test(names_lead_back),
+        cmocka_unit_test(names_differ),
         cmocka_unit_test(any_bytes_are_bearable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
