@@ -41,9 +41,16 @@ static void truth(etp_batch *b, const json_t *object, const char *key)
     }
 }
 
-static const etp_member_column k_arm[] = {ETP_ARM_COLUMNS(ETP_MEMBER_COLUMN)};
-static const etp_member_column k_comparison[] = {ETP_COMPARISON_COLUMNS(ETP_MEMBER_COLUMN)};
-static const etp_member_column k_fix[] = {ETP_FIX_COLUMNS(ETP_MEMBER_COLUMN)};
+#define COLUMN ETP_MEMBER_COLUMN
+static const etp_member_column k_arm[] = {
+#include "document/ab_arm.def"
+};
+static const etp_member_column k_comparison[] = {
+#include "document/ab_comparison.def"
+};
+static const etp_member_column k_fix[] = {
+#include "document/ab_fix.def"
+};
 #define MEMBERS(b, row, list) members(b, row, list, sizeof(list) / sizeof(list)[0])
 
 static void members(etp_batch *b, const json_t *row, const etp_member_column *list, size_t n)

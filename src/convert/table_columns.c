@@ -35,7 +35,8 @@
         "phase_depth", I64, true                                                                \
     }
 
-#define OF_DOCUMENT(column, type, scope, outer, key) {column, ETP_COLUMN_##type, true},
+// Of a member of the document (document/ab_rows.h).
+#define COLUMN(column, type, scope, outer, key) {column, ETP_COLUMN_##type, true}
 
 static const etp_column_def k_samples[] = {
     KEYS,
@@ -84,8 +85,9 @@ static const etp_column_def k_launches[] = {
 };
 
 static const etp_column_def k_operators[] = {
-    KEYS, {"id", TEXT, false},
-     ETP_OPERATOR_COLUMNS(OF_DOCUMENT)
+    KEYS,
+    {"id", TEXT, false},
+#include "document/ab_operator.def"
 };
 
 static const etp_column_def k_sessions[] = {
@@ -111,18 +113,23 @@ static const etp_column_def k_sessions[] = {
 };
 
 static const etp_column_def k_arms[] = {
-    KEYS, {"is_baseline", BOOL, false},
-     ETP_ARM_COLUMNS(OF_DOCUMENT)
+    KEYS,
+    {"is_baseline", BOOL, false},
+#include "document/ab_arm.def"
 };
 
 static const etp_column_def k_comparisons[] = {
     KEYS,
     {"baseline",       TEXT, false},
     {"baseline_level", TEXT, true },
-    ETP_COMPARISON_COLUMNS(OF_DOCUMENT)
+#include "document/ab_comparison.def"
 };
 
-static const etp_column_def k_fixes[] = {FLEET, SESSION, ETP_FIX_COLUMNS(OF_DOCUMENT)};
+static const etp_column_def k_fixes[] = {
+    FLEET,
+    SESSION,
+#include "document/ab_fix.def"
+};
 
 static const etp_column_def k_errors[] = {
     {"day",     TEXT, true },

@@ -172,9 +172,13 @@ static void put_member(value *v, const json_t *op, const etp_member_column *c, b
     }
 }
 
+#define COLUMN ETP_MEMBER_COLUMN
+static const etp_member_column k_members[] = {
+#include "document/ab_operator.def"
+};
+
 static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
 {
-    static const etp_member_column k_members[] = {ETP_OPERATOR_COLUMNS(ETP_MEMBER_COLUMN)};
     const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
     size_t a = f->ops.arm_at;
     value v = {f, b, err, ETP_OK};

@@ -45,7 +45,8 @@ typedef enum etp_field_flag {
     ETP_MOST = 32,    // the largest number is null
     ETP_LATER = 64,   // was added: documents that lack it are sound
     ETP_SKIP = 512,   // PER: entries without a value are left out, not null
-    ETP_OPEN = 1024   // WORD: one that is not in the table, of a later version, is the first in it
+    ETP_OPEN = 1024,  // WORD: one that is not in the table, of a later version, is the first in it
+    ETP_APART = 2048  // tables (Parquet, Arrow) have no column of it, for a reason said beside it
 } etp_field_flag;
 
 typedef enum etp_field_range { // of numbers

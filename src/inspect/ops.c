@@ -158,9 +158,9 @@ static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
 #define OF etp_op_facts
 static const etp_field k_tensors_rows[] = {
     MADE_PER("inputs", OBJECT, input, &k_inputs, "tensors, in order", .shape = &k_tensor,
-             .flags = ETP_SKIP | ETP_ONE_LINE),
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART), // lists
     MADE_PER("outputs", OBJECT, output, &k_outputs, "likewise", .shape = &k_tensor,
-             .flags = ETP_SKIP | ETP_ONE_LINE),
+             .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART),
 };
 SHAPE(k_etp_op_tensors, k_tensors_rows);
 static const etp_field k_facts_rows[] = {

@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "document/ab_rows.h"
 #include "document/document.h"
 #include "document/rows.h"
 #include "inspect/ops.h"
@@ -180,10 +181,12 @@ static SHAPE_ON_ONE_LINE(k_line, k_line_rows);
 #define OF etp_proof
 static const etp_field k_proof_rows[] = {
     MADE("ok", MAYBE, proof_ok, "whether the level was in force; null: not proven"),
+    // No column: why the proof is what it is, the report of that session.
     FIELD("by_table", BOOL, by_table, "operator names were judged, this build was not asked",
-          .flags = ETP_LATER),
-    MADE("note", TEXT, proof_note, "what to keep in mind then", .flags = ETP_LATER),
-    VECTOR("evidence", OBJECT, lines, "what the proof rests on", .shape = &k_line),
+          .flags = ETP_LATER | ETP_APART),
+    MADE("note", TEXT, proof_note, "what to keep in mind then", .flags = ETP_LATER | ETP_APART),
+    VECTOR("evidence", OBJECT, lines, "what the proof rests on", .shape = &k_line,
+           .flags = ETP_APART),
 };
 static SHAPE(k_proof, k_proof_rows);
 #undef OF
@@ -234,41 +237,7 @@ static const etp_field k_interval_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_interval, k_interval_rows);
 static const etp_field k_arm_rows[] = {
-    FIELD("name", TEXT, name, "the experiment; of bare recordings, what tells the files apart",
-          .flags = ETP_SET),
-    FIELD("level", TEXT, level_name, "CPU-feature level; null: unknown"),
-    FIELD("threads", UINT, threads, "of the runner", .flags = ETP_ZERO),
-    FIELD("model", WORD, model, "path of its model", .words = &k_model_path, .flags = ETP_MOST),
-    FIELD("runner_sha256", TEXT, runner_sha256, "of the program that measured"),
-    FIELD("emulated", BOOL, emulated, "an emulator ran it"),
-    FIELD("launches", UINT, launches, "timed ones that are used"),
-    FIELD("samples", UINT, samples, "timed iterations after the warm-up rule"),
-    FIELD("median_ns", NS, median_ns,
-          "untraced inference: geometric mean of the launches' medians over complete blocks"),
-    GROUP("interval_ns", &k_interval, "95 % interval of median_ns over the blocks",
-          .when = has_interval, .flags = ETP_ABSENT | ETP_LATER),
-    FIELD("traced_ns", NS, traced_ns,
-          "mean Method::execute over the kept executions of the traced launches"),
-    FIELD("traced_mean_ns", NS, traced_mean_ns, "over all of them: the recordings' latency"),
-    FIELD("traced_median_ns", ROUNDED, traced_median_ns, "and their median"),
-    FIELD("traced_runs", UINT, traced_runs, "executions recorded"),
-    FIELD("traced_kept", UINT, traced_kept, "those behind traced_ns"),
-    FIELD("load_ns", NS, load_ns, "loading the program, median over the launches"),
-    FIELD("first_ns", NS, first_ns, "first inference of a process, likewise"),
-    FIELD("peak_rss_bytes", NS, peak_rss_bytes, "likewise"),
-    GROUP("hook", &k_hook, "what hiding features adds to an inference", .when = has_hook,
-          .flags = ETP_ABSENT),
-    FIELD("cold", OBJECT, cold, "first inference of a process ÷ steady", .shape = &k_ratio,
-          .when = has_blocks),
-    FIELD("observer", OBJECT, observer, "traced ÷ untraced", .shape = &k_ratio, .when = has_blocks),
-    FIELD("drift", OBJECT, drift, "of the launch values over the session", .shape = &k_drift,
-          .when = has_drift),
-    MADE("counters", OBJECT, arm_counters, "what the processor counted, per inference",
-         .shape = &k_etp_counters_arm),
-    FIELD("dumps", UINT, n_dumps, "recordings"),
-    FIELD("expected", OBJECT, expected, "against the outputs that the inputs came with",
-          .shape = &k_etp_ab_agreement),
-    FIELD("proof", OBJECT, proof, "that the level was in force", .shape = &k_proof),
+#include "document/ab_arm.def"
 };
 static SHAPE(k_arm, k_arm_rows);
 
@@ -313,8 +282,9 @@ static const etp_field k_speedup_rows[] = {
          .flags = ETP_SET),
     FIELD("blocks", UINT, blocks, "it rests on"),
     FIELD("method", WORD, method, "how it was computed", .words = &k_etp_method_words),
+    // No column: how sure it is, in one more way.
     FIELD("widening", RATIO, widening, "of the interval, for looking at it during the session",
-          .range = ETP_FROM_1, .flags = ETP_SET),
+          .range = ETP_FROM_1, .flags = ETP_SET | ETP_APART),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
 static const etp_field k_control_rows[] = {
@@ -335,22 +305,7 @@ static const etp_field k_states_rows[] = {
 };
 SHAPE(k_etp_ab_states, k_states_rows);
 static const etp_field k_comparison_rows[] = {
-    FIELD("baseline", WORD, baseline, "an arm", .words = &k_arm_name),
-    FIELD("candidate", WORD, candidate, "another", .words = &k_arm_name),
-    GROUP("speedup", &k_speedup, "how much faster the candidate is"),
-    FIELD("sign_flip_p", RATIO, sign_flip_p, "of no difference, over the blocks",
-          .range = ETP_0_TO_1),
-    FIELD("mann_whitney_p", RATIO, mann_whitney_p, "of launches without pairs", .range = ETP_0_TO_1,
-          .flags = ETP_ABSENT),
-    FIELD("cliffs_delta", RATIO, cliffs_delta, "likewise", .range = ETP_WITHIN_1,
-          .flags = ETP_ABSENT),
-    FIELD("verdict", WORD, verdict, "of the candidate", .words = &k_etp_verdict_words),
-    FIELD("margin", NUMBER, margin, "smaller differences are the same", .flags = ETP_SET),
-    FIELD("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),
-    GROUP("control", &k_control, "the A/A control", .when = has_control),
-    FIELD("withheld", WORD, withheld, "why no figure is given", .words = &k_etp_withheld_words),
-    GROUP(NULL, &k_etp_ab_states, ""),
-    MADE("grade", TEXT, grade, "of the session", .flags = ETP_SET),
+#include "document/ab_comparison.def"
 };
 SHAPE(k_etp_ab_comparison, k_comparison_rows);
 #undef OF
@@ -452,17 +407,20 @@ static SHAPE(k_samples, k_samples_rows);
 static const etp_field k_engage_rows[] = {
     FIELD("state", WORD, state, "on the feature that is compared", .words = &k_engaged),
     FIELD("evidence", TEXT, evidence, "what the state rests on"),
+    // No column: the words of reason_id.
     FIELD("reason", WORD, reason, "why not, or why it is not known", .words = &k_reason,
-          .flags = ETP_ZERO),
+          .flags = ETP_ZERO | ETP_APART),
     FIELD("reason_id", WORD, reason, "the same as an id", .words = &k_reason_id),
-    GROUP(NULL, &k_samples, "", .when = has_samples, .flags = ETP_ABSENT),
+    // No column: what the state rests on.
+    GROUP(NULL, &k_samples, "", .when = has_samples, .flags = ETP_ABSENT | ETP_APART),
 };
 static SHAPE_ON_ONE_LINE(k_engage, k_engage_rows);
 #undef OF
 #define OF etp_row_facts
 static const etp_field k_facts_rows[] = {
     FIELD("node_type", STR, op.node_type, "of the delegate's node", .flags = ETP_EMPTY),
-    LIST("nodes", UINT, nodes, n_nodes, "whose work it did", .flags = ETP_ONE_LINE),
+    LIST("nodes", UINT, nodes, n_nodes, "whose work it did", // no column: a list
+         .flags = ETP_ONE_LINE | ETP_APART),
     FIELD(NULL, OBJECT, op, "", .shape = &k_etp_op_tensors),
     MADE("bytes", UINT, operator_bytes, "operands, weights and results"),
 };
@@ -501,32 +459,7 @@ static const etp_field k_operator_roofs_rows[] = {
 };
 SHAPE(k_etp_ab_operator_roofs, k_operator_roofs_rows);
 static const etp_field k_operator_rows[] = {
-    FIELD("id", TEXT, id, "that rows, findings and fixes refer to", .flags = ETP_SET),
-    FIELD("label", TEXT, label, "for people", .flags = ETP_SET),
-    FIELD("category", WORD, category, "of operators", .words = &k_category_words),
-    FIELD("five", WORD, category, "the kit's category", .words = &k_five),
-    FIELD("delegated", BOOL, delegated, "inside a delegate"),
-    FIELD("chain", INT, chain, "of the program's instruction; −1 unknown", .range = ETP_SIGNED),
-    FIELD("instruction", INT, instruction, "likewise", .range = ETP_SIGNED),
-    WRITTEN("names", write_names,
-            "{\"type\": \"object\", \"additionalProperties\": "
-            "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}}",
-            "by arm; several where rows were merged"),
-    PER("ns", NS, ns, &k_arms_axis, "by arm", .flags = ETP_ONE_LINE),
-    MADE_PER("untraced_ns", NS, untraced_ns, &k_arms_axis, "on the scale of the untraced inference",
-             .flags = ETP_ONE_LINE),
-    PER("speedup", RATIO, speedup, &k_comparisons_axis,
-        "by comparison; null also below what the clocks resolve", .flags = ETP_ONE_LINE),
-    FIELD("macs", UINT, macs, "multiply-accumulates of an inference", .flags = ETP_MOST),
-    GROUP("source", &k_source, "line of the model", .when = has_source),
-    FIELD("engaged", OBJECT, engaged, "in the candidate of the first comparison, or the only arm",
-          .shape = &k_engage),
-    POINTER(NULL, facts, &k_facts, "", .flags = ETP_ABSENT),
-    GROUP(NULL, &k_etp_ab_operator_roofs, ""),
-    MADE("aligned_by", WORD, aligned_by, "how the arms' rows were paired", .words = &k_aligned,
-         .flags = ETP_SET),
-    MADE("doubtful", BOOL, doubtful, "the pairing may be wrong", .flags = ETP_SET),
-    FIELD("confidence", RATIO, confidence, "in the pairing", .range = ETP_0_TO_1),
+#include "document/ab_operator.def"
 };
 static SHAPE(k_operator, k_operator_rows);
 #undef OF
@@ -632,22 +565,7 @@ static const etp_field k_gain_rows[] = {
 };
 static SHAPE_ON_ONE_LINE(k_gain, k_gain_rows);
 static const etp_field k_fix_rows[] = {
-    FIELD("id", TEXT, id, "N1, N2, …", .flags = ETP_SET),
-    FIELD("kind", WORD, kind, "", .words = &k_fix, .flags = ETP_LATER),
-    FIELD("text", TEXT, text, "what is wrong, with its figures", .flags = ETP_SET),
-    GROUP("gain_ns", &k_gain, "per inference of the candidate"),
-    FIELD("share", RATIO, share, "expected gain ÷ inference", .range = ETP_SIGNED,
-          .flags = ETP_LATER),
-    FIELD("estimate_ns", NS, estimate_ns, "before measured cases correct it", .range = ETP_SIGNED,
-          .flags = ETP_LATER),
-    FIELD("concerns_ns", INT, concerns_ns, "time of what it is about", .range = ETP_SIGNED,
-          .flags = ETP_LATER),
-    FIELD("measured_cases", UINT, cases, "models that the change was measured on",
-          .flags = ETP_LATER),
-    FIELD("recipe", TEXT, recipe, "what to do"),
-    FIELD("formula", TEXT, formula, "how the gain comes about", .flags = ETP_LATER),
-    LIST("evidence", TEXT, evidence, n_evidence, "ids of operators or ledger rows",
-         .flags = ETP_ONE_LINE | ETP_LATER),
+#include "document/ab_fix.def"
 };
 static SHAPE(k_fix_shape, k_fix_rows);
 #undef OF

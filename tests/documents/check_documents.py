@@ -123,61 +123,36 @@ def tables_of(layouts):
             text += f"| `{c['name']}` | {c['kind']}{' or empty' * c['may_be_empty']} | {c['doc']} |\n"
     return text
 
-# Members of etprof.ab/1 without a column of that list, each with all that it holds, and why.
-NO_COLUMN = {
-    "arms": {
-        "name level threads emulated": "what every row begins with",
-        "model runner_sha256": "what every row begins with: of the session, model and build",
-        "interval_ns": "a lake of before has no such column, and its views name every column",
-        "traced_mean_ns traced_median_ns traced_runs traced_kept dumps": "what traced_ns rests on",
-        "hook cold observer drift counters expected": "why a time is what it is: the report of that session",
-        "proof.by_table proof.note proof.evidence": "likewise"},
-    "comparisons": {
-        "baseline candidate": "columns of their own; the candidate is what the row begins with",
-        "sign_flip_p mann_whitney_p cliffs_delta speedup.widening": "how sure it is, in one more way",
-        "control resident load first peak_rss counters": "a second estimate, or one of something else",
-        "grade": "of the session"},
-    "operators": {
-        "id": "a column of its own",
-        "engaged.reason": "the words of reason_id",
-        "engaged.samples engaged.samples_on": "what the state rests on",
-        "nodes inputs outputs": "lists"},
-    "next_fixes": {
-        "estimate_ns measured_cases formula": "how gain_ns comes about",
-        "evidence": "a list"},
-}
+
+ROWS = ("arms", "comparisons", "operators", "next_fixes")  # of etprof.ab/1, which are rows of tables too
 
 
-def leaves(members, before=""):
-    """Members that hold a value: a column's worth."""
-    for m in spliced(members):
-        name = before + m["key"]
-        if m["kind"] == "object" and m["many"] in ("one", "at", "per"):
-            yield from leaves(m["members"], name + ".")
+def leaves(members, before="", apart=False):
+    """(name, whether the row says that it has no column) of each member that holds a value: a column's worth."""
+    for m in members:
+        name, none = before + (m["key"] or ""), apart or m["apart"]
+        if m["kind"] == "object" and (m["key"] is None or m["many"] in ("one", "at", "per")):
+            yield from leaves(m["members"], name + "." * bool(m["key"]), none)
         else:
-            yield name
+            yield name, none
 
 
 def check_columns(documents, columns):
-    """[what is wrong]: a member that a table forgot, a column or an exception of a member that is none."""
+    """[what is wrong]: a member that a table forgot, a column of no member, or of one that is said to have none."""
     rows = {m["key"]: m["members"] for m in next(d for d in documents if d["name"] == "etprof.ab/1")["members"]
-            if m["key"] in NO_COLUMN}
+            if m["key"] in ROWS}
     wrong = []
     for row, members in rows.items():
-        there = list(leaves(members))
+        there = dict(leaves(members))
         shown = {".".join(filter(None, (c["outer"], c["key"]))): c["column"] for c in columns[row]}
-        excepted = " ".join(NO_COLUMN[row]).split()
-        for name in there:
-            reasons = [e for e in excepted if name == e or name.startswith(e + ".")]
-            if not reasons and name not in shown:
-                wrong.append(f"{row}[].{name} has no column (src/convert/document_columns.h) and no exception")
-            if reasons and name in shown:
-                wrong.append(f"{row}[].{name} is a column and an exception")
+        for name, apart in there.items():
+            if apart and name in shown:
+                wrong.append(f"{row}[].{name} has a column, and ETP_APART says that it has none")
+            if not apart and name not in shown:
+                wrong.append(f"{row}[].{name} has no COLUMN (src/document/ab_*.def) and is not ETP_APART")
         wrong += [f"column {column} of {row}: there is no {row}[].{name}"
                   for name, column in shown.items() if name and name not in there]
-        wrong += [f"{row}: there is no {e}, an exception" for e in excepted
-                  if not any(n == e or n.startswith(e + ".") for n in there)]
-    return wrong + [f"etprof.ab/1 has no {row}" for row in NO_COLUMN if row not in rows]
+    return wrong + [f"etprof.ab/1 has no {row}" for row in ROWS if row not in rows]
 
 
 def main():

@@ -86,6 +86,7 @@ static void describe_field(etp_json *j, const etp_field *f)
     etp_json_kv_bool(j, "skip", f->flags & ETP_SKIP);
     etp_json_kv_bool(j, "sha256", f->flags & ETP_SHA256);
     etp_json_kv_bool(j, "blank", f->flags & ETP_BLANK);
+    etp_json_kv_bool(j, "apart", f->flags & ETP_APART);
     etp_json_kv_bool(j, "null",
                      (f->flags & (ETP_EMPTY | ETP_ZERO | ETP_MOST)) || f->find ||
                          (f->pointer && f->many == ETP_ONE) || (f->when && f->many == ETP_ONE));
@@ -220,9 +221,19 @@ int main(void)
         etp_json_end(&j);
     }
     etp_json_end(&j);
-#define LIST(name) {ETP_##name##_COLUMNS(ETP_MEMBER_COLUMN)}
-    static const etp_member_column k_arms[] = LIST(ARM), k_comparisons[] = LIST(COMPARISON),
-                                   k_operators[] = LIST(OPERATOR), k_fixes[] = LIST(FIX);
+#define COLUMN ETP_MEMBER_COLUMN
+    static const etp_member_column k_arms[] = {
+#include "document/ab_arm.def"
+    };
+    static const etp_member_column k_comparisons[] = {
+#include "document/ab_comparison.def"
+    };
+    static const etp_member_column k_operators[] = {
+#include "document/ab_operator.def"
+    };
+    static const etp_member_column k_fixes[] = {
+#include "document/ab_fix.def"
+    };
     etp_json_key(&j, "columns");
     etp_json_begin_object(&j);
     describe_columns(&j, "arms", k_arms, sizeof k_arms / sizeof *k_arms);
