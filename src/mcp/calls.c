@@ -63,7 +63,7 @@ static void answer_tool(etp_mcp *s, etp_mcp_job *job, int code)
     json_array_append_new(content, json_pack("{s:s, s:o}", "type", "text", "text",
                                              text_json((etp_str){text.ptr, n})));
     if (handle) {
-        char uri[64];
+        char uri[72]; // 16 + 20 + 8 + 20 and the NUL
         snprintf(uri, sizeof uri, "etprof://result/%llu?offset=%zu", (unsigned long long)handle, n);
         json_object_set_new(facts, "more", json_string(uri));
         json_array_append_new(content, json_pack("{s:s, s:s, s:s}", "type", "resource_link", "uri",
