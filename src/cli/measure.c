@@ -194,9 +194,9 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
         o->dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", o->dir) : NULL;
     clear_progress(t);
     if (st == ETP_OK && r->signal) {
-        etp_say("interrupted after %u whole blocks; everything measured is in %s\n"
+        etp_say("interrupted after %u whole block%s; everything measured is in %s\n"
                 "'%s' goes on\n",
-                r->blocks, o->dir, go_on ? go_on : "etprof ab --resume");
+                r->blocks, r->blocks == 1 ? "" : "s", o->dir, go_on ? go_on : "etprof ab --resume");
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (st == ETP_OK && !cli->quiet) {
         etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
@@ -204,7 +204,7 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
     if (st == ETP_IO && o->dir && r->blocks > 0 && !cli->quiet) { // as on a full disk
-        etp_say("%u whole blocks are in %s; when there is room, '%s' goes on\n", r->blocks, o->dir,
+        etp_say("whole blocks in %s: %u; when there is room, '%s' goes on\n", o->dir, r->blocks,
                 go_on ? go_on : "etprof ab --resume");
     }
     if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too

@@ -354,6 +354,8 @@ with tempfile.TemporaryDirectory() as tmp:  # of a folder of Arm's kit whose nam
     told = [c for c in commands(run("analyze", kit)[0]) if c[1] == "compare"]
     expect(told and all(len(c) == 4 and os.path.isfile(c[2]) and os.path.isfile(c[3]) for c in told), "kit", told)
 
+cut = run("analyze", DATA / "linear_xnnpack_fp32.etdump")[0]  # its linear takes no whole microsecond
+expect(re.search(r"^  GEMM +up to \d+\.\d+ +up to \d\d %", cut, re.M), "below the clock", cut)
 look("emulated", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 expect("×" not in run("analyze", TREE / "examples/runs/image_encoder_int8_qemu")[0], "an emulator's times are given")
 for dump in ("mixed_xnnpack_fp32", "linear_portable_fp32", "fixes/broadcast", "fixes/islands"):
