@@ -95,19 +95,15 @@ static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_
     }
 }
 
-static void stacked_legend(etp_text *o, const etp_chart *c, const etp_view *v)
+// The entries from FROM to before TO, in columns of WIDTH.
+static void legend_part(etp_text *o, const etp_chart *c, const etp_view *v, size_t name_width,
+                        size_t width, size_t from, size_t to)
 {
     etp_view share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
-    size_t name_width = 0;
-    for (size_t k = 0; k < c->series.n; k++) {
-        size_t w = etp_width(c->series.items[k]);
-        name_width = w > name_width ? w : name_width;
-    }
-    name_width = name_width < 28 ? name_width : 28;
     etp_sink_repeat(o->sink, ' ', name_width + 2);
-    for (size_t i = 0; i < c->entries.n; i++) {
+    for (size_t i = from; i < to; i++) {
         etp_text_putz(o, "  ");
-        etp_text_cell(o, c->entries.items[i].label, 18, true);
+        etp_text_cell(o, c->entries.items[i].label, width, true);
     }
     etp_sink_char(o->sink, '\n');
     for (size_t k = 0; k < c->series.n; k++) {
@@ -116,18 +112,35 @@ static void stacked_legend(etp_text *o, const etp_chart *c, const etp_view *v)
         etp_text_plain(o, "x");
         etp_sink_char(o->sink, ' ');
         etp_text_cell(o, c->series.items[k], name_width, false);
-        for (size_t i = 0; i < c->entries.n; i++) {
+        for (size_t i = from; i < to; i++) {
             const etp_chart_entry *e = &c->entries.items[i];
             char value[ETP_VIEW_CHARS], percent[ETP_VIEW_CHARS];
             double sum = sum_of(e);
             etp_text_putz(o, "  ");
-            etp_text_cell(o, etp_str_from(etp_view_value(v, e->values[k], value)), 10, true);
+            etp_text_cell(o, etp_str_from(etp_view_value(v, e->values[k], value)), width - 8, true);
             etp_text_cell(o,
                           etp_str_from(etp_view_number(
                               &share, sum > 0 ? e->values[k] / sum : (double)NAN, percent)),
                           8, true);
         }
         etp_sink_char(o->sink, '\n');
+    }
+}
+
+// As many entries side by side as there is room for, the others below.
+static void stacked_legend(etp_text *o, const etp_chart *c, const etp_view *v)
+{
+    size_t name_width = 0, label = label_width(c), width = label > 18 ? label : 18;
+    for (size_t k = 0; k < c->series.n; k++) {
+        size_t w = etp_width(c->series.items[k]);
+        name_width = w > name_width ? w : name_width;
+    }
+    name_width = name_width < 28 ? name_width : 28;
+    size_t room = o->width > name_width + 2 ? (o->width - name_width - 2) / (width + 2) : 0;
+    room = room ? room : 1;
+    for (size_t i = 0; i < c->entries.n; i += room) {
+        legend_part(o, c, v, name_width, width, i,
+                    i + room < c->entries.n ? i + room : c->entries.n);
     }
 }
 

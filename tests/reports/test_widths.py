@@ -67,5 +67,6 @@ with tempfile.TemporaryDirectory() as folder:
     look(["ops", f"{mixed}.etdump", "--pte", f"{mixed}.pte"], tmp)
     look(["inspect", f"{mixed}.pte"], tmp)
     look(["inspect", f"{mixed}.etrecord"], tmp)
+    look(["analyze", DATA / "kit/flat"], tmp)
     look(["compare", f"{mixed}.etdump", f"{mixed}_load.etdump", "--pte", f"{mixed}.pte", "--full"], tmp)
 finish()
