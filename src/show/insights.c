@@ -648,13 +648,14 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
     etp_report_section(r, 1, "fixes", "Next fixes");
     etp_report_section_is_detail(r);
     const etp_ab *first = v->items[0].ab;
-    etp_report_text(r,
-                    "Gain per inference of %s, by plain addition of measured times; fixes of the "
-                    "same operators do not add up. First what is largest: the likely gain, or, "
-                    "where nothing says how much of it "
-                    "can be had, what is at stake. Cases: measured models that the range rests on. "
-                    "'etprof explain N1 DIR' shows the operators and the formula of one.",
-                    v->n > 1 ? "the candidate" : first->arms[first->hot_arm].measured);
+    etp_report_text(
+        r,
+        "Gain per inference of %s, by plain addition of measured times; fixes of the "
+        "same operators do not add up. First what is largest: the likely gain, or, "
+        "where a fix may gain nothing ('at least' is 0), what is at stake. More threads "
+        "and what hardly pays come last. Cases: measured models that the range rests on. "
+        "'etprof explain N1 DIR' shows the operators and the formula of one.",
+        v->n > 1 ? "the candidate" : first->arms[first->hot_arm].measured);
     insight t = INSIGHT(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
