@@ -296,7 +296,7 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
         archive.extractall(tmp, filter="data")
     full = run("analyze", tmp, "--full", width=200)[0]  # arms are called what they are, where no command asks for more
     named = [line for line in full.splitlines() if re.search(r"linux_(vnni|avx2)\b", line)]
-    expect([line.split()[:2] for line in named] == [["linux_vnni", "vnni"], ["linux_avx2", "avx2"]], "--full",
+    expect([line.split()[:2] for line in named] == [["linux_vnni", "VNNI"], ["linux_avx2", "AVX2"]], "--full",
            "an experiment's name outside the table that says what it is", named)
     steps = json.loads(run("analyze", tmp, "--format", "json")[0])["next_fixes"]  # as the text says they are ranked
     worth = [f for f in steps if f["kind"] != "threads" and (f["share"] is None or f["share"] >= 0.005)]
