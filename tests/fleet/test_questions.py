@@ -176,6 +176,17 @@ def regressions():
     expect(questions.regressions(series, night_of(11)) == [], "since a later one")
 
 
+def noisy_device():
+    """A device of forty times the noise moves a night's mean hardly: alike, it would by a ninth of what it does."""
+    lake, rng = Lake(), random.Random(5)
+    off = [rng.gauss(0, 0.2) for _ in range(30)]
+    put_times(lake, "m", range(9), lambda d, n: math.exp(off[n]) if d == 8 else 1)
+    _, values = questions.series_and_devices(lake.ask)[0][0].nights()
+    mean = sum(values) / len(values)
+    scatter = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
+    expect(scatter < 0.005, "nights with a noisy device", scatter) # 0.005 / sqrt(8) is 0.0018, 0.2 / 9 is 0.022
+
+
 def newest():
     """The morning after: what the last night or the last two say, whose devices say it, who was silent."""
     lake, all_of = Lake(), range(9)
@@ -269,7 +280,7 @@ def unreadable():
     expect(told == [("dump", "corrupt", "d", 3, "no dump", "a")], "errors", told)
 
 
-for question in (slowest, fixes, speedups, devices, engagement, regressions, newest, some_devices,
+for question in (slowest, fixes, speedups, devices, engagement, regressions, noisy_device, newest, some_devices,
                  answered, unreadable):
     question()
 finish()
