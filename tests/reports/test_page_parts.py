@@ -43,6 +43,15 @@ def frames_and_code(session, tmp):
     expect(all(len(f) == ("Fully" in label) for label, f in within.items()) and len(within) > 2,
            "what XNNPACK runs stands in a frame, the sum in none", within)
     expect(told["sources"] == 1, "a column of sources", told["sources"])
+    source = (DATA / "make_fixtures.py").read_text().splitlines()
+    line = 1 + next(k for k, text in enumerate(source) if "self.b(torch.cumsum(torch.relu(" in text)
+    drawer = (r'<section class="drawer" id="op\d+"><h3>(?:(?!</section>).)*?(\[\d\])</h3>'
+              r'(?:(?!</section>).)*?<dt>source<dd>([^\n]*)')
+    said = {m[1]: m[2] for m in re.finditer(drawer, page.read_text(), re.S)}
+    modules = {"[0]": " a", "[1]": "", "[2]": " b"}
+    expect({k: v.rstrip() for k, v in said.items()} ==
+           {k: f"tests/data/make_fixtures.py:{line}{module}" for k, module in modules.items()},
+           "the line of each operator, and its module", said)
     expect(any("self.fc" in c or "cumsum" in c for c in told["code"]), "the model's code around it", told["code"])
 
 
