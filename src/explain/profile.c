@@ -161,10 +161,9 @@ static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
 
 static uint64_t profile_kept_of(uint64_t n)
 {
-    uint64_t quarter = n / 4;
-    return n < ETP_PROFILE_KEEP_FROM          ? n
-           : quarter < ETP_PROFILE_KEEP_LEAST ? ETP_PROFILE_KEEP_LEAST
-                                              : quarter;
+    uint64_t quarter = n / 4, half = n - quarter * 2;
+    uint64_t least = half < ETP_PROFILE_KEEP_LEAST ? half : ETP_PROFILE_KEEP_LEAST;
+    return quarter < least ? least : quarter;
 }
 
 typedef struct run_order {

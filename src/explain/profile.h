@@ -14,8 +14,9 @@
 #include <etprof/operators.h>
 #include <etprof/trace.h>
 
-#define ETP_PROFILE_KEEP_FROM 16u // executions of a launch, below which all are kept
-#define ETP_PROFILE_KEEP_LEAST 8u // and the fewest that are kept of more
+// The middle quarter of a launch's executions is kept; where that is fewer than this, the middle
+// half, up to this.
+#define ETP_PROFILE_KEEP_LEAST 8u
 
 #define ETP_CLOCK_CUT_NS 1000 // XNNPACK's timers cut off less than this
 

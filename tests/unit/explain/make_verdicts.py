@@ -30,20 +30,24 @@ CATEGORIES = [
 ]
 
 
+def kept(whole):
+    """The executions around the median: the middle quarter, at least 8 where the middle half has as many."""
+    n = len(whole)
+    m = max(n // 4, min(8, n - n // 4 * 2))
+    return sorted(range(n), key=lambda i: (whole[i], i))[(n - m) // 2:(n - m) // 2 + m]
+
+
 def recording(folder, model, level):
-    """(ns of an inference, [(name, ns)]) as sums over the runs, and the number of runs."""
+    """(ns of an inference, [(name, ns)]) as sums over the runs that are kept, and their number."""
     path = folder / f"{model}.{level}.etdump.json"
     text = path.read_bytes() if path.exists() else gzip.decompress((folder / (path.name + ".gz")).read_bytes())
-    whole, runs, rows = 0, 0, []
-    for row in json.loads(text):
-        ns, name = sum(round(ms * 1e6) for ms in row["raw"]), row["event_name"]
-        if row["event_block_name"] != "Execute":
-            continue
-        if name == "Method::execute":
-            whole, runs = ns, len(row["raw"])
-        elif name not in ("DELEGATE_CALL", "OPERATOR_CALL"):
-            rows.append((name, ns))
-    return whole, runs, rows
+    raw = [(row["event_name"], [round(ms * 1e6) for ms in row["raw"]]) for row in json.loads(text)
+           if row["event_block_name"] == "Execute"]
+    whole = next((ns for name, ns in raw if name == "Method::execute"), [])
+    runs = kept(whole)
+    rows = [(name, sum(ns[i] for i in runs)) for name, ns in raw
+            if name not in ("Method::execute", "DELEGATE_CALL", "OPERATOR_CALL")]
+    return sum(whole[i] for i in runs), len(runs), rows
 
 
 def longer(folder, model, baseline, candidate):
