@@ -31,7 +31,7 @@ def checks_of(tmp, *words, code=0):
 
 
 def gate(tmp):
-    phase_folders.make(tmp / "run", lambda p, level, t, m: TIMES[p][level])
+    phase_folders.make(tmp / "run", lambda p, level, t, m: TIMES[p][level], outputs=True)
     cases = [  # rule, exit code, what is asked by it
         ("speedup >= 1.2", 0, {"prefill16.speedup:linux_avx2_prefill16": True,
                                "decode@0.speedup:linux_avx2_decode0": True,
@@ -90,7 +90,7 @@ def screen(tmp):
 def one_phase_is_slower(tmp):
     """Only decoding deep in the cache became slower: no answer may hide that behind the first phase."""
     slow = {**TIMES, "decode @32": {"avx2": 1300000, "sse": 1000000}}
-    phase_folders.make(tmp / "slow", lambda p, level, t, m: slow[p][level])
+    phase_folders.make(tmp / "slow", lambda p, level, t, m: slow[p][level], outputs=True)
     found = checks_of(tmp, "slow", code=1)
     expect([k for k, ok in found.items() if ok is False] == ["decode@32.verdict:linux_avx2_decode32"], "slow", found)
     found = checks_of(tmp, "slow", "--against", "run", code=1)
@@ -103,10 +103,18 @@ def one_phase_is_slower(tmp):
     expect(failed == ["decode@32.verdict:linux_avx2_decode32"], "junit", failed)
 
 
+def without_outputs(tmp):
+    """Whether the arms compute the same is not known then, of each phase."""
+    phase_folders.make(tmp / "none", lambda p, level, t, m: TIMES[p][level])
+    found = checks_of(tmp, "none", "speedup >= 1.2", code=3)
+    expect([k for k, ok in found.items() if ok is None] == [
+        "prefill16.outputs", "decode@0.outputs", "decode@32.outputs"], "without outputs", found)
+
+
 def without_phases(tmp):
-    phase_folders.make(tmp / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
+    phase_folders.make(tmp / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=(), outputs=True)
     found = checks_of(tmp, "plain", "speedup >= 1.9")
-    expect(found.get("speedup:linux_avx2") is True and "outputs" in found, "a session without phases", found)
+    expect(found.get("speedup:linux_avx2") is True and found.get("outputs") is True, "a session without phases", found)
     said = ask(tmp, "gate", "plain", "decode.speedup >= 1", code=2)[1]
     expect("no phases" in said, "a session without phases", said)
     said = ask(tmp, "gate", "plain", "rate >= 1", code=3)[0]
@@ -145,6 +153,7 @@ with tempfile.TemporaryDirectory() as name:
     gate(TMP)
     screen(TMP)
     one_phase_is_slower(TMP)
+    without_outputs(TMP)
     without_phases(TMP)
     history(TMP)
 finish("each phase by itself")

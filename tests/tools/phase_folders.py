@@ -4,6 +4,7 @@ of them can be calculated by hand. Recordings are those of another small model, 
 import json
 import pathlib
 import shutil
+import struct
 
 import run_folders
 
@@ -16,11 +17,21 @@ def word(phase):
     return phase["name"].replace(" @", "").replace(" ", "")
 
 
+def write_outputs(root, folder):
+    (root / folder).mkdir()
+    (root / folder / "output-0.bin").write_bytes(struct.pack("<2f", 1.5, -2))
+    (root / folder / "outputs.json").write_text(json.dumps({"outputs": [
+        {"dtype": "float32", "shape": [2], "dim_order": [0], "file": "output-0.bin"}]}))
+    return [f"{folder}/output-0.bin", f"{folder}/outputs.json"]
+
+
 def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse"), threads=(1, ), models=("m0", ),
-         blocks=6, iterations=3, dumps=True, at="2026-11-20T09:00:00Z", name=None, **plan):
+         blocks=6, iterations=3, dumps=True, at="2026-11-20T09:00:00Z", name=None, outputs=False,
+         **plan):
     """TIME_NS(phase's name, level, threads, model) is the median of that arm, up to one part in ten thousand; a list of
     them is gone through block by block. The last
-    level of the first model and number of threads is the baseline. FOLDER must not exist."""
+    level of the first model and number of threads is the baseline. OUTPUTS: every arm has the same two numbers. FOLDER
+    must not exist."""
     root = pathlib.Path(folder)
     root.mkdir(parents=True)
     arms, times = [], []
@@ -59,6 +70,7 @@ def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse")
         files.append(f"program/{stem}.pte")
     for a in arms:
         (root / a["name"]).mkdir()
+        files += write_outputs(root, f"{a['name']}/outputs") if outputs else []
         for b in range(1, blocks + 1) if dumps else ():
             path = f"{a['name']}/{a['prefix']}" + (f"_b{b}" if b > 1 else "")
             shutil.copy(run_folders.DATA / f"{run_folders.MODEL}.etdump", root / f"{path}.etdump")
