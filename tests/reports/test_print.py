@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page on paper: a browser prints it to PDF, and the text of the PDF still has the head of every table and the name
-of every row. A table over several sheets has its head on each, and no word stands outside the sheet.
+of every row. A table over several sheets has its head on each, no word stands outside the sheet, and no sheet is blank.
 
 usage: test_print.py ETPROF SOURCE_ROOT"""
 import html.parser
@@ -96,6 +96,8 @@ def main():
             expect(not lost, f"{len(lost)} of {len(wanted)} heads and names of rows are not on paper", lost[:12])
             outside = [(k + 1, max(e), width) for k, (width, e) in enumerate(places) if e and max(e) > width]
             expect(places and not outside, "words outside the sheet", outside)
+            blank = [k + 1 for k, (_, ends) in enumerate(places) if not ends]  # pictures have words too
+            expect(not blank, "sheets without a word, of", len(places), blank)
         long_table(page, sheets)
     finish(f"{len(wanted)} heads of columns and names of rows are on paper")
 
