@@ -37,6 +37,16 @@ const char *etp_control_text(etp_arena *arena, const etp_interval *control, int 
                             etp_format_change(100 * (control->hi - 1), decimals, hi));
 }
 
+void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double *hi)
+{
+    if (verdict == ETP_VERDICT_SLOWER) {
+        double least = 1 / *hi;
+        *speedup = 1 / *speedup;
+        *hi = 1 / *lo;
+        *lo = least;
+    }
+}
+
 const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
 {
     return verdict != ETP_VERDICT_UNKNOWN ? etp_verdict_name(verdict)

@@ -57,6 +57,9 @@ const char *etp_control_text(etp_arena *arena, const etp_interval *control, int 
 
 // VERDICT for a reader: "unknown" says why. LO is the interval's lower end, NAN without one. NULL
 // on out of memory.
+// SPEEDUP and its interval as they stand before the word of VERDICT: of "slower" the inverse
+// ("2.00× slower").
+void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double *hi);
 const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks);
 
 // The same for a cell of a table, which has the blocks and the interval beside it: "unknown: 2 of

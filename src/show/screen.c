@@ -92,8 +92,8 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
 {
     const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
     bool slower = !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
-    double x = slower ? 1 / c->estimate : c->estimate;
-    double lo = slower ? 1 / c->hi : c->lo, hi = slower ? 1 / c->lo : c->hi;
+    double x = c->estimate, lo = c->lo, hi = c->hi;
+    etp_ratio_as_said(slower ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN, &x, &lo, &hi);
     const char *parts[ETP_SCREEN_PARTS] = {ends(ab, c, arena), NULL};
     const char *words = NULL;
     if (c->withheld) {

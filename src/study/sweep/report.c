@@ -32,17 +32,12 @@ static const char *verdict_cell(const etp_effect *e, etp_arena *arena)
     return etp_verdict_cell(arena, e->verdict, e->paired.lo, e->paired.blocks);
 }
 
-static const char *verdict_text(const etp_effect *e, etp_arena *arena)
-{
-    return etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.blocks);
-}
-
 static void card(const char *label, const etp_effect *e, etp_withheld withheld, const char *detail,
                  etp_report *r, etp_arena *arena)
 {
     const char *verdict =
         withheld ? etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(withheld))
-                 : verdict_text(e, arena);
+                 : etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.blocks);
     // An interval of few blocks may reach from 0.02 to 700: the verdict says how few they are.
     unsigned n = (unsigned)e->paired.blocks;
     bool unknown = e->verdict == ETP_VERDICT_UNKNOWN,
@@ -59,6 +54,7 @@ static void card(const char *label, const etp_effect *e, etp_withheld withheld, 
         .interval = given ? etp_arena_printf(arena, "95 %% interval, %u blocks", n) : NULL,
         .detail = detail,
     };
+    etp_ratio_as_said(withheld ? ETP_VERDICT_UNKNOWN : e->verdict, &h.value, &h.lo, &h.hi);
     etp_report_headline(r, &h);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "document/document.h"
 #include "study/sweep/sweep.h"
 
 typedef struct speaker {
@@ -59,13 +60,11 @@ static const char *effect_words(const speaker *w, const char *who, bool plural, 
     if (!who || !than) {
         return NULL;
     }
-    if (p->verdict == ETP_VERDICT_FASTER) {
-        return etp_arena_printf(w->arena, "%s %s %.2f× [%.2f, %.2f] faster than %s", who, is,
-                                p->estimate, p->lo, p->hi, than);
-    }
-    if (p->verdict == ETP_VERDICT_SLOWER) {
-        return etp_arena_printf(w->arena, "%s %s %.2f× [%.2f, %.2f] slower than %s", who, is,
-                                1 / p->estimate, 1 / p->hi, 1 / p->lo, than);
+    if (p->verdict == ETP_VERDICT_FASTER || p->verdict == ETP_VERDICT_SLOWER) {
+        double x = p->estimate, lo = p->lo, hi = p->hi;
+        etp_ratio_as_said(p->verdict, &x, &lo, &hi);
+        return etp_arena_printf(w->arena, "%s %s %.2f× [%.2f, %.2f] %s than %s", who, is, x, lo, hi,
+                                etp_verdict_name(p->verdict), than);
     }
     return etp_arena_printf(
         w->arena, "%s %s %s %s (%.2f× [%.2f, %.2f])", who, is,

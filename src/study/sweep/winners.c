@@ -136,6 +136,7 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
                         : NULL,
         .detail = etp_strbuf_str(&detail).ptr,
     };
+    etp_ratio_as_said(verdict, &h.value, &h.lo, &h.hi);
     etp_report_headline(r, &h);
 }
 
