@@ -96,8 +96,7 @@ class Text(unittest.TestCase):
         self.assertEqual(len([r for r in rows if r["phase"] == "timed"]), 2 * 2 * 8)
         self.assertIn("whole milliseconds: prefill 16 ±1.000 ms, decode @16 ±125.0 µs", self.notes()["runner_clock"])
         self.assertIn("±125.0 µs", json.dumps([f["text"] for f in self.answer["findings"]], ensure_ascii=False))
-        # texts are not compared: a rule that holds leaves the gate unknown
-        for rule, status in (("decode.speedup >= 1.5", 3), ("prefill.speedup >= 5", 1)):
+        for rule, status in (("decode.speedup >= 1.5", 0), ("prefill.speedup >= 5", 1)):
             done = subprocess.run([ETPROF, "gate", "run", rule], cwd=self.dir, capture_output=True,
                                   text=True, check=False)
             self.assertEqual(done.returncode, status, (rule, done.stdout, done.stderr))

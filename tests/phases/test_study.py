@@ -104,11 +104,10 @@ def one_phase_is_slower(tmp):
 
 
 def without_outputs(tmp):
-    """Whether the arms compute the same is not known then, of each phase."""
+    """Nothing is said of them then, in any phase."""
     phase_folders.make(tmp / "none", lambda p, level, t, m: TIMES[p][level])
-    found = checks_of(tmp, "none", "speedup >= 1.2", code=3)
-    expect([k for k, ok in found.items() if ok is None] == [
-        "prefill16.outputs", "decode@0.outputs", "decode@32.outputs"], "without outputs", found)
+    found = checks_of(tmp, "none", "speedup >= 1.2")
+    expect(all(found.values()) and not any("outputs" in k for k in found), "without outputs", found)
 
 
 def without_phases(tmp):
