@@ -145,6 +145,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
             h.lo = h.hi = NAN;
             h.interval = isfinite(c->lo) ? "no interval yet" : NULL;
         }
+        etp_ratio_as_said(c->verdict, &h.value, &h.lo, &h.hi);
         headline_ends(ab, c, &h, arena);
         etp_report_headline(r, &h);
     }

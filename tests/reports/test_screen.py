@@ -212,6 +212,8 @@ with tempfile.TemporaryDirectory() as tmp:
     slow = "slow in a folder whose name fills a line and isn't one word"
     text = measure(tmp, slow, "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
     expect("  NEON is 2.00× slower than Armv8.0 NEON" in text and "1.000 → 2.000 ms" in text, "slower", text)
+    full = run("analyze", tmp / slow, "--full")[0]
+    expect("2.00× slower" in full and "0.50× slower" not in full, "slower --full", full[:400])
     listed = run("explain", tmp / slow)[0]
     expect("\nF1 " in listed, "explain FOLDER", "does not list F1", listed)
     shown = commands(look("slower", "analyze", tmp / slow))
