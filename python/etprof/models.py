@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 from . import bootstrap, packages, registry
@@ -129,18 +131,29 @@ def listing() -> tuple[list[dict], bool]:
     return rows, python is not None
 
 
-def render(rows: list[dict], exporter_ready: bool) -> str:
-    width = max(len(r["name"]) for r in rows) if rows else 0
+def columns() -> int:
+    """Of the terminal, or what COLUMNS says; 80 where neither is known, as etprof's other verbs have it."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, 60), 200)
+
+
+def render(rows: list[dict], exporter_ready: bool, width: int) -> str:
+    indent = " " * (2 + max((len(r["name"]) for r in rows), default=0))
+
+    def wrapped(text: str, first: str = indent, rest: str = indent) -> str:
+        return textwrap.fill(text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False,
+                             break_on_hyphens=False)
+
     lines = []
     for r in rows:
-        lines.append(f"{r['name']:{width}}  {r['description'] or ''}")
-        lines.append(f"{'':{width}}  {'; '.join(r['inputs'])} · {r['license'] or 'licence not given'}")
-        for step in r["missing"]:
-            lines.append(f"{'':{width}}  needs: {step}")
-    lines.append("")
-    lines.append("also: torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, FILE.py:Class, FOLDER")
+        lines.append(wrapped(r["description"] or "", r["name"].ljust(len(indent))).rstrip() or r["name"])
+        lines.append(wrapped(f"{'; '.join(r['inputs'])} · {r['license'] or 'licence not given'}"))
+        for step in r["missing"]:  # a command stays on its line, to be copied
+            said = f"needs: {step}"
+            lines.append(indent + said if " -m pip " in said else wrapped(said, rest=indent + "  "))
+    end = ["also: torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, FILE.py:Class, FOLDER"]
     if not exporter_ready:
-        lines.append("torch and executorch are not here yet; the first `etprof export` installs them")
+        end.append("torch and executorch are not here yet; the first `etprof export` installs them")
+    lines += ["", *(wrapped(text, "", "  ") for text in end)]
     return "\n".join(lines) + "\n"
 
 
@@ -174,7 +187,7 @@ def main(argv) -> int:
                       sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
         else:
-            sys.stdout.write(render(rows, ready))
+            sys.stdout.write(render(rows, ready, columns()))
         return 0
     except EtprofError as error:
         print(f"etprof models: {error}", file=sys.stderr)

@@ -25,6 +25,14 @@ class Listing(unittest.TestCase):
             self.assertTrue(rows[name]["inputs"], name)
         self.assertEqual(rows["toy_cnn"]["missing"], [])
 
+    def test_the_list_keeps_within_the_terminal(self):
+        for width in (60, 80, 120, 200):
+            done = command("-m", "etprof.models", cwd=ROOT, env={"COLUMNS": str(width)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line for line in done.stdout.splitlines() if " -m pip " not in line]
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertIn("1x3x1024x1024", done.stdout.split())
+
     def test_missing_checkout_is_said(self):
         environment = {"EDGETAM_ROOT": "/nonexistent"}
         done = command("-m", "etprof.models", "--format", "json", cwd=ROOT, env=environment)
