@@ -375,10 +375,10 @@ two_at_once()
 read_only()
 asked_counts()
 one_arm("crash in one arm", "on sme2 timed * crash",
-        "linux_sme2_on could not be measured, the other arm could: each of its 3 launches "
+        "SME2 could not be measured, the other arm could: each of its 3 launches "
         "was lost (crash: the runner was ended by signal 11", False)
 one_arm("some crashes in one arm", "on sme2 timed 2 crash",
-        "only linux_sme2_on fails: 1 of its 11 launches were lost, none of the others' (last crash: ", True)
+        "only SME2 fails: 1 of its 11 launches were lost, none of the others' (last crash: ", True)
 one_arm("hang in one arm", "on sme2 timed * hang", "(hang: no answer for 1 s while running the model)", False)
 one_arm("model does not load at one level", "on sme2 * * error:load",
         "each of its 1 launches was lost (error: the fake was told "
