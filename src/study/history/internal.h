@@ -24,6 +24,13 @@ bool etp_history_short_hashes(etp_str hashes, etp_arena *arena, etp_str *out);
 ETP_NODISCARD etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t run,
                                          size_t n_runs, double value, etp_error *err);
 
+// ---- how it is shown ----
+
+etp_severity etp_history_judgement(const etp_history_series *s, const etp_history_change *c);
+const char *etp_history_figure(const etp_history_series *s, double v, etp_arena *arena);
+etp_str etp_history_shown_time(etp_str time, etp_arena *arena);
+const char *etp_history_change_words(const etp_history_change *c, etp_arena *arena);
+
 // Calls VISIT for PATH, or for the run folders in it, four levels down.
 typedef etp_status etp_history_visit(void *ctx, const char *path, etp_error *err);
 ETP_NODISCARD etp_status etp_history_each_folder(const char *path, etp_arena *arena,

@@ -5,7 +5,7 @@
 #include "base/csv.h"
 #include "base/number.h"
 #include "document/rows.h"
-#include "study/history/history.h"
+#include "study/history/internal.h"
 
 #define MAX_CARDS 3 // changes on the first screen
 
@@ -77,46 +77,6 @@ void etp_history_json(const void *history, etp_json *j)
     etp_document_write(j, &k_etp_history_document, history, history);
 }
 
-static bool is_time(const etp_history_series *s)
-{
-    return etp_str_ends(s->name, ETP_STR("_ns"));
-}
-
-static etp_severity judgement(const etp_history_series *s, const etp_history_change *c)
-{
-    bool more_is_good = etp_str_ends(s->name, ETP_STR("_speedup")) ||
-                        etp_str_ends(s->name, ETP_STR("_tokens_per_s"));
-    if (!more_is_good && !is_time(s)) {
-        return ETP_INFO;
-    }
-    return (c->after > c->before) == more_is_good ? ETP_GOOD : ETP_BAD;
-}
-
-static const char *figure(const etp_history_series *s, double v, etp_arena *arena)
-{
-    char text[ETP_NUMBER_CHARS] = "–";
-    if (isfinite(v) && etp_str_ends(s->name, ETP_STR("_speedup"))) {
-        return etp_arena_printf(arena, "%.2f×", v);
-    }
-    if (isfinite(v)) {
-        (void)(is_time(s) ? etp_format_ns(v, text) : etp_format_digits(v, 5, text));
-    }
-    return etp_arena_printf(arena, "%s", text);
-}
-
-// "2026-01-07 06:00" of "2026-01-07T06:00:00Z"; other texts as they are.
-static etp_str shown_time(etp_str time, etp_arena *arena)
-{
-    static const char k_form[] = "0000-00-00T00:00";
-    bool fits = time.len >= sizeof k_form - 1;
-    for (size_t i = 0; fits && i < sizeof k_form - 1; i++) {
-        fits =
-            k_form[i] == '0' ? time.ptr[i] >= '0' && time.ptr[i] <= '9' : time.ptr[i] == k_form[i];
-    }
-    const char *text = fits ? etp_arena_printf(arena, "%.10s %.5s", time.ptr, time.ptr + 11) : NULL;
-    return text ? etp_str_from(text) : time;
-}
-
 // ---- first screen ----
 
 typedef struct newest { // the last change of a series
@@ -135,24 +95,15 @@ static bool stands_before(const newest *x, const newest *y)
                                             : size_of(x->change) > size_of(y->change);
 }
 
-// "7.9 % more": of times and of ratios alike, because "faster" is a ratio of times elsewhere.
-static const char *change_words(const etp_history_change *c, etp_arena *arena)
-{
-    double relative = c->after / c->before - 1;
-    return isfinite(relative) ? etp_arena_printf(arena, "%.1f %% %s", 100 * fabs(relative),
-                                                 relative > 0 ? "more" : "less")
-                              : "changed";
-}
-
 static void change_card(const etp_history *h, const newest *x, etp_report *r, etp_arena *arena)
 {
     const etp_history_change *c = x->change;
-    const char *words = change_words(c, arena);
+    const char *words = etp_history_change_words(c, arena);
     const char *label =
         etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(x->series->name),
-                         ETP_STR_ARG(shown_time(h->runs.items[c->run].time, arena)));
-    const char *from = figure(x->series, c->before, arena),
-               *to = figure(x->series, c->after, arena);
+                         ETP_STR_ARG(etp_history_shown_time(h->runs.items[c->run].time, arena)));
+    const char *from = etp_history_figure(x->series, c->before, arena),
+               *to = etp_history_figure(x->series, c->after, arena);
     const char *detail =
         etp_arena_printf(arena, "%s, %s before · %s%.*s", to ? to : "", from ? from : "",
                          c->also.len ? "changed there too: "
@@ -161,7 +112,7 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
                          ETP_STR_ARG(c->also));
     etp_headline card = {.label = label ? label : "",
                          .verdict = words ? words : "",
-                         .severity = judgement(x->series, c),
+                         .severity = etp_history_judgement(x->series, c),
                          .value = (double)NAN,
                          .lo = (double)NAN,
                          .hi = (double)NAN,
@@ -249,8 +200,8 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
         const etp_cell cells[] = {
             etp_cell_str(s->name),
             etp_cell_u64(s->n_known),
-            etp_cell_z(figure(s, first, arena)),
-            etp_cell_z(figure(s, last, arena)),
+            etp_cell_z(etp_history_figure(s, first, arena)),
+            etp_cell_z(etp_history_figure(s, last, arena)),
             etp_cell_double(last / first - 1),
             etp_cell_u64(s->n_changes),
             s->phase.len ? etp_cell_str(s->phase) : etp_cell_missing(),
@@ -278,13 +229,14 @@ static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
             for (size_t k = 0; k < s->n_changes; k++) {
                 const etp_history_change *c = &s->changes[k];
                 if (c->run == run) {
-                    ETP_ROW(
-                        t, etp_cell_str(shown_time(h->runs.items[run].time, arena)),
-                        etp_cell_str(s->name), etp_cell_z(figure(s, c->before, arena)),
-                        etp_cell_z(figure(s, c->after, arena)),
-                        etp_cell_judged(etp_cell_double(c->after / c->before - 1), judgement(s, c)),
-                        etp_cell_double(c->p),
-                        c->also.len ? etp_cell_str(c->also) : etp_cell_missing());
+                    ETP_ROW(t, etp_cell_str(etp_history_shown_time(h->runs.items[run].time, arena)),
+                            etp_cell_str(s->name),
+                            etp_cell_z(etp_history_figure(s, c->before, arena)),
+                            etp_cell_z(etp_history_figure(s, c->after, arena)),
+                            etp_cell_judged(etp_cell_double(c->after / c->before - 1),
+                                            etp_history_judgement(s, c)),
+                            etp_cell_double(c->p),
+                            c->also.len ? etp_cell_str(c->also) : etp_cell_missing());
                 }
             }
         }
@@ -296,8 +248,9 @@ static void chart(const etp_history *h, size_t at, etp_report *r, etp_arena *are
     const etp_history_series *s = &h->series.items[at];
     const char *id = etp_arena_printf(arena, "series-%zu", at + 1);
     const char *name = etp_arena_strdup(arena, s->name);
-    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
-                                    is_time(s) ? ETP_KIND_NS : ETP_KIND_DOUBLE);
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
+                         etp_str_ends(s->name, ETP_STR("_ns")) ? ETP_KIND_NS : ETP_KIND_DOUBLE);
     etp_chart_describe(c, "One point per run; the line of means moves where the series changed.");
     etp_chart_axes(c, "run", NULL);
     etp_chart_series(c, "run");
@@ -325,8 +278,8 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     for (size_t i = 0; i < h->series.n; i++) {
         changes += h->series.items[i].n_changes;
     }
-    const etp_str first = shown_time(h->runs.items[0].time, arena);
-    const etp_str last = shown_time(h->runs.items[h->runs.n - 1].time, arena);
+    const etp_str first = etp_history_shown_time(h->runs.items[0].time, arena);
+    const etp_str last = etp_history_shown_time(h->runs.items[h->runs.n - 1].time, arena);
     bool one = etp_str_eq(first, last);
     etp_report_subtitle(r, "%zu run%s, %.*s%s%.*s", h->runs.n, h->runs.n == 1 ? "" : "s",
                         ETP_STR_ARG(first), one ? "" : " to ", one ? 0 : (int)last.len, last.ptr);
