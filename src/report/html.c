@@ -204,7 +204,12 @@ static void write_chart(page *p, const etp_chart *c)
     bool bars = c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_INTERVALS;
     etp_chart drawn = *c;
     drawn.entries.n = bars && c->entries.n > MOST_BARS ? MOST_BARS : c->entries.n;
-    z(p, "<figure class=\"chart\">\n");
+    if (c->chart == ETP_CHART_TREND) {
+        etp_sink_printf(p->sink, "<figure class=\"chart small %s\">\n",
+                        k_etp_css_severity[c->severity]);
+    } else {
+        z(p, "<figure class=\"chart\">\n");
+    }
     element(p, "figcaption", "", c->title);
     p->failed = !etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena) || p->failed;
     element(p, "p", "caption", c->description);

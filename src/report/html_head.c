@@ -234,21 +234,32 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
 
 static void write_cards(etp_sink *sink, const etp_cards *cards)
 {
+    size_t n = 0, written = 0;
     for (size_t i = 0; i < cards->n; i++) {
-        if (i == CARDS_SHOWN) {
-            etp_sink_printf(sink, "</div>\n<details class=\"fold\"><summary>%zu more</summary>",
-                            cards->n - CARDS_SHOWN);
-        }
-        z(sink, i == 0 || i == CARDS_SHOWN ? "<div class=\"cards\">\n" : "");
-        write_card(sink, &cards->items[i]);
+        n += !cards->items[i].off_page;
     }
-    z(sink, cards->n ? "</div>\n" : "");
-    z(sink, cards->n > CARDS_SHOWN ? "</details>\n" : "");
+    for (size_t i = 0; i < cards->n; i++) {
+        if (cards->items[i].off_page) {
+            continue;
+        }
+        if (written == CARDS_SHOWN) {
+            etp_sink_printf(sink, "</div>\n<details class=\"fold\"><summary>%zu more</summary>",
+                            n - CARDS_SHOWN);
+        }
+        z(sink, written == 0 || written == CARDS_SHOWN ? "<div class=\"cards\">\n" : "");
+        write_card(sink, &cards->items[i]);
+        written++;
+    }
+    z(sink, n ? "</div>\n" : "");
+    z(sink, n > CARDS_SHOWN ? "</details>\n" : "");
 }
 
 static void write_facts(etp_sink *sink, const etp_facts *facts)
 {
     for (size_t i = 0; i < facts->n; i++) {
+        if (facts->items[i].off_page) {
+            continue;
+        }
         z(sink, "<div><dt>");
         etp_sink_xml(sink, facts->items[i].key);
         z(sink, "</dt><dd>");

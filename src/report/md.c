@@ -336,6 +336,7 @@ static void write_chart(writer *w, const etp_chart *c)
         break;
     case ETP_CHART_BLOCKS:
     case ETP_CHART_LINES:
+    case ETP_CHART_TREND:
         write_matrix(w, c, &v);
         break;
     }

@@ -142,7 +142,8 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
                      .hi = h->hi,
                      .reference = h->reference,
                      .has_ends = h->ends[0].name && h->ends[1].name,
-                     .ends_kind = h->ends_kind};
+                     .ends_kind = h->ends_kind,
+                     .off_page = r->medium == ETP_OFF_PAGE};
     for (int i = 0; i < 2; i++) {
         card.ends[i].name = clean_z(r, h->ends[i].name);
         card.ends[i].value = h->ends[i].value;
@@ -224,7 +225,9 @@ void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
     }
     va_list ap;
     va_start(ap, fmt);
-    etp_key_value fact = {.key = clean_z(r, label), .value = format(r, fmt, ap)};
+    etp_key_value fact = {.key = clean_z(r, label),
+                          .value = format(r, fmt, ap),
+                          .off_page = r->medium == ETP_OFF_PAGE};
     va_end(ap);
     etp_facts *list = r->medium == ETP_ON_PAGE ? &r->page_facts : &r->facts;
     ETP_ADD(r->arena, list, fact);
@@ -687,6 +690,24 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
               .x = x
         };
         add_entry(c, e, values, lo, hi, n);
+    }
+}
+
+void etp_chart_moment(etp_chart *c, const char *label, double value, double level)
+{
+    if (c) {
+        const double values[] = {value, level};
+        etp_chart_entry e = {
+            .label = clean_z(c->report, label), .note = {"", 0}
+        };
+        add_entry(c, e, values, NULL, NULL, 2);
+    }
+}
+
+void etp_chart_judge(etp_chart *c, etp_severity severity)
+{
+    if (c) {
+        c->severity = severity;
     }
 }
 

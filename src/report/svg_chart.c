@@ -30,6 +30,9 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
     case ETP_CHART_LINES:
         etp_svg_lines(o, c);
         break;
+    case ETP_CHART_TREND:
+        etp_svg_trend(o, c);
+        break;
     }
 }
 
@@ -49,7 +52,9 @@ bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_a
 {
     etp_svg o = {.sink = sink, .width = 860, .serial = serial};
     etp_strbuf_init(&o.scratch, arena);
-    svg_chart(&o, c);
+    if (c->chart != ETP_CHART_TREND) { // which is small everywhere
+        svg_chart(&o, c);
+    }
     o.width = 360;
     o.narrow = true;
     svg_chart(&o, c);

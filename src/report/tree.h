@@ -25,6 +25,7 @@ typedef struct etp_key_value {
     etp_str key, value, scope;
     etp_str histogram; // "from to steps 0137921", without the zeros at the end, empty: none
     etp_severity severity;
+    bool off_page;
 } etp_key_value;
 
 struct etp_keys {
@@ -74,6 +75,7 @@ struct etp_chart {
     bool next_begins_group;
     etp_chart_kind chart;
     etp_kind kind;
+    etp_severity severity;
     etp_str id, title, description, x_title, y_title;
     struct {
         etp_str *items;
@@ -200,7 +202,7 @@ typedef struct etp_card { // a headline
         double value, lo, hi;
         etp_str note;
     } ends[2];
-    bool has_ends;
+    bool has_ends, off_page;
     etp_kind ends_kind;
 } etp_card;
 

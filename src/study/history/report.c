@@ -283,15 +283,20 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     bool one = etp_str_eq(first, last);
     etp_report_subtitle(r, "%zu run%s, %.*s%s%.*s", h->runs.n, h->runs.n == 1 ? "" : "s",
                         ETP_STR_ARG(first), one ? "" : " to ", one ? 0 : (int)last.len, last.ptr);
+    etp_report_medium(r, ETP_OFF_PAGE);
     change_cards(h, r, arena);
     etp_report_fact(r, "changes", "%zu in %zu series (at least %s %%, p ≤ %s, E-divisive)", changes,
                     h->series.n, ETP_DIGITS(100 * h->min_change, 6),
                     ETP_DIGITS(ETP_HISTORY_MAX_P, 6));
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_history_page_first(h, r, arena);
+    etp_report_medium(r, ETP_EVERYWHERE);
     if (h->runs.n < 6) {
         etp_report_note(
             r, ETP_INFO,
             "a change needs three runs on either side: with fewer than six none is found");
     }
+    etp_report_medium(r, ETP_OFF_PAGE);
     if (changes > 0) {
         etp_report_section(r, 1, "changes", "Changes");
         changes_table(h, r, arena);
@@ -301,6 +306,8 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     for (size_t i = 0; i < h->series.n && i < 12; i++) {
         chart(h, i, r, arena);
     }
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_history_page(h, r, arena);
     return r;
 }
 
