@@ -167,18 +167,6 @@ etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uin
     return ETP_OK;
 }
 
-void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms)
-{
-    for (size_t i = 0; i < s->ab.n_arms; i++) {
-        s->arms[i].load_ns = arms[i].load_ns;
-        s->arms[i].first_ns = arms[i].first_ns;
-        s->arms[i].peak_rss_bytes = arms[i].peak_rss_bytes;
-        s->arms[i].hook = arms[i].hook;
-        s->arms[i].proof = arms[i].proof;
-        s->arms[i].kernels = arms[i].kernels;
-    }
-}
-
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
                                  bool control_differs)
 {

@@ -10,7 +10,6 @@
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)
 #define TIMELINE_LIMIT ((uint64_t)1 << 30)
-#define MAX_BARE_DUMPS 512
 
 static bool is_timeline_name(const char *path)
 {
@@ -47,31 +46,38 @@ static etp_str arm_of_file(const char *path, uint32_t *block)
     return name;
 }
 
-static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
+typedef struct collecting {
+    etp_ab_described *out;
+    size_t room; // most dumps
+} collecting;
+
+static etp_status add_dump(const collecting *c, const char *path, etp_error *err)
 {
-    if (s->dumps.n >= MAX_BARE_DUMPS) {
-        return etp_fail(err, ETP_USAGE, "more than %d dumps; name fewer", MAX_BARE_DUMPS);
+    etp_ab *ab = &c->out->ab;
+    etp_ab_recordings *all = &c->out->recordings;
+    if (all->n >= c->room) {
+        return etp_fail(err, ETP_USAGE, "more than %d dumps; name fewer", ETP_AB_BARE_DUMPS);
     }
     uint32_t block = 1;
     etp_str name = arm_of_file(path, &block);
     size_t arm = 0;
-    while (arm < s->ab.n_arms && !etp_str_eqz(name, s->ab.arms[arm].name)) {
+    while (arm < ab->n_arms && !etp_str_eqz(name, ab->arms[arm].name)) {
         arm++;
     }
     // The same name twice with the same block is two files of two folders: two arms.
-    for (size_t i = s->first_dump; arm < s->ab.n_arms && i < s->dumps.n; i++) {
-        if (s->dumps.items[i].arm == arm && s->dumps.items[i].block == block) {
-            arm = s->ab.n_arms;
+    for (size_t i = 0; arm < ab->n_arms && i < all->n; i++) {
+        if (all->items[i].arm == arm && all->items[i].block == block) {
+            arm = ab->n_arms;
             name = etp_str_from(path);
         }
     }
-    if (arm == s->ab.n_arms) {
-        s->arms[s->ab.n_arms++] = k_etp_ab_unknown_arm;
-        s->arms[arm].name = etp_arena_strdup(&s->arena, name);
-        ETP_NEED(s->ab.arms[arm].name, err, "dumps");
+    if (arm == ab->n_arms) {
+        c->out->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
+        c->out->arms[arm].name = etp_arena_strdup(ab->arena, name);
+        ETP_NEED(ab->arms[arm].name, err, "dumps");
     }
-    etp_ab_dump dump = {.path = path, .arm = (uint32_t)arm, .block = block};
-    return ETP_PUSH(&s->arena, &s->dumps, dump) ? ETP_OK : etp_fail_nomem(err, "dumps");
+    etp_ab_recording recording = {.path = path, .arm = (uint32_t)arm, .block = block};
+    return ETP_PUSH(ab->arena, all, recording) ? ETP_OK : etp_fail_nomem(err, "dumps");
 }
 
 static bool is_dump_name(const char *name)
@@ -81,20 +87,21 @@ static bool is_dump_name(const char *name)
            etp_str_ends(n, ETP_STR(".etdump")) || etp_str_ends(n, ETP_STR(".etdp"));
 }
 
-static etp_status collect_dir(etp_ab_session *s, const char *dir, int depth, etp_error *err)
+static etp_status collect_dir(const collecting *c, const char *dir, int depth, etp_error *err)
 {
+    etp_arena *arena = c->out->ab.arena;
     etp_dir_list list = {0};
-    ETP_TRY(etp_os_list(dir, &s->arena, &list, err));
+    ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
-        const char *path = etp_arena_printf(&s->arena, "%s/%s", dir, list.items[i].name);
+        const char *path = etp_arena_printf(arena, "%s/%s", dir, list.items[i].name);
         ETP_NEED(path, err, "dumps");
         if (list.items[i].is_dir && list.items[i].is_other) {
             continue; // a link: out of the folder, or round in a circle
         }
         if (list.items[i].is_dir && depth < 3 && list.items[i].name[0] != '.') {
-            ETP_TRY(collect_dir(s, path, depth + 1, err));
+            ETP_TRY(collect_dir(c, path, depth + 1, err));
         } else if (!list.items[i].is_dir && is_dump_name(list.items[i].name)) {
-            ETP_TRY(add_dump(s, path, err));
+            ETP_TRY(add_dump(c, path, err));
         }
     }
     return ETP_OK;
@@ -121,51 +128,59 @@ static size_t common_prefix(const etp_ab *ab)
     return n;
 }
 
-etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, size_t n_paths,
-                                etp_error *err)
+etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, size_t n_paths,
+                                 size_t room, etp_ab_described *out, etp_error *err)
 {
-    ETP_TRY(etp_ab_begin_arms(s, MAX_BARE_DUMPS, err));
-    s->first_dump = s->dumps.n;
+    *out = (etp_ab_described){
+        .ab = {.arena = arena,
+               .bare = true,
+               .title = n_paths == 1 ? etp_path_name(paths[0]) : "dumps",
+               .correctness = {-1, NAN, NAN, NAN, NAN}}
+    };
+    const collecting c = {out, room};
+    ETP_TRY(etp_ab_begin_arms(out, ETP_AB_BARE_DUMPS, err));
     for (size_t i = 0; i < n_paths; i++) {
-        size_t before = s->dumps.n;
+        size_t before = out->recordings.n;
         if (etp_os_is_dir(paths[i])) {
-            ETP_TRY(collect_dir(s, paths[i], 0, err));
-            if (s->dumps.n == before) {
+            ETP_TRY(collect_dir(&c, paths[i], 0, err));
+            if (out->recordings.n == before) {
                 return etp_fail(err, ETP_USAGE, "%s holds no manifest.json and no .etdump file",
                                 paths[i]);
             }
         } else {
-            ETP_TRY(add_dump(s, paths[i], err));
+            ETP_TRY(add_dump(&c, paths[i], err));
         }
     }
-    size_t prefix = common_prefix(&s->ab);
-    for (size_t i = 0; i < s->ab.n_arms; i++) {
-        s->arms[i].full_name = s->arms[i].name;
-        s->arms[i].name += prefix;
+    size_t prefix = common_prefix(&out->ab);
+    for (size_t i = 0; i < out->ab.n_arms; i++) {
+        out->arms[i].full_name = out->arms[i].name;
+        out->arms[i].name += prefix;
     }
     return ETP_OK;
 }
 
-// A timeline of several blocks becomes one dump for each of them.
-static etp_status open_timeline(etp_ab_session *s, size_t at, etp_error *err)
+// A timeline of several blocks becomes one dump for each of them; all borrow from the file of the
+// first.
+static etp_status open_timeline(etp_arena *arena, const etp_ab_recording *recording,
+                                etp_ab_dumps *out, etp_error *err)
 {
-    etp_ab_dump *d = &s->dumps.items[at];
+    const etp_ab_dump whole = {.path = recording->path, .arm = recording->arm};
+    etp_ab_dump first = whole;
     etp_timeline timeline = {0};
-    ETP_TRY(etp_file_open(d->path, TIMELINE_LIMIT, &d->file, err));
-    etp_str text = {(const char *)d->file.bytes.ptr, d->file.bytes.len};
-    etp_status st = etp_timeline_open(text, &s->arena, &timeline, err);
+    ETP_TRY(etp_file_open(recording->path, TIMELINE_LIMIT, &first.file, err));
+    etp_str text = {(const char *)first.file.bytes.ptr, first.file.bytes.len};
+    etp_status st = etp_timeline_open(text, arena, &timeline, err);
     if (st != ETP_OK) {
-        return etp_fail_ctx(err, "%s", d->path);
+        etp_file_close(&first.file);
+        return etp_fail_ctx(err, "%s", recording->path);
     }
-    d->trace = timeline.traces[0];
-    d->block = timeline.session_blocks[0];
-    for (size_t i = 1; i < timeline.n; i++) {
-        etp_ab_dump part = {.path = s->dumps.items[at].path,
-                            .arm = s->dumps.items[at].arm,
-                            .block = timeline.session_blocks[i],
-                            .trace = timeline.traces[i]};
-        if (st != ETP_OK || !ETP_PUSH(&s->arena, &s->dumps, part)) {
-            etp_trace_close(timeline.traces[i]);
+    for (size_t i = 0; i < timeline.n; i++) {
+        etp_ab_dump part = i == 0 ? first : whole;
+        part.block = timeline.session_blocks[i];
+        part.trace = timeline.traces[i];
+        if (st != ETP_OK || !ETP_PUSH(arena, out, part)) {
+            etp_trace_close(part.trace);
+            etp_file_close(&part.file);
             st = ETP_NOMEM;
         }
     }
@@ -184,19 +199,26 @@ static uint64_t calls_of(const etp_ab_session *s, uint32_t arm)
     return p->clock_ns > 0 ? p->calls : 0;
 }
 
-static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
+static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *recording,
+                            etp_ab_dumps *out, etp_error *err)
 {
-    etp_ab_dump *d = &s->dumps.items[at];
-    if (d->trace) {
-        return ETP_OK; // part of a timeline
+    if (is_timeline_name(recording->path)) {
+        return open_timeline(s->ab.arena, recording, out, err);
     }
-    if (is_timeline_name(d->path)) {
-        return open_timeline(s, at, err);
+    etp_ab_dump dump = {.path = recording->path, .arm = recording->arm, .block = recording->block};
+    ETP_TRY(etp_file_open_unpacked(recording->path, DUMP_LIMIT, &dump.file, err));
+    const etp_trace_options how = {.last = calls_of(s, dump.arm)};
+    etp_status st = etp_trace_open(dump.file.bytes, &how, &dump.trace, err);
+    if (st != ETP_OK) {
+        etp_file_close(&dump.file);
+        return etp_fail_ctx(err, "%s", recording->path);
     }
-    ETP_TRY(etp_file_open_unpacked(d->path, DUMP_LIMIT, &d->file, err));
-    const etp_trace_options how = {.last = calls_of(s, d->arm)};
-    etp_status st = etp_trace_open(d->file.bytes, &how, &d->trace, err);
-    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", d->path);
+    if (!ETP_PUSH(s->ab.arena, out, dump)) {
+        etp_trace_close(dump.trace);
+        etp_file_close(&dump.file);
+        return etp_fail_nomem(err, "dumps");
+    }
+    return ETP_OK;
 }
 
 static int by_block(const void *pa, const void *pb)
@@ -255,28 +277,11 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
     return ETP_OK;
 }
 
-void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms)
+etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
+                             etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
 {
-    for (size_t i = 0; i < s->ab.n_arms; i++) {
-        const etp_profile *p = arms[i].profile;
-        s->arms[i].profile = p;
-        s->arms[i].n_dumps = arms[i].n_dumps;
-        s->arms[i].traced_ns = arms[i].ns;
-        s->arms[i].traced_mean_ns = arms[i].mean_ns;
-        s->arms[i].traced_median_ns = arms[i].median_ns;
-        s->arms[i].traced_runs = arms[i].runs;
-        s->arms[i].traced_kept = arms[i].kept;
-        s->arms[i].split = arms[i].split;
-        s->ab.program_problem =
-            p && p->facts && p->facts->problem ? p->facts->problem : s->ab.program_problem;
-    }
-}
-
-etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
-{
-    for (size_t i = 0; i < s->dumps.n; i++) {
-        etp_status st = open_dump(s, i, err);
-        etp_ab_dump *d = &s->dumps.items[i];
+    for (size_t i = 0; i < recordings->n; i++) {
+        etp_status st = open_dump(s, &recordings->items[i], out, err);
         if (st == ETP_OK) {
             continue;
         }
@@ -288,9 +293,9 @@ etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
         size_t at = strlen(s->ab.dir) + 1;
         bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
                       strlen(err->msg) > at;
-        d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
-        etp_ab_add_finding(&s->noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(&s->arena, "trace not used: %s", d->problem));
+        const char *problem = err->msg + (inside ? at : 0);
+        etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
+                           etp_arena_printf(s->ab.arena, "trace not used: %s", problem));
     }
     return ETP_OK;
 }

@@ -46,8 +46,8 @@ static etp_output_precision precision_of_program(const etp_program *program)
 
 etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm)
 {
-    uint32_t model = s->n_programs == 1 ? 0 : s->ab.arms[arm].model;
-    const etp_program *program = model < s->n_programs ? s->programs[model].program : NULL;
+    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
+    const etp_program *program = model < s->programs.n ? s->programs.items[model].program : NULL;
     const etp_profile *profile = s->ab.arms[arm].profile;
     return profile   ? precision_of_rows(profile)
            : program ? precision_of_program(program)
@@ -221,13 +221,4 @@ etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noti
         ETP_TRY(compare_expected(&w, &s->run, a, a, err));
     }
     return ETP_OK;
-}
-
-void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs)
-{
-    s->ab.correctness = outputs->all;
-    for (size_t i = 0; i < s->ab.n_arms; i++) {
-        s->arms[i].expected = outputs->arms[i].expected;
-        s->arms[i].outputs_differ = outputs->arms[i].differ;
-    }
 }

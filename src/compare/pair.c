@@ -61,20 +61,20 @@ static uint32_t *places(etp_arena *arena, size_t n)
     return place;
 }
 
-etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err)
+etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out, etp_error *err)
 {
     const etp_run *whole = &p->whole->run;
     if (p->arms[0] >= whole->arms.n || p->arms[1] >= whole->arms.n || p->arms[0] == p->arms[1]) {
         return etp_fail(err, ETP_USAGE, "arms %u and %u are no pair of %zu arms", p->arms[0],
                         p->arms[1], whole->arms.n);
     }
-    uint32_t *place = places(&s->arena, whole->arms.n);
+    uint32_t *place = places(arena, whole->arms.n);
     ETP_NEED(place, err, "a pair");
     place[p->arms[0]] = 0;
     place[p->arms[1]] = 1;
-    s->run = *whole;
-    ETP_TRY(keep_arms(&s->run, place, 2, 0, &s->arena, err));
-    s->run.settings.knee = 0;
+    *out = *whole;
+    ETP_TRY(keep_arms(out, place, 2, 0, arena, err));
+    out->settings.knee = 0;
     return ETP_OK;
 }
 
@@ -102,24 +102,18 @@ etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase, const etp_run_arm
     return keep_arms(run, place, n, baseline, arena, err);
 }
 
-etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part, etp_error *err)
+etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_part_phase *part, etp_arena *arena,
+                             etp_run *out, etp_error *err)
 {
-    etp_run *run = &s->run;
-    if (run->phases.n == 0) {
+    *out = *whole;
+    if (whole->phases.n == 0) {
         return ETP_OK;
     }
-    const etp_run_arm *like = &run->arms.items[run->baseline];
+    const etp_run_arm *like = &whole->arms.items[whole->baseline];
     if (part) { // as the first phase was answered, which may not be as it was measured
         like = &part->first->run.arms.items[part->first->ab.baseline];
     }
-    return etp_ab_run_take_phase(run, part ? part->phase : 0, like, &s->arena, err);
-}
-
-void etp_ab_take_control(etp_ab_session *s, const etp_ab_session *whole)
-{
-    if (s->has_stats) {
-        etp_stats_take_control(&s->stats, &whole->stats);
-    }
+    return etp_ab_run_take_phase(out, part ? part->phase : 0, like, arena, err);
 }
 
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm)

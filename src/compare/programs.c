@@ -15,7 +15,8 @@ static etp_status open_program(etp_ab_program *p, const char *path, const etp_ca
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
-static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+static etp_status open_named(etp_arena *arena, const etp_ab_options *options, etp_ab_programs *out,
+                             etp_error *err)
 {
     if (!options->program) {
         return options->record
@@ -24,22 +25,22 @@ static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, e
                               "to the record")
                    : ETP_OK;
     }
-    s->programs = ETP_NEW(&s->arena, etp_ab_program);
-    ETP_NEED(s->programs, err, "program");
-    s->n_programs = 1;
-    ETP_TRY(open_program(&s->programs[0], options->program, NULL, err));
+    etp_ab_program *p = ETP_NEW(arena, etp_ab_program);
+    ETP_NEED(p, err, "program");
+    *out = (etp_ab_programs){p, 1};
+    ETP_TRY(open_program(p, options->program, NULL, err));
     if (!options->record) {
         return ETP_OK;
     }
     etp_file file;
     ETP_TRY(etp_file_open(options->record, PROGRAM_LIMIT, &file, err));
-    etp_status st = etp_etrecord_read(file.bytes, &s->arena, &s->programs[0].record, err);
+    etp_status st = etp_etrecord_read(file.bytes, arena, &p->record, err);
     etp_file_close(&file);
-    s->programs[0].has_record = st == ETP_OK;
+    p->has_record = st == ETP_OK;
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", options->record);
 }
 
-static etp_status read_sources(etp_ab_session *s, etp_ab_program *p, const char *path,
+static etp_status read_sources(etp_arena *arena, etp_ab_program *p, const char *path,
                                etp_error *err)
 {
     etp_file file;
@@ -49,7 +50,7 @@ static etp_status read_sources(etp_ab_session *s, etp_ab_program *p, const char 
     }
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
     // Texts are copied into the arena; lines unknown is no reason to give up the rest.
-    p->has_record = etp_run_read_sources(text, &s->arena, &p->record, NULL) == ETP_OK;
+    p->has_record = etp_run_read_sources(text, arena, &p->record, NULL) == ETP_OK;
     etp_file_close(&file);
     return ETP_OK;
 }
@@ -69,16 +70,17 @@ static bool call_of(const etp_run *run, size_t arm, etp_call_input *room, etp_ca
 }
 
 // A folder without programs (older, or the model was too large) is explained by names alone.
-etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run, size_t model,
-                            size_t arm, etp_ab_program *out, etp_error *err)
+etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *run, size_t model,
+                            size_t arm, etp_ab_findings *noticed, etp_ab_program *out,
+                            etp_error *err)
 {
     etp_call_input room[ETP_CALL_INPUTS];
     etp_call call;
     bool told = arm < run->arms.n && call_of(run, arm, room, &call);
-    const char *graph = etp_run_program_name(&s->arena, run, model, ".pte");
-    const char *lines = etp_run_program_name(&s->arena, run, model, ".sources.csv");
-    graph = dir && graph ? etp_run_path(&s->arena, dir, etp_str_from(graph)) : NULL;
-    lines = dir && lines ? etp_run_path(&s->arena, dir, etp_str_from(lines)) : NULL;
+    const char *graph = etp_run_program_name(arena, run, model, ".pte");
+    const char *lines = etp_run_program_name(arena, run, model, ".sources.csv");
+    graph = dir && graph ? etp_run_path(arena, dir, etp_str_from(graph)) : NULL;
+    lines = dir && lines ? etp_run_path(arena, dir, etp_str_from(lines)) : NULL;
     ETP_NEED(graph && lines, err, "programs");
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (!etp_os_is_file(graph)) {
@@ -89,38 +91,38 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
         return etp_fail_nomem(err, graph);
     }
     if (st != ETP_OK) {
-        etp_ab_add_finding(&s->noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
-                           etp_arena_printf(&s->arena, "program not used: %s", why.msg));
+        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
+                           etp_arena_printf(arena, "program not used: %s", why.msg));
         return ETP_OK;
     }
-    return read_sources(s, out, lines, err);
+    return read_sources(arena, out, lines, err);
 }
 
-static etp_status open_all_kept(etp_ab_session *s, etp_error *err)
+static etp_status open_all_kept(const etp_ab_session *s, etp_ab_findings *noticed,
+                                etp_ab_programs *out, etp_error *err)
 {
-    const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
-    s->programs = ETP_NEW_ARRAY(&s->arena, etp_ab_program, s->run.models.n + 1);
-    ETP_NEED(s->programs && dir, err, "programs");
-    s->n_programs = s->run.models.n;
-    for (size_t i = 0; i < s->n_programs; i++) {
-        ETP_TRY(etp_ab_open_kept(s, dir, &s->run, i, 0, &s->programs[i], err));
+    const char *dir = etp_arena_strdup(s->ab.arena, s->run.dir);
+    out->items = ETP_NEW_ARRAY(s->ab.arena, etp_ab_program, s->run.models.n + 1);
+    ETP_NEED(out->items && dir, err, "programs");
+    out->n = s->run.models.n;
+    for (size_t i = 0; i < out->n; i++) {
+        ETP_TRY(etp_ab_open_kept(s->ab.arena, dir, &s->run, i, 0, noticed, &out->items[i], err));
     }
     return ETP_OK;
 }
 
-etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+etp_status etp_ab_open_programs(const etp_ab_session *s, const etp_ab_options *options,
+                                etp_ab_findings *noticed, etp_ab_programs *out, etp_error *err)
 {
-    if (s->has_run && !options->program) {
-        return open_all_kept(s, err);
-    }
-    return s->programs ? ETP_OK : open_named(s, options, err);
+    return s->has_run && !options->program ? open_all_kept(s, noticed, out, err)
+                                           : open_named(s->ab.arena, options, out, err);
 }
 
 etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *profile,
                            const etp_trace *const *traces, etp_ab_findings *noticed, etp_error *err)
 {
-    uint32_t model = s->n_programs == 1 ? 0 : s->ab.arms[arm].model;
-    const etp_ab_program *p = model < s->n_programs ? &s->programs[model] : NULL;
+    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
+    const etp_ab_program *p = model < s->programs.n ? &s->programs.items[model] : NULL;
     if (!p || !p->program) {
         return ETP_OK;
     }
@@ -132,12 +134,4 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
                                             s->ab.arms[arm].name, profile->facts->problem));
     }
     return ETP_OK;
-}
-
-void etp_ab_close_programs(etp_ab_session *s)
-{
-    for (size_t i = 0; i < s->n_programs; i++) {
-        etp_program_close(s->programs[i].program);
-        etp_file_close(&s->programs[i].file);
-    }
 }

@@ -24,7 +24,10 @@ void etp_ab_close(etp_ab_session *s)
         etp_trace_close(s->dumps.items[i].trace);
         etp_file_close(&s->dumps.items[i].file);
     }
-    etp_ab_close_programs(s);
+    for (size_t i = 0; i < s->programs.n; i++) {
+        etp_program_close(s->programs.items[i].program);
+        etp_file_close(&s->programs.items[i].file);
+    }
     etp_arena arena = s->arena; // the session itself lives in it
     etp_arena_dispose(&arena);
 }

@@ -7,14 +7,26 @@
 #include "measure/outputs.h"
 #include "os/os.h"
 
-typedef struct etp_ab_dump {
-    const char *path;
+typedef struct etp_ab_recording { // where a dump or a timeline lies
+    const char *path;             // NULL on out of memory
     uint32_t arm;
     uint32_t block; // from 1; order within the arm for bare dumps
+} etp_ab_recording;
+typedef struct etp_ab_recordings {
+    etp_ab_recording *items;
+    size_t n, cap;
+} etp_ab_recordings;
+
+typedef struct etp_ab_dump { // an open one; a timeline gives one for each of its blocks
+    const char *path;        // of its recording
+    uint32_t arm, block;
     etp_file file;
-    etp_trace *trace; // NULL when it could not be read
-    const char *problem;
+    etp_trace *trace;
 } etp_ab_dump;
+typedef struct etp_ab_dumps {
+    etp_ab_dump *items;
+    size_t n, cap;
+} etp_ab_dumps;
 
 typedef struct etp_ab_program { // of one model
     etp_file file;
@@ -22,6 +34,10 @@ typedef struct etp_ab_program { // of one model
     etp_etrecord record;
     bool has_record;
 } etp_ab_program;
+typedef struct etp_ab_programs {
+    etp_ab_program *items;
+    size_t n;
+} etp_ab_programs;
 
 typedef struct etp_ab_side { // one of two operands
     const char *operand;     // as given
@@ -47,26 +63,30 @@ struct etp_ab_session {
     etp_ab_side sides[2];
     etp_stats stats;
     bool has_stats;
-    struct {
-        etp_ab_dump *items;
-        size_t n, cap;
-    } dumps;
-    size_t first_dump;        // of the operand that is being collected
-    etp_ab_program *programs; // of the run's models; one for bare dumps with --pte
-    size_t n_programs;
-    etp_ab_session **later; // of a session of several phases, all but the first
+    etp_ab_dumps dumps;
+    etp_ab_programs programs; // of the run's models; one for bare dumps with --pte
+    etp_ab_session **later;   // of a session of several phases, all but the first
     size_t n_later;
     etp_ab_findings noticed; // while it was loaded and compared
-    etp_ab_arm *arms;        // those of ab, for who puts results into them
+    etp_ab_arm *arms;        // those of ab, for keep.c
     etp_ab ab;
 };
 
+// What is to be compared, as a run folder or operands tell it: nothing of it is opened or measured.
+typedef struct etp_ab_described {
+    etp_ab ab;
+    etp_ab_arm *arms; // [ab.n_arms] those of ab, for who puts results into them
+    etp_ab_recordings recordings;
+} etp_ab_described;
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
 // Room for MOST arms.
-ETP_NODISCARD etp_status etp_ab_begin_arms(etp_ab_session *s, size_t most, etp_error *err);
-// load.c: opens the dumps of ab.arms.
-ETP_NODISCARD etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_begin_arms(etp_ab_described *d, size_t most, etp_error *err);
+// load.c: opens the recordings. What was opened stands in OUT after a failure too.
+ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
+                                           const etp_ab_recordings *recordings,
+                                           etp_ab_findings *noticed, etp_ab_dumps *out,
+                                           etp_error *err);
 // What the recordings say of an arm. ARMS [n_arms]
 typedef struct etp_ab_traced {
     const etp_profile *profile; // NULL: no execution of it finished
@@ -78,45 +98,65 @@ typedef struct etp_ab_traced {
 } etp_ab_traced;
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
                                             etp_ab_traced *arms, etp_error *err);
-void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms);
-// Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
-ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
-                                              size_t n_paths, etp_error *err);
-// programs.c: opens the programs, before the dumps are loaded; joins a profile to its program.
-ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options,
+// Bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump). No more than ROOM.
+#define ETP_AB_BARE_DUMPS 512
+ETP_NODISCARD etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths,
+                                               size_t n_paths, size_t room, etp_ab_described *out,
+                                               etp_error *err);
+// programs.c: those of the run, or the one that OPTIONS name. What was opened stands in OUT after a
+// failure too.
+ETP_NODISCARD etp_status etp_ab_open_programs(const etp_ab_session *s,
+                                              const etp_ab_options *options,
+                                              etp_ab_findings *noticed, etp_ab_programs *out,
                                               etp_error *err);
 ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,
                                          etp_profile *profile, const etp_trace *const *traces,
                                          etp_ab_findings *noticed, etp_error *err);
 // ARM: of RUN, whose calls tell the sizes; SIZE_MAX: they stay upper bounds.
-ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run,
-                                          size_t model, size_t arm, etp_ab_program *out,
-                                          etp_error *err);
-// operands.c: the two sides of a comparison, one arm each, the baseline first.
-ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
-                                              const etp_ab_options *options, etp_error *err);
-// Stem of the one model of both sides, else a word.
-const char *etp_ab_sides_title(etp_ab_session *s);
+ETP_NODISCARD etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *run,
+                                          size_t model, size_t arm, etp_ab_findings *noticed,
+                                          etp_ab_program *out, etp_error *err);
+// operands.c: the two sides of a comparison, one arm each, the baseline first; what they hold; the
+// programs of those that are run folders, as etp_ab_open_programs.
+ETP_NODISCARD etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands,
+                                           etp_ab_side *sides, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
+                                               const char *const *operands,
+                                               const etp_ab_options *options, etp_ab_described *out,
+                                               etp_error *err);
+ETP_NODISCARD etp_status etp_ab_open_sides_programs(const etp_ab_session *s,
+                                                    etp_ab_findings *noticed, etp_ab_programs *out,
+                                                    etp_error *err);
+// sides.c
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
-// sides.c: headline, proof and outputs of two sides that are run folders; ETP_OK and nothing
-// done when they are not. COMPARISON comes as the recordings have it.
-ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
-                                            etp_ab_comparison *comparison, etp_error *err);
-// pair.c: s->run becomes that of the two arms, which borrows from the whole.
-ETP_NODISCARD etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err);
-// s->run becomes that of the arms of one phase; without phases it stays. PART NULL: the first.
-ETP_NODISCARD etp_status etp_ab_take_phase(etp_ab_session *s, const etp_ab_part_phase *part,
-                                           etp_error *err);
-// The whole session's control speaks for a pair that has none.
-void etp_ab_take_control(etp_ab_session *s, const etp_ab_session *whole);
+bool etp_ab_same_task(const etp_ab_session *s); // both sides computed the same from the same
+// pair.c: the run of the two arms, which borrows from the whole.
+ETP_NODISCARD etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out,
+                                          etp_error *err);
+// WHOLE as if the arms of one phase had been measured alone; without phases as it is. PART NULL:
+// the first.
+ETP_NODISCARD etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_part_phase *part,
+                                           etp_arena *arena, etp_run *out, etp_error *err);
 // names.c: what tells a model from the others of the session; NULL on out of memory.
 const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
-// arms.c: device, models and arms of the run; the arm that others are compared with.
-ETP_NODISCARD etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *options,
-                                                etp_error *err);
+// arms.c: device, models and arms of RUN, whose folder is DIR.
+ETP_NODISCARD etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,
+                                             etp_ab_described *out, etp_error *err);
+typedef struct etp_ab_order {
+    uint32_t baseline;     // the arm that others are compared with
+    const uint32_t *shown; // [n_arms] as in the answer
+} etp_ab_order;
+// ASKED: name of an arm, NULL: the rule of baselines.
+ETP_NODISCARD etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked,
+                                                etp_ab_order *out, etp_error *err);
 // statistics.c
-ETP_NODISCARD etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *options,
+typedef struct etp_ab_statistics {
+    bool known; // false: no timed launch
+    etp_stats stats;
+} etp_ab_statistics;
+// WHOLE: the session whose control speaks for arms that have none; NULL.
+ETP_NODISCARD etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
+                                               const etp_ab_session *whole, etp_ab_statistics *out,
                                                etp_error *err);
 etp_sample etp_ab_sample_of(const etp_run_sample *sample);
 // What the statistics say of the arms.
@@ -131,17 +171,26 @@ typedef struct etp_ab_times {
     const double *block_values; // as in the answer
     uint32_t n_blocks;
 } etp_ab_times;
-ETP_NODISCARD etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_times *out,
-                                                etp_error *err);
+ETP_NODISCARD etp_status etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st,
+                                                etp_ab_times *out, etp_error *err);
 // Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks.
 etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n);
-void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times);
 // Comparison AT of ST, not yet held against any evidence.
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at);
+// sides.c: of two sides that are run folders.
+typedef struct etp_ab_sides_times {
+    etp_ab_statistics paired; // of arms of one session
+    etp_ab_times times;
+    etp_ab_comparison comparison; // as the recordings have it where launches tell nothing
+    bool control_differs;
+} etp_ab_sides_times;
+bool etp_ab_sides_timed(const etp_ab_session *s); // both have timed launches
+ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margin,
+                                           const etp_ab_comparison *recorded,
+                                           etp_ab_sides_times *out, etp_error *err);
 // The comparisons of s->stats, as they are given (see etp_ab_withhold).
 ETP_NODISCARD etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
                                               etp_ab_comparison **out, etp_error *err);
-void etp_ab_close_programs(etp_ab_session *s);
 // outputs.c: outputs of the run's arms, or of two sides, against each other and against expected
 // ones.
 typedef struct etp_ab_arm_outputs {
@@ -158,7 +207,6 @@ ETP_NODISCARD etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_
 ETP_NODISCARD etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
                                                       etp_ab_findings *noticed, etp_ab_outputs *out,
                                                       etp_error *err);
-void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs);
 // evidence.c: what an arm's launches say of it.
 typedef struct etp_ab_launched {
     int64_t load_ns, first_ns, peak_rss_bytes;
@@ -171,7 +219,6 @@ typedef struct etp_ab_launched {
 ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run,
                                               uint32_t one, uint32_t at, etp_ab_findings *noticed,
                                               etp_ab_launched *out, etp_error *err);
-void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms);
 // hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
 // memory.
 ETP_NODISCARD etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,
@@ -235,6 +282,14 @@ typedef struct etp_ab_all_states {
 } etp_ab_all_states;
 ETP_NODISCARD etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out,
                                             etp_error *err);
+
+// keep.c: puts results of stages into the answer of S, for who runs them. No stage writes there.
+void etp_ab_keep_described(etp_ab_session *s, const etp_ab_described *described);
+void etp_ab_keep_order(etp_ab_session *s, const etp_ab_order *order);
+void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms);
+void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times);
+void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms);
+void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs);
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL.
 void etp_ab_add_finding(etp_ab_findings *to, etp_finding_kind kind, etp_finding_severity severity,

@@ -35,27 +35,40 @@ static bool has_timed(const etp_ab_side *x)
     return false;
 }
 
+bool etp_ab_sides_timed(const etp_ab_session *s)
+{
+    return has_timed(&s->sides[0]) && has_timed(&s->sides[1]);
+}
+
+bool etp_ab_same_task(const etp_ab_session *s)
+{
+    const etp_settings *x = &s->sides[0].run.settings, *y = &s->sides[1].run.settings;
+    return s->ab.arms[0].model == s->ab.arms[1].model &&
+           etp_str_eq(etp_str_from(x->inputs), etp_str_from(y->inputs)) &&
+           etp_str_eq(etp_str_from(x->method), etp_str_from(y->method));
+}
+
 // The session's own statistics, with its own baseline: launch values and noise floor.
-static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
-                                  const etp_ab_options *options, etp_stats *out, etp_error *err)
+static etp_status analyze_session(etp_arena *arena, const etp_run *run, double margin,
+                                  etp_stats *out, etp_error *err)
 {
     etp_sample *samples;
-    ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
+    ETP_TRY(etp_ab_samples_of(run, arena, &samples, err));
     etp_stats_options o =
-        etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, options->margin);
-    return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, &s->arena, out,
-                             err);
+        etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, margin);
+    return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, out, err);
 }
 
 // Both arms of one session: their blocks are pairs, just as in the session's own report.
-static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
-                              etp_ab_comparison *out, bool *control_differs, etp_error *err)
+static etp_status time_pairs(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
+                             etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
     const etp_run *run = &x->run;
-    etp_stats whole;
-    ETP_TRY(analyze_session(s, run, options, &whole, err));
-    etp_sample *samples = ETP_NEW_ARRAY(&s->arena, etp_sample, 2 * run->samples.n + 1);
+    etp_arena *arena = s->ab.arena;
+    etp_stats whole, *st = &out->paired.stats;
+    ETP_TRY(analyze_session(arena, run, margin, &whole, err));
+    etp_sample *samples = ETP_NEW_ARRAY(arena, etp_sample, 2 * run->samples.n + 1);
     size_t n = 0;
     ETP_NEED(samples, err, "samples");
     for (size_t i = 0; i < run->samples.n; i++) {
@@ -70,16 +83,13 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
             samples[n++].arm = 1;
         }
     }
-    etp_stats_options o = etp_ab_stats_options(run, 0, options->margin);
-    ETP_TRY(etp_stats_analyze(samples, n, 2, &o, &s->arena, &s->stats, err));
-    etp_stats_take_control(&s->stats, &whole); // it may have been of another arm
-    s->has_stats = true;
-    *control_differs = s->stats.control_differs;
-    *out = etp_ab_paired_blocks(&s->stats, 0);
-    etp_ab_times times;
-    ETP_TRY(etp_ab_take_statistics(s, &times, err));
-    etp_ab_keep_times(s, &times);
-    return ETP_OK;
+    etp_stats_options o = etp_ab_stats_options(run, 0, margin);
+    ETP_TRY(etp_stats_analyze(samples, n, 2, &o, arena, st, err));
+    etp_stats_take_control(st, &whole); // it may have been of another arm
+    out->paired.known = true;
+    out->control_differs = st->control_differs;
+    out->comparison = etp_ab_paired_blocks(st, 0);
+    return etp_ab_take_statistics(s, st, &out->times, err);
 }
 
 // Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
@@ -99,21 +109,22 @@ static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], do
                           : ETP_VERDICT_UNKNOWN;
 }
 
-static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *options,
-                                 etp_ab_comparison *out, bool *control_differs, etp_error *err)
+static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
+                                etp_error *err)
 {
     etp_stats st[2];
-    etp_ab_timed arms[2];
+    etp_ab_timed *arms = ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, 2);
     double *ln[2]; // launch values in the complete blocks of its own session
     size_t n[2];
+    ETP_NEED(arms, err, "launches");
     for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(analyze_session(s, &s->sides[i].run, options, &st[i], err));
-        ln[i] = ETP_NEW_ARRAY(&s->arena, double, st[i].n_blocks_seen + 1);
+        ETP_TRY(analyze_session(s->ab.arena, &s->sides[i].run, margin, &st[i], err));
+        ln[i] = ETP_NEW_ARRAY(s->ab.arena, double, st[i].n_blocks_seen + 1);
         ETP_NEED(ln[i], err, "launches");
         arms[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &n[i]);
     }
-    etp_ab_keep_times(s, &(etp_ab_times){.arms = arms});
-    *control_differs = st[0].control_differs || st[1].control_differs;
+    out->times.arms = arms;
+    out->control_differs = st[0].control_differs || st[1].control_differs;
     if (n[0] == 0 || n[1] == 0) {
         return ETP_OK;
     }
@@ -126,9 +137,9 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
         return status;
     }
     uint32_t noisier = !isfinite(st[0].noise_floor) || st[1].noise_floor > st[0].noise_floor;
-    *out = (etp_ab_comparison){
-        .baseline = out->baseline,
-        .candidate = out->candidate,
+    out->comparison = (etp_ab_comparison){
+        .baseline = out->comparison.baseline,
+        .candidate = out->comparison.candidate,
         .estimate = exp(u.shift),
         .lo = exp(u.lo),
         .hi = exp(u.hi),
@@ -147,33 +158,11 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
     return ETP_OK;
 }
 
-etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
-                              etp_ab_comparison *comparison, etp_error *err)
+etp_status etp_ab_time_sides(const etp_ab_session *s, double margin,
+                             const etp_ab_comparison *recorded, etp_ab_sides_times *out,
+                             etp_error *err)
 {
-    const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
-    etp_ab_comparison measured = *comparison;
-    bool control_differs = false;
-    if (!x->dir || !y->dir) {
-        return ETP_OK;
-    }
-    s->ab.bare = false;
-    if (has_timed(x) && has_timed(y)) {
-        ETP_TRY((etp_ab_same_session(x, y) ? judge_pairs : judge_unpaired)(s, options, &measured,
-                                                                           &control_differs, err));
-    }
-    etp_ab_launched launched[2] = {{.kernels = NULL}, {.kernels = NULL}};
-    for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,
-                                     err));
-    }
-    etp_ab_keep_launched(s, launched);
-    bool same_task =
-        s->ab.arms[0].model == s->ab.arms[1].model &&
-        etp_str_eq(etp_str_from(x->run.settings.inputs), etp_str_from(y->run.settings.inputs)) &&
-        etp_str_eq(etp_str_from(x->run.settings.method), etp_str_from(y->run.settings.method));
-    etp_ab_outputs outputs;
-    ETP_TRY(etp_ab_compare_sides_outputs(s, same_task, &s->noticed, &outputs, err));
-    etp_ab_keep_outputs(s, &outputs);
-    *comparison = etp_ab_withhold(&s->ab, &measured, control_differs, ETP_WITHHELD_NOT);
-    return ETP_OK;
+    *out = (etp_ab_sides_times){.comparison = *recorded};
+    return (etp_ab_same_session(&s->sides[0], &s->sides[1]) ? time_pairs : time_unpaired)(s, margin,
+                                                                                          out, err);
 }

@@ -52,22 +52,28 @@ etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **
     return ETP_OK;
 }
 
-etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
+                                 const etp_ab_session *whole, etp_ab_statistics *out,
+                                 etp_error *err)
 {
     const etp_run *run = &s->run;
     etp_sample *samples;
     size_t timed = 0;
-    ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
+    *out = (etp_ab_statistics){.known = false};
+    ETP_TRY(etp_ab_samples_of(run, s->ab.arena, &samples, err));
     for (size_t i = 0; i < run->samples.n; i++) {
         timed += samples[i].use == ETP_SAMPLE_TIMED;
     }
     if (timed == 0) {
         return ETP_OK;
     }
-    etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, options->margin);
-    ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, &s->arena,
-                              &s->stats, err));
-    s->has_stats = true;
+    etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, margin);
+    ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, s->ab.arena,
+                              &out->stats, err));
+    if (whole) {
+        etp_stats_take_control(&out->stats, &whole->stats);
+    }
+    out->known = true;
     return ETP_OK;
 }
 
@@ -123,9 +129,9 @@ etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size
                           .hi_ns = exp(ci.hi)};
 }
 
-etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_times *out, etp_error *err)
+etp_status etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out,
+                                  etp_error *err)
 {
-    const etp_stats *st = &s->stats;
     size_t n_values = (size_t)st->n_blocks_seen * st->n_arms, n;
     double *ln = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     double *values = ETP_NEW_ARRAY(s->ab.arena, double, n_values + 1);
@@ -140,20 +146,6 @@ etp_status etp_ab_take_statistics(const etp_ab_session *s, etp_ab_times *out, et
         values[i] = exp(st->value_ln[i]);
     }
     return ETP_OK;
-}
-
-void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times)
-{
-    s->ab.block_values = times->block_values;
-    s->ab.n_blocks = times->n_blocks;
-    for (size_t i = 0; i < s->ab.n_arms; i++) {
-        s->arms[i].launches = times->arms[i].launches;
-        s->arms[i].samples = times->arms[i].samples;
-        s->arms[i].spread = times->arms[i].spread;
-        s->arms[i].median_ns = times->arms[i].median_ns;
-        s->arms[i].lo_ns = times->arms[i].lo_ns;
-        s->arms[i].hi_ns = times->arms[i].hi_ns;
-    }
 }
 
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)

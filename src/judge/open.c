@@ -9,11 +9,18 @@
 #include "base/path.h"
 #include "judge/judge.h"
 
-// Programs and recordings.
-static etp_status load(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+// Which arm the others are compared with; programs and recordings.
+static etp_status load(etp_ab_session *s, const etp_ab_described *described,
+                       const etp_ab_options *options, etp_error *err)
 {
-    ETP_TRY(etp_ab_open_programs(s, options, err));
-    ETP_TRY(etp_ab_load_dumps(s, err));
+    etp_ab_order order;
+    ETP_TRY(etp_ab_choose_baseline(s, options->two_sides ? s->ab.arms[0].name : options->baseline,
+                                   &order, err));
+    etp_ab_keep_order(s, &order);
+    ETP_TRY(options->two_sides && !options->program
+                ? etp_ab_open_sides_programs(s, &s->noticed, &s->programs, err)
+                : etp_ab_open_programs(s, options, &s->noticed, &s->programs, err));
+    ETP_TRY(etp_ab_open_dumps(s, &described->recordings, &s->noticed, &s->dumps, err));
     etp_ab_traced *arms = ETP_NEW_ARRAY(&s->arena, etp_ab_traced, s->ab.n_arms + 1);
     ETP_NEED(arms, err, "profiles");
     ETP_TRY(etp_ab_take_traces(s, &s->noticed, arms, err));
@@ -56,37 +63,49 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     return ETP_OK;
 }
 
+// The run of the folder, of two of its arms, or of one of its phases.
+static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
+                           etp_run *out, etp_error *err)
+{
+    if (options->pair) {
+        return etp_ab_open_pair(options->pair, arena, out, err);
+    }
+    etp_run whole;
+    ETP_TRY(etp_run_open(dir, arena, &whole, err));
+    return etp_ab_open_phase(&whole, options->part, arena, out, err);
+}
+
+static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    const etp_ab_session *whole = options->pair   ? options->pair->whole
+                                  : options->part ? options->part->first
+                                                  : NULL;
+    etp_ab_statistics found;
+    ETP_TRY(etp_ab_run_statistics(s, options->margin, whole, &found, err));
+    s->stats = found.stats;
+    s->has_stats = found.known;
+    if (found.known) {
+        etp_ab_times times;
+        ETP_TRY(etp_ab_take_statistics(s, &s->stats, &times, err));
+        etp_ab_keep_times(s, &times);
+    }
+    return ETP_OK;
+}
+
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
                            etp_error *err)
 {
-    ETP_TRY(options->pair ? etp_ab_take_pair(s, options->pair, err)
-                          : etp_run_open(dir, &s->arena, &s->run, err));
-    if (!options->pair) {
-        ETP_TRY(etp_ab_take_phase(s, options->part, err));
-    }
+    etp_ab_described described;
+    ETP_TRY(read_run(dir, options, &s->arena, &s->run, err));
+    s->has_run = true;
+    ETP_TRY(etp_ab_describe_run(&s->arena, &s->run, dir, &described, err));
     if (options->part) {
         etp_str name = s->run.phases.items[options->part->phase].name;
-        s->ab.later_phase = etp_arena_strdup(&s->arena, name);
+        described.ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
-    s->has_run = true;
-    s->ab.dir = dir;
-    ETP_TRY(etp_ab_take_run(s, err));
-    if (s->ab.n_arms == 0) {
-        return etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
-    }
-    ETP_TRY(etp_ab_choose_baseline(s, options, err));
-    ETP_TRY(load(s, options, err));
-    ETP_TRY(etp_ab_run_statistics(s, options, err));
-    if (options->pair) {
-        etp_ab_take_control(s, options->pair->whole);
-    } else if (options->part) {
-        etp_ab_take_control(s, options->part->first);
-    }
-    if (s->has_stats) {
-        etp_ab_times times;
-        ETP_TRY(etp_ab_take_statistics(s, &times, err));
-        etp_ab_keep_times(s, &times);
-    }
+    etp_ab_keep_described(s, &described);
+    ETP_TRY(load(s, &described, options, err));
+    ETP_TRY(take_statistics(s, options, err));
     etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
     ETP_NEED(launched, err, "launches");
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, launched, err));
@@ -159,20 +178,46 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
 
 // ---- bare dumps ----
 
+// Headline, proof and outputs of two sides that are run folders. COMPARISON comes as the recordings
+// have it.
+static etp_status judge_sides(etp_ab_session *s, const etp_ab_options *options,
+                              etp_ab_comparison *comparison, etp_error *err)
+{
+    etp_ab_sides_times found = {.comparison = *comparison};
+    if (etp_ab_sides_timed(s)) {
+        ETP_TRY(etp_ab_time_sides(s, options->margin, comparison, &found, err));
+        etp_ab_keep_times(s, &found.times);
+        s->stats = found.paired.stats;
+        s->has_stats = found.paired.known;
+    }
+    etp_ab_launched launched[2] = {{.kernels = NULL}, {.kernels = NULL}};
+    for (uint32_t i = 0; i < 2; i++) {
+        ETP_TRY(etp_ab_take_launches(s, &s->sides[i].run, s->sides[i].arm, i, &s->noticed, launched,
+                                     err));
+    }
+    etp_ab_keep_launched(s, launched);
+    etp_ab_outputs outputs;
+    ETP_TRY(etp_ab_compare_sides_outputs(s, etp_ab_same_task(s), &s->noticed, &outputs, err));
+    etp_ab_keep_outputs(s, &outputs);
+    *comparison =
+        etp_ab_withhold(&s->ab, &found.comparison, found.control_differs, ETP_WITHHELD_NOT);
+    return ETP_OK;
+}
+
 static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t n,
                             const etp_ab_options *options, etp_error *err)
 {
-    etp_ab *ab = &s->ab;
-    ab->bare = true;
+    etp_ab_described described;
     s->two_sides = options->two_sides;
-    ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN, NAN};
-    ETP_TRY(options->two_sides ? etp_ab_collect_sides(s, paths, options, err)
-                               : etp_ab_collect_dumps(s, paths, n, err));
-    etp_ab_options chosen = *options;
-    chosen.baseline = options->two_sides ? ab->arms[0].name : options->baseline;
-    ETP_TRY(etp_ab_choose_baseline(s, &chosen, err));
-    ETP_TRY(load(s, options, err));
-    ab->title = etp_path_name(n == 1 ? paths[0] : etp_ab_sides_title(s));
+    if (options->two_sides) {
+        ETP_TRY(etp_ab_open_sides(&s->arena, paths, s->sides, err));
+    }
+    ETP_TRY(options->two_sides
+                ? etp_ab_describe_sides(&s->arena, s->sides, paths, options, &described, err)
+                : etp_ab_describe_dumps(&s->arena, paths, n, ETP_AB_BARE_DUMPS, &described, err));
+    etp_ab_keep_described(s, &described);
+    ETP_TRY(load(s, &described, options, err));
+    etp_ab *ab = &s->ab;
     etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
     ETP_NEED(all, err, "comparisons");
     size_t n_all = 0;
@@ -198,8 +243,8 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .cliffs_delta = NAN,
         };
     }
-    if (options->two_sides) {
-        ETP_TRY(etp_ab_judge_sides(s, options, all, err));
+    if (options->two_sides && s->sides[0].dir && s->sides[1].dir) {
+        ETP_TRY(judge_sides(s, options, all, err));
     }
     ab->comparisons = all;
     ab->n_comparisons = n_all;

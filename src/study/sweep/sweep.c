@@ -267,7 +267,7 @@ static void withhold(builder *b)
 
 static const etp_method *method_of(const etp_ab_session *s, size_t model)
 {
-    const etp_program *p = model < s->n_programs ? s->programs[model].program : NULL;
+    const etp_program *p = model < s->programs.n ? s->programs.items[model].program : NULL;
     if (!p || p->n_methods == 0) {
         return NULL;
     }
@@ -310,7 +310,7 @@ static etp_status match_all_inputs(builder *b, etp_error *err)
 {
     const etp_method *first = method_of(b->s, 0);
     b->out->same_inputs = true;
-    for (size_t i = 1; first && i < b->s->n_programs; i++) {
+    for (size_t i = 1; first && i < b->s->programs.n; i++) {
         const etp_method *other = method_of(b->s, i);
         etp_sweep_inputs match =
             other ? etp_sweep_match_inputs(first, other) : ETP_SWEEP_SAME_INPUTS;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts into an answer what the stages returned of its arms, for who runs them: no stage writes
+// there.
+#include "compare/session.h"
+
+void etp_ab_keep_described(etp_ab_session *s, const etp_ab_described *described)
+{
+    s->ab = described->ab;
+    s->arms = described->arms;
+}
+
+void etp_ab_keep_order(etp_ab_session *s, const etp_ab_order *order)
+{
+    s->ab.baseline = order->baseline;
+    s->ab.shown = order->shown;
+}
+
+void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms)
+{
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        const etp_profile *p = arms[i].profile;
+        s->arms[i].profile = p;
+        s->arms[i].n_dumps = arms[i].n_dumps;
+        s->arms[i].traced_ns = arms[i].ns;
+        s->arms[i].traced_mean_ns = arms[i].mean_ns;
+        s->arms[i].traced_median_ns = arms[i].median_ns;
+        s->arms[i].traced_runs = arms[i].runs;
+        s->arms[i].traced_kept = arms[i].kept;
+        s->arms[i].split = arms[i].split;
+        s->ab.program_problem =
+            p && p->facts && p->facts->problem ? p->facts->problem : s->ab.program_problem;
+    }
+}
+
+void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times)
+{
+    s->ab.block_values = times->block_values;
+    s->ab.n_blocks = times->n_blocks;
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        s->arms[i].launches = times->arms[i].launches;
+        s->arms[i].samples = times->arms[i].samples;
+        s->arms[i].spread = times->arms[i].spread;
+        s->arms[i].median_ns = times->arms[i].median_ns;
+        s->arms[i].lo_ns = times->arms[i].lo_ns;
+        s->arms[i].hi_ns = times->arms[i].hi_ns;
+    }
+}
+
+void etp_ab_keep_launched(etp_ab_session *s, const etp_ab_launched *arms)
+{
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        s->arms[i].load_ns = arms[i].load_ns;
+        s->arms[i].first_ns = arms[i].first_ns;
+        s->arms[i].peak_rss_bytes = arms[i].peak_rss_bytes;
+        s->arms[i].hook = arms[i].hook;
+        s->arms[i].proof = arms[i].proof;
+        s->arms[i].kernels = arms[i].kernels;
+    }
+}
+
+void etp_ab_keep_outputs(etp_ab_session *s, const etp_ab_outputs *outputs)
+{
+    s->ab.correctness = outputs->all;
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        s->arms[i].expected = outputs->arms[i].expected;
+        s->arms[i].outputs_differ = outputs->arms[i].differ;
+    }
+}
