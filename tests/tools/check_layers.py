@@ -20,6 +20,8 @@ FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
     (r"\bjson_load\w*\s*\(", "JSON is read by base/json_read.h", ("src/base/json_read.c", "src/formats/etrecord.c")),
     (r"\bstrrchr\s*\(.*'/'", "paths are taken apart by base/path.h", ("src/base/path.c",)),
     (r"\bgoto (?!done;)", "a goto goes to done", ()),
+    (r"(?<!const )\betp_ab_session \*s[,)]", "a stage of a comparison gets the session const",
+     ("src/compare/keep.c", "src/compare/session.", "src/judge/open.c")),
     (r"^\s*static (?!.*\bconst\b)[^(){}]*(=[^=].*|;)$", "a global that changes", ("src/os/posix/", "src/os/linux/")),
 )]
 # How docs/architecture.md says that something is not known: what other ways look like, and where they are something
