@@ -12,9 +12,10 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import failing
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import run_folders  # noqa: E402
@@ -50,7 +51,8 @@ COMMANDS = [
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
     ["convert", DUMP, "--to", "flame", "-o", "made"], ["convert", DUMP, "--to", "inspector", "-o", "made"],
     ["convert", DUMP, "--pte", PROGRAM_FILE, "--to", "model-explorer", "-o", "made"],
-    ["levels"], ["skills"],
+    ["levels"], ["skills"], ["devices"], ["baselines"], ["baselines", "save", "night", "RUN"],
+    ["pack", "RUN", "-o", "made.tar.zst"], ["unpack", "PACK", "--out", "made"],
 ]
 
 
@@ -59,29 +61,16 @@ def run(scratch, command, fail_at=None, once=False):
     work = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     here = work / "here"
     here.mkdir()
-    arguments = [str(a) for a in command]
-    if "RUN" in arguments:
+    if "RUN" in command:
         shutil.copytree(scratch / "run", work / "run")
-        arguments = ["../run" if a == "RUN" else a for a in arguments]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(work), "LC_ALL": "C.UTF-8", "TZ": "UTC",
-                   "ETPROF_STORE": "off", "ETPROF_TEST_COUNT": str(work / "count"), "SOURCE_DATE_EPOCH": "0"}
-    environment.update({"ETPROF_TEST_FAIL_AT": str(fail_at)} if fail_at else {})
-    environment.update({"ETPROF_TEST_FAIL_ONCE": "1"} if once else {})
-    done = subprocess.run([PROGRAM, *arguments], cwd=here, env=environment, capture_output=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=300)
+        command = ["../run" if a == "RUN" else a for a in command]
+    command = [scratch / "run.tar.zst" if a == "PACK" else a for a in command]
+    status, out, error, count = failing.run(PROGRAM, command, here, work, fail_at, once)
+    (work / "count").unlink(missing_ok=True)
     files = {str(p.relative_to(work)): p.read_bytes() for folder in (here, work / "run") if folder.exists()
              for p in sorted(folder.rglob("*")) if p.is_file()}
-    count = int((work / "count").read_text()) if (work / "count").exists() else 0
     shutil.rmtree(work)
-    return done.returncode, done.stdout, done.stderr, files, count
-
-
-def points(total):
-    """The allocations that fail: the first ones, the last ones, and some between, at no even distance."""
-    if ALL or total <= POINTS:
-        return list(range(1, total + 1))
-    some = {1, 2, 3, total - 1, total} | {1 + (i * i * 7919 + i * 104729) % total for i in range(POINTS - 5)}
-    return sorted(some)
+    return status, out, error, files, count
 
 
 def check(scratch, command, whole, before, at, once):
@@ -102,6 +91,7 @@ def main():
         run_folders.make(scratch / "run", 2)
         before_run = {str(pathlib.Path("run") / p.relative_to(scratch / "run")): p.read_bytes()
                       for p in sorted((scratch / "run").rglob("*")) if p.is_file()}
+        failing.run(PROGRAM, ["pack", "run", "-o", "run.tar.zst"], scratch, scratch)
         tried = allocations = 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for command in COMMANDS:
@@ -111,7 +101,8 @@ def main():
                 expect(whole[0] in (0, 1, 3), *command, "does not run with enough memory", whole[0], whole[2])
                 expect(whole[4] > 0, *command, "its allocations are not seen")
                 before = before_run if "RUN" in command else {}
-                tries = [(at, once) for at in points(whole[4]) for once in (True, False)]
+                at_most = whole[4] if ALL else POINTS
+                tries = [(at, once) for at in failing.points(whole[4], at_most) for once in (True, False)]
                 list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
                 tried += len(tries)
                 allocations += whole[4]
