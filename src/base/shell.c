@@ -6,6 +6,10 @@
 
 void etp_shell_quote(etp_strbuf *buf, const char *text)
 {
+    if (!text) { // one that memory was lacking for: no command is made without it
+        buf->failed = true;
+        return;
+    }
     etp_strbuf_appendz(buf, "'");
     for (const char *p = text; *p; p++) {
         etp_strbuf_append(buf, *p == '\'' ? ETP_STR("'\\''") : (etp_str){p, 1});

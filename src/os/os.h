@@ -3,7 +3,9 @@
 // terminal, facts about the CPU. The only room that knows which system it runs on.
 //
 // Paths are NUL-terminated and used as they are; no function goes through a shell. Error messages
-// name the path, so that callers need not.
+// name the path, so that callers need not. A path of NULL is one that memory was lacking for, and
+// so are arguments of a process: ETP_NOMEM (nothing is there, where the question is for yes or no),
+// so that who puts a path together need not ask.
 #ifndef ETP_OS_OS_H
 #define ETP_OS_OS_H
 

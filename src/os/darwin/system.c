@@ -195,9 +195,9 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
             continue;
         }
         etp_os_detail d = {k_keys[i].key, etp_arena_strdup(arena, etp_str_from(text))};
-        ETP_NEED(d.value && ETP_PUSH(arena, out, d), err, "facts of the machine");
+        ETP_ADD(arena, out, d);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "facts of the machine");
 }
 
 etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena)

@@ -28,24 +28,23 @@ static const source k_lines[] = {
     {"model",                 "/sys/devices/virtual/dmi/id/product_name"                        },
 };
 
-static bool add(etp_os_details *out, etp_arena *arena, const char *key, etp_str value)
+static void add(etp_os_details *out, etp_arena *arena, const char *key, etp_str value)
 {
-    const char *copy = etp_arena_strdup(arena, value);
-    etp_os_detail d = {key, copy};
-    return copy && ETP_PUSH(arena, out, d);
+    etp_os_detail d = {key, etp_arena_strdup(arena, value)};
+    ETP_ADD(arena, out, d);
 }
 
 #define CPU "/sys/devices/system/cpu"
 #define MAX_CPUS 1024
 
 // "cpus 0 1 up to 1800000 kHz; cpus 2 3 up to 2400000 kHz", as devices elsewhere are asked for it.
-static bool add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
+static void add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
 {
     etp_dir_list list;
     etp_strbuf text;
     etp_strbuf_init(&text, scratch);
     if (etp_os_list(CPU "/cpufreq", scratch, &list, NULL) != ETP_OK) {
-        return true;
+        return;
     }
     for (size_t i = 0; i < list.n; i++) {
         const char *policy = list.items[i].name;
@@ -59,11 +58,13 @@ static bool add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scrat
                               ETP_STR_ARG(cpus), ETP_STR_ARG(khz));
         }
     }
-    return !text.failed && (text.len == 0 || add(out, arena, "clusters", etp_strbuf_str(&text)));
+    if (text.len > 0) {
+        add(out, arena, "clusters", etp_strbuf_str(&text));
+    }
 }
 
 // SMIDR_EL1 of each CPU, where it changes: "0:0x… 4:0x…".
-static bool add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
+static void add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, scratch);
@@ -78,7 +79,9 @@ static bool add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
             last = value;
         }
     }
-    return !text.failed && (text.len == 0 || add(out, arena, "smidr", etp_strbuf_str(&text)));
+    if (text.len > 0) {
+        add(out, arena, "smidr", etp_strbuf_str(&text));
+    }
 }
 
 etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
@@ -86,22 +89,23 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
     *out = (etp_os_details){0};
     etp_arena scratch = {0};
     etp_str text;
-    bool ok = true;
     for (size_t i = 0; i < sizeof k_lines / sizeof *k_lines; i++) {
         if (etp_proc_line(k_lines[i].path, &scratch, &text) && text.len > 0) {
-            ok = ok && add(out, arena, k_lines[i].key, text);
+            add(out, arena, k_lines[i].key, text);
         }
     }
     if (etp_os_read_text("/proc/cpuinfo", ETP_PROC_LIMIT, &scratch, &text, NULL) == ETP_OK) {
         etp_str flags = etp_proc_value(text, "flags");
         if (flags.len > 0) { // x86 tells guests so
             bool guest = etp_str_find(flags, ETP_STR(" hypervisor")) < flags.len;
-            ok = ok && add(out, arena, "virtual_machine", guest ? ETP_STR("yes") : ETP_STR("no"));
+            add(out, arena, "virtual_machine", guest ? ETP_STR("yes") : ETP_STR("no"));
         }
     }
-    ok = ok && add_clusters(out, arena, &scratch) && add_smidr(out, arena, &scratch);
+    add_clusters(out, arena, &scratch);
+    add_smidr(out, arena, &scratch);
+    etp_status st = etp_arena_check(&scratch, err, "facts of the machine");
     etp_arena_dispose(&scratch);
-    return ok ? ETP_OK : etp_fail_nomem(err, "facts of the machine");
+    return st;
 }
 
 // "12345 678 9": time on a CPU, time waiting for one, time slices.

@@ -77,6 +77,7 @@ static etp_status file_load(const char *path, int fd, uint64_t size, etp_file *o
 etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out, etp_error *err)
 {
     *out = (etp_file){0};
+    ETP_NEED(path, err, "a path");
     // O_NONBLOCK: a FIFO of that name must not make us wait for a writer.
     int fd = open_retry(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0) {
@@ -115,6 +116,7 @@ void etp_file_close(etp_file *file)
 etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, etp_str *out,
                             etp_error *err)
 {
+    ETP_NEED(path, err, "a path");
     int fd = open_retry(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0) {
         return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
@@ -134,11 +136,8 @@ etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, et
             break;
         }
         etp_strbuf_append(&text, (etp_str){buf, (size_t)got});
-        if (text.failed) {
-            status = etp_fail_nomem(err, path);
-            break;
-        }
-        if ((size_t)got < sizeof buf) {
+        if (text.failed || (size_t)got < sizeof buf) {
+            status = etp_arena_check(arena, err, path);
             break;
         }
     }
@@ -297,6 +296,7 @@ static etp_status unstage(const etp_place *p, bool keep, bool sync, etp_error *e
 static etp_status replace(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
                           etp_error *err)
 {
+    ETP_NEED(p->name, err, "a path");
     if (is_no_file(p)) {
         return write_fd(open_retry(p->name, O_WRONLY), p, fill, ctx, false, err);
     }
@@ -409,6 +409,7 @@ etp_status etp_os_truncate_below(const char *root, const char *relative, uint64_
 
 etp_status etp_os_unlink(const char *path, etp_error *err)
 {
+    ETP_NEED(path, err, "a path");
     if (unlink(path) != 0 && errno != ENOENT) {
         return etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
     }

@@ -17,9 +17,10 @@
 
 etp_status etp_os_mkdirs(const char *path, etp_error *err)
 {
+    ETP_NEED(path, err, "a path");
     etp_arena arena = {0};
     char *copy = etp_arena_strdup(&arena, etp_str_from(path));
-    etp_status status = copy ? ETP_OK : etp_fail_nomem(err, path);
+    etp_status status = etp_arena_check(&arena, err, path);
     for (size_t i = 1; status == ETP_OK && copy[i - 1]; i++) {
         if (copy[i] != '/' && copy[i] != '\0') {
             continue;
@@ -43,6 +44,7 @@ etp_status etp_os_mkdirs(const char *path, etp_error *err)
 etp_status etp_os_mkdir_new(const char *path, bool *taken, etp_error *err)
 {
     *taken = false;
+    ETP_NEED(path, err, "a path");
     if (mkdir(path, 0777) == 0) {
         return ETP_OK;
     }
@@ -75,6 +77,7 @@ static int by_name(const void *a, const void *b)
 etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, etp_error *err)
 {
     *out = (etp_dir_list){0};
+    ETP_NEED(path, err, "a path");
     DIR *dir = opendir(path);
     if (!dir) {
         return etp_fail_errno(err, ETP_IO, "cannot open folder %s", path);
@@ -100,13 +103,11 @@ etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, et
             e.is_dir = S_ISDIR(st.st_mode);
             e.size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
         }
-        if (!e.name || !ETP_PUSH(arena, out, e)) {
-            status = etp_fail_nomem(err, path);
-            break;
-        }
+        ETP_ADD(arena, out, e);
     }
     closedir(dir);
-    if (out->n > 1) {
+    status = status == ETP_OK ? etp_arena_check(arena, err, path) : status;
+    if (status == ETP_OK && out->n > 1) {
         qsort(out->items, out->n, sizeof *out->items, by_name);
     }
     return status;
@@ -131,8 +132,8 @@ static etp_status empty_folder(int fd, const char *shown, int depth, etp_error *
         if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0) {
             etp_arena arena = {0};
             const char *path = etp_arena_printf(&arena, "%s/%s", shown, d->d_name);
-            status =
-                path ? remove_at(fd, d->d_name, path, depth + 1, err) : etp_fail_nomem(err, shown);
+            status = path ? remove_at(fd, d->d_name, path, depth + 1, err)
+                          : etp_arena_check(&arena, err, shown);
             etp_arena_dispose(&arena);
         }
         errno = 0;
@@ -173,6 +174,7 @@ static etp_status remove_at(int folder, const char *name, const char *shown, int
 
 etp_status etp_os_remove_tree(const char *path, etp_error *err)
 {
+    ETP_NEED(path, err, "a path");
     return remove_at(AT_FDCWD, path, path, 0, err);
 }
 
@@ -200,9 +202,8 @@ etp_status etp_os_mkdirs_below(const char *root, const char *relative, etp_error
     etp_arena arena = {0};
     etp_place p;
     // A name within it, so that the walk makes and checks all of RELATIVE.
-    const char *inside = etp_arena_printf(&arena, "%s/x", relative);
-    etp_status status =
-        inside ? etp_place_below(root, inside, true, &p, err) : etp_fail_nomem(err, relative);
+    const char *inside = relative ? etp_arena_printf(&arena, "%s/x", relative) : NULL;
+    etp_status status = etp_place_below(root, inside, true, &p, err);
     if (status == ETP_OK) {
         etp_place_close(&p);
     }
@@ -243,7 +244,8 @@ static etp_status copy_tree(const char *from, const char *root, const char *rela
     for (size_t i = 0; status == ETP_OK && i < list.n; i++) {
         const char *a = etp_arena_printf(&arena, "%s/%s", from, list.items[i].name);
         const char *b = etp_arena_printf(&arena, "%s/%s", relative, list.items[i].name);
-        status = a && b ? copy_tree(a, root, b, depth + 1, err) : etp_fail_nomem(err, from);
+        status = etp_arena_check(&arena, err, from);
+        status = status == ETP_OK ? copy_tree(a, root, b, depth + 1, err) : status;
     }
     etp_arena_dispose(&arena);
     return status;
@@ -253,6 +255,7 @@ etp_status etp_os_move_below(const char *from, const char *root, const char *rel
                              etp_error *err)
 {
     etp_place p;
+    ETP_NEED(from, err, "a path");
     ETP_TRY(etp_place_below(root, relative, true, &p, err));
     etp_status status = remove_at(p.folder, p.name, p.shown, 0, err);
     bool copy = false;
@@ -270,12 +273,12 @@ etp_status etp_os_move_below(const char *from, const char *root, const char *rel
 
 etp_status etp_os_move(const char *from, const char *to, etp_error *err)
 {
+    ETP_NEED(to, err, "a path");
     etp_arena arena = {0};
     etp_str folder = etp_path_folder(to);
     size_t start = folder.ptr ? folder.len + 1 : 0; // of the name; what is before keeps its '/'
     const char *parent = start ? etp_arena_strdup(&arena, (etp_str){to, start}) : ".";
-    etp_status status =
-        parent ? etp_os_move_below(from, parent, to + start, err) : etp_fail_nomem(err, to);
+    etp_status status = etp_os_move_below(from, parent, to + start, err);
     etp_arena_dispose(&arena);
     return status;
 }
@@ -283,24 +286,24 @@ etp_status etp_os_move(const char *from, const char *to, etp_error *err)
 bool etp_os_is_file(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool etp_os_is_dir(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 bool etp_os_is_other(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    return path && lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 bool etp_os_is_writable(const char *path)
 {
-    return access(path, W_OK) == 0;
+    return path && access(path, W_OK) == 0;
 }
 
 bool etp_os_is_executable(const char *path)
@@ -310,7 +313,7 @@ bool etp_os_is_executable(const char *path)
 
 const char *etp_os_absolute(const char *path, etp_arena *arena)
 {
-    char *real = realpath(path, NULL);
+    char *real = path ? realpath(path, NULL) : NULL;
     const char *copy = real ? etp_arena_strdup(arena, etp_str_from(real)) : NULL;
     free(real);
     return copy;
@@ -319,7 +322,7 @@ const char *etp_os_absolute(const char *path, etp_arena *arena)
 uint64_t etp_os_free_bytes(const char *path)
 {
     struct statvfs fs;
-    if (statvfs(path, &fs) != 0) {
+    if (!path || statvfs(path, &fs) != 0) {
         return UINT64_MAX;
     }
     return (uint64_t)fs.f_bavail * (uint64_t)fs.f_frsize;

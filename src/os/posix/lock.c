@@ -81,6 +81,7 @@ etp_status etp_os_lock_take(const char *path, etp_os_lock *out, int64_t *holder,
 {
     *out = (etp_os_lock){0};
     *holder = 0;
+    ETP_NEED(path, err, "a path");
     for (int i = 0, waits = 0; i < 100; i++) {
         bool again;
         ETP_TRY(try_lock(path, out, holder, &again, err));

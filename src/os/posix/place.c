@@ -79,6 +79,7 @@ etp_status etp_place_below(const char *root, const char *relative, bool make, et
                            etp_error *err)
 {
     out->folder = -1;
+    ETP_NEED(root && relative, err, "a path");
     out->shown = out->whole;
     int n = snprintf(out->whole, sizeof out->whole, "%s/%s", root, relative);
     etp_status status = ETP_OK;

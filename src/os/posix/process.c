@@ -85,10 +85,7 @@ static char **child_environment(const etp_process_spec *spec, etp_arena *arena)
         }
     }
     for (size_t j = 0; j < n_set; j++) {
-        env[n] = etp_arena_strdup(arena, etp_str_from(spec->env_set[j]));
-        if (!env[n++]) {
-            return NULL;
-        }
+        env[n++] = etp_arena_strdup(arena, etp_str_from(spec->env_set[j]));
     }
     env[n] = NULL;
     return env;
@@ -100,9 +97,6 @@ static char **child_arguments(const etp_process_spec *spec, etp_arena *arena)
     char **argv = ETP_NEW_ARRAY(arena, char *, n + 1);
     for (size_t i = 0; argv && i < n; i++) {
         argv[i] = etp_arena_strdup(arena, etp_str_from(spec->argv[i]));
-        if (!argv[i]) {
-            return NULL;
-        }
     }
     return argv;
 }
@@ -210,6 +204,7 @@ static etp_status spawn(const etp_process_spec *spec, child_setup *setup, int re
 etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp_error *err)
 {
     *out = (etp_process){.supervisor_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
+    ETP_NEED(spec->argv && spec->argv[0], err, "arguments of a process");
     etp_arena arena = {0};
     int in[2] = {-1, -1}, sout[2] = {-1, -1}, serr[2] = {-1, -1}, report[2] = {-1, -1};
     int supervisor[2] = {-1, -1};
@@ -217,8 +212,8 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
     child_setup setup = {.argv = child_arguments(spec, &arena),
                          .env = child_environment(spec, &arena),
                          .cwd = spec->cwd};
-    if (!setup.argv || !setup.env) {
-        status = etp_fail_nomem(err, "arguments of a process");
+    status = etp_arena_check(&arena, err, "arguments of a process");
+    if (status != ETP_OK) {
         goto done;
     }
     if (!make_pair(in, false) || !make_pair(sout, false) || !make_pair(serr, false) ||
@@ -501,9 +496,7 @@ etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns
     if (status != ETP_OK || spec->leaves != ETP_PROCESS_LEAVES_WORK) {
         etp_process_dispose(out_process);
     }
-    if (status == ETP_OK && (text.failed || text_err.failed)) {
-        status = etp_fail_nomem(err, "output of a process");
-    }
+    status = status == ETP_OK ? etp_arena_check(arena, err, "output of a process") : status;
     *out = etp_strbuf_str(&text);
     *out_err = etp_strbuf_str(&text_err);
     return status;
