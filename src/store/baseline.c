@@ -75,9 +75,8 @@ static etp_status manifest_hash(const char *dir, etp_arena *arena,
                                 char out_hex[static ETP_SHA256_HEX_CHARS], etp_error *err)
 {
     uint64_t bytes;
-    const char *path = etp_arena_printf(arena, "%s/manifest.json", dir);
-    ETP_NEED(path, err, "a baseline");
-    return etp_run_hash_file(path, out_hex, &bytes, err);
+    return etp_run_hash_file(etp_arena_printf(arena, "%s/manifest.json", dir), out_hex, &bytes,
+                             err);
 }
 
 static etp_status read_note(const char *path, etp_arena *arena, etp_baseline *out, etp_error *err)
@@ -104,8 +103,8 @@ etp_status etp_baseline_find(const char *state_dir, const char *name, etp_arena 
     }
     const char *path = etp_arena_printf(arena, "%s/baselines/%s", state_dir, name);
     out->name = etp_arena_strdup(arena, etp_str_from(name));
-    ETP_NEED(path && out->name, err, "a baseline");
-    return etp_os_is_file(path) ? read_note(path, arena, out, err) : ETP_OK;
+    ETP_TRY(etp_os_is_file(path) ? read_note(path, arena, out, err) : ETP_OK);
+    return etp_arena_check(arena, err, "a baseline"); // one that is not there is another answer
 }
 
 etp_status etp_baseline_list(const char *state_dir, etp_arena *arena, etp_baselines *out,
@@ -113,7 +112,6 @@ etp_status etp_baseline_list(const char *state_dir, etp_arena *arena, etp_baseli
 {
     *out = (etp_baselines){0};
     const char *folder = etp_arena_printf(arena, "%s/baselines", state_dir ? state_dir : "");
-    ETP_NEED(folder, err, "baselines");
     if (!state_dir || !etp_os_is_dir(folder)) {
         return ETP_OK;
     }
@@ -123,7 +121,7 @@ etp_status etp_baseline_list(const char *state_dir, etp_arena *arena, etp_baseli
         etp_baseline one;
         ETP_TRY(etp_baseline_find(state_dir, list.items[i].name, arena, &one, err));
         if (one.state != ETP_BASELINE_NONE) {
-            ETP_NEED(ETP_PUSH(arena, out, one), err, "baselines");
+            ETP_ADD(arena, out, one);
         }
     }
     return ETP_OK;
@@ -145,13 +143,13 @@ etp_status etp_baseline_save(const char *state_dir, const char *name, const char
     const char *whole = etp_os_absolute(dir, arena);
     const char *folder = etp_arena_printf(arena, "%s/baselines", state_dir);
     const char *path = etp_arena_printf(arena, "%s/baselines/%s", state_dir, name);
-    ETP_NEED(folder && path, err, "a baseline");
+    ETP_TRY(etp_arena_check(arena, err, "a baseline"));
     if (!whole || strchr(whole, '\n')) {
         return etp_fail(err, ETP_USAGE, "%s is at no path that can be written on one line", dir);
     }
     ETP_TRY(manifest_hash(whole, arena, hex, err));
     const char *note = etp_arena_printf(arena, "%s  %s/manifest.json\n", hex, whole);
-    ETP_NEED(note, err, "a baseline");
+    ETP_TRY(etp_arena_check(arena, err, "a baseline"));
     ETP_TRY(etp_os_mkdirs(folder, err));
     return etp_os_write_atomic(path, etp_str_from(note), err);
 }
@@ -161,8 +159,7 @@ etp_status etp_baseline_remove(const char *state_dir, const char *name, etp_aren
 {
     ETP_TRY(etp_baseline_check(state_dir, name, err));
     const char *path = etp_arena_printf(arena, "%s/baselines/%s", state_dir, name);
-    ETP_NEED(path, err, "a baseline");
-    if (!etp_os_is_file(path)) {
+    if (path && !etp_os_is_file(path)) {
         return etp_fail(err, ETP_USAGE,
                         "no baseline is called '%s'; 'etprof baselines' lists those there are",
                         name);

@@ -56,10 +56,11 @@ etp_status etp_run_derived_read(const char *dir, etp_arena *arena, etp_run_deriv
 {
     file_list list = {0};
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
-    etp_status status = path ? read_list(path, arena, &list, err) : etp_fail_nomem(err, dir);
+    etp_status status = read_list(path, arena, &list, err);
+    status = status == ETP_OK ? etp_arena_check(arena, err, "derived files") : status;
     *out = status == ETP_OK ? (etp_run_derived){list.items, list.n, list.manifest, list.plain}
                             : (etp_run_derived){0};
-    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path ? path : dir);
+    return status == ETP_OK || !path ? status : etp_fail_ctx(err, "%s", path);
 }
 
 etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char **out_baseline,
@@ -70,7 +71,6 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
     etp_str text;
     json_t *json;
     const char *path = etp_run_path(arena, dir, ETP_STR("report.json"));
-    ETP_NEED(path, err, dir);
     if (!etp_os_is_file(path) ||
         etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, NULL) != ETP_OK ||
         etp_json_read(text, &json, NULL) != ETP_OK) {
@@ -89,7 +89,7 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
         }
     }
     json_decref(json);
-    return ETP_OK;
+    return etp_arena_check(arena, err, "report.json");
 }
 
 static etp_str format_list(const file_list *list, etp_arena *arena)
@@ -175,12 +175,13 @@ etp_status etp_run_derive_by(etp_run_deriving *d, const char *relative, etp_os_f
     const char *kept = etp_arena_strdup(d->arena, name);
     const char *hash = etp_arena_strdup(d->arena, etp_str_from(hex));
     etp_run_file f = {etp_str_from(kept), etp_str_from(hash), t.bytes};
-    if (kept && hash && ETP_PUSH(d->arena, &d->made, f)) {
-        return ETP_OK;
+    ETP_ADD(d->arena, &d->made, f);
+    etp_status status = etp_arena_check(d->arena, err, relative);
+    if (status != ETP_OK) { // it is on no list: nobody else would remove it
+        etp_status ignored = etp_os_unstage_below(d->dir, relative, false, NULL);
+        (void)ignored;
     }
-    etp_status ignored = etp_os_unstage_below(d->dir, relative, false, NULL);
-    (void)ignored;
-    return etp_fail_nomem(err, relative);
+    return status;
 }
 
 etp_status etp_run_derive(etp_run_deriving *d, const char *relative, etp_str content,
@@ -198,7 +199,7 @@ static int by_name(const void *pa, const void *pb)
 }
 
 // The last file of each name among the N of ALL, by name.
-static bool take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_list *out)
+static void take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_list *out)
 {
     const etp_run_file **sorted = ETP_NEW_ARRAY(arena, const etp_run_file *, n);
     for (size_t i = 0; sorted && i < n; i++) {
@@ -208,18 +209,14 @@ static bool take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_
         qsort(sorted, n, sizeof *sorted, by_name);
     }
     for (size_t i = 0; sorted && i < n; i++) {
-        if (i > 0 && etp_str_eq(sorted[i]->path, sorted[i - 1]->path)) {
-            continue;
-        }
-        if (!ETP_PUSH(arena, out, *sorted[i])) {
-            return false;
+        if (i == 0 || !etp_str_eq(sorted[i]->path, sorted[i - 1]->path)) {
+            ETP_ADD(arena, out, *sorted[i]);
         }
     }
-    return sorted != NULL;
 }
 
 // LIST, with what was made in place of or besides what it holds.
-static bool merge(file_list *list, const etp_run_deriving *d, etp_arena *arena)
+static void merge(file_list *list, const etp_run_deriving *d, etp_arena *arena)
 {
     size_t n = list->n + d->made.n;
     etp_run_file *all = ETP_NEW_ARRAY(arena, etp_run_file, n);
@@ -227,11 +224,10 @@ static bool merge(file_list *list, const etp_run_deriving *d, etp_arena *arena)
     for (size_t i = 0; all && i < n; i++) {
         all[i] = i < list->n ? list->items[i] : d->made.items[i - list->n];
     }
-    if (!all || !take_last(all, n, arena, &out)) {
-        return false;
+    if (all) {
+        take_last(all, n, arena, &out);
     }
     *list = out;
-    return true;
 }
 
 // The manifest holds the hashes of the raw files and can hold none of itself: here is one.
@@ -240,22 +236,21 @@ static etp_status record(const etp_run_deriving *d, etp_error *err)
     etp_arena arena = {0};
     char manifest_hex[ETP_SHA256_HEX_CHARS];
     file_list list = {0};
-    etp_str text = {0};
     uint64_t bytes;
     const char *list_path = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_DERIVED));
     const char *manifest = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_MANIFEST));
-    if (list_path && read_list(list_path, &arena, &list, NULL) != ETP_OK) {
+    if (read_list(list_path, &arena, &list, NULL) != ETP_OK) {
         list.n = 0; // a broken list is written anew: it can always be computed again
     }
-    list.manifest = manifest && etp_run_hash_file(manifest, manifest_hex, &bytes, NULL) == ETP_OK
+    list.manifest = etp_run_hash_file(manifest, manifest_hex, &bytes, NULL) == ETP_OK
                         ? etp_str_from(manifest_hex)
                         : (etp_str){0};
-    if (list_path && merge(&list, d, &arena)) {
-        text = format_list(&list, &arena);
+    merge(&list, d, &arena);
+    etp_str text = format_list(&list, &arena);
+    etp_status status = etp_arena_check(&arena, err, ETP_RUN_DERIVED);
+    if (status == ETP_OK) {
+        status = etp_os_replace_below(d->dir, ETP_RUN_DERIVED, fill_text, &text, err);
     }
-    etp_status status = text.len > 0
-                            ? etp_os_replace_below(d->dir, ETP_RUN_DERIVED, fill_text, &text, err)
-                            : etp_fail_nomem(err, ETP_RUN_DERIVED);
     etp_arena_dispose(&arena);
     return status;
 }
@@ -264,9 +259,8 @@ etp_status etp_run_derive_end(etp_run_deriving *d, etp_status so_far, etp_error 
 {
     etp_status status = so_far;
     file_list once = {0};
-    if (status == ETP_OK && !take_last(d->made.items, d->made.n, d->arena, &once)) {
-        status = etp_fail_nomem(err, ETP_RUN_DERIVED);
-    }
+    take_last(d->made.items, d->made.n, d->arena, &once);
+    status = status == ETP_OK ? etp_arena_check(d->arena, err, ETP_RUN_DERIVED) : status;
     const file_list made = {.items = d->made.items, .n = d->made.n};
     const file_list *staged = status == ETP_OK ? &once : &made;
     size_t named = 0;

@@ -75,7 +75,6 @@ static void read_counted(const etp_json_object *launch, void *object, void *root
     size_t n = o.object ? etp_json_get_array(&o, "cycles", UINT32_MAX, &array) : 0;
     etp_run_counts *items = n > 0 ? ETP_NEW_ARRAY(o.arena, etp_run_counts, n) : NULL;
     if (!items) {
-        *launch->status = n > 0 ? etp_fail_nomem(launch->err, "launches") : *launch->status;
         return;
     }
     read_column(&o, "cycles", offsetof(etp_run_counts, cycles), items, n);
@@ -241,18 +240,17 @@ etp_status etp_run_line_read(etp_str line, etp_arena *arena, etp_run *run, etp_e
     if (etp_str_eqz(type, "launch")) {
         etp_run_launch l = {0};
         etp_object_read(&o, &k_launch, &l, run);
-        if (status == ETP_OK && l.block <= run->blocks_done &&
-            !ETP_PUSH(arena, &run->launches, l)) {
-            status = etp_fail_nomem(err, "launches");
+        if (status == ETP_OK && l.block <= run->blocks_done) {
+            ETP_ADD(arena, &run->launches, l);
         }
     } else if (etp_str_eqz(type, "block")) {
         etp_run_block b = {0};
         etp_object_read(&o, &k_block, &b, run);
-        if (status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done &&
-            !ETP_PUSH(arena, &run->blocks, b)) {
-            status = etp_fail_nomem(err, "blocks");
+        if (status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done) {
+            ETP_ADD(arena, &run->blocks, b);
         }
     }
     json_decref(json);
+    ETP_TRY(etp_arena_check(arena, err, "a line")); // it may be asked for alone
     return status;
 }

@@ -76,14 +76,12 @@ static etp_status check_members(const char *dir, int depth, uint32_t *left, etp_
     etp_status st = etp_os_list(dir, &arena, &list, err);
     for (size_t i = 0; st == ETP_OK && i < list.n; i++) {
         const char *path = etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name);
-        if (!path) {
-            st = etp_fail_nomem(err, dir);
-        } else if (list.items[i].is_other) {
+        if (list.items[i].is_other) {
             st = etp_fail(
                 err, ETP_UNSUPPORTED,
-                "%s is a link, or no regular file: a run folder holds files and folders of "
+                "%s/%s is a link, or no regular file: a run folder holds files and folders of "
                 "its own only; remove it, or put the file itself there",
-                path);
+                dir, list.items[i].name);
         } else if (*left == 0 || depth == MAX_DEPTH) {
             st = etp_fail(err, ETP_UNSUPPORTED,
                           "%s holds more files or levels of folders than a session makes", dir);
@@ -122,18 +120,18 @@ const char *etp_run_stored(etp_arena *arena, const char *dir, const char *name)
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(name));
     const char *packed = etp_arena_printf(arena, "%s" ETP_OS_PACKED, name);
-    if (!path || !packed || etp_os_is_file(path)) {
-        return path && packed ? name : NULL;
+    if (etp_os_is_file(path)) {
+        return name;
     }
     path = etp_run_path(arena, dir, etp_str_from(packed));
-    return path && etp_os_is_file(path) ? packed : name;
+    return etp_os_is_file(path) ? packed : name;
 }
 
 const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
                                  uint32_t nth, const char *suffix)
 {
     const char *end = nth <= 1 ? suffix : etp_arena_printf(arena, "_r%u%s", nth, suffix);
-    return end ? etp_run_dump_name(arena, arm, block, end) : NULL;
+    return etp_run_dump_name(arena, arm, block, end);
 }
 
 const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm)
@@ -208,15 +206,11 @@ etp_status etp_run_create_folder(const char *wanted, bool exact, etp_arena *aren
     }
     if (parent.len > 1) {
         char *dir = etp_arena_strdup(arena, (etp_str){parent.ptr, parent.len - 1});
-        ETP_NEED(dir, err, wanted);
         ETP_TRY(etp_os_mkdirs(dir, err));
     }
     for (unsigned i = 1; i < 100000; i++) {
         bool taken;
         *out_dir = i == 1 ? wanted : etp_arena_printf(arena, "%s.%u", wanted, i);
-        if (!*out_dir) {
-            return etp_fail_nomem(err, wanted);
-        }
         ETP_TRY(etp_os_mkdir_new(*out_dir, &taken, err));
         if (!taken) {
             return ETP_OK;
@@ -230,7 +224,6 @@ etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out, etp
     int64_t holder;
     *out = (etp_os_lock){0};
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_LOCK));
-    ETP_NEED(path, err, dir);
     ETP_TRY(etp_os_lock_take(path, out, &holder, err));
     if (holder > 0) {
         return etp_fail(err, ETP_USAGE,

@@ -7,14 +7,6 @@
 #include "document/rows.h"
 #include "store/internal.h"
 
-// Appends to a vector of the run; remembers a shortage of memory in the document's status.
-#define PUSH(o, vector, item)                                                \
-    do {                                                                     \
-        if (!ETP_PUSH((o)->arena, vector, item) && *(o)->status == ETP_OK) { \
-            *(o)->status = etp_fail_nomem((o)->err, "the manifest");         \
-        }                                                                    \
-    } while (0)
-
 typedef struct manifest { // what is written: the root of the tables' functions
     const etp_run *run;
     etp_arena *arena;
@@ -77,7 +69,7 @@ static void read_order(const etp_json_object *plan, void *object, void *root)
                 etp_json_reject(plan, "order", "a list of indices into arms");
                 return;
             }
-            PUSH(plan, &run->order, (uint32_t)i);
+            ETP_ADD(plan->arena, &run->order, (uint32_t)i);
         }
     }
 }
@@ -119,7 +111,7 @@ static void read_facts(const etp_json_object *device, void *object, void *root)
         const char *key = json_object_iter_key((void *)(uintptr_t)it);
         char *copy = etp_arena_strdup(facts.arena, etp_str_from(key));
         etp_run_fact f = {.key = etp_str_from(copy), .value = etp_json_get_str(&facts, key)};
-        PUSH(&facts, &run->facts, f);
+        ETP_ADD(facts.arena, &run->facts, f);
     }
 }
 
@@ -498,7 +490,7 @@ etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str 
     etp_json_init(&j, &sink, true);
     etp_document_write(&j, &k_etp_run_document, run, &m);
     ETP_TRY(m.status);
-    ETP_NEED(!sink.failed && !text.failed, err, "the manifest");
+    ETP_TRY(etp_arena_check(arena, err, "the manifest"));
     *out = etp_strbuf_str(&text);
     return ETP_OK;
 }

@@ -107,7 +107,7 @@ static etp_status keep_graph(const char *from, const char *dir, const char *to, 
         uint64_t bytes = 0;
         range *ranges = needed_ranges(&pte, arena, &n, &bytes);
         if (!ranges) {
-            st = etp_fail_nomem(err, "the program");
+            st = ETP_NOMEM;
         } else if (bytes > KEPT_LIMIT) {
             *out_note = "the program is too large to be kept beside the measurement";
         } else {
@@ -115,11 +115,9 @@ static etp_status keep_graph(const char *from, const char *dir, const char *to, 
         }
     } else if (st != ETP_NOMEM) { // not ours to say: the runner will load it, or tell why not
         st = ETP_OK;
-    } else {
-        st = etp_fail_nomem(err, "the program");
     }
     etp_file_close(&file);
-    return st;
+    return st == ETP_NOMEM ? etp_fail_nomem(err, "the program") : st;
 }
 
 // ---- sources ----
@@ -155,8 +153,8 @@ static etp_status write_sources(const char *dir, const char *name, const etp_etr
             }
         }
     }
-    return text.failed ? etp_fail_nomem(err, "sources")
-                       : etp_os_write_below(dir, name, etp_strbuf_str(&text), err);
+    ETP_TRY(etp_arena_check(arena, err, "sources"));
+    return etp_os_write_below(dir, name, etp_strbuf_str(&text), err);
 }
 
 static etp_status keep_sources(const char *model, const char *dir, const char *to, etp_arena *arena,
@@ -170,7 +168,7 @@ static etp_status keep_sources(const char *model, const char *dir, const char *t
     for (size_t i = 0; i < 2; i++) {
         etp_file file;
         etp_etrecord record;
-        if (!names[i] || !etp_os_is_file(names[i]) ||
+        if (!etp_os_is_file(names[i]) ||
             etp_file_open(names[i], MODEL_LIMIT, &file, NULL) != ETP_OK) {
             continue;
         }
@@ -191,7 +189,6 @@ etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *pat
     *out_note = NULL;
     const char *graph = etp_run_program_name(w->arena, w->run, model, ".pte");
     const char *sources = etp_run_program_name(w->arena, w->run, model, ".sources.csv");
-    ETP_NEED(graph && sources, err, "the program");
     ETP_TRY(etp_os_mkdirs_below(w->dir, ETP_RUN_PROGRAMS, err));
     ETP_TRY(keep_graph(path, w->dir, graph, w->arena, out_note, err));
     return keep_sources(path, w->dir, sources, w->arena, err);
@@ -209,6 +206,11 @@ typedef struct source_list {
         size_t n, cap;
     } instructions;
 } source_list;
+
+static etp_str copy_of(etp_str s, etp_arena *arena)
+{
+    return etp_str_from(etp_arena_strdup(arena, s));
+}
 
 static etp_status read_row(const etp_csv_row *row, source_list *list, etp_arena *arena,
                            etp_error *err)
@@ -229,21 +231,19 @@ static etp_status read_row(const etp_csv_row *row, source_list *list, etp_arena 
         uint32_t *handles = ETP_NEW_ARRAY(arena, uint32_t, 1);
         etp_record_instruction in = {
             .index = (uint32_t)instruction, .handles = handles, .n_handles = 1};
-        ETP_NEED(handles && ETP_PUSH(arena, &list->instructions, in), err, "sources");
+        ETP_NEED(handles, err, "sources");
         handles[0] = (uint32_t)handle;
+        ETP_ADD(arena, &list->instructions, in);
         return ETP_OK;
     }
-    etp_source s = {.handle = (uint32_t)handle, .line = (uint32_t)line};
-    const char *file = etp_arena_strdup(arena, row->cells[4]);
-    const char *function = etp_arena_strdup(arena, row->cells[5]);
-    const char *module = etp_arena_strdup(arena, row->cells[6]);
-    const char *op = etp_arena_strdup(arena, row->cells[7]);
-    ETP_NEED(file && function && module && op, err, "sources");
-    s.file = etp_str_from(file);
-    s.function = etp_str_from(function);
-    s.module = etp_str_from(module);
-    s.op = etp_str_from(op);
-    return ETP_PUSH(arena, &list->sources, s) ? ETP_OK : etp_fail_nomem(err, "sources");
+    const etp_source s = {.handle = (uint32_t)handle,
+                          .line = (uint32_t)line,
+                          .file = copy_of(row->cells[4], arena),
+                          .function = copy_of(row->cells[5], arena),
+                          .module = copy_of(row->cells[6], arena),
+                          .op = copy_of(row->cells[7], arena)};
+    ETP_ADD(arena, &list->sources, s);
+    return ETP_OK;
 }
 
 static int by_handle(const void *pa, const void *pb)
@@ -310,11 +310,8 @@ etp_status etp_run_read_sources(etp_str text, etp_arena *arena, etp_etrecord *ou
             if (methods.n > 0) {
                 finish_method(&methods.items[methods.n - 1], &list);
             }
-            const char *name = etp_arena_strdup(arena, row.cells[0]);
-            if (!name ||
-                !ETP_PUSH(arena, &methods, ((etp_record_method){.name = etp_str_from(name)}))) {
-                return etp_fail_nomem(err, "sources");
-            }
+            etp_record_method method = {.name = copy_of(row.cells[0], arena)};
+            ETP_ADD(arena, &methods, method);
         }
         ETP_TRY(read_row(&row, &list, arena, err));
     }

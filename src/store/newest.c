@@ -6,11 +6,10 @@
 
 // Adds DIR when it is a run folder. One whose manifest cannot be read counts as the oldest: it
 // cannot say when it was made, and what is readable is preferred.
-static etp_status add_if_run(const char *dir, etp_arena *arena, etp_run_found *out, etp_error *err)
+static void add_if_run(const char *dir, etp_arena *arena, etp_run_found *out)
 {
-    ETP_NEED(dir, err, "run folders");
     if (!etp_run_is(dir)) {
-        return ETP_OK;
+        return;
     }
     etp_run run;
     etp_run_found_item item = {.dir = dir};
@@ -21,7 +20,7 @@ static etp_status add_if_run(const char *dir, etp_arena *arena, etp_run_found *o
         item.models = run.models.items;
         item.n_models = run.models.n;
     }
-    return ETP_PUSH(arena, out, item) ? ETP_OK : etp_fail_nomem(err, "run folders");
+    ETP_ADD(arena, out, item);
 }
 
 static uint64_t number_of(const char *dir)
@@ -70,8 +69,7 @@ static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found 
     ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         if (list.items[i].is_dir && !list.items[i].is_other) {
-            ETP_TRY(add_if_run(etp_run_path(arena, dir, etp_str_from(list.items[i].name)), arena,
-                               out, err));
+            add_if_run(etp_run_path(arena, dir, etp_str_from(list.items[i].name)), arena, out);
         }
     }
     return ETP_OK;
@@ -91,12 +89,11 @@ etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found 
 {
     *out = (etp_run_found){0};
     const char *dir = without_slashes(path, arena);
-    const char *runs = dir ? etp_run_path(arena, dir, ETP_STR("runs")) : NULL;
-    ETP_NEED(runs, err, "run folders");
+    const char *runs = etp_run_path(arena, dir, ETP_STR("runs"));
     ETP_TRY(add_children(dir, arena, out, err));
     ETP_TRY(add_children(runs, arena, out, err));
     sort_found(out);
-    return ETP_OK;
+    return etp_arena_check(arena, err, "run folders");
 }
 
 // ".2", ".3" …, also ".2.2": a repetition of a numbered one.
@@ -120,7 +117,6 @@ etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found 
 {
     *out = (etp_run_found){0};
     const char *dir = without_slashes(path, arena);
-    ETP_NEED(dir, err, "run folders");
     etp_str whole = etp_str_from(dir);
     size_t start = whole.len;
     while (start > 0 && whole.ptr[start - 1] != '/') {
@@ -129,19 +125,18 @@ etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found 
     etp_str name = {whole.ptr + start, whole.len - start};
     const char *parent = start > 0 ? etp_arena_strdup(arena, (etp_str){whole.ptr, start}) : ".";
     etp_dir_list list = {0};
-    if (!parent || !etp_os_is_dir(parent)) {
-        return parent ? ETP_OK : etp_fail_nomem(err, "run folders");
+    if (!etp_os_is_dir(parent)) {
+        return etp_arena_check(arena, err, "run folders");
     }
     ETP_TRY(etp_os_list(parent, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         etp_str other = etp_str_from(list.items[i].name);
         if (list.items[i].is_dir && etp_str_starts(other, name) &&
             is_number_suffix((etp_str){other.ptr + name.len, other.len - name.len})) {
-            ETP_TRY(
-                add_if_run(etp_arena_printf(arena, "%.*s%s", (int)start, dir, list.items[i].name),
-                           arena, out, err));
+            add_if_run(etp_arena_printf(arena, "%.*s%s", (int)start, dir, list.items[i].name),
+                       arena, out);
         }
     }
     sort_found(out);
-    return ETP_OK;
+    return etp_arena_check(arena, err, "run folders");
 }

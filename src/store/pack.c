@@ -88,9 +88,8 @@ static etp_status pack_file(packer *p, const char *relative, etp_error *err)
 {
     etp_str name = etp_str_from(relative);
     const char *path = etp_run_path(p->arena, p->dir, name);
-    ETP_NEED(path, err, relative);
     if (name.len > MAX_NAME) {
-        return etp_fail(err, ETP_UNSUPPORTED, "%s: the name is too long", path);
+        return etp_fail(err, ETP_UNSUPPORTED, "%s/%s: the name is too long", p->dir, relative);
     }
     etp_file file;
     ETP_TRY(etp_file_open(path, ETP_PACK_MAX_BYTES, &file, err));
@@ -119,11 +118,10 @@ static etp_status pack_folder(packer *p, const char *relative, int depth, etp_er
     const char *path =
         relative[0] ? etp_run_path(p->arena, p->dir, etp_str_from(relative)) : p->dir;
     etp_dir_list list = {0};
-    ETP_NEED(path, err, relative);
+    ETP_TRY(etp_os_list(path, p->arena, &list, err));
     if (depth > MAX_DEPTH) {
         return etp_fail(err, ETP_UNSUPPORTED, "%s: folders are nested too deeply", path);
     }
-    ETP_TRY(etp_os_list(path, p->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(p->arena, "%s%s%s", relative, relative[0] ? "/" : "",
                                             list.items[i].name);
@@ -247,8 +245,8 @@ static etp_status unpack_file(unpacker *u, const char *dir, etp_str name, uint64
     etp_arena arena = {0};
     const char *path = etp_run_path(&arena, dir, name);
     const char *member = etp_arena_strdup(&arena, name);
-    etp_status st = path && member ? ETP_OK : etp_fail_nomem(err, dir);
-    if (st == ETP_OK && (etp_os_is_file(path) || etp_os_is_dir(path))) {
+    etp_status st = ETP_OK;
+    if (etp_os_is_file(path) || etp_os_is_dir(path)) {
         st = etp_fail_at(err, ETP_CORRUPT, u->in.pos, "the archive holds the same name twice");
     }
     if (st == ETP_OK) {

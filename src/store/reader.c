@@ -39,7 +39,6 @@ static etp_status read_part(const char *dir, const char *name, size_t limit, boo
                             part_reader read, etp_arena *arena, etp_run *run, etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(name));
-    ETP_NEED(path, err, name);
     if (optional && !etp_os_is_file(path)) {
         return ETP_OK;
     }
@@ -59,6 +58,15 @@ static int by_name(const void *key, const void *entry)
     return strcmp(key, ((const etp_dir_entry *)entry)->name);
 }
 
+// What lies in ARM's folder under NAME, which begins with the folder's.
+static const etp_dir_entry *entry_of(const etp_dir_list *list, const char *name,
+                                     const etp_run_arm *arm)
+{
+    return name ? bsearch(name + arm->name.len + 1, list->items, list->n, sizeof *list->items,
+                          by_name)
+                : NULL;
+}
+
 // Looked up in the list of what is there: a manifest may speak of many more than the disk has.
 static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratch, etp_arena *arena,
                                 etp_run *run, etp_error *err)
@@ -66,28 +74,24 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
     const etp_run_arm *a = &run->arms.items[arm];
     const char *folder = etp_run_path(scratch, dir, a->name);
     etp_dir_list list = {0};
-    ETP_NEED(folder, err, "dumps");
     if (!etp_os_is_dir(folder)) {
         return ETP_OK;
     }
     ETP_TRY(etp_os_list(folder, scratch, &list, err));
     for (uint32_t block = 1; list.n > 0 && block <= run->blocks_done; block++) {
         const char *name = etp_run_dump_name(scratch, a, block, ".etdump");
-        ETP_NEED(name, err, "dumps");
-        const etp_dir_entry *e =
-            bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
+        const etp_dir_entry *e = entry_of(&list, name, a);
         if (!e) {
             name = etp_arena_printf(scratch, "%s" ETP_OS_PACKED, name);
-            ETP_NEED(name, err, "dumps");
-            e = bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
+            e = entry_of(&list, name, a);
         }
-        if (!e || e->is_dir) {
-            continue;
+        if (e && !e->is_dir) {
+            const char *path = etp_arena_strdup(arena, etp_str_from(name));
+            etp_run_dump d = {arm, block, etp_str_from(path)};
+            ETP_ADD(arena, &run->dumps, d);
         }
-        etp_run_dump d = {arm, block, etp_str_from(etp_arena_strdup(arena, etp_str_from(name)))};
-        ETP_NEED(d.path.ptr && ETP_PUSH(arena, &run->dumps, d), err, "dumps");
     }
-    return ETP_OK;
+    return etp_arena_check(scratch, err, "dumps");
 }
 
 static etp_status find_dumps(const char *dir, etp_arena *arena, etp_run *run, etp_error *err)
@@ -108,8 +112,10 @@ etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out
         return etp_fail(err, ETP_IO, "%s is no folder", dir);
     }
     ETP_TRY(etp_run_check_members(dir, err));
-    return read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read,
-                     arena, out, err);
+    etp_status st = read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false,
+                              etp_run_manifest_read, arena, out, err);
+    ETP_TRY(etp_arena_check(arena, err, ETP_RUN_MANIFEST)); // before what is missing is a fault
+    return st;
 }
 
 etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
@@ -120,7 +126,8 @@ etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_err
                       out, err));
     ETP_TRY(read_part(dir, ETP_RUN_ENVIRONMENT, ETP_RUN_ROWS_LIMIT, empty, etp_run_environment_read,
                       arena, out, err));
-    return find_dumps(dir, arena, out, err);
+    ETP_TRY(find_dumps(dir, arena, out, err));
+    return etp_arena_check(arena, err, "the run folder");
 }
 
 etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out,
@@ -128,25 +135,22 @@ etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names
 {
     *out = (etp_run_names){0};
     const char *dir = etp_arena_strdup(arena, run->dir);
-    bool ok = true;
-    for (size_t i = 0; ok && i < run->files.n; i++) {
-        const char *name = etp_arena_strdup(arena, run->files.items[i].path);
-        ok = name && ETP_PUSH(arena, out, name);
+    for (size_t i = 0; i < run->files.n; i++) {
+        ETP_ADD(arena, out, etp_arena_strdup(arena, run->files.items[i].path));
     }
     if (run->files.n == 0 && run->blocks_done > 0) {
-        const char *samples = ETP_RUN_SAMPLES, *environment = ETP_RUN_ENVIRONMENT;
-        ok = ETP_PUSH(arena, out, samples) && ETP_PUSH(arena, out, environment);
+        ETP_ADD(arena, out, ETP_RUN_SAMPLES);
+        ETP_ADD(arena, out, ETP_RUN_ENVIRONMENT);
     }
-    for (size_t i = 0; ok && run->files.n == 0 && i < run->launches.n; i++) {
+    for (size_t i = 0; run->files.n == 0 && i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         if (l->kind == ETP_LAUNCH_TRACED && l->block <= run->blocks_done) {
             const char *name =
                 etp_run_dump_name(arena, &run->arms.items[l->arm], l->block, ".etdump");
-            name = name && dir ? etp_run_stored(arena, dir, name) : NULL;
-            ok = name && ETP_PUSH(arena, out, name);
+            ETP_ADD(arena, out, etp_run_stored(arena, dir, name));
         }
     }
-    return ok ? ETP_OK : etp_fail_nomem(err, "files");
+    return etp_arena_check(arena, err, "files");
 }
 
 etp_status etp_run_hash_file(const char *path, char out_hex[static 65], uint64_t *out_bytes,
@@ -169,13 +173,16 @@ etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char 
     const char *bad = NULL;
     etp_status status = ETP_OK;
     const char *dir = etp_arena_strdup(arena, run->dir);
-    for (size_t i = 0; i < run->files.n && !bad && dir; i++) {
+    for (size_t i = 0; i < run->files.n && !bad; i++) {
         const etp_run_file *f = &run->files.items[i];
         char hex[65];
         uint64_t bytes;
         const char *path = etp_run_path(arena, dir, f->path);
-        ETP_NEED(path, err, "files");
-        if (etp_run_hash_file(path, hex, &bytes, err) != ETP_OK) {
+        etp_status st = etp_run_hash_file(path, hex, &bytes, err);
+        if (st == ETP_NOMEM) {
+            return st;
+        }
+        if (st != ETP_OK) {
             bad = path;
             status = ETP_NO;
             if (err) {

@@ -211,8 +211,8 @@ etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, et
         }
         if (s.block > run->blocks_done) {
             run->samples_ignored++;
-        } else if (!ETP_PUSH(arena, &run->samples, s)) {
-            return etp_fail_nomem(err, "samples");
+        } else {
+            ETP_ADD(arena, &run->samples, s);
         }
     }
 }
@@ -266,8 +266,7 @@ static etp_status rows_open(etp_run_rows *rows, const etp_run *run, const char *
 {
     *rows = (etp_run_rows){.run = run};
     const char *dir = etp_arena_strdup(&rows->arena, run->dir);
-    rows->path = dir ? etp_run_path(&rows->arena, dir, etp_str_from(name)) : NULL;
-    ETP_NEED(rows->path, err, name);
+    rows->path = etp_run_path(&rows->arena, dir, etp_str_from(name));
     if (run->blocks_done == 0 && !etp_os_is_file(rows->path)) {
         return ETP_OK;
     }

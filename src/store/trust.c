@@ -53,8 +53,7 @@ etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *e
     etp_arena arena = {0};
     const char *folder = etp_arena_printf(&arena, "%s/made", state_dir);
     const char *path = note_path(state_dir, run, &arena);
-    etp_status st =
-        folder && path ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, "the state folder");
+    etp_status st = etp_os_mkdirs(folder, err);
     if (st == ETP_OK && !etp_os_is_file(path)) {
         st = etp_os_write_atomic(path, ETP_STR(""), err);
     }
@@ -131,7 +130,6 @@ etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *e
         const char *path = etp_arena_strdup(arena, run->models.items[i].path);
         char hex[ETP_SHA256_HEX_CHARS];
         uint64_t bytes;
-        ETP_NEED(path, err, "a model");
         ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
         if (!etp_str_eqz(run->models.items[i].sha256, hex)) {
             return etp_fail(err, ETP_USAGE,

@@ -16,6 +16,7 @@ static const char *path_of(etp_run_writer *w, const char *name, etp_arena *arena
 
 static etp_status write_manifest(etp_run_writer *w, etp_error *err)
 {
+    ETP_TRY(etp_arena_check(w->arena, err, "the run folder")); // RUN would be incomplete
     etp_arena scratch = {0};
     etp_str text;
     etp_status status = etp_run_manifest_write(w->run, &scratch, &text, err);
@@ -36,7 +37,7 @@ etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_ru
     etp_strbuf_init(&header, arena);
     etp_sink sink = etp_sink_strbuf(&header);
     etp_layout_header(&sink, ETP_LAYOUT_SAMPLES);
-    ETP_NEED(!header.failed, err, ETP_RUN_SAMPLES);
+    ETP_TRY(etp_arena_check(arena, err, ETP_RUN_SAMPLES));
     ETP_TRY(etp_os_write_below(dir, ETP_RUN_SAMPLES, etp_strbuf_str(&header), err));
     out->samples_bytes = etp_strbuf_str(&header).len;
     ETP_TRY(etp_os_write_below(dir, ETP_RUN_ENVIRONMENT, ETP_STR(""), err));
@@ -78,8 +79,7 @@ static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error 
     for (size_t i = 0; i < n * w->run->arms.n; i++) {
         const char *name =
             etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
-        const char *packed = name ? etp_arena_printf(w->arena, "%s" ETP_OS_PACKED, name) : NULL;
-        ETP_NEED(packed, err, "the run folder");
+        const char *packed = etp_arena_printf(w->arena, "%s" ETP_OS_PACKED, name);
         ETP_TRY(etp_os_remove_below(w->dir, name, err));
         ETP_TRY(etp_os_remove_below(w->dir, packed, err));
     }
@@ -95,8 +95,7 @@ etp_status etp_run_keep_file(const etp_settings *settings, const char *dir, cons
     etp_arena arena = {0};
     etp_str packed = {0};
     const char *packed_name = etp_arena_printf(&arena, "%s" ETP_OS_PACKED, name);
-    etp_status st =
-        packed_name ? etp_os_pack(content, &arena, &packed, err) : etp_fail_nomem(err, name);
+    etp_status st = etp_os_pack(content, &arena, &packed, err);
     if (st == ETP_OK) {
         st = etp_os_write_below(dir, packed_name, packed, err);
     }
@@ -109,7 +108,6 @@ static etp_status cut_back(etp_run_writer *w, const char *name, uint32_t last, u
 {
     etp_file file;
     const char *path = path_of(w, name, w->arena);
-    ETP_NEED(path, err, "the run folder");
     ETP_TRY(etp_file_open(path, ETP_RUN_ROWS_LIMIT, &file, err));
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
     size_t keep = committed_length(text, last, etp_str_ends(etp_str_from(name), ETP_STR(".csv")));
@@ -150,7 +148,6 @@ static void write_samples(etp_sink *sink, const etp_run *run, const etp_run_samp
 
 static etp_status append(etp_run_writer *w, const char *name, etp_strbuf *text, etp_error *err)
 {
-    ETP_NEED(!text->failed, err, "the run folder");
     return text->len > 0 ? etp_os_append_below(w->dir, name, etp_strbuf_str(text), err) : ETP_OK;
 }
 
@@ -172,6 +169,7 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
     for (size_t i = 0; i < n_launches; i++) {
         etp_run_launch_write(&sink, w->run, &launches[i]);
     }
+    ETP_TRY(etp_arena_check(scratch, err, "the run folder"));
     ETP_TRY(append(w, ETP_RUN_SAMPLES, &rows, err));
     ETP_TRY(append(w, ETP_RUN_ENVIRONMENT, &lines, err));
     *out_rows = rows.len;
@@ -236,10 +234,9 @@ static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *e
     char hex[65];
     etp_run_file f = {.path = etp_str_from(relative)};
     const char *path = etp_run_path(w->arena, w->dir, f.path);
-    ETP_NEED(path, err, "files");
     ETP_TRY(etp_run_hash_file(path, hex, &f.bytes, err));
     f.sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex)));
-    ETP_NEED(f.sha256.ptr && ETP_PUSH(w->arena, &w->run->files, f), err, "files");
+    ETP_ADD(w->arena, &w->run->files, f);
     return ETP_OK;
 }
 
@@ -248,17 +245,16 @@ static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *e
 static etp_status add_tree(etp_run_writer *w, const char *relative, int depth, etp_error *err)
 {
     const char *path = etp_run_path(w->arena, w->dir, etp_str_from(relative));
-    if (!path || depth > 4 || !etp_os_is_dir(path)) {
+    if (depth > 4 || !etp_os_is_dir(path)) {
         return ETP_OK;
     }
     etp_dir_list list;
     ETP_TRY(etp_os_list(path, w->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(w->arena, "%s/%s", relative, list.items[i].name);
-        ETP_NEED(name, err, "files");
         if (list.items[i].is_dir) {
             ETP_TRY(add_tree(w, name, depth + 1, err));
-        } else if (etp_run_is_raw(etp_str_from(name))) {
+        } else if (name && etp_run_is_raw(etp_str_from(name))) {
             ETP_TRY(add_file(w, name, err));
         }
     }
@@ -272,12 +268,11 @@ etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err
     ETP_TRY(add_file(w, ETP_RUN_ENVIRONMENT, err));
     ETP_TRY(add_tree(w, ETP_RUN_PROGRAMS, 0, err));
     const char *roofs = path_of(w, ETP_RUN_ROOFS, w->arena);
-    if (roofs && etp_os_is_file(roofs)) {
+    if (etp_os_is_file(roofs)) {
         ETP_TRY(add_file(w, ETP_RUN_ROOFS, err));
     }
     for (size_t i = 0; i < w->run->arms.n; i++) {
         const char *name = etp_arena_strdup(w->arena, w->run->arms.items[i].name);
-        ETP_NEED(name, err, "files");
         ETP_TRY(add_tree(w, name, 0, err));
     }
     // results[] is made from what was written, not from what we remember having written.
