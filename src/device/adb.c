@@ -45,9 +45,9 @@ etp_status etp_adb_list(const char *adb, etp_arena *arena, etp_adb_devices *out,
         }
         etp_adb_device item = {etp_arena_strdup(arena, (etp_str){line.ptr, tab}),
                                etp_arena_strdup(arena, state)};
-        ETP_NEED(item.serial && item.state && ETP_PUSH(arena, out, item), err, "adb devices");
+        ETP_ADD(arena, out, item);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "adb devices"); // their serials are compared
 }
 
 static const etp_adb_device *find(const etp_adb_devices *list, const char *serial)
@@ -164,7 +164,7 @@ static etp_status choose(const char *adb, const char *serial, etp_arena *arena,
         return refuse_state(item, err);
     }
     *out_serial = etp_arena_printf(arena, "%s", serial);
-    return *out_serial ? ETP_OK : etp_fail_nomem(err, "the device");
+    return ETP_OK;
 }
 
 etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *serial,
@@ -188,7 +188,6 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
     r->reconnect = reconnect;
     r->name = etp_arena_printf(&d->arena, "adb %s", serial);
     const char *spec = etp_arena_printf(&d->arena, "adb:%s", serial);
-    ETP_NEED(r->name && spec, err, "the device");
     // Where Android lets shell users run programs; a daemon elsewhere has its working directory.
     r->home_script = "base=/data/local/tmp; [ -w $base ] || base=$PWD\n";
     return etp_remote_open(d, o, r, spec, "android", err);

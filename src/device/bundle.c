@@ -81,18 +81,19 @@ static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *o
     }
     for (size_t i = 0; i < n; i++) {
         const char *z = json_string_value(json_array_get(list, i));
-        start[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;
-        if (!start[i]) {
+        if (!z) {
             return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is no command line");
         }
+        start[i] = etp_arena_strdup(arena, etp_str_from(z));
     }
+    ETP_TRY(etp_arena_check(arena, err, BUNDLE_FILE)); // a NULL would cut the command short
     out->start = start;
     out->own_libraries = n > 1;
     const char *last = start[n - 1];
     out->runner = last[0] == '/' ? last
                                  : etp_arena_printf(arena, "%s/%s", out->dir,
                                                     strncmp(last, "./", 2) == 0 ? last + 2 : last);
-    return out->runner ? ETP_OK : etp_fail_nomem(err, BUNDLE_FILE);
+    return ETP_OK;
 }
 
 // A runner built with the NDK, for the phone that would also take the bundle with its own C
@@ -107,7 +108,6 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
 {
     out->dir = etp_os_absolute(dir, arena);
     const char *path = etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir);
-    ETP_NEED(out->dir && path, err, BUNDLE_FILE);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, BUNDLE_LIMIT, arena, &text, err));
     json_t *root = NULL;
@@ -121,8 +121,9 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     out->sdk_version = text_member(sdk, "version", arena);
     out->sdk_sha = text_member(sdk, "sha", arena);
     out->sdk_digest = digest_files(json_object_get(root, "files"), arena);
-    etp_status status;
-    if (strcmp(schema, "etprof.bundle/1") != 0) {
+    etp_status status = etp_arena_check(arena, err, BUNDLE_FILE);
+    if (status != ETP_OK) { // its members are not what they say
+    } else if (strcmp(schema, "etprof.bundle/1") != 0) {
         status = etp_fail(err, ETP_ENVIRONMENT, "schema is \"%s\", not etprof.bundle/1", schema);
     } else if (triple && strcmp(theirs, triple) != 0 && !is_android_for(theirs, triple)) {
         status = etp_fail(err, ETP_ENVIRONMENT, "the bundle is for %s, the device needs %s", theirs,
@@ -134,13 +135,12 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     if (status != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
-    return out->sdk_digest ? hash_runner(out, err) : etp_fail_nomem(err, BUNDLE_FILE);
+    return hash_runner(out, err);
 }
 
 static bool has_bundle(const char *dir, etp_arena *arena)
 {
-    const char *path = dir ? etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir) : NULL;
-    return path && etp_os_is_file(path);
+    return dir && etp_os_is_file(etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir));
 }
 
 etp_status etp_bundle_find(const char *runner, const char *program, const char *triple,
@@ -171,6 +171,7 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
             }
         }
     }
+    ETP_TRY(etp_arena_check(arena, err, "the runner")); // places that could not be named
     return etp_fail(err, ETP_ENVIRONMENT,
                     "no runner for %s: build it with scripts/build-runner %s, or name one with "
                     "--runner or ETPROF_RUNNER",
@@ -185,7 +186,6 @@ static etp_status hash_folder(etp_sha256 *h, const char *folder, int depth, etp_
     ETP_TRY(etp_os_list(folder, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *path = etp_arena_printf(arena, "%s/%s", folder, list.items[i].name);
-        ETP_NEED(path, err, folder);
         if (list.items[i].name[0] == '.') {
             continue; // notes of whoever made the bundle
         }
@@ -214,5 +214,5 @@ etp_status etp_bundle_hash(const etp_bundle *b, etp_arena *arena, const char **o
     ETP_TRY(hash_folder(&h, b->dir, 2, arena, err));
     etp_sha256_hex(&h, hex);
     *out = etp_arena_strdup(arena, etp_str_from(hex));
-    return *out ? ETP_OK : etp_fail_nomem(err, b->dir);
+    return ETP_OK;
 }

@@ -65,7 +65,6 @@ static etp_status make_work_dir(etp_device *d, const char *root, etp_error *err)
 {
     remove_stale(root, &d->arena);
     const char *prefix = etp_arena_printf(&d->arena, "launches-%lld", (long long)etp_os_self_pid());
-    ETP_NEED(prefix, err, "the device");
     ETP_TRY(etp_os_temp_dir(root, prefix, &d->arena, &d->work_dir, err));
     d->work_dir =
         etp_os_absolute(d->work_dir, &d->arena); // children run in another working directory
@@ -82,6 +81,9 @@ etp_status etp_device_open(const etp_device_options *options, etp_device **out, 
     etp_status status = open_kind(d, options, err);
     if (status == ETP_OK) {
         status = make_work_dir(d, options->work_root, err);
+    }
+    if (d->arena.failed) { // whatever was made of what was missing
+        status = etp_fail_nomem(err, "the device");
     }
     if (status != ETP_OK) {
         etp_device_close(d);

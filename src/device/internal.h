@@ -28,12 +28,14 @@ ETP_NODISCARD etp_status etp_host_pull(etp_device *d, const char *remote, const 
 void etp_host_state(etp_device *d, etp_os_state *out);
 void etp_host_close(etp_device *d);
 
-// False on out of memory, and for a VALUE of NULL, which is one.
-static inline bool etp_device_fact_add(etp_device_facts *facts, etp_arena *arena, const char *key,
+// A KEY or VALUE of NULL is one that memory was lacking for, which ARENA remembers.
+static inline void etp_device_fact_add(etp_device_facts *facts, etp_arena *arena, const char *key,
                                        const char *value)
 {
     etp_device_fact f = {key, value};
-    return value != NULL && ETP_PUSH(arena, facts, f);
+    if (key && value) {
+        ETP_ADD(arena, facts, f);
+    }
 }
 
 #endif

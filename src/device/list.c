@@ -8,11 +8,11 @@
 
 #define CONFIG_LIMIT ((size_t)1 << 20)
 
-static bool add(etp_device_list *list, etp_arena *arena, const char *spec, const char *kind,
+static void add(etp_device_list *list, etp_arena *arena, const char *spec, const char *kind,
                 const char *state, bool usable)
 {
     etp_device_entry e = {spec, kind, state, usable};
-    return spec && ETP_PUSH(arena, list, e);
+    ETP_ADD(arena, list, e);
 }
 
 static int by_serial(const void *a, const void *b)
@@ -20,30 +20,27 @@ static int by_serial(const void *a, const void *b)
     return strcmp(((const etp_adb_device *)a)->serial, ((const etp_adb_device *)b)->serial);
 }
 
-static etp_status add_adb(const etp_device_options *o, etp_arena *arena, etp_device_list *out,
-                          etp_error *err)
+static void add_adb(const etp_device_options *o, etp_arena *arena, etp_device_list *out)
 {
     const char *adb = etp_remote_find("adb", o->search_path, arena);
     if (!adb) {
         out->adb = "no adb in PATH";
-        return ETP_OK;
+        return;
     }
     etp_adb_devices found;
     etp_error why;
     if (etp_adb_list(adb, arena, &found, &why) != ETP_OK) {
         out->adb = etp_arena_printf(arena, "%s", why.msg);
-        return out->adb ? ETP_OK : etp_fail_nomem(err, "devices");
+        return;
     }
     if (found.n > 0) {
         qsort(found.items, found.n, sizeof *found.items, by_serial);
     }
     for (size_t i = 0; i < found.n; i++) {
         const etp_adb_device *d = &found.items[i];
-        ETP_NEED(add(out, arena, etp_arena_printf(arena, "adb:%s", d->serial), "adb", d->state,
-                     strcmp(d->state, "device") == 0),
-                 err, "devices");
+        add(out, arena, etp_arena_printf(arena, "adb:%s", d->serial), "adb", d->state,
+            strcmp(d->state, "device") == 0);
     }
-    return ETP_OK;
 }
 
 static etp_str next_word(etp_str *line)
@@ -89,9 +86,9 @@ static etp_status add_hosts(const char *path, etp_arena *arena, etp_device_list 
         for (etp_str w = next_word(&line); w.len > 0 && w.ptr[0] != '#'; w = next_word(&line)) {
             bool pattern =
                 memchr(w.ptr, '*', w.len) || memchr(w.ptr, '?', w.len) || w.ptr[0] == '!';
-            if (!pattern && !add(out, arena, etp_arena_printf(arena, "ssh:%.*s", ETP_STR_ARG(w)),
-                                 "ssh", "not contacted", true)) {
-                return etp_fail_nomem(err, "devices");
+            if (!pattern) {
+                add(out, arena, etp_arena_printf(arena, "ssh:%.*s", ETP_STR_ARG(w)), "ssh",
+                    "not contacted", true);
             }
         }
     }
@@ -103,11 +100,16 @@ etp_status etp_device_list_make(const etp_device_options *o, etp_arena *arena, e
 {
     *out = (etp_device_list){0};
     const char *qemu;
-    ETP_NEED(add(out, arena, "local", "local", "ready", true), err, "devices");
-    if (etp_qemu_find(o->qemu, o->search_path, o->program, arena, &qemu, NULL) == ETP_OK &&
-        !add(out, arena, "qemu", "qemu", "ready", true)) {
+    add(out, arena, "local", "local", "ready", true);
+    etp_error why;
+    etp_status st = etp_qemu_find(o->qemu, o->search_path, o->program, arena, &qemu, &why);
+    if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "devices");
     }
-    ETP_TRY(add_adb(o, arena, out, err));
-    return o->ssh_config ? add_hosts(o->ssh_config, arena, out, err) : ETP_OK;
+    if (st == ETP_OK) {
+        add(out, arena, "qemu", "qemu", "ready", true);
+    }
+    add_adb(o, arena, out);
+    ETP_TRY(o->ssh_config ? add_hosts(o->ssh_config, arena, out, err) : ETP_OK);
+    return etp_arena_check(arena, err, "devices");
 }

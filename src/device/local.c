@@ -12,19 +12,18 @@ etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out
     (void)d;
     etp_os_facts f;
     etp_os_facts_read(&f);
-    bool ok =
-        etp_device_fact_add(out, arena, "system", etp_arena_printf(arena, "%s", f.system)) &&
-        etp_device_fact_add(out, arena, "machine", etp_arena_printf(arena, "%s", f.machine)) &&
-        etp_device_fact_add(out, arena, "cpu", etp_arena_printf(arena, "%s", f.cpu)) &&
-        etp_device_fact_add(out, arena, "cpus", etp_arena_printf(arena, "%u", f.cpus)) &&
-        etp_device_fact_add(out, arena, "memory_bytes",
-                            etp_arena_printf(arena, "%llu", (unsigned long long)f.memory_bytes));
+    etp_device_fact_add(out, arena, "system", etp_arena_printf(arena, "%s", f.system));
+    etp_device_fact_add(out, arena, "machine", etp_arena_printf(arena, "%s", f.machine));
+    etp_device_fact_add(out, arena, "cpu", etp_arena_printf(arena, "%s", f.cpu));
+    etp_device_fact_add(out, arena, "cpus", etp_arena_printf(arena, "%u", f.cpus));
+    etp_device_fact_add(out, arena, "memory_bytes",
+                        etp_arena_printf(arena, "%llu", (unsigned long long)f.memory_bytes));
     etp_os_details details;
     ETP_TRY(etp_os_details_read(arena, &details, err));
     for (size_t i = 0; i < details.n; i++) {
-        ok = ok && etp_device_fact_add(out, arena, details.items[i].key, details.items[i].value);
+        etp_device_fact_add(out, arena, details.items[i].key, details.items[i].value);
     }
-    return ok ? ETP_OK : etp_fail_nomem(err, "facts of the device");
+    return etp_arena_check(arena, err, "facts of the device");
 }
 
 etp_status etp_host_push(etp_device *d, const char *local, etp_arena *arena,
@@ -83,7 +82,6 @@ etp_status etp_host_scratch(etp_device *d, const char *name, etp_arena *arena,
                             const char **out_remote, etp_error *err)
 {
     const char *path = etp_arena_printf(arena, "%s/%s", d->work_dir, name);
-    ETP_NEED(path, err, name);
     *out_remote = path;
     return etp_os_remove_tree(path, err);
 }
@@ -135,6 +133,5 @@ etp_status etp_local_open(etp_device *d, const etp_device_options *o, etp_error 
                                 .platform = etp_arena_printf(&d->arena, "%s", f.platform),
                                 .triple = etp_arena_printf(&d->arena, "%s", f.triple),
                                 .local_pid = true};
-    ETP_NEED(d->info.platform && d->info.triple, err, "the device");
     return etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err);
 }

@@ -88,8 +88,8 @@ static etp_status write_journal(const char *path, const journal *in, etp_arena *
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
-    return text.failed ? etp_fail_nomem(err, path)
-                       : etp_os_write_atomic(path, etp_strbuf_str(&text), err);
+    ETP_TRY(etp_arena_check(arena, err, "the journal"));
+    return etp_os_write_atomic(path, etp_strbuf_str(&text), err);
 }
 
 // What the setting can be: digits, with one point in a scale. Whatever else a file or a device says
@@ -125,11 +125,8 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
                             k_settings[i].key);
         }
         out->before[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;
-        if (z && !out->before[i]) {
-            return etp_fail_nomem(err, "the journal");
-        }
     }
-    return out->spec && out->mode ? ETP_OK : etp_fail_nomem(err, "the journal");
+    return etp_arena_check(arena, err, "the journal"); // a NULL says that a setting was not set
 }
 
 static etp_status read_journal(const char *path, etp_arena *arena, journal *out, etp_error *err)
@@ -168,21 +165,19 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
         }
         journal j;
         etp_prepare_journal item = {.path = etp_arena_printf(arena, "%s/%s", dir, name.ptr)};
-        ETP_NEED(item.path, err, dir);
         ETP_TRY(read_journal(item.path, arena, &j, err));
         const char *own = journal_path(dir, j.spec, arena);
-        ETP_NEED(own, err, dir);
-        if (strcmp(own, item.path) !=
-            0) { // its name is made of the device's: one that was copied here is no journal
+        // Its name is made of the device's: one that was copied here is no journal.
+        if (own && strcmp(own, item.path) != 0) {
             return etp_fail(err, ETP_CORRUPT, "%s is not named after its device %s: remove it",
                             item.path, j.spec);
         }
         item.spec = j.spec;
         item.mode = j.mode;
         item.live = is_live(&j);
-        ETP_NEED(ETP_PUSH(arena, out, item), err, dir);
+        ETP_ADD(arena, out, item);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, dir);
 }
 
 // ---- the device ----
@@ -297,9 +292,9 @@ static etp_status undo(etp_device *d, const journal *j, etp_error *err)
     return status;
 }
 
-static bool add_fact(etp_device *d, const char *key, const char *value)
+static void add_fact(etp_device *d, const char *key, const char *value)
 {
-    return etp_device_fact_add(&d->extra, &d->arena, key, value);
+    etp_device_fact_add(&d->extra, &d->arena, key, value);
 }
 
 // Applies, and keeps what the three reads of the procedure say afterwards. *OUT_UNTOUCHED: nothing
@@ -344,9 +339,8 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
                         ETP_STR_ARG(reason));
     }
     static const char *const k_reads[] = {"prepare_stay_on_while_plugged_in", "prepare_low_power"};
-    bool ok = true;
     for (size_t i = 0; i < 2 && next_line(&c.out, &line); i++) {
-        ok = ok && add_fact(d, k_reads[i], etp_remote_shown(line, &d->arena));
+        add_fact(d, k_reads[i], etp_remote_shown(line, &d->arena));
     }
     etp_strbuf power;
     etp_strbuf_init(&power, &d->arena);
@@ -358,13 +352,12 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
         etp_strbuf_printf(&power, "%s%.*s", power.len ? "; " : "", ETP_STR_ARG(line));
     }
     if (power.len > 0) {
-        ok =
-            ok && add_fact(d, "prepare_power", etp_remote_shown(etp_strbuf_str(&power), &d->arena));
+        add_fact(d, "prepare_power", etp_remote_shown(etp_strbuf_str(&power), &d->arena));
     }
-    return ok ? ETP_OK : etp_fail_nomem(err, "settings");
+    return ETP_OK;
 }
 
-static bool tell_before(etp_device *d, const journal *j)
+static void tell_before(etp_device *d, const journal *j)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, &d->arena);
@@ -372,8 +365,8 @@ static bool tell_before(etp_device *d, const journal *j)
         etp_strbuf_printf(&text, "%s%s=%s", i ? " " : "", k_settings[i].key,
                           j->before[i] ? j->before[i] : "unset");
     }
-    return !text.failed && add_fact(d, "prepare", j->mode) &&
-           add_fact(d, "prepare_before", text.ptr);
+    add_fact(d, "prepare", j->mode);
+    add_fact(d, "prepare_before", text.ptr);
 }
 
 etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err)
@@ -419,15 +412,15 @@ etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir, 
                  .fixed = strcmp(mode, "fixed") == 0};
     ETP_TRY(etp_os_mkdirs(dir, err));
     const char *path = journal_path(dir, j.spec, &d->arena);
-    ETP_NEED(path, err, "the journal");
     ETP_TRY(undo_earlier(d, path, out_undone, err));
     ETP_TRY(read_before(d, &d->arena, &j, err));
     ETP_TRY(write_journal(path, &j, &d->arena, err));
     d->journal = path;
     bool untouched = false;
     etp_status status = apply(d, &j, &untouched, err);
-    if (status == ETP_OK && !tell_before(d, &j)) {
-        status = etp_fail_nomem(err, "settings");
+    if (status == ETP_OK) {
+        tell_before(d, &j);
+        status = etp_arena_check(&d->arena, err, "settings");
     }
     if (status != ETP_OK) {
         d->journal = untouched ? NULL : path;

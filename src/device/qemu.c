@@ -14,25 +14,36 @@ typedef struct qemu_data {
     const char *version;
 } qemu_data;
 
-// "qemu-aarch64 version 10.1.2 (…)": 10.1 or newer, the first that has SME2.
-static bool new_enough(const char *path, etp_arena *arena, const char **out_version)
+// "qemu-aarch64 version 10.1.2 (…)": 10.1 or newer, the first that has SME2; else ETP_NO.
+static etp_status new_enough(const char *path, etp_arena *arena, const char **out_version,
+                             etp_error *err)
 {
     const char *const argv[] = {path, "--version", NULL};
     const etp_process_spec spec = {.argv = argv};
     etp_process p;
     etp_str out, err_text;
     *out_version = "";
-    if (!etp_os_is_executable(path) || etp_process_capture(&spec, 10000000000u, 4096, arena, &p,
-                                                           &out, &err_text, NULL) != ETP_OK) {
-        return false;
+    if (!etp_os_is_executable(path)) {
+        return ETP_NO;
+    }
+    etp_error why;
+    if (etp_process_capture(&spec, 10000000000u, 4096, arena, &p, &out, &err_text, &why) !=
+        ETP_OK) {
+        return why.status == ETP_NOMEM ? etp_fail_nomem(err, path) : ETP_NO;
     }
     const etp_str key = ETP_STR("qemu-aarch64 version ");
     if (!etp_str_starts(out, key)) {
-        return false;
+        return ETP_NO;
     }
     etp_str v = {out.ptr + key.len, out.len - key.len};
-    v.len = strcspn(etp_arena_strdup(arena, v), " \n(");
-    *out_version = etp_arena_strdup(arena, v);
+    for (size_t i = 0; i < v.len; i++) {
+        if (v.ptr[i] == ' ' || v.ptr[i] == '\n' || v.ptr[i] == '(') {
+            v.len = i;
+        }
+    }
+    const char *version = etp_arena_strdup(arena, v);
+    ETP_NEED(version, err, path);
+    *out_version = version;
     etp_str major = {v.ptr, etp_str_find(v, ETP_STR("."))};
     etp_str rest = {v.ptr + major.len, v.len - major.len};
     if (rest.len > 0) {
@@ -41,8 +52,9 @@ static bool new_enough(const char *path, etp_arena *arena, const char **out_vers
     }
     etp_str minor = {rest.ptr, etp_str_find(rest, ETP_STR("."))};
     uint64_t a, b;
-    return *out_version && etp_parse_u64(major, &a) && etp_parse_u64(minor, &b) &&
-           (a > 10 || (a == 10 && b >= 1));
+    return etp_parse_u64(major, &a) && etp_parse_u64(minor, &b) && (a > 10 || (a == 10 && b >= 1))
+               ? ETP_OK
+               : ETP_NO;
 }
 
 typedef struct path_list {
@@ -57,15 +69,12 @@ static void list_places(const char *search_path, const char *program, etp_arena 
                         path_list *out)
 {
     static const char k_cached[] = ".cache/qemu/root/usr/bin/qemu-aarch64";
-    bool ok = true;
     for (etp_str rest = etp_str_from(search_path); rest.len > 0;) {
         etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
         if (dir.len > 0 && dir.ptr[0] == '/') {
-            ok = ok &&
-                 ETP_PUSH(arena, out,
-                          etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir))) &&
-                 ETP_PUSH(arena, out,
-                          etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
+            ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir)));
+            ETP_ADD(arena, out,
+                    etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
         }
         size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;
         rest.ptr += step;
@@ -79,10 +88,9 @@ static void list_places(const char *search_path, const char *program, etp_arena 
         }
         tree.len -= tree.len > 0;
     }
-    if (ok && exe) {
-        ok = ETP_PUSH(arena, out, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
+    if (exe) {
+        ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
     }
-    (void)ok; // out of memory: fewer places to look at
 }
 
 etp_status etp_qemu_find(const char *wanted, const char *search_path, const char *program,
@@ -91,8 +99,9 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
     const char *version, *old = "";
     if (wanted) {
         *out = wanted;
-        return new_enough(wanted, arena, &version)
-                   ? ETP_OK
+        etp_status st = new_enough(wanted, arena, &version, err);
+        return st != ETP_NO
+                   ? st
                    : etp_fail(err, ETP_ENVIRONMENT, "%s is no qemu-aarch64 10.1 or newer%s%s",
                               wanted, version[0] ? ", but " : "", version);
     }
@@ -100,10 +109,11 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
     list_places(search_path, program, arena, &places);
     for (size_t i = 0; i < places.n; i++) {
         *out = places.items[i];
-        if (*out && new_enough(*out, arena, &version)) {
-            return ETP_OK;
+        etp_status st = new_enough(*out, arena, &version, err);
+        if (st != ETP_NO) {
+            return st;
         }
-        old = *out && version[0] ? version : old;
+        old = version[0] ? version : old;
     }
     return etp_fail(
         err, ETP_ENVIRONMENT,
@@ -114,11 +124,9 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
 static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
 {
     const qemu_data *q = d->data;
-    ETP_NEED(etp_device_fact_add(out, arena, "emulator",
-                                 etp_arena_printf(arena, "qemu-aarch64 %s", q->version)) &&
-                 etp_device_fact_add(out, arena, "emulated_cpu",
-                                     etp_arena_printf(arena, "%s", q->first[2])),
-             err, "facts of the device");
+    etp_device_fact_add(out, arena, "emulator",
+                        etp_arena_printf(arena, "qemu-aarch64 %s", q->version));
+    etp_device_fact_add(out, arena, "emulated_cpu", etp_arena_printf(arena, "%s", q->first[2]));
     return etp_host_probe(d, arena, out, err);
 }
 
@@ -147,12 +155,13 @@ etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char 
     qemu_data *q = ETP_NEW(&d->arena, qemu_data);
     const char *spec = cpu ? etp_arena_printf(&d->arena, "qemu:%s", cpu) : "qemu";
     const char *copy = etp_arena_printf(&d->arena, "%s", cpu ? cpu : DEFAULT_CPU);
-    ETP_NEED(q && spec && copy, err, "the device");
+    ETP_NEED(q, err, "the device");
     const char *qemu;
     ETP_TRY(etp_qemu_find(o->qemu, o->search_path, o->program, &d->arena, &qemu, err));
     qemu = etp_os_absolute(qemu, &d->arena);
-    if (!qemu || !new_enough(qemu, &d->arena, &q->version)) {
-        return etp_fail(err, ETP_ENVIRONMENT, "qemu-aarch64 is gone");
+    etp_status st = new_enough(qemu, &d->arena, &q->version, err);
+    if (st != ETP_OK) {
+        return st == ETP_NO ? etp_fail(err, ETP_ENVIRONMENT, "qemu-aarch64 is gone") : st;
     }
     q->first[0] = qemu;
     q->first[1] = "-cpu";

@@ -138,7 +138,7 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     etp_strbuf_appendz(&script, k_after_start);
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
     const etp_process_spec spec = {.argv = argv, .leaves = r->leaves};
-    etp_status status = argv ? etp_process_start(&spec, out, err) : etp_fail_nomem(err, "a launch");
+    etp_status status = etp_process_start(&spec, out, err);
     l->client = status == ETP_OK ? out->pid : 0;
     etp_arena_dispose(&arena);
     return status;
@@ -243,11 +243,9 @@ static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *are
 {
     const etp_remote *r = remote_of(d);
     const char *path = etp_arena_printf(arena, "%s/%s", r->work, name);
-    const char *q = path ? etp_shell_quoted(arena, path) : NULL;
+    const char *q = etp_shell_quoted(arena, path);
     const char *w = etp_shell_quoted(arena, r->work);
-    etp_remote_call call = {
-        .script = q && w ? etp_arena_printf(arena, "mkdir -p %s && rm -rf %s", w, q) : NULL};
-    ETP_NEED(call.script, err, name);
+    etp_remote_call call = {.script = etp_arena_printf(arena, "mkdir -p %s && rm -rf %s", w, q)};
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     *out_remote = path;
     etp_str reason = etp_remote_last_line(call.log);
@@ -346,7 +344,6 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
             "done\n"
             "pwd -P; uname -s; uname -m",
             r->home_script, ETP_VERSION, r->nonce)};
-    ETP_NEED(call.script, err, "the device");
     ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
     etp_str rest = call.out;
     etp_str root = next_line(&rest);
@@ -358,8 +355,8 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
                         ETP_STR_ARG(reason));
     }
     r->root = etp_arena_strdup(&d->arena, root);
-    r->work = r->root ? etp_arena_printf(&d->arena, "%s/work/%s", r->root, r->nonce) : NULL;
-    return r->work ? ETP_OK : etp_fail_nomem(err, "the device");
+    r->work = etp_arena_printf(&d->arena, "%s/work/%s", r->root, r->nonce);
+    return ETP_OK;
 }
 
 // A program of another machine would be sent in vain, and its shell's words about it are odd.
@@ -418,12 +415,12 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
                                             : etp_str_eqz(system, "Darwin") ? "mac"
                                                                             : "linux",
                                 .triple = triple_of(system, machine, &d->arena)};
-    ETP_NEED(d->info.triple, err, "the device");
+    ETP_TRY(etp_arena_check(&d->arena, err, "the device"));
     if (o->no_runner) {
         return ETP_OK;
     }
     ETP_TRY(etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err));
     ETP_TRY(check_machine(d->bundle.runner, d->info.triple, err));
     r->bundle = place_of(d, &d->bundle);
-    return r->bundle ? ETP_OK : etp_fail_nomem(err, "the device");
+    return ETP_OK;
 }

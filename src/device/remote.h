@@ -53,7 +53,7 @@ struct etp_remote {
 // ---- scripts (remote_call.c) ----
 
 typedef struct etp_remote_call {
-    const char *script;
+    const char *script;      // NULL: one that memory was lacking for (ETP_NOMEM)
     etp_bytes input;         // written to its standard input
     const char *output_path; // local file that takes its output; NULL: `out` below
     uint64_t timeout_ns;     // longest silence; 0: ETP_REMOTE_NS

@@ -18,7 +18,7 @@ const char *const *etp_remote_argv(const etp_remote *r, const char *script, etp_
     const char *word = script;
     if (r->wrap) { // the login shell, whichever it is, sees: exec sh -c '…'
         const char *quoted = etp_shell_quoted(arena, script);
-        word = quoted ? etp_arena_printf(arena, "exec sh -c %s", quoted) : NULL;
+        word = etp_arena_printf(arena, "exec sh -c %s", quoted);
     }
     if (!argv || !word) {
         return NULL;
@@ -171,11 +171,11 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     const etp_remote *r = d->data;
     char marker[64];
     snprintf(marker, sizeof marker, "etprof-end %016llx ", (unsigned long long)etp_os_random_u64());
+    ETP_NEED(c->script, err, "a script");
     // On standard error, so that output stays what the script wrote, byte for byte.
     const char *script =
         etp_arena_printf(arena, "(\n%s\n)\necho \"%s$?\" >&2\n", c->script, marker);
     const char *const *argv = script ? etp_remote_argv(r, script, arena) : NULL;
-    ETP_NEED(argv, err, "a script");
     attempt a = {.call = c};
     etp_strbuf_init(&a.out, arena);
     etp_strbuf_init(&a.log, arena);
@@ -187,6 +187,7 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     if (status == ETP_OK) {
         *end = pump(&a, silence_limit_of(r, c));
         etp_process_dispose(&a.process);
+        status = etp_arena_check(arena, err, "an answer");
         c->out = etp_strbuf_str(&a.out);
         c->log = etp_strbuf_str(&a.log);
         c->status = etp_remote_marker(marker, &c->log);

@@ -34,11 +34,8 @@ static etp_status has_file(etp_device *d, const char *remote, const char *hex, e
 {
     const char *q = etp_shell_quoted(arena, remote);
     etp_remote_call call = {
-        .script =
-            q ? etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex)
-              : NULL,
+        .script = etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex),
         .timeout_ns = HASH_NS};
-    ETP_NEED(call.script, err, remote);
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     *out = call.status == 0;
     return ETP_OK;
@@ -52,21 +49,18 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
     const char *q = etp_shell_quoted(arena, remote);
     char human[ETP_NUMBER_CHARS];
     etp_remote_call call = {.input = bytes, .timeout_ns = HASH_NS};
-    call.script =
-        q ? etp_arena_printf(
-                arena,
-                "%sf=%s; p=\"$f.%s.part\"; d=${f%%/*}\n"
-                "mkdir -p \"$d\" || exit 1\n"
-                "free=$(df -Pk \"$d\" 2>/dev/null | awk 'NR == 2 { print $4 }')\n"
-                "case $free in ''|*[!0-9]*) ;; *) [ \"$free\" -gt %llu ] || exit %d ;; esac\n"
-                "cat >\"$p\" || { rm -f \"$p\"; exit 1; }\n"
-                "if [ $(($(wc -c <\"$p\"))) -ne %zu ] || [ \"$(h \"$p\")\" != %s ]; then "
-                "rm -f \"$p\"; exit %d; fi\n"
-                "chmod %s \"$p\" && mv -f \"$p\" \"$f\"",
-                k_hash, q, r->nonce, (unsigned long long)(bytes.len / 1024 + 1024), NO_SPACE,
-                bytes.len, hex, WRONG_BYTES, executable ? "755" : "644")
-          : NULL;
-    ETP_NEED(call.script, err, remote);
+    call.script = etp_arena_printf(
+        arena,
+        "%sf=%s; p=\"$f.%s.part\"; d=${f%%/*}\n"
+        "mkdir -p \"$d\" || exit 1\n"
+        "free=$(df -Pk \"$d\" 2>/dev/null | awk 'NR == 2 { print $4 }')\n"
+        "case $free in ''|*[!0-9]*) ;; *) [ \"$free\" -gt %llu ] || exit %d ;; esac\n"
+        "cat >\"$p\" || { rm -f \"$p\"; exit 1; }\n"
+        "if [ $(($(wc -c <\"$p\"))) -ne %zu ] || [ \"$(h \"$p\")\" != %s ]; then "
+        "rm -f \"$p\"; exit %d; fi\n"
+        "chmod %s \"$p\" && mv -f \"$p\" \"$f\"",
+        k_hash, q, r->nonce, (unsigned long long)(bytes.len / 1024 + 1024), NO_SPACE, bytes.len,
+        hex, WRONG_BYTES, executable ? "755" : "644");
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     etp_str reason = etp_remote_last_line(call.log);
     switch (call.status) {
@@ -103,7 +97,7 @@ etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
     hash_bytes(file.bytes, hex);
     const char *remote = etp_arena_printf(arena, "%s/files/%s", r->root, hex);
     const char *key = etp_arena_printf(&d->arena, "%s", hex);
-    etp_status status = remote && key ? ETP_OK : etp_fail_nomem(err, local);
+    etp_status status = etp_arena_check(arena, err, local); // REMOTE goes into a command line
     bool there = is_sent(r, hex), known = there;
     if (status == ETP_OK && !there) {
         status = has_file(d, remote, hex, arena, &there, err);
@@ -114,8 +108,8 @@ etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
             status = etp_fail_ctx(err, "sending %s", local);
         }
     }
-    if (status == ETP_OK && !known && !ETP_PUSH(&d->arena, &r->sent, key)) {
-        status = etp_fail_nomem(err, local);
+    if (status == ETP_OK && !known && key) {
+        ETP_ADD(&d->arena, &r->sent, key);
     }
     etp_file_close(&file);
     *out_remote = remote;
@@ -138,14 +132,12 @@ static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
     const etp_remote *r = d->data;
     const char *q = etp_shell_quoted(&d->arena, r->bundle);
     etp_remote_call call = {
-        .script = q ? etp_arena_printf(&d->arena,
-                                       "%scd %s 2>/dev/null || exit 0\n"
-                                       "find . -type f ! -name '*.part' | while read -r f; do "
-                                       "echo \"$(h \"$f\") $f\"; done",
-                                       k_hash, q)
-                    : NULL,
+        .script = etp_arena_printf(&d->arena,
+                                   "%scd %s 2>/dev/null || exit 0\n"
+                                   "find . -type f ! -name '*.part' | while read -r f; do "
+                                   "echo \"$(h \"$f\") $f\"; done",
+                                   k_hash, q),
         .timeout_ns = HASH_NS};
-    ETP_NEED(call.script, err, "the bundle");
     ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
     for (etp_str rest = call.out; rest.len > 0;) {
         etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
@@ -159,7 +151,7 @@ static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
             {line.ptr,      64           },
             {line.ptr + 67, line.len - 67}
         };
-        ETP_NEED(ETP_PUSH(&d->arena, out, f), err, "the bundle");
+        ETP_ADD(&d->arena, out, f);
     }
     return ETP_OK;
 }
@@ -182,7 +174,6 @@ static etp_status push_part(etp_device *d, const listing *there, const char *loc
     etp_file file;
     char hex[ETP_SHA256_HEX_CHARS];
     const char *to = etp_arena_printf(&d->arena, "%s/%s", r->bundle, path);
-    ETP_NEED(to, err, local);
     ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
     hash_bytes(file.bytes, hex);
     etp_status status = ETP_OK;
@@ -198,7 +189,6 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
 {
     etp_dir_list list;
     const char *folder = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, below);
-    ETP_NEED(folder, err, "the bundle");
     ETP_TRY(etp_os_list(folder, &d->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = list.items[i].name;
@@ -206,8 +196,7 @@ static etp_status push_folder(etp_device *d, const listing *there, const char *b
             continue;
         }
         const char *path = etp_arena_printf(&d->arena, "%s%s%s", below, below[0] ? "/" : "", name);
-        const char *local = path ? etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, path) : NULL;
-        ETP_NEED(local, err, "the bundle");
+        const char *local = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, path);
         if (!list.items[i].is_dir) {
             ETP_TRY(push_part(d, there, local, path, err));
         } else if (depth < 3) {
@@ -222,8 +211,7 @@ static etp_status bundle_is_there(etp_device *d, bool *out, etp_error *err)
 {
     const etp_remote *r = d->data;
     const char *q = etp_shell_quoted(&d->arena, r->bundle);
-    etp_remote_call look = {.script = q ? etp_arena_printf(&d->arena, "[ -d %s ]", q) : NULL};
-    ETP_NEED(look.script, err, "the bundle");
+    etp_remote_call look = {.script = etp_arena_printf(&d->arena, "[ -d %s ]", q)};
     ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
     *out = look.status == 0;
     return ETP_OK;
@@ -276,9 +264,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     const etp_remote *r = d->data;
     const char *q = etp_shell_quoted(arena, remote);
     const char *part = etp_arena_printf(arena, "%s.part", local);
-    etp_remote_call call = {.script = q ? etp_arena_printf(arena, "cat %s", q) : NULL,
-                            .output_path = part};
-    ETP_NEED(call.script && part, err, remote);
+    etp_remote_call call = {.script = etp_arena_printf(arena, "cat %s", q), .output_path = part};
     etp_status status = etp_remote_do(d, &call, arena, err);
     etp_file file;
     if (status == ETP_OK && call.status != 0) {
@@ -307,16 +293,13 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
     etp_arena arena = {0};
     const char *q = etp_shell_quoted(&arena, remote);
     etp_remote_call call = {
-        .script =
-            q ? etp_arena_printf(
-                    &arena,
-                    "%sif [ -d %s ]; then cd %s && for f in *; do [ -f \"$f\" ] && "
-                    "echo \"$(h \"$f\") $f\"; done; :; else [ -f %s ] && echo \"$(h %s) .\"; fi",
-                    k_hash, q, q, q, q)
-              : NULL,
+        .script = etp_arena_printf(
+            &arena,
+            "%sif [ -d %s ]; then cd %s && for f in *; do [ -f \"$f\" ] && "
+            "echo \"$(h \"$f\") $f\"; done; :; else [ -f %s ] && echo \"$(h %s) .\"; fi",
+            k_hash, q, q, q, q),
         .timeout_ns = HASH_NS};
-    etp_status status =
-        call.script ? etp_remote_do(d, &call, &arena, err) : etp_fail_nomem(err, remote);
+    etp_status status = etp_remote_do(d, &call, &arena, err);
     if (status == ETP_OK && call.status != 0) {
         status = etp_fail(err, ETP_IO, "%s: %s is not there", r->name, remote);
     }
@@ -347,8 +330,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         const char *from = etp_arena_printf(&arena, "%s/%.*s", remote, ETP_STR_ARG(name));
         const char *to = etp_arena_printf(&arena, "%s/%.*s", local, ETP_STR_ARG(name));
         if (status == ETP_OK) {
-            status =
-                from && to ? fetch(d, from, hex, to, &arena, err) : etp_fail_nomem(err, remote);
+            status = fetch(d, from, hex, to, &arena, err);
         }
     }
     etp_arena_dispose(&arena);

@@ -141,16 +141,16 @@ etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *o
     const etp_remote *r = d->data;
     etp_remote_call call = {.script = k_facts};
     ETP_TRY(etp_remote_do(d, &call, arena, err));
-    bool ok = etp_device_fact_add(out, arena, "reached_by", r->name);
+    etp_device_fact_add(out, arena, "reached_by", r->name);
     etp_str rest = call.out, key, value;
-    while (ok && out->n < 64 && next_pair(&rest, &key, &value)) {
+    while (out->n < 64 && next_pair(&rest, &key, &value)) {
         const char *k = etp_remote_shown(key, arena);
-        ok = k && etp_device_fact_add(out, arena, k, etp_remote_shown(value, arena));
+        etp_device_fact_add(out, arena, k, etp_remote_shown(value, arena));
     }
-    for (size_t i = 0; ok && i < d->extra.n; i++) {
-        ok = ETP_PUSH(arena, out, d->extra.items[i]);
+    for (size_t i = 0; i < d->extra.n; i++) {
+        ETP_ADD(arena, out, d->extra.items[i]);
     }
-    return ok ? ETP_OK : etp_fail_nomem(err, "facts of the device");
+    return etp_arena_check(arena, err, "facts of the device");
 }
 
 // ---- state ----

@@ -77,9 +77,8 @@ static etp_status connect_master(etp_device *d, etp_error *err)
     const etp_process_spec spec = {.argv = argv, .leaves = ETP_PROCESS_LEAVES_WORK};
     etp_str out, log;
     etp_process_dispose(&c->master);
-    etp_status st = argv ? etp_process_capture(&spec, CONNECT_NS, MOST_WORDS, &arena, &c->master,
-                                               &out, &log, err)
-                         : etp_fail_nomem(err, "ssh");
+    etp_status st =
+        etp_process_capture(&spec, CONNECT_NS, MOST_WORDS, &arena, &c->master, &out, &log, err);
     if (st == ETP_OK && (c->master.signal != 0 || c->master.exit_code != 0)) {
         etp_process_dispose(&c->master);
         etp_str reason = etp_remote_last_line(log);
@@ -141,7 +140,6 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     const char *const *argv = client_argv(r, k_extra, 1, arena);
     int status;
     etp_str out, log;
-    ETP_NEED(argv, err, "ssh");
     ETP_TRY(etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, CONNECT_NS, arena, &status, &out,
                               &log, err));
     etp_str line = line_from(out, ETP_STR("stricthostkeychecking "));
@@ -192,7 +190,6 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
     const char *spec = etp_arena_printf(&d->arena, "ssh:%s", host);
     const char *control = etp_arena_printf(&d->arena, "ControlPath=%s/m", c->dir);
     const char *copy = etp_arena_printf(&d->arena, "%s", host);
-    ETP_NEED(r->name && spec && control && copy, err, "the device");
     add(r, ssh);
     if (o->ssh_config) {
         add(r, "-F");
