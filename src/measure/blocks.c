@@ -148,7 +148,7 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
                        ? (int)etp_control_position(s->plan->settings.seed, block, n)
                        : -1;
     for (uint32_t i = 0; i < n; i++) {
-        ETP_NEED(ETP_PUSH(&s->arena, &s->run.order, out->arms[i]), err, "a block");
+        ETP_ADD(&s->arena, &s->run.order, out->arms[i]);
     }
     return ETP_OK;
 }
@@ -280,7 +280,9 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
                                .control_position = order.control};
     etp_block_environment_begin(s, &e);
     e.wall_start = etp_os_wall_seconds();
-    ETP_TRY(launch_block(s, block, &order, lost, err));
+    etp_status launched = launch_block(s, block, &order, lost, err);
+    ETP_TRY(etp_session_memory(s, err));
+    ETP_TRY(launched);
     e.wall_end = etp_os_wall_seconds();
     etp_block_environment_end(s, &e);
     note_clocks(s, &e);
@@ -291,6 +293,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
         return ETP_OK;
     }
     const etp_str line = etp_environment_line(&s->run, &e, &s->block_arena);
+    ETP_TRY(etp_session_memory(s, err));
     ETP_TRY(etp_run_commit(&s->writer, s->samples.items, s->samples.n, s->launches.items,
                            s->launches.n, &line, 1, err));
     return etp_session_take_values(s, s->samples.items, s->samples.n, err);

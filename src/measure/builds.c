@@ -22,7 +22,7 @@ static etp_status open_own(const char *path, const etp_device *device, etp_arena
                            .executorch = etp_str_from(bundle->sdk_version),
                            .text = etp_str_from(text),
                            .own = true};
-    return text ? ETP_OK : etp_fail_nomem(err, "the builds");
+    return ETP_OK;
 }
 
 etp_status etp_builds_plan(const etp_session_plan_options *o, const etp_device *device,

@@ -24,7 +24,7 @@ static uint32_t clusters_of(const etp_topology *t, const etp_cpu_set *cpus)
     return n;
 }
 
-etp_status etp_cores_units(etp_session *s, etp_error *err)
+void etp_cores_units(etp_session *s)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
@@ -33,7 +33,7 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
         most = sme && a->threads > most ? a->threads : most;
     }
     if (most < 2 || s->device->info.emulated) { // an emulator has no units, and no speed
-        return ETP_OK;
+        return;
     }
     etp_topology t;
     etp_cpu_set set;
@@ -58,12 +58,12 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
             "device does not tell how many it has; more threads than units wait for each other",
             most);
     } else {
-        return ETP_OK;
+        return;
     }
-    ETP_NEED(text, err, "the session");
     etp_session_note(s, "sme_units_shared", text);
-    etp_session_say(s, "%s", text);
-    return ETP_OK;
+    if (text) {
+        etp_session_say(s, "%s", text);
+    }
 }
 
 void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str allowed)

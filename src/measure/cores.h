@@ -7,7 +7,7 @@
 
 // Notes when an arm at an SME level has more threads than its CPUs have SME units, as far as the
 // facts tell.
-ETP_NODISCARD etp_status etp_cores_units(etp_session *s, etp_error *err);
+void etp_cores_units(etp_session *s);
 // Notes when a launch was ALLOWED (from /proc; empty: not read) on other CPUs than --cpus names.
 void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str allowed);
 

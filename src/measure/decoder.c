@@ -48,12 +48,11 @@ const char *etp_decoder_methods(const etp_program *program, etp_arena *arena)
                 etp_arena_printf(arena, "%s%s%.*s", text, n > 1 ? ", " : "", ETP_STR_ARG(m->name));
         }
     }
-    if (text && n == 0) {
+    if (n == 0) {
         return "none of its methods takes an input";
     }
-    return text ? etp_arena_printf(arena, "those that take inputs are %s%s", text,
-                                   n > SHOWN ? ", …" : "")
-                : NULL;
+    text = etp_arena_printf(arena, "those that take inputs are %s%s", text, n > SHOWN ? ", …" : "");
+    return text ? text : "";
 }
 
 static bool is_tokens(const etp_value *v)
@@ -74,7 +73,6 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     *out = (etp_decoder){.method = etp_decoder_method(program, method)};
     if (!out->method) {
         const char *there = etp_decoder_methods(program, arena);
-        ETP_NEED(there, err, "a decoder");
         return etp_fail(err, ETP_USAGE,
                         "there is no method %s to give tokens to (%s): choose one with --method, "
                         "or say what is called with --script",
@@ -84,14 +82,11 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     const etp_value *tokens = m->n_inputs > 0 ? &m->values[m->inputs[0]] : NULL;
     const etp_value *at = m->n_inputs > 1 ? &m->values[m->inputs[1]] : NULL;
     out->name = etp_arena_strdup(arena, m->name);
-    if (!out->name) {
-        return etp_fail_nomem(err, "a decoder");
-    }
     if (!tokens || !is_tokens(tokens) || m->n_inputs > 2 || (at && !is_positions(at))) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "method %s is no text decoder: expected tokens int64 [1, n] and a start "
                         "position int64 [1], or a position int64 [n] for each token, as its inputs",
-                        out->name);
+                        out->name ? out->name : "");
     }
     int64_t flag;
     bool says_dynamic = !constant_of(program, "enable_dynamic_shape", &flag) || flag != 0;
@@ -114,17 +109,16 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     return ETP_OK;
 }
 
-static etp_status add_state(const etp_method *m, uint32_t value, etp_arena *arena,
-                            etp_state_ranges *out, etp_error *err)
+static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp_state_ranges *out)
 {
     const etp_evalue *v = &m->pte->values[value];
     if (v->kind != ETP_EVALUE_TENSOR || !v->u.tensor->has_allocation ||
         v->u.tensor->memory_id == 0 || v->u.tensor->nbytes == UINT64_MAX) {
-        return ETP_OK;
+        return;
     }
     const etp_pte_tensor *t = v->u.tensor;
     etp_state_range r = {t->memory_id, t->memory_offset, t->nbytes};
-    return ETP_PUSH(arena, out, r) ? ETP_OK : etp_fail_nomem(err, "mutable buffers");
+    ETP_ADD(arena, out, r);
 }
 
 etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ranges *out,
@@ -132,9 +126,7 @@ etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ran
 {
     *out = (etp_state_ranges){0};
     bool *seen = ETP_NEW_ARRAY(arena, bool, (size_t)m->n_values + 1);
-    if (!seen) {
-        return etp_fail_nomem(err, "mutable buffers");
-    }
+    ETP_NEED(seen, err, "mutable buffers");
     for (uint32_t i = 0; i < m->n_inputs; i++) {
         seen[m->inputs[i]] = true;
     }
@@ -143,7 +135,7 @@ etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ran
         for (uint32_t k = 0; k < instr->n_inputs; k++) {
             uint32_t value = instr->inputs[k];
             if (!seen[value] && !m->values[value].constant) {
-                ETP_TRY(add_state(m, value, arena, out, err));
+                add_state(m, value, arena, out);
             }
             seen[value] = true;
         }

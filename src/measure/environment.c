@@ -97,28 +97,26 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     ETP_TRY(device->ops->probe(device, arena, &facts, err));
     for (size_t i = 0; i < facts.n; i++) {
         etp_run_fact f = {etp_str_from(facts.items[i].key), etp_str_from(facts.items[i].value)};
-        ETP_NEED(ETP_PUSH(arena, &run->facts, f), err, "facts of the device");
+        ETP_ADD(arena, &run->facts, f);
     }
     etp_os_state state;
     device->ops->state(device, &state);
     for (size_t i = 0; i < state.n_unreadable; i++) {
-        ETP_NEED(ETP_PUSH(arena, &run->unreadable, etp_str_from(state.unreadable[i])), err,
-                 "facts of the device");
+        ETP_ADD(arena, &run->unreadable, etp_str_from(state.unreadable[i]));
     }
     // Page faults and context switches come with a process's end; these only where /proc has them.
     etp_process_sched sched;
     etp_process_sched_read(etp_os_self_pid(), &sched);
-    if ((sched.wait_ns == UINT64_MAX &&
-         !ETP_PUSH(arena, &run->unreadable, ETP_STR("time without a cpu"))) ||
-        (sched.migrations == UINT64_MAX &&
-         !ETP_PUSH(arena, &run->unreadable, ETP_STR("migrations")))) {
-        return etp_fail_nomem(err, "facts of the device");
+    if (sched.wait_ns == UINT64_MAX) {
+        ETP_ADD(arena, &run->unreadable, ETP_STR("time without a cpu"));
+    }
+    if (sched.migrations == UINT64_MAX) {
+        ETP_ADD(arena, &run->unreadable, ETP_STR("migrations"));
     }
     return ETP_OK;
 }
 
-etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run,
-                                    etp_error *err)
+void etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run)
 {
     const char *found = cpu->counters && cpu->counters[0] ? cpu->counters : NULL;
     etp_counter_events events;
@@ -129,14 +127,13 @@ etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena,
         {ETP_STR("counters_fix"), etp_str_from(cpu->counters_fix)}
     };
     for (size_t i = 0; i < 2; i++) {
-        if (facts[i].value.len > 0 && !ETP_PUSH(arena, &run->facts, facts[i])) {
-            return etp_fail_nomem(err, "facts of the device");
+        if (facts[i].value.len > 0) {
+            ETP_ADD(arena, &run->facts, facts[i]);
         }
     }
-    if (!counts && !ETP_PUSH(arena, &run->unreadable, ETP_STR("cycle counters"))) {
-        return etp_fail_nomem(err, "facts of the device");
+    if (!counts) {
+        ETP_ADD(arena, &run->unreadable, ETP_STR("cycle counters"));
     }
-    return ETP_OK;
 }
 
 uint64_t etp_environment_slept_ns(const etp_block_environment *e)

@@ -21,8 +21,7 @@ etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e,
 ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena,
                                                   etp_run *run, etp_error *err);
 // What the runner can count there, as facts of RUN; "cycle counters" is unreadable where it cannot.
-ETP_NODISCARD etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena,
-                                                  etp_run *run, etp_error *err);
+void etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run);
 // How long the machine was suspended during the block; UINT64_MAX unknown. Below ETP_SLEPT_NS the
 // difference is one of reading two clocks.
 #define ETP_SLEPT_NS ((uint64_t)50000000)

@@ -77,7 +77,7 @@ etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cp
         return etp_fail(err, ETP_ENVIRONMENT, "%s --probe: %s", device->bundle.runner, why);
     }
     out->text = etp_arena_strdup(arena, etp_str_from(line));
-    return out->text ? ETP_OK : etp_fail_nomem(err, "the probe");
+    return etp_arena_check(arena, err, "the probe");
 }
 
 // ---- the command line ----
@@ -311,17 +311,16 @@ static bool check_end(foreign_launch *r)
 
 // A release that tells the sum only: its mean stands for every execution, so that a launch's value
 // is what it said; the session notes it.
-static bool spread_total(foreign_launch *r)
+static void spread_total(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
     uint64_t mean = log->total_ns / log->executions;
     uint64_t start = r->process.start_ns + log->load_ns;
-    for (uint64_t i = 0; i < log->executions && !log->failed; i++) {
+    for (uint64_t i = 0; i < log->executions; i++) {
         etp_launch_iteration item = {start + i * mean, mean ? mean : 1};
-        log->failed = !ETP_PUSH(log->arena, &log->iterations, item);
+        ETP_ADD(log->arena, &log->iterations, item);
     }
     r->out->mean_only = true;
-    return !log->failed;
 }
 
 // One answer as an iteration of its phase: the time of a call.
@@ -357,7 +356,7 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
     uint64_t after = decode ? 0 : said->decode_ms, took = (ms + after) * 1000000;
     etp_launch_iteration item = {said->ended_ns > took ? said->ended_ns - took : 0,
                                  ms * 1000000 / p->calls};
-    r->log.failed = r->log.failed || !ETP_PUSH(r->arena, &r->log.iterations, item);
+    ETP_ADD(r->arena, &r->log.iterations, item);
     return true;
 }
 
@@ -383,7 +382,7 @@ static bool take_answers(foreign_launch *r)
             return false;
         }
     }
-    return !log->failed || mark_lost(r, ETP_LOST_START, "out of memory");
+    return true;
 }
 
 static bool check_log(foreign_launch *r)
@@ -400,11 +399,8 @@ static bool check_log(foreign_launch *r)
     if (log->kind == ETP_FOREIGN_TEXT) {
         return take_answers(r);
     }
-    if (log->iterations.n == 0 && log->total_n == log->executions && !spread_total(r)) {
-        return mark_lost(r, ETP_LOST_START, "out of memory");
-    }
-    if (log->failed) {
-        return mark_lost(r, ETP_LOST_START, "out of memory");
+    if (log->iterations.n == 0 && log->total_n == log->executions) {
+        spread_total(r);
     }
     if (log->iterations.n == 0) {
         return mark_lost(

@@ -121,7 +121,6 @@ typedef struct etp_foreign_log {
         etp_foreign_stats *items;
         size_t n, cap;
     } answers;       // TEXT
-    bool failed;     // out of memory
     char wrong[300]; // what contradicts the request, "" nothing
     char bad[200];   // what is wrong with its statistics, "" nothing
     struct {         // of stdout and stderr

@@ -89,7 +89,7 @@ static const char *texts_of(etp_bytes section, etp_arena *arena)
     return buf.ptr && !buf.failed ? buf.ptr : "";
 }
 
-static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
+static void summarise(etp_foreign *f, etp_arena *arena)
 {
     static const char *const k_words[][3] = {
         {"tracer unknown",  "no event tracer", "event tracer"},
@@ -123,7 +123,6 @@ static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
         }
     }
     f->summary = buf.ptr;
-    return buf.failed ? etp_fail_nomem(err, f->path) : ETP_OK;
 }
 
 static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, etp_foreign *f)
@@ -246,7 +245,8 @@ etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *ar
     etp_arena_dispose(&scratch);
     etp_file_close(&file);
     ETP_TRY(hash_libraries(out, arena, err));
-    return summarise(out, arena, err);
+    summarise(out, arena);
+    return ETP_OK;
 }
 
 bool etp_foreign_is(const char *path)

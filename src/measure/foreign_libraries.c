@@ -21,7 +21,6 @@ typedef struct search {
     library found[MAX_LIBRARIES + 1]; // the runner first
     size_t n;
     const char *paths; // of the runner, which its libraries are searched in as well
-    bool failed;       // out of memory
 } search;
 
 static bool is_system(const char *path)
@@ -53,8 +52,7 @@ static const char *find_in(search *s, const char *paths, etp_str origin, etp_str
         p += n + (p[n] == ':');
         const char *path = etp_arena_printf(s->arena, "%.*s%.*s/%.*s", (int)before.len, before.ptr,
                                             (int)folder.len, folder.ptr, (int)name.len, name.ptr);
-        s->failed = s->failed || !path;
-        if (path && etp_os_is_file(path)) {
+        if (etp_os_is_file(path)) {
             return path;
         }
     }
@@ -111,7 +109,6 @@ static void follow(search *s, size_t i)
     for (size_t k = 0; k < n; k++) {
         if (text_at(&d, k, TAG_RUNPATH, &text) || text_at(&d, k, TAG_RPATH, &text)) {
             own = etp_arena_strdup(s->arena, text);
-            s->failed = s->failed || !own;
         }
     }
     s->paths = i == 0 ? own : s->paths;
@@ -140,7 +137,7 @@ etp_status etp_foreign_libraries(const char *path, etp_arena *arena, const char 
     }
     *n = s->n - 1;
     const char **paths = ETP_NEW_ARRAY(arena, const char *, s->n);
-    ETP_NEED(paths && !s->failed, err, path);
+    ETP_NEED(paths, err, path); // nor if one of them could not be named
     for (size_t i = 0; i < *n; i++) {
         paths[i] = s->found[i + 1].path;
     }

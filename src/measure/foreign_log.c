@@ -90,7 +90,7 @@ static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_
         start = start > last->start_ns + last->ns ? start : last->start_ns + last->ns;
     }
     etp_launch_iteration item = {start, ns};
-    log->failed = log->failed || !ETP_PUSH(log->arena, &log->iterations, item);
+    ETP_ADD(log->arena, &log->iterations, item);
 }
 
 // The statistics of one answer of a runner of language models.
@@ -108,7 +108,7 @@ static void take_answer(etp_foreign_log *log, etp_str text, uint64_t now)
     }
     stats.ended_ns = now;
     log->load_ns = stats.load_ms * 1000000;
-    log->failed = log->failed || !ETP_PUSH(log->arena, &log->answers, stats);
+    ETP_ADD(log->arena, &log->answers, stats);
 }
 
 static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)

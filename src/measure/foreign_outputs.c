@@ -81,8 +81,8 @@ etp_status etp_foreign_list_outputs(const char *dir, const char *model, const ch
         etp_json_end(&j);
         etp_json_end_document(&j);
         const char *path = etp_arena_printf(arena, "%s/outputs.json", dir);
-        st = path && !buf.failed ? etp_os_write_atomic(path, etp_strbuf_str(&buf), err)
-                                 : etp_fail_nomem(err, "outputs");
+        st = etp_arena_check(arena, err, "outputs");
+        st = st == ETP_OK ? etp_os_write_atomic(path, etp_strbuf_str(&buf), err) : st;
     } else if (st == ETP_OK) {
         st = etp_fail(err, ETP_UNSUPPORTED, "the program has no such method");
     }

@@ -13,7 +13,7 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
     etp_bundle *b = &d->bundle;
     const char *path = etp_arena_printf(&d->arena, "%s/" LAUNCHER, b->dir);
     const char **start = ETP_NEW_ARRAY(&d->arena, const char *, 2);
-    ETP_NEED(path && start, err, "the device");
+    ETP_NEED(start, err, "the device");
     if (d->info.emulated) {
         return etp_fail(
             err, ETP_UNSUPPORTED,
@@ -138,10 +138,10 @@ static etp_status give(const char *path, etp_session_plan *p, uint32_t arm, etp_
             return ETP_OK;
         }
     }
-    p->arms[arm].foreign = ETP_NEW(arena, etp_foreign);
-    return p->arms[arm].foreign ? etp_foreign_inspect(path, p->settings.runner_kind, arena,
-                                                      p->arms[arm].foreign, err)
-                                : etp_fail_nomem(err, "the plan");
+    etp_foreign *foreign = ETP_NEW(arena, etp_foreign);
+    ETP_NEED(foreign, err, "the plan");
+    p->arms[arm].foreign = foreign;
+    return etp_foreign_inspect(path, p->settings.runner_kind, arena, foreign, err);
 }
 
 // The first two arms whose runners differ in their bytes.

@@ -180,7 +180,6 @@ etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_er
         phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
     }
     const char *clock = clock_text(p, arena);
-    ETP_NEED(clock, err, "phases");
     etp_plan_note(p, "runner_clock",
                   etp_arena_printf(arena,
                                    "the runner's clock counts whole milliseconds: %s a call. The "

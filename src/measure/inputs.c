@@ -119,7 +119,6 @@ static const etp_evalue *input_of(const preparation *p, size_t i)
 static etp_status write_input(preparation *p, size_t i, const void *data, size_t len)
 {
     const char *path = etp_arena_printf(p->arena, "%s/input-%zu.bin", p->work_dir, i);
-    ETP_NEED(path, p->err, "inputs");
     p->files[i] = path;
     return etp_os_write_atomic(path, (etp_str){data, len}, p->err);
 }
@@ -322,7 +321,7 @@ static etp_status write_output(preparation *p, size_t i, const etp_bundled_value
         layout_of_output(p, i, &given, &laid);
         uint8_t *data = etp_arena_alloc_raw(p->arena, given.data.len + 1, 1);
         const char *path = etp_arena_printf(p->arena, "%s/expected/%s", p->work_dir, name);
-        ETP_NEED(data && path, p->err, "expected outputs");
+        ETP_NEED(data, p->err, "expected outputs");
         arrange(&given, &laid, etp_dtype_bits(given.dtype) / 8, data);
         status = etp_os_write_atomic(path, (etp_str){(const char *)data, given.data.len}, p->err);
     }
@@ -351,7 +350,6 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     etp_json j;
     const char *dir = etp_arena_printf(p->arena, "%s/expected", p->work_dir);
     const char *list = etp_arena_printf(p->arena, "%s/expected/outputs.json", p->work_dir);
-    ETP_NEED(dir && list, p->err, "expected outputs");
     ETP_TRY(etp_os_remove_tree(dir, p->err));
     ETP_TRY(etp_os_mkdirs(dir, p->err));
     etp_json_init(&j, &sink, false);
@@ -364,7 +362,7 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
-    ETP_NEED(!text.failed, p->err, "expected outputs");
+    ETP_TRY(etp_arena_check(p->arena, p->err, "expected outputs"));
     *out_dir = dir;
     return etp_os_write_atomic(list, etp_strbuf_str(&text), p->err);
 }
@@ -435,13 +433,11 @@ static etp_status choose_method(const etp_pte *pte, const char *name, const etp_
 
 static etp_status absolute(const char *path, etp_arena *arena, const char **out, etp_error *err)
 {
-    if (!etp_os_is_file(path)) {
+    if (path && !etp_os_is_file(path)) {
         return etp_fail(err, ETP_IO, "input %s does not exist", path);
     }
     *out = etp_os_absolute(path, arena);
-    if (!*out) {
-        return etp_fail_nomem(err, path);
-    }
+    ETP_NEED(*out, err, path);
     return strchr(*out, ',')
                ? etp_fail(err, ETP_USAGE, "input %s: a ',' in a path separates files; rename it",
                           *out)
@@ -481,14 +477,12 @@ static etp_status from_files(preparation *p, const char *spec, etp_inputs *out)
     for (etp_str rest = etp_str_from(spec);; i++) {
         etp_str part = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
         const char *file = etp_arena_strdup(p->arena, part);
-        ETP_NEED(file, p->err, spec);
         ETP_TRY(absolute(file, p->arena, &file, p->err));
         p->files[i] = file;
         if (p->method && etp_str_ends(part, ETP_STR(".npy"))) {
             ETP_TRY(from_npy(p, i, file));
         }
         joined = etp_arena_printf(p->arena, "%s%s%s", joined, joined[0] ? "," : "", file);
-        ETP_NEED(joined, p->err, spec);
         if (part.len == rest.len) {
             break;
         }
@@ -519,11 +513,9 @@ static etp_status prepare(preparation *p, const char *spec, etp_inputs *out)
         return from_npz(p, out->spec);
     }
     const char *file = etp_arena_strdup(p->arena, path);
-    ETP_NEED(file, p->err, "inputs");
     ETP_TRY(absolute(file, p->arena, &file, p->err));
     out->spec = etp_arena_printf(p->arena, "%s#%llu", file, (unsigned long long)number);
-    return out->spec ? from_bpte(p, file, number, &out->expected)
-                     : etp_fail_nomem(p->err, "inputs");
+    return from_bpte(p, file, number, &out->expected);
 }
 
 // Does SPEC name anything that has to be checked against the program?

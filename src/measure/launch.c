@@ -249,9 +249,8 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
         return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be",
                          (unsigned long long)it->i);
     }
-    if (!ETP_PUSH(l->arena, &l->iterations, item) || !ETP_PUSH(l->arena, &l->counts, counts)) {
-        return mark_lost(l, ETP_LOST_START, "out of memory");
-    }
+    ETP_ADD(l->arena, &l->iterations, item);
+    ETP_ADD(l->arena, &l->counts, counts);
     etp_run_launch *r = &l->out->record;
     r->counted.scaled += c->scaled != 0;
     if (c->cycles > 0) { // without cycles there is nothing to tell time apart by
@@ -470,17 +469,15 @@ static void finish(launch *l, bool good)
 // The environment lies above the stack: its size moves every frame, and with it which addresses
 // meet in the caches. Drawn anew for each launch, it is noise that the interval sees; left alone it
 // would be a bias of this shell. Remote commands stay short.
-static bool pad_environment(launch *l, const char **out)
+static void pad_environment(launch *l, const char **out)
 {
     l->out->record.env_pad_bytes = etp_os_random_u64() % PAD_MAX;
     char *pad = etp_arena_alloc(l->arena, PAD_MAX + 16);
-    if (!pad) {
-        return false;
+    if (pad) {
+        int n = snprintf(pad, 16, "ETPROF_PAD=");
+        memset(pad + n, 'x', l->out->record.env_pad_bytes);
     }
-    int n = snprintf(pad, 16, "ETPROF_PAD=");
-    memset(pad + n, 'x', l->out->record.env_pad_bytes);
     *out = pad;
-    return true;
 }
 
 // *started false: it is lost, *out says why.
@@ -498,14 +495,14 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     build_arguments(request, threads, args);
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
-    ETP_NEED(nonce && mask, err, "a launch");
     const char *env[4] = {nonce}, **next = env + 1;
     if (request->arm->mask[0]) {
         *next++ = mask;
     }
-    if (l->device->info.local_pid && !pad_environment(l, next)) {
-        return etp_fail_nomem(err, "a launch");
+    if (l->device->info.local_pid) {
+        pad_environment(l, next);
     }
+    ETP_TRY(etp_arena_check(l->arena, err, "a launch")); // a NULL would cut its environment short
     l->channel->timeout_ns = request->timeout_ns;
     l->channel->interrupted = request->interrupted;
     l->channel->ctx = request->interrupted_ctx;

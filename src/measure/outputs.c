@@ -122,7 +122,6 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
 {
     *out = (folder){.dir = dir};
     const char *path = etp_arena_printf(arena, "%s/" LIST_FILE, dir);
-    ETP_NEED(path, err, LIST_FILE);
     etp_str text;
     ETP_TRY(etp_os_read_text(path, LIST_LIMIT, arena, &text, err));
     json_t *root = NULL;
@@ -134,7 +133,7 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
     } else {
         out->n = json_array_size(list);
         out->items = ETP_NEW_ARRAY(arena, output, out->n);
-        status = out->items ? ETP_OK : etp_fail_nomem(err, LIST_FILE);
+        status = etp_arena_check(arena, err, LIST_FILE);
     }
     for (size_t i = 0; status == ETP_OK && i < out->n; i++) {
         if (!read_output(json_array_get(list, i), arena, &out->items[i])) {
@@ -290,7 +289,6 @@ static etp_status open_data(const folder *f, const output *o, etp_arena *arena, 
                             etp_error *err)
 {
     const char *path = etp_arena_printf(arena, "%s/%s", f->dir, o->file);
-    ETP_NEED(path, err, o->file);
     ETP_TRY(etp_file_open(path, DATA_LIMIT, out, err));
     if (out->bytes.len != o->elements * o->type->size) {
         etp_status status =

@@ -76,7 +76,6 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
     const etp_method *method = etp_decoder_method(program, settings->method);
     if (!method) {
         const char *there = etp_decoder_methods(program, arena);
-        ETP_NEED(there, err, "shapes");
         return etp_fail(err, ETP_USAGE,
                         "--shape: there is no method %s (%s); choose one with --method",
                         settings->method ? settings->method : "forward", there);
@@ -89,8 +88,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
         etp_script_step step = {.method = method->name, .repeat = 1};
         etp_script_phase p = {.measured = 1, .kind = ETP_PHASE_OF_SHAPE};
         const char *name = "";
-        bool ok = true;
-        for (size_t i = 0; ok && i < n; i++) {
+        for (size_t i = 0; i < n; i++) {
             const etp_str shape = all[i].items[all[i].n == 1 ? 0 : k];
             const etp_script_input in = {.index = all[i].index,
                                          .fill = ones ? ETP_FILL_ONES : ETP_FILL_RANDOM,
@@ -98,11 +96,12 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
                                          .seed = settings->seed + i,
                                          .below = ETP_SCRIPT_OWN};
             name = etp_arena_printf(arena, "%s%s%.*s", name, i ? "_" : "", ETP_STR_ARG(shape));
-            ok = name && ETP_PUSH(arena, &step.inputs, in);
+            ETP_ADD(arena, &step.inputs, in);
         }
         p.name = etp_str_from(name);
-        ok = ok && ETP_PUSH(arena, &p.steps, step) && ETP_PUSH(arena, &out->phases, p);
-        ETP_NEED(ok, err, "shapes");
+        ETP_ADD(arena, &p.steps, step);
+        ETP_ADD(arena, &out->phases, p);
+        ETP_TRY(etp_arena_check(arena, err, "shapes")); // its name is compared
         if (etp_script_find(out, p.name, k) < k) {
             return bad_shape(p.name, "is given twice", err);
         }
@@ -143,7 +142,7 @@ static etp_status describe(const making *m, const etp_script_phase *from,
                                    .depth = from->depth,
                                    .prompt = from->prompt,
                                    .files = ETP_NEW_ARRAY(m->arena, const char *, m->n_models)};
-    return to->name && to->word && to->files ? ETP_OK : etp_fail_nomem(err, "phases");
+    return etp_arena_check(m->arena, err, "phases"); // it is filled by the next models
 }
 
 // Sizes of the calls; models whose calls have others leave them untold.
@@ -197,7 +196,6 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         }
         ETP_TRY(take_call(m, from, program, model, p, err));
         const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, n);
-        ETP_NEED(file, err, "phases");
         ETP_TRY(etp_os_write_atomic(file, steps, err));
         if (model == 0) {
             etp_sha256_init(&m->sums[n]);
@@ -239,9 +237,7 @@ etp_status etp_phases_make(const etp_settings *settings, const char *const *mode
                 .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, ETP_SCRIPT_PHASES),
                 .sums = ETP_NEW_ARRAY(arena, etp_sha256, ETP_SCRIPT_PHASES),
                 .n_models = n_models};
-    if (!m.phases || !m.sums) {
-        return etp_fail_nomem(err, "phases");
-    }
+    ETP_NEED(m.phases && m.sums, err, "phases");
     for (size_t i = 0; i < n_models; i++) {
         etp_file file;
         const etp_program *program = NULL;
@@ -260,7 +256,6 @@ etp_status etp_phases_make(const etp_settings *settings, const char *const *mode
         char hex[ETP_SHA256_HEX_CHARS];
         etp_sha256_hex(&m.sums[i], hex);
         m.phases[i].sha256 = etp_arena_strdup(arena, etp_str_from(hex));
-        ETP_NEED(m.phases[i].sha256, err, "phases");
     }
     *out = m.phases;
     *n_out = (uint32_t)m.n_phases;

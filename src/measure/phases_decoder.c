@@ -157,7 +157,7 @@ static etp_status list_phases(const asked *a, const etp_decoder *d, list *out, e
 
 // ---- the script ----
 
-static bool add_text(etp_arena *arena, etp_script_step *step, const etp_decoder *d, uint64_t from,
+static void add_text(etp_arena *arena, etp_script_step *step, const etp_decoder *d, uint64_t from,
                      uint64_t n)
 {
     const etp_str shape = etp_str_from(etp_arena_printf(arena, "1x%llu", (unsigned long long)n));
@@ -177,25 +177,26 @@ static bool add_text(etp_arena *arena, etp_script_step *step, const etp_decoder 
                                        .below = ETP_SCRIPT_OWN,
                                        .start = from,
                                        .advance = n};
-    return shape.ptr && places.ptr && ETP_PUSH(arena, &step->inputs, tokens) &&
-           (d->method->n_inputs == 1 || ETP_PUSH(arena, &step->inputs, position));
+    ETP_ADD(arena, &step->inputs, tokens);
+    if (d->method->n_inputs > 1) {
+        ETP_ADD(arena, &step->inputs, position);
+    }
 }
 
 // Tokens FROM to END in calls of as many as one takes, at most STEP.
-static bool add_calls(etp_arena *arena, etp_script_phase *p, const etp_decoder *d, uint64_t from,
+static void add_calls(etp_arena *arena, etp_script_phase *p, const etp_decoder *d, uint64_t from,
                       uint64_t end, uint64_t step)
 {
-    bool ok = true;
-    for (uint64_t left = end - from; ok && left > 0; left = end - from) {
+    for (uint64_t left = end - from; left > 0; left = end - from) {
         uint64_t n = left < step ? left : step;
         etp_script_step s = {.method = d->method->name, .repeat = left / n};
-        ok = add_text(arena, &s, d, from, n) && ETP_PUSH(arena, &p->steps, s);
+        add_text(arena, &s, d, from, n);
+        ETP_ADD(arena, &p->steps, s);
         from += s.repeat * n;
     }
-    return ok;
 }
 
-static bool name_phase(const wanted *w, etp_arena *arena, etp_script_phase *p)
+static void name_phase(const wanted *w, etp_arena *arena, etp_script_phase *p)
 {
     unsigned long long n = w->tokens, from = w->from;
     const char *name;
@@ -210,30 +211,27 @@ static bool name_phase(const wanted *w, etp_arena *arena, etp_script_phase *p)
         p->word = etp_arena_printf(arena, "prefill%llu", n);
     }
     p->name = etp_str_from(name);
-    return name && p->word;
 }
 
 // WANTED, and before it the phase that fills the cache.
-static etp_status add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena,
-                            etp_script *script, etp_error *err)
+static void add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena, etp_script *script)
 {
     etp_script_phase p = {.measured = 1,
                           .kind = w->decode ? ETP_PHASE_OF_DECODE : ETP_PHASE_OF_PREFILL,
                           .tokens = step_of(d, w),
                           .depth = w->from,
                           .prompt = w->prompt};
-    bool ok = name_phase(w, arena, &p);
-    if (ok && w->from > 0) {
+    name_phase(w, arena, &p);
+    if (w->from > 0) {
         const char *name = etp_arena_printf(arena, "fill %llu for %.*s",
                                             (unsigned long long)w->from, ETP_STR_ARG(p.name));
         etp_script_phase fill = {.name = etp_str_from(name)};
-        ok = name && add_calls(arena, &fill, d, 0, w->from, d->most) &&
-             ETP_PUSH(arena, &script->phases, fill);
+        add_calls(arena, &fill, d, 0, w->from, d->most);
+        ETP_ADD(arena, &script->phases, fill);
         p.after = fill.name;
     }
-    ok = ok && add_calls(arena, &p, d, w->from, w->from + w->tokens, p.tokens) &&
-         ETP_PUSH(arena, &script->phases, p);
-    return ok ? ETP_OK : etp_fail_nomem(err, "phases");
+    add_calls(arena, &p, d, w->from, w->from + w->tokens, p.tokens);
+    ETP_ADD(arena, &script->phases, p);
 }
 
 etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *program,
@@ -254,9 +252,9 @@ etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *p
     ETP_TRY(list_phases(&a, &d, &l, err));
     for (size_t i = 0; i < l.n; i++) {
         ETP_TRY(check_wanted(&d, &l.items[i], path, err));
-        ETP_TRY(add_phase(&d, &l.items[i], arena, out, err));
+        add_phase(&d, &l.items[i], arena, out);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "phases");
 }
 
 bool etp_phases_suit(const char *model, const char *method, bool *out_bounded)

@@ -115,9 +115,8 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
         *out_path = etp_os_absolute(path, arena);
         out->path = etp_str_from(*out_path);
         out->stem = etp_str_from(etp_arena_strdup(arena, stem_of(path)));
-        if (!out->sha256.ptr || !*out_path || !out->stem.ptr) {
-            status = etp_fail_nomem(err, path);
-        } else if (!is_plain(out->stem)) {
+        status = etp_arena_check(arena, err, path);
+        if (status == ETP_OK && !is_plain(out->stem)) {
             status = etp_fail(err, ETP_USAGE, "%s: the file's name cannot name a folder; rename it",
                               path);
         }
@@ -279,12 +278,10 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
     if (a->name && o->builds && o->n_names <= out->n_arms) {
         a->name = etp_arena_printf(arena, "%s_%c", a->name, "ab"[a->side]);
     }
-    ETP_NEED(a->name, err, "the plan");
     a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
     etp_isa_mask mask = etp_level_mask(level);
-    if (!a->prefix || etp_isa_mask_format(&mask, a->mask, sizeof a->mask) == 0) {
-        return etp_fail_nomem(err, "the plan");
-    }
+    (void)etp_isa_mask_format(&mask, a->mask, sizeof a->mask); // every level's has room
+    ETP_TRY(etp_arena_check(arena, err, "the plan"));          // the name is looked at
     if (!is_plain(etp_str_from(a->name)) || strchr(a->name, ',') || strlen(a->prefix) > 180) {
         return etp_fail(err, ETP_USAGE, "experiment name \"%s\" cannot name a folder", a->name);
     }
@@ -398,7 +395,8 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
         return etp_fail(err, ETP_IO, "%s %s does not exist", what, path);
     }
     *out = etp_os_absolute(path, arena);
-    return *out ? ETP_OK : etp_fail_nomem(err, path);
+    ETP_NEED(*out, err, path); // NULL would say that none was asked for
+    return ETP_OK;
 }
 
 // Processes that take turns must be ours to take turns at all, and their times must be the
@@ -499,9 +497,6 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
         *text = *text || first->kind == ETP_FOREIGN_TEXT;
     }
     const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
-    if (!dir) {
-        return etp_fail_nomem(err, "phases");
-    }
     if (*text) {
         ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
     }
@@ -530,13 +525,12 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
     const char *spec = o->settings.inputs && !text ? o->settings.inputs : fallback;
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
-    for (size_t m = 0; out->inputs && m < out->n_models; m++) {
+    ETP_NEED(out->inputs, err, "inputs");
+    for (size_t m = 0; m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
-        ETP_NEED(dir, err, "inputs");
         ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->settings.method, dir, arena,
                                    &out->inputs[m], err));
     }
-    ETP_NEED(out->inputs, err, "inputs");
     out->settings.inputs = out->inputs[0].spec;
     return ETP_OK;
 }
@@ -550,7 +544,7 @@ static etp_status hashed_file(const char *path, const char *what, etp_arena *are
     ETP_TRY(absolute_file(path, what, arena, out_path, err));
     ETP_TRY(etp_run_hash_file(*out_path, hex, &bytes, err));
     *out_sha256 = etp_arena_strdup(arena, etp_str_from(hex));
-    return *out_sha256 ? ETP_OK : etp_fail_nomem(err, what);
+    return ETP_OK;
 }
 
 static etp_status read_tokenizer(const etp_session_plan_options *o, etp_arena *arena,
@@ -577,9 +571,9 @@ static etp_status read_library(const etp_session_plan_options *o, etp_arena *are
                        &out->settings.kernels_lib, &out->kernels_lib_sha256, err);
 }
 
-etp_status etp_session_plan_make(const etp_session_plan_options *options, const etp_device *device,
-                                 const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
-                                 etp_error *err)
+static etp_status make_plan(const etp_session_plan_options *options, const etp_device *device,
+                            const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
+                            etp_error *err)
 {
     *out = (etp_session_plan){.cpu = *cpu, .settings = options->settings};
     out->settings.seed =
@@ -600,4 +594,15 @@ etp_status etp_session_plan_make(const etp_session_plan_options *options, const 
     ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, device, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);
+}
+
+// A plan that lacks a text would measure something else: it is asked here, once, before anything of
+// it is launched. Where memory ran out, that is the reason, whatever was made of what is missing.
+etp_status etp_session_plan_make(const etp_session_plan_options *options, const etp_device *device,
+                                 const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
+                                 etp_error *err)
+{
+    etp_status made = make_plan(options, device, cpu, arena, out, err);
+    ETP_TRY(etp_arena_check(arena, err, "the plan"));
+    return made;
 }

@@ -57,9 +57,7 @@ static etp_status ask(etp_channel *channel, etp_arena *arena, etp_device_cpu *ou
     const char *events = msg.u.hello.counters.events, *reason = msg.u.hello.counters.why;
     out->counters = etp_arena_printf(arena, "%s%s%s", events, reason[0] ? ": " : "", reason);
     out->counters_fix = etp_arena_strdup(arena, etp_str_from(msg.u.hello.counters.fix));
-    return out->text && out->executorch && out->counters && out->counters_fix
-               ? ETP_OK
-               : etp_fail_nomem(err, "the probe");
+    return etp_arena_check(arena, err, "the probe");
 }
 
 etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,

@@ -17,25 +17,24 @@ typedef struct number_set {
     size_t n, cap;
 } number_set;
 
-static bool add_text(text_set *set, etp_str s, etp_arena *arena)
+static void add_text(text_set *set, etp_str s, etp_arena *arena)
 {
     for (size_t i = 0; i < set->n; i++) {
         if (etp_str_eqz(s, set->items[i])) {
-            return true;
+            return;
         }
     }
-    const char *copy = etp_arena_strdup(arena, s);
-    return copy && ETP_PUSH(arena, set, copy);
+    ETP_ADD(arena, set, etp_arena_strdup(arena, s));
 }
 
-static bool add_number(number_set *set, uint32_t v, etp_arena *arena)
+static void add_number(number_set *set, uint32_t v, etp_arena *arena)
 {
     for (size_t i = 0; i < set->n; i++) {
         if (set->items[i] == v) {
-            return true;
+            return;
         }
     }
-    return ETP_PUSH(arena, set, v);
+    ETP_ADD(arena, set, v);
 }
 
 // The plan makes arms in the order models × levels × threads: RUN's must be that.
@@ -70,15 +69,16 @@ static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_
         return ETP_OK;
     }
     const char **runners = ETP_NEW_ARRAY(arena, const char *, n_levels);
-    bool ok = runners != NULL, differ = false;
-    for (size_t l = 0; ok && l < n_levels; l++) {
-        runners[l] = etp_arena_strdup(arena, run->arms.items[l * n_threads].runner);
-        ok = runners[l] != NULL;
-        differ = differ || (ok && strcmp(runners[l], runners[0]) != 0);
+    bool differ = false;
+    ETP_NEED(runners, err, "the plan");
+    for (size_t l = 0; l < n_levels; l++) {
+        etp_str runner = run->arms.items[l * n_threads].runner;
+        runners[l] = etp_arena_strdup(arena, runner);
+        differ = differ || !etp_str_eq(runner, run->arms.items[0].runner);
     }
     out->runners = runners;
     out->n_runners = differ ? n_levels : 1;
-    return ok ? ETP_OK : etp_fail_nomem(err, "the plan");
+    return ETP_OK;
 }
 
 static etp_status options_builds(const etp_run *run, etp_arena *arena,
@@ -91,7 +91,6 @@ static etp_status options_builds(const etp_run *run, etp_arena *arena,
     }
     for (size_t i = 0; i < 2; i++) {
         paths[i] = etp_arena_strdup(arena, run->builds.items[i].path);
-        ETP_NEED(paths[i], err, "the plan");
     }
     out->builds = paths;
     out->baseline = NULL;
@@ -107,17 +106,15 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
 {
     text_set models = {0}, levels = {0}, names = {0};
     number_set threads = {0};
-    bool ok = true;
     for (size_t i = 0; i < run->models.n; i++) {
-        const char *path = etp_arena_strdup(arena, run->models.items[i].path);
-        ok = ok && path && ETP_PUSH(arena, &models, path);
+        ETP_ADD(arena, &models, etp_arena_strdup(arena, run->models.items[i].path));
     }
     for (size_t i = 0; i < run->arms.n; i++) {
-        ok = ok && add_text(&levels, run->arms.items[i].level, arena) &&
-             add_number(&threads, run->arms.items[i].threads, arena) &&
-             add_text(&names, run->arms.items[i].name, arena);
+        add_text(&levels, run->arms.items[i].level, arena);
+        add_number(&threads, run->arms.items[i].threads, arena);
+        add_text(&names, run->arms.items[i].name, arena);
     }
-    ETP_NEED(ok, err, "the plan");
+    ETP_TRY(etp_arena_check(arena, err, "the plan")); // each arm is looked up in them
     ETP_TRY(check_product(run, &levels, &threads, err));
     *out = (etp_session_plan_options){.models = models.items,
                                       .n_models = models.n,
@@ -130,8 +127,9 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
                                       .baseline = names.items[run->baseline],
                                       .settings = run->settings,
                                       .no_control = run->control_blocks == 0};
-    return run->builds.n > 0 ? options_builds(run, arena, out, err)
-                             : options_runners(run, levels.n, threads.n, arena, out, err);
+    ETP_TRY(run->builds.n > 0 ? options_builds(run, arena, out, err)
+                              : options_runners(run, levels.n, threads.n, arena, out, err));
+    return etp_arena_check(arena, err, "the plan");
 }
 
 // ---- taking up ----
@@ -217,33 +215,34 @@ static bool cut_short(const etp_run *run, etp_arena *arena)
     return cut;
 }
 
-static uint32_t count_incomplete(const etp_run *run, etp_arena *arena, bool *nomem)
+static etp_status count_incomplete(const etp_run *run, etp_arena *arena, uint32_t *out,
+                                   etp_error *err)
 {
     size_t n_arms = run->arms.n;
     bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done *n_arms + 1);
     bool *never =
         ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that only failed misses in every block
-    *nomem = !has || !never;
-    uint32_t incomplete = 0;
-    for (size_t i = 0; !*nomem && i < run->lost.n; i++) {
+    ETP_NEED(has && never, err, "the session");
+    *out = 0;
+    for (size_t i = 0; i < run->lost.n; i++) {
         never[run->lost.items[i].arm] = true;
     }
-    for (size_t i = 0; !*nomem && i < run->samples.n; i++) {
+    for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *s = &run->samples.items[i];
         if (s->phase == ETP_PHASE_TIMED) {
             has[(s->block - 1) * n_arms + s->arm] = true;
             never[s->arm] = false;
         }
     }
-    for (uint32_t b = 0; !*nomem && b < run->blocks_done; b++) {
+    for (uint32_t b = 0; b < run->blocks_done; b++) {
         bool whole = true;
         for (size_t a = 0; a < n_arms; a++) {
             whole = whole && (has[b * n_arms + a] || never[a]);
         }
         whole = whole && !(b + 1 == run->blocks_done && cut_short(run, arena));
-        incomplete += !whole;
+        *out += !whole;
     }
-    return incomplete;
+    return ETP_OK;
 }
 
 etp_status etp_session_resume(etp_session *s, etp_error *err)
@@ -251,11 +250,7 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     const etp_run *old = s->config->resume;
     ETP_TRY(check_same(s, old, err));
     s->run = *old;
-    bool nomem;
-    s->incomplete = count_incomplete(old, &s->arena, &nomem);
-    if (nomem) {
-        return etp_fail_nomem(err, "the session");
-    }
+    ETP_TRY(count_incomplete(old, &s->arena, &s->incomplete, err));
     if (old->settings.extended > 0 && old->settings.extended == old->blocks_done) {
         s->incomplete = 0; // they were made up for while it was measured first
     }
@@ -270,9 +265,8 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     }
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         const char *name = etp_run_outputs_name(&s->arena, &s->run.arms.items[i]);
-        const char *path =
-            name ? etp_run_path(&s->arena, s->config->dir, etp_str_from(name)) : NULL;
-        s->arms[i].has_outputs = path && etp_os_is_dir(path);
+        const char *path = etp_run_path(&s->arena, s->config->dir, etp_str_from(name));
+        s->arms[i].has_outputs = etp_os_is_dir(path);
     }
     return ETP_OK;
 }

@@ -37,7 +37,7 @@ static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error
             (void)etp_parse_u64(etp_str_from(details.items[i].value), &out->max_khz);
         }
     }
-    return out->cpu && out->governor && out->features ? ETP_OK : etp_fail_nomem(err, "roofs");
+    return etp_arena_check(arena, err, "roofs");
 }
 
 static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_table *out,
@@ -65,7 +65,7 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
             (void)etp_parse_u64(value, &out->max_khz);
         }
     }
-    return out->device && out->governor && out->features ? ETP_OK : etp_fail_nomem(err, "roofs");
+    return etp_arena_check(arena, err, "roofs");
 }
 
 etp_status etp_roofs_describe(etp_device *device, etp_arena *arena, etp_roof_table *out,
@@ -87,8 +87,8 @@ static bool take(void *ctx, const etp_roof *roof)
     etp_roof copy = *roof;
     copy.isa = etp_arena_strdup(t->arena, etp_str_from(roof->isa));
     copy.what = etp_arena_strdup(t->arena, etp_str_from(roof->what));
-    t->failed =
-        !copy.isa || !copy.what || t->table->n >= MAX_ROOFS || !ETP_PUSH(t->arena, t->table, copy);
+    ETP_ADD(t->arena, t->table, copy);
+    t->failed = t->arena->failed || t->table->n > MAX_ROOFS;
     return !t->failed;
 }
 
@@ -104,10 +104,8 @@ static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_
         .cpu = &cpu, .n_threads = o->n_threads, .seconds = o->seconds, .now_ns = etp_os_now_ns};
     memcpy(request.threads, o->threads, sizeof request.threads);
     request.memory = etp_arena_alloc_raw(&scratch, ETP_ROOF_MEMORY, 1);
-    etp_status st = ETP_OK;
-    if (!request.memory) {
-        st = etp_fail_nomem(err, "roofs");
-    } else if (!etp_roofs_measure(&request, take, &t, why, sizeof why)) {
+    etp_status st = etp_arena_check(&scratch, err, "roofs");
+    if (st == ETP_OK && !etp_roofs_measure(&request, take, &t, why, sizeof why)) {
         st = t.failed ? etp_fail_nomem(err, "roofs") : etp_fail(err, ETP_CHILD, "roofs: %s", why);
     }
     etp_arena_dispose(&scratch);
@@ -176,7 +174,7 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
     etp_channel *channel = ETP_NEW(arena, etp_channel);
     const char *counts = counts_of(o, arena);
     const char *seconds = etp_arena_printf(arena, "%.3f", device->info.emulated ? 0 : o->seconds);
-    ETP_NEED(channel && counts && seconds, err, "roofs");
+    ETP_TRY(etp_arena_check(arena, err, "roofs"));
     const char *const args[] = {"--roofs", seconds, "--counts", counts, NULL};
     const char *const env[] = {NULL};
     channel->timeout_ns = LINE_NS;

@@ -118,9 +118,10 @@ static etp_status read_raw(sampled_launch *k, etp_str text, etp_error *err)
         s.module = module_of(k, cells[2]);
         s.symbol = cells[4];
         s.streaming = cells[5];
-        if (k->samples.n >= MAX_SAMPLES || !ETP_PUSH(k->arena, &k->samples, s)) {
+        if (k->samples.n >= MAX_SAMPLES) {
             return etp_fail_nomem(err, "samples");
         }
+        ETP_ADD(k->arena, &k->samples, s);
     }
 }
 
@@ -305,7 +306,7 @@ static part part_of(const module *mod, uint32_t index, uint64_t address)
     return p;
 }
 
-static etp_status collect_parts(sampled_launch *k, etp_error *err)
+static void collect_parts(sampled_launch *k)
 {
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
@@ -314,7 +315,7 @@ static etp_status collect_parts(sampled_launch *k, etp_error *err)
             continue;
         }
         part p = part_of(&k->modules[s->module], s->module, s->address);
-        ETP_NEED(ETP_PUSH(k->arena, &k->parts, p), err, "code");
+        ETP_ADD(k->arena, &k->parts, p);
     }
     if (k->parts.n > 1) {
         qsort(k->parts.items, k->parts.n, sizeof *k->parts.items, by_place);
@@ -326,7 +327,6 @@ static etp_status collect_parts(sampled_launch *k, etp_error *err)
         }
     }
     k->parts.n = kept;
-    return ETP_OK;
 }
 
 static const char *bounds_name(etp_bounds bounds)
@@ -399,12 +399,12 @@ static etp_status write_files(const sampled_launch *k, const etp_sampled_files *
     etp_strbuf_init(&text, k->arena);
     etp_sink sink = etp_sink_strbuf(&text);
     write_samples(k, &sink);
-    ETP_NEED(!sink.failed && !text.failed, err, "samples");
+    ETP_TRY(etp_arena_check(k->arena, err, "samples"));
     ETP_TRY(
         etp_run_keep_file(files->settings, files->dir, files->samples, etp_strbuf_str(&text), err));
     text.len = 0;
     write_code(k, &sink);
-    ETP_NEED(!sink.failed && !text.failed, err, "code");
+    ETP_TRY(etp_arena_check(k->arena, err, "code"));
     return etp_run_keep_file(files->settings, files->dir, files->code, etp_strbuf_str(&text), err);
 }
 
@@ -451,9 +451,7 @@ etp_status etp_sampled_keep(const etp_device *device, etp_sampled_libraries *lib
         for (uint32_t m = 0; m < k->n_modules; m++) {
             k->modules[m].image = open_library(device, libraries, k->modules[m].name);
         }
-        st = collect_parts(k, err);
-    }
-    if (st == ETP_OK) {
+        collect_parts(k);
         st = write_files(k, files, err);
     }
     etp_file_close(&recording);

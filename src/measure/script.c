@@ -243,5 +243,5 @@ etp_status etp_script_read(const char *path, etp_arena *arena, etp_script *out, 
         st = etp_fail(err, ETP_USAGE, "%s: %s", path, why ? why : "unreadable");
     }
     out->folder = etp_arena_strdup(arena, etp_path_folder(path)); // the path is absolute
-    return st == ETP_OK && !out->folder ? etp_fail_nomem(err, path) : st;
+    return st;
 }

@@ -63,12 +63,10 @@ etp_status etp_script_call_of(const etp_script_phase *phase, const etp_program *
         etp_strbuf text;
         etp_strbuf_init(&text, arena);
         same = method && step_sizes(step, method, &text);
-        ETP_NEED(!text.failed, err, "sizes of inputs");
         etp_str sizes = etp_strbuf_str(&text);
         if (i == 0) {
             out->inputs = etp_arena_strdup(arena, sizes);
             out->method = etp_arena_strdup(arena, step->method);
-            ETP_NEED(out->inputs && out->method, err, "sizes of inputs");
         }
         same = same && etp_str_eqz(sizes, out->inputs) && etp_str_eqz(step->method, out->method);
         placed = placed && step_places(step, repeat, &sum);
@@ -82,5 +80,5 @@ etp_status etp_script_call_of(const etp_script_phase *phase, const etp_program *
     if (placed && mean >= 0 && mean < 1e9) {
         out->start = etp_arena_printf(arena, "%.6g", mean);
     }
-    return out->start ? ETP_OK : etp_fail_nomem(err, "sizes of inputs");
+    return etp_arena_check(arena, err, "sizes of inputs");
 }

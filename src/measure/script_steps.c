@@ -381,7 +381,6 @@ static etp_status look_at(making *m, const etp_script_phase *p, const etp_method
 {
     etp_error unused;
     const char *name = etp_arena_strdup(m->arena, method->name);
-    ETP_NEED(name, m->err, m->model);
     m->is_decoder = etp_decoder_read(m->program, name, m->arena, &m->decoder, &unused) == ETP_OK &&
                     (method->n_inputs > 1 || m->decoder.told); // else it may be an embedding alone
     const etp_value *tokens = method->n_inputs > 0 ? &method->values[method->inputs[0]] : NULL;
@@ -402,7 +401,6 @@ static etp_status write_step(making *m, size_t at, const etp_script_step *step)
     const etp_method *method = etp_program_find_method(m->program, step->method);
     if (!method) {
         const char *there = etp_decoder_methods(m->program, m->arena);
-        ETP_NEED(there, m->err, m->model);
         return etp_fail(m->err, ETP_USAGE, "%s: phase \"%.*s\": there is no method \"%.*s\" (%s)",
                         m->model, ETP_STR_ARG(p->name), ETP_STR_ARG(step->method), there);
     }
@@ -436,7 +434,7 @@ static etp_status write_phase(making *m, size_t at)
     for (size_t i = 0; i < p->steps.n; i++) {
         ETP_TRY(write_step(m, at, &p->steps.items[i]));
     }
-    return m->b->failed ? etp_fail_nomem(m->err, m->model) : ETP_OK;
+    return etp_arena_check(m->arena, m->err, m->model);
 }
 
 // The phases that come before phase AT, first ones first.

@@ -35,7 +35,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
     for (size_t i = 0; i < p->n_models; i++) {
-        ETP_NEED(ETP_PUSH(&s->arena, &r->models, p->models[i]), err, "the session");
+        ETP_ADD(&s->arena, &r->models, p->models[i]);
     }
     for (uint32_t i = 0; i < p->n_phases; i++) {
         const etp_session_plan_phase *phase = &p->phases[i];
@@ -50,12 +50,10 @@ static etp_status describe(etp_session *s, etp_error *err)
                               .start = etp_str_from(phase->start),
                               .clock_ns = phase->clock_ns,
                               .steps_sha256 = etp_str_from(phase->sha256)};
-        if (!ETP_PUSH(&s->arena, &r->phases, kept)) {
-            return etp_fail_nomem(err, "the session");
-        }
+        ETP_ADD(&s->arena, &r->phases, kept);
     }
     for (uint32_t i = 0; i < p->n_builds; i++) {
-        ETP_NEED(ETP_PUSH(&s->arena, &r->builds, p->builds[i]), err, "the session");
+        ETP_ADD(&s->arena, &r->builds, p->builds[i]);
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_foreign *foreign = p->arms[i].foreign;
@@ -70,16 +68,17 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .build = etp_str_from(foreign ? foreign->summary : NULL),
                            .prefix = etp_str_from(p->arms[i].prefix),
                            .emulated = s->device->info.emulated};
-        ETP_NEED(ETP_PUSH(&s->arena, &r->arms, arm), err, "the session");
+        ETP_ADD(&s->arena, &r->arms, arm);
         ETP_TRY(etp_os_mkdirs_below(s->config->dir, p->arms[i].name, err));
     }
     for (size_t i = 0; i < p->n_runner_notes; i++) {
         etp_session_note(s, p->runner_notes[i].id, p->runner_notes[i].text);
     }
-    ETP_NEED(at, err, "the session");
     ETP_TRY(etp_environment_describe(s->device, &s->arena, r, err));
-    ETP_TRY(etp_environment_counters(&p->cpu, &s->arena, r, err));
-    return etp_cores_units(s, err);
+    etp_environment_counters(&p->cpu, &s->arena, r);
+    ETP_TRY(etp_arena_check(&s->arena, err, "the session")); // each arm has a place in RUN
+    etp_cores_units(s);
+    return ETP_OK;
 }
 
 // One raw file per input, in the form that the runner takes.
@@ -91,9 +90,6 @@ static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char *
         const char *remote = NULL;
         ETP_TRY(s->device->ops->push(s->device, in->files[i], &s->arena, &remote, err));
         *out = etp_arena_printf(&s->arena, "%s%s%s", *out, i ? "," : "", remote);
-        if (!*out) {
-            return etp_fail_nomem(err, "inputs");
-        }
     }
     return ETP_OK;
 }

@@ -96,6 +96,8 @@ const char *etp_session_runner_hash(const etp_session *s, uint32_t arm);
 // ---- progress.c ----
 
 void etp_session_say(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
+// ETP_NOMEM where memory ran out: asked before a launch, after it and before a block is committed.
+ETP_NODISCARD etp_status etp_session_memory(const etp_session *s, etp_error *err);
 // Once per id; TEXT must outlive the session.
 void etp_session_note(etp_session *s, const char *id, const char *text);
 void etp_session_show(etp_session *s, const char *stage, const etp_task *t); // T NULL: no launch

@@ -23,19 +23,14 @@ static etp_sample_use use_of(etp_phase phase)
     }
 }
 
-static bool keep_launches(etp_session *s, const etp_stats *stats)
+static void keep_launches(etp_session *s, const etp_stats *stats)
 {
     for (size_t i = 0; i < stats->n_launches; i++) {
-        if (!ETP_PUSH(&s->arena, &s->learned, stats->launches[i])) {
-            return false;
-        }
+        ETP_ADD(&s->arena, &s->learned, stats->launches[i]);
     }
     for (size_t i = 0; i < stats->n_traced; i++) {
-        if (!ETP_PUSH(&s->arena, &s->traced, stats->traced[i])) {
-            return false;
-        }
+        ETP_ADD(&s->arena, &s->traced, stats->traced[i]);
     }
-    return true;
 }
 
 // The same code as the analysis afterwards, so that both see the same launch values.
@@ -52,19 +47,19 @@ etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples
                                r->iteration, use_of(r->phase), r->duration_ns};
         timed += rows[i].use == ETP_SAMPLE_TIMED;
     }
-    etp_status st = rows ? ETP_OK : etp_fail_nomem(err, "the session");
+    etp_status st = etp_arena_check(&scratch, err, "the session");
     if (st == ETP_OK && timed > 0) {
         const etp_stats_options how = {.baseline = s->plan->baseline};
         st = etp_stats_analyze(rows, n, s->plan->n_arms, &how, &scratch, &stats, err);
-        if (st == ETP_OK && !keep_launches(s, &stats)) {
-            st = etp_fail_nomem(err, "the session");
+        size_t values = 0;
+        if (st == ETP_OK) {
+            keep_launches(s, &stats);
+            values = (size_t)stats.n_blocks_seen * s->plan->n_arms;
         }
-        size_t values = st == ETP_OK ? (size_t)stats.n_blocks_seen * s->plan->n_arms : 0;
-        for (size_t i = 0; i < values && st == ETP_OK; i++) {
-            if (!ETP_PUSH(&s->arena, &s->values, stats.value_ln[i])) {
-                st = etp_fail_nomem(err, "the session");
-            }
+        for (size_t i = 0; i < values; i++) {
+            ETP_ADD(&s->arena, &s->values, stats.value_ln[i]);
         }
+        st = st == ETP_OK ? etp_arena_check(&s->arena, err, "the session") : st;
     }
     etp_arena_dispose(&scratch);
     return st;

@@ -12,6 +12,12 @@
 
 #define DUMP_LIMIT ((uint64_t)1 << 30)
 
+etp_status etp_session_memory(const etp_session *s, etp_error *err)
+{
+    ETP_TRY(etp_arena_check(&s->arena, err, "the session"));
+    return etp_arena_check(&s->block_arena, err, "a block");
+}
+
 // ---- what a launch left ----
 
 static const char *log_name(etp_session *s, const etp_task *t, bool lost)
@@ -24,15 +30,13 @@ static const char *log_name(etp_session *s, const etp_task *t, bool lost)
                    : etp_run_dump_name(arena, arm, t->block, ".log");
     }
     const char *suffix = etp_arena_printf(arena, "_%s_lost.log", etp_launch_kind_name(t->kind));
-    return suffix ? etp_run_dump_name(arena, arm, t->block, suffix) : NULL;
+    return etp_run_dump_name(arena, arm, t->block, suffix);
 }
 
 static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                            etp_error *err)
 {
-    const char *name = log_name(s, t, !o->ok);
-    return name ? etp_os_write_below(s->config->dir, name, o->log, err)
-                : etp_fail_nomem(err, "a log");
+    return etp_os_write_below(s->config->dir, log_name(s, t, !o->ok), o->log, err);
 }
 
 // A trace is there, of a bearable size, and begins like one (with or without a size in front).
@@ -75,7 +79,6 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
     const char *name =
         etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, ".etdump");
     const char *local = scratch(s, "here.etdump");
-    ETP_NEED(name && local, err, "a trace");
     etp_error pull_err;
     char why[600];
     etp_status pulled = s->device->ops->pull(s->device, remote, local, &pull_err);
@@ -113,7 +116,6 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
                                .settings = &s->plan->settings,
                                .samples = file_of(s, t, ".samples"),
                                .code = file_of(s, t, ".code")};
-    ETP_NEED(files.raw && files.dump && files.samples && files.code, err, "samples");
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = s->device->ops->pull(s->device, q->samples, files.raw, &why);
     if (st == ETP_OK) {
@@ -135,24 +137,28 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
     return ETP_OK;
 }
 
-static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
+static etp_status take_outputs(etp_session *s, const etp_task *t, const char *remote,
+                               etp_error *err)
 {
-    etp_error err;
+    etp_error why;
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
     const char *local = scratch(s, "here.outputs");
-    bool ok = name && local && s->device->ops->pull(s->device, remote, local, &err) == ETP_OK;
+    etp_status st = s->device->ops->pull(s->device, remote, local, &why);
     const etp_session_plan_arm *arm = &s->plan->arms[t->arm];
-    if (ok && arm->foreign) { // its files come without their shapes
-        ok = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model],
-                                      s->plan->settings.method, &s->block_arena, &err) == ETP_OK;
+    if (st == ETP_OK && arm->foreign) { // its files come without their shapes
+        st = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model],
+                                      s->plan->settings.method, &s->block_arena, &why);
     }
-    ok = ok && etp_os_move_below(local, s->config->dir, name, &err) == ETP_OK;
-    if (ok) {
-        s->arms[t->arm].has_outputs = true;
-    } else {
+    st = st == ETP_OK ? etp_os_move_below(local, s->config->dir, name, &why) : st;
+    if (st == ETP_NOMEM) {
+        return etp_fail(err, st, "%s", why.msg);
+    }
+    s->arms[t->arm].has_outputs = st == ETP_OK;
+    if (st != ETP_OK) {
         etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
-                        name && local ? err.msg : "out of memory");
+                        why.msg);
     }
+    return ETP_OK;
 }
 
 static bool among(etp_str name, etp_str names) // separated by ", "
@@ -183,30 +189,26 @@ static bool add_names(etp_session *s, etp_str names, etp_str *all)
     return more;
 }
 
-static etp_status put_note(etp_session *s, const char *id, const char *text, etp_error *err)
+static void put_note(etp_session *s, const char *id, const char *text)
 {
-    ETP_NEED(text, err, "a note");
     for (size_t i = 0; i < s->run.n_notes; i++) {
         if (etp_str_eqz(s->run.notes[i].id, id)) {
             s->run.notes[i].text = etp_str_from(text);
-            return ETP_OK;
+            return;
         }
     }
     etp_session_note(s, id, text);
-    return ETP_OK;
 }
 
 // Kernels that ExecuTorch's SDK lacks and our runner brings.
-static etp_status note_ours(etp_session *s, etp_error *err)
+static void note_ours(etp_session *s)
 {
     bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
-    return put_note(
-        s, "kernels_ours",
-        etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
-                         ETP_STR_ARG(s->kernels_ours),
-                         several ? "are etprof's own kernels" : "is etprof's own kernel",
-                         several ? "their" : "its"),
-        err);
+    put_note(s, "kernels_ours",
+             etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
+                              ETP_STR_ARG(s->kernels_ours),
+                              several ? "are etprof's own kernels" : "is etprof's own kernel",
+                              several ? "their" : "its"));
 }
 
 // Those of a library of the user's.
@@ -217,11 +219,11 @@ static etp_status note_theirs(etp_session *s, etp_error *err)
     uint64_t bytes;
     bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
-    return put_note(
-        s, "kernels_lib",
-        etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)", ETP_STR_ARG(s->kernels_theirs),
-                         several ? "are kernels" : "is a kernel", etp_path_name(path), hex),
-        err);
+    put_note(s, "kernels_lib",
+             etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)",
+                              ETP_STR_ARG(s->kernels_theirs),
+                              several ? "are kernels" : "is a kernel", etp_path_name(path), hex));
+    return ETP_OK;
 }
 
 static etp_status record_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
@@ -237,10 +239,10 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
                               .phase = i < o->n_warmup ? ETP_PHASE_WARMUP : k_phase_of[t->kind],
                               .start_ns = o->iterations[i].start_ns,
                               .duration_ns = o->iterations[i].ns};
-        ETP_NEED(ETP_PUSH(&s->block_arena, &s->samples, row), err, "samples");
+        ETP_ADD(&s->block_arena, &s->samples, row);
     }
     if (add_names(s, o->kernels_ours, &s->kernels_ours)) {
-        ETP_TRY(note_ours(s, err));
+        note_ours(s);
     }
     if (add_names(s, o->kernels_theirs, &s->kernels_theirs)) {
         ETP_TRY(note_theirs(s, err));
@@ -251,7 +253,8 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
     l.launch = s->next_launch;
     l.position = t->position;
     l.kind = t->kind;
-    return ETP_PUSH(&s->block_arena, &s->launches, l) ? ETP_OK : etp_fail_nomem(err, "launches");
+    ETP_ADD(&s->block_arena, &s->launches, l);
+    return ETP_OK;
 }
 
 static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
@@ -328,9 +331,11 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
     return ETP_OK;
 }
 
+// What follows goes into a command line, where a text that is missing would ask for another launch.
 static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, etp_launch_request *q,
                                etp_error *err)
 {
+    ETP_TRY(etp_session_memory(s, err));
     etp_arm_state *arm = &s->arms[t->arm];
     bool traced = t->kind == ETP_LAUNCH_TRACED, sampled = t->kind == ETP_LAUNCH_SAMPLED;
     uint64_t iteration_ns =
@@ -430,11 +435,12 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         return ETP_OK;
     }
     if (o->ok && q.outputs) {
-        take_outputs(s, t, q.outputs);
+        ETP_TRY(take_outputs(s, t, q.outputs, err));
     }
     if (!pilot && (q.dump || !o->ok)) {
         ETP_TRY(keep_log(s, t, o, err));
     }
+    ETP_TRY(etp_session_memory(s, err)); // before what is missing is taken for a launch's fault
     if (!o->ok) {
         ETP_TRY(lose_launch(s, t, o, attempt, err));
     }

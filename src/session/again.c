@@ -178,7 +178,8 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
     if (prepared.len > 0) {
         o.prepare = etp_arena_strdup(arena, prepared);
     }
-    return o.device ? etp_session_run(&o, callbacks, arena, out, err) : etp_fail_nomem(err, dir);
+    ETP_TRY(etp_arena_check(arena, err, dir)); // NULL would be another device
+    return etp_session_run(&o, callbacks, arena, out, err);
 }
 
 etp_status etp_session_run_again(const etp_session_again *again,

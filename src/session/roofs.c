@@ -70,8 +70,7 @@ static bool has_all(const etp_roof_table *t, const etp_roofs_options *o)
 }
 
 // What OLD has of thread counts that were not measured this time.
-static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena,
-                              etp_error *err)
+static void keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena)
 {
     etp_roof_table now = *t;
     for (size_t i = 0; i < old->n; i++) {
@@ -79,11 +78,10 @@ static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_
         for (size_t k = 0; k < now.n; k++) {
             again = again || etp_roof_same(&now.items[k], &old->items[i]);
         }
-        if (!again && !ETP_PUSH(arena, t, old->items[i])) {
-            return etp_fail_nomem(err, "roofs");
+        if (!again) {
+            ETP_ADD(arena, t, old->items[i]);
         }
     }
-    return ETP_OK;
 }
 
 etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena,
@@ -92,7 +90,6 @@ etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena
     *out = (etp_roofs_answer){.cached = true};
     ETP_TRY(etp_roofs_describe(device, arena, &out->table, err));
     const char *path = cache_path(&out->table, cache_dir, arena);
-    ETP_NEED(path, err, "roofs");
     etp_roof_table found = read_cache(path, &out->table, arena);
     out->table.items = found.items;
     out->table.n = out->table.cap = found.n;
@@ -118,12 +115,12 @@ etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roo
     if (out->table.emulated) {
         return ETP_OK;
     }
-    ETP_TRY(keep_others(&known, &out->table, arena, err));
+    keep_others(&known, &out->table, arena);
     const char *path = cache_path(&out->table, cache_dir, arena);
     etp_str text;
     ETP_TRY(etp_roofs_document(out, arena, &text, err));
     ETP_TRY(etp_os_mkdirs(cache_dir, err));
-    return path ? etp_os_write_atomic(path, text, err) : etp_fail_nomem(err, "roofs");
+    return etp_os_write_atomic(path, text, err);
 }
 
 void etp_roofs_json(const void *data, etp_json *j)
@@ -141,7 +138,7 @@ etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_s
     etp_sink sink = etp_sink_strbuf(&b);
     etp_json_init(&j, &sink, true);
     etp_roofs_json(a, &j);
-    ETP_NEED(!b.failed, err, "roofs");
+    ETP_TRY(etp_arena_check(arena, err, "roofs"));
     *out = etp_strbuf_str(&b);
     return ETP_OK;
 }

@@ -50,7 +50,7 @@ static etp_status folder(request *r, etp_error *err)
     }
     const char *wanted =
         o->dir ? o->dir : etp_run_default_dir(r->arena, o->plan.models[0], platform);
-    ETP_NEED(wanted, err, "run folder");
+    ETP_TRY(etp_arena_check(r->arena, err, "run folder"));
     etp_expected_platform expected = {etp_platform_of_folder(wanted), "the run folder", wanted};
     ETP_TRY(etp_platform_check(&expected, o->device, platform, err));
     ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->out->dir, err));
