@@ -31,14 +31,14 @@ static bool is_wanted(const char *spec, int argc, char **argv)
     return argc == 1;
 }
 
-static etp_status restore_one(etp_cli *cli, const etp_device_options *how,
-                              const etp_prepare_journal *journal, bool force, const char **why)
+static void restore_one(etp_cli *cli, const etp_device_options *how,
+                        const etp_prepare_journal *journal, bool force, const char **why)
 {
     etp_error failed = {0};
     etp_device *device = NULL;
     if (journal->live && !force) {
         *why = "its session still runs (--force restores anyway)";
-        return ETP_OK;
+        return;
     }
     etp_device_options options = *how;
     options.spec = journal->spec;
@@ -49,9 +49,7 @@ static etp_status restore_one(etp_cli *cli, const etp_device_options *how,
     etp_device_close(device);
     if (st != ETP_OK) {
         *why = etp_arena_printf(&cli->arena, "%s", failed.msg);
-        return *why ? ETP_OK : ETP_NOMEM;
     }
-    return ETP_OK;
 }
 
 static etp_status restore(etp_cli *cli, const etp_device_options *how, bool force, int argc,
@@ -68,10 +66,8 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
             continue;
         }
         etp_restored item = {.spec = journal->spec, .mode = journal->mode};
-        if (restore_one(cli, how, journal, force, &item.why) != ETP_OK ||
-            !ETP_PUSH(&cli->arena, &done, item)) {
-            return etp_fail_nomem(err, "devices");
-        }
+        restore_one(cli, how, journal, force, &item.why);
+        ETP_ADD(&cli->arena, &done, item);
         if (item.why) {
             etp_cli_outcome(cli, 5);
         }

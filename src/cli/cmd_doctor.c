@@ -28,20 +28,23 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     etp_device *device = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *qemu = NULL;
-    bool there = etp_device_open(&how, &device, &why) == ETP_OK;
+    etp_status st = etp_device_open(&how, &device, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail(err, st, "%s", why.msg);
+    }
+    bool there = st == ETP_OK;
     const char *reason = etp_arena_strdup(&cli->arena, etp_str_from(why.msg)); // out outlives us
-    etp_status st = etp_doctor_runner(out, there ? device : NULL, reason, &cli->arena, err);
-    if (etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, NULL) !=
-        ETP_OK) {
-        qemu = NULL;
-    }
+    st = etp_doctor_runner(out, there ? device : NULL, reason, &cli->arena, err);
+    etp_status found =
+        etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, &why);
+    st = st == ETP_OK && found == ETP_NOMEM ? etp_fail(err, found, "%s", why.msg) : st;
+    qemu = found == ETP_OK ? qemu : NULL;
     if (st == ETP_OK) {
-        st = etp_doctor_machine(out, ".", qemu, &cli->arena, err);
+        etp_doctor_machine(out, ".", qemu, &cli->arena);
     }
-    for (size_t i = 0; there && i < out->checks.n && st == ETP_OK; i++) {
+    for (size_t i = 0; there && i < out->checks.n; i++) {
         out->checks.items[i].found =
             etp_arena_strdup(&cli->arena, etp_str_from(out->checks.items[i].found));
-        st = out->checks.items[i].found ? ETP_OK : etp_fail_nomem(err, "checks");
     }
     etp_device_close(there ? device : NULL);
     return st;
@@ -54,7 +57,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const doctor_options *o = opts;
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
-    ETP_TRY(etp_doctor_noise(&doctor, &cli->arena, err));
+    etp_doctor_noise(&doctor, &cli->arena);
     etp_answer answer = {
         .json = etp_doctor_json,
         .data = &doctor,

@@ -10,10 +10,10 @@
 
 SHARED_WORDS(k_etp_verdict_words, etp_verdict_name, etp_verdict, ETP_VERDICT_SAME + 1)
 
-etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c, etp_error *err)
+void etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c)
 {
     c.fix = c.ok == 1 ? NULL : c.fix;
-    return c.found && ETP_PUSH(arena, checks, c) ? ETP_OK : etp_fail_nomem(err, "the checks");
+    ETP_ADD(arena, checks, c);
 }
 
 void etp_ns_member(etp_json *j, const char *key, int64_t ns)

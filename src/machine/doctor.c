@@ -55,7 +55,7 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
         ETP_TRY(etp_selftest_run(device, &plan, NULL, arena, &t, err));
     }
     bool failed = t.ran && !t.ok;
-    return etp_checks_add(
+    etp_checks_add(
         &d->checks, arena,
         (etp_check){"mask",
                     failed  ? 0
@@ -66,22 +66,20 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
                     failed ? "levels cannot be compared with this runner: build it again with "
                              "scripts/build-runner"
                            : NULL,
-                    NULL},
-        err);
+                    NULL});
+    return ETP_OK;
 }
 
 // Not a fault of the machine: times are as good without, but nothing takes them apart.
-static etp_status counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *arena,
-                                 etp_error *err)
+static void counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *arena)
 {
     bool told = cpu->counters[0] != '\0',
          counts = told && !etp_str_starts(etp_str_from(cpu->counters), ETP_STR("none"));
-    return etp_checks_add(&d->checks, arena,
-                          (etp_check){"counters", counts ? 1 : -1, false,
-                                      told ? cpu->counters : "this runner does not tell",
-                                      "cycles and instructions, which tell work from clock",
-                                      cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL},
-                          err);
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"counters", counts ? 1 : -1, false,
+                               told ? cpu->counters : "this runner does not tell",
+                               "cycles and instructions, which tell work from clock",
+                               cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL});
 }
 
 etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why, etp_arena *arena,
@@ -89,119 +87,106 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
 {
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
-    bool works = device && etp_session_probe(device, 0, arena, &cpu, &probe) == ETP_OK;
+    etp_status asked = device ? etp_session_probe(device, 0, arena, &cpu, &probe) : ETP_OK;
+    bool works = device && asked == ETP_OK;
+    ETP_TRY(asked == ETP_NOMEM ? etp_fail_nomem(err, "the runner") : ETP_OK); // no fault of its
     const char *fix = "build it with scripts/build-runner, or name one with --runner";
     const char *found = why, *said = device || !why ? NULL : strstr(why, ": build it with ");
     if (said) { // what to do is said with what is missing: each once
         found = etp_arena_strdup(arena, (etp_str){why, (size_t)(said - why)});
         fix = etp_arena_strdup(arena, etp_str_from(said + 2));
-        ETP_NEED(found && fix, err, "checks");
     }
-    ETP_TRY(etp_checks_add(&d->checks, arena,
-                           (etp_check){"runner", device != NULL, true,
-                                       device ? device->bundle.runner : found, "a runner bundle",
-                                       fix, NULL},
-                           err));
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"runner", device != NULL, true,
+                               device ? device->bundle.runner : found, "a runner bundle", fix,
+                               NULL});
     if (!device) {
         return ETP_OK;
     }
-    ETP_TRY(etp_checks_add(
-        &d->checks, arena,
-        (etp_check){"runner_answers", works, true,
-                    works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
-                          : etp_arena_strdup(arena, etp_str_from(probe.msg)),
-                    "the runner starts and says what the CPU has",
-                    "start the runner by hand with --probe and read what it says", NULL},
-        err));
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"runner_answers", works, true,
+                               works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
+                                     : etp_arena_strdup(arena, etp_str_from(probe.msg)),
+                               "the runner starts and says what the CPU has",
+                               "start the runner by hand with --probe and read what it says",
+                               NULL});
     if (!works) {
         return ETP_OK;
     }
     size_t n;
     const char *levels = levels_of(&cpu.cpu, arena, &n);
-    ETP_TRY(
-        etp_checks_add(&d->checks, arena,
-                       (etp_check){"levels", n >= 2, false, levels, "two levels or more",
-                                   "compare models or threads instead, or use --device qemu", NULL},
-                       err));
-    ETP_TRY(counters_check(d, &cpu, arena, err));
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"levels", n >= 2, false, levels, "two levels or more",
+                               "compare models or threads instead, or use --device qemu", NULL});
+    counters_check(d, &cpu, arena);
     return mask_check(d, device, &cpu, arena, err);
 }
 
-static etp_status clock_check(etp_doctor *d, etp_arena *arena, etp_error *err)
+static void clock_check(etp_doctor *d, etp_arena *arena)
 {
     uint64_t smallest = UINT64_MAX;
     for (int i = 0; i < 1000; i++) {
         uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
         smallest = b > a && b - a < smallest ? b - a : smallest;
     }
-    return etp_checks_add(
-        &d->checks, arena,
-        (etp_check){"clock", smallest <= WORST_CLOCK_NS, false,
-                    etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
-                    "steps of 1000 ns or less", "use a machine or clock source with a finer clock",
-                    NULL},
-        err);
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"clock", smallest <= WORST_CLOCK_NS, false,
+                               etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
+                               "steps of 1000 ns or less",
+                               "use a machine or clock source with a finer clock", NULL});
 }
 
-static etp_status text_check(etp_doctor *d, etp_arena *arena, const char *id, const char *found,
-                             const char *wanted, const char *fix, etp_error *err)
+static void text_check(etp_doctor *d, etp_arena *arena, const char *id, const char *found,
+                       const char *wanted, const char *fix)
 {
     bool known = found[0] != '\0';
-    return etp_checks_add(
-        &d->checks, arena,
-        (etp_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
-                    known ? etp_arena_strdup(arena, etp_str_from(found)) : "unreadable", wanted,
-                    known ? fix : NULL, NULL},
-        err);
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
+                               known ? etp_arena_strdup(arena, etp_str_from(found)) : "unreadable",
+                               wanted, known ? fix : NULL, NULL});
 }
 
-etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena,
-                              etp_error *err)
+void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena)
 {
     etp_os_state s;
     etp_os_facts facts;
     etp_os_state_read(&s);
     etp_os_facts_read(&facts);
-    ETP_TRY(clock_check(d, arena, err));
+    clock_check(d, arena);
     double most = MOST_LOAD_PER_CPU * (facts.cpus ? facts.cpus : 1);
-    ETP_TRY(etp_checks_add(
+    etp_checks_add(
         &d->checks, arena,
         (etp_check){"load", isfinite(s.load1) ? s.load1 <= most : -1, false,
                     isfinite(s.load1) ? etp_arena_printf(arena, "%.2f", s.load1) : "unreadable",
                     etp_arena_printf(arena, "at most %.2f", most),
-                    "end other work, or measure on a machine that is idle", NULL},
-        err));
-    ETP_TRY(text_check(d, arena, "governor", s.governor, "performance",
-                       "cpupower frequency-set -g performance", err));
-    ETP_TRY(text_check(d, arena, "boost",
-                       s.boost < 0 ? ""
-                       : s.boost   ? "on"
-                                   : "off",
-                       "off", "switch boost off: clocks then depend less on heat", err));
-    ETP_TRY(text_check(d, arena, "power", s.power, "mains", "plug in", err));
+                    "end other work, or measure on a machine that is idle", NULL});
+    text_check(d, arena, "governor", s.governor, "performance",
+               "cpupower frequency-set -g performance");
+    text_check(d, arena, "boost",
+               s.boost < 0 ? ""
+               : s.boost   ? "on"
+                           : "off",
+               "off", "switch boost off: clocks then depend less on heat");
+    text_check(d, arena, "power", s.power, "mains", "plug in");
     bool warm = isfinite(s.temperature_c);
-    ETP_TRY(etp_checks_add(
+    etp_checks_add(
         &d->checks, arena,
         (etp_check){"temperature", warm ? s.temperature_c < HOT_C : -1, false,
                     warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
-                    "below 85 C", warm ? "let it cool down" : NULL, NULL},
-        err));
+                    "below 85 C", warm ? "let it cool down" : NULL, NULL});
     char space[ETP_NUMBER_CHARS];
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
-    ETP_TRY(etp_checks_add(
-        &d->checks, arena,
-        (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
-                    known
-                        ? etp_arena_strdup(arena, etp_str_from(etp_format_bytes(free_bytes, space)))
-                        : "unreadable",
-                    "1.07 GB for run folders", "make room", NULL},
-        err));
-    return etp_checks_add(&d->checks, arena,
-                          (etp_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
-                                      "qemu-aarch64 10.1 or newer, for --device qemu only",
-                                      "scripts/qemu builds one", NULL},
-                          err);
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+                               known ? etp_arena_strdup(
+                                           arena, etp_str_from(etp_format_bytes(free_bytes, space)))
+                                     : "unreadable",
+                               "1.07 GB for run folders", "make room", NULL});
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
+                               "qemu-aarch64 10.1 or newer, for --device qemu only",
+                               "scripts/qemu builds one", NULL});
 }
 
 bool etp_doctor_fit(const etp_doctor *d)

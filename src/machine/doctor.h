@@ -15,11 +15,10 @@ typedef struct etp_doctor { // lives in the arena given to the checks
 ETP_NODISCARD etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
                                            etp_arena *arena, etp_error *err);
 // Clock, load, frequency, temperature, free space in FOLDER; QEMU NULL: none found.
-ETP_NODISCARD etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu,
-                                            etp_arena *arena, etp_error *err);
+void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena);
 // Measures for about a second how restless the machine is now, after the checks above, whose
 // findings it names as what would lower it.
-ETP_NODISCARD etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err);
+void etp_doctor_noise(etp_doctor *d, etp_arena *arena);
 // 1 fit, 0 something required is missing.
 bool etp_doctor_fit(const etp_doctor *d);
 

@@ -107,32 +107,29 @@ static const char *remedies(const etp_doctor *d, etp_arena *arena)
                   "--precision' measure for longer";
 }
 
-etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err)
+void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
 {
     noise n = measure();
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
-    ETP_TRY(etp_checks_add(
+    etp_checks_add(
         &d->checks, arena,
         (etp_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
                     others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
                            : "unreadable",
-                    "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL},
-        err));
-    ETP_TRY(etp_checks_add(
-        &d->checks, arena,
-        (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
-                    stolen ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
-                           : "unreadable",
-                    "at most 1 %, taken by the host of a virtual machine",
-                    stolen ? "use a machine of its own" : NULL, NULL},
-        err));
+                    "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL});
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
+                               stolen
+                                   ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
+                                   : "unreadable",
+                               "at most 1 %, taken by the host of a virtual machine",
+                               stolen ? "use a machine of its own" : NULL, NULL});
     bool quiet = n.floor <= MOST_NOISE;
-    return etp_checks_add(
-        &d->checks, arena,
-        (etp_check){
-            "noise_floor", quiet, false,
-            etp_arena_printf(arena, "±%s %% (95 %%, %u pairs of the same work, no launches)",
-                             ETP_DIGITS(100 * n.floor, 4), PAIRS),
-            "at most ±1 %: differences below it are lost", quiet ? NULL : remedies(d, arena), NULL},
-        err);
+    etp_checks_add(&d->checks, arena,
+                   (etp_check){"noise_floor", quiet, false,
+                               etp_arena_printf(
+                                   arena, "±%s %% (95 %%, %u pairs of the same work, no launches)",
+                                   ETP_DIGITS(100 * n.floor, 4), PAIRS),
+                               "at most ±1 %: differences below it are lost",
+                               quiet ? NULL : remedies(d, arena), NULL});
 }

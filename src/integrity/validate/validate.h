@@ -19,8 +19,7 @@ typedef struct etp_validation { // lives in the arena given to the functions bel
 ETP_NODISCARD etp_status etp_validate_path(const char *path, const char *work_root,
                                            etp_arena *arena, etp_validation *out, etp_error *err);
 // CHECKS of this machine (etp_doctor) as a validation.
-ETP_NODISCARD etp_status etp_validate_setup(const etp_checks *checks, etp_arena *arena,
-                                            etp_validation *out, etp_error *err);
+void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validation *out);
 
 void etp_validate_json(const void *validation, etp_json *j); // etprof.validate/1
 extern const etp_document k_etp_validate_document;
