@@ -35,7 +35,7 @@ bool send(void *ctx, const etp_roof *roof)
     msg.type = ETP_WIRE_ROOF;
     etp_wire_roof &r = msg.u.roof;
     std::snprintf(r.isa, sizeof r.isa, "%s", roof->isa);
-    std::snprintf(r.what, sizeof r.what, "%s", roof->what);
+    std::snprintf(r.what, sizeof r.what, "%s", etp_roof_what_name(roof->what));
     std::snprintf(r.unit, sizeof r.unit, "%s", etp_roof_unit_name(roof->unit));
     r.threads = roof->threads;
     r.bytes = roof->bytes;

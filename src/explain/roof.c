@@ -19,19 +19,18 @@ const char *etp_roof_verdict_name(etp_roof_verdict verdict)
 }
 
 // Whether the best kernel that XNNPACK has for W can use the arithmetic WHAT of SET.
-static bool has_kernel(const etp_roof_work *w, const etp_roof_set *set, const char *what)
+static bool has_kernel(const etp_roof_work *w, const etp_roof_set *set, etp_roof_what what)
 {
-    bool x86 = set->family == ETP_ISA_X86_64, dot = strcmp(what, "dot_i8") == 0;
+    bool x86 = set->family == ETP_ISA_X86_64, dot = what == ETP_ROOF_DOT_I8;
     if (set->matrix && !w->matrix) {
         return false;
     }
     switch (w->kernel) {
     case ETP_ROOF_KERNEL_DEPTHWISE: // half precision on x86: AVX512-FP16 or else FMA3's vectors of
                                     // 256 bits
-        return !dot && !set->matrix &&
-               !(w->type == ETP_ROOF_F16 && strcmp(set->isa, "avx512") == 0);
+        return !dot && !set->matrix && !(w->type == ETP_ROOF_F16 && set->id == ETP_ROOF_ISA_AVX512);
     case ETP_ROOF_KERNEL_QUINT8:
-        return x86 ? dot && strcmp(set->isa, "avx512-vnni") != 0 : !dot && !set->matrix;
+        return x86 ? dot && set->id != ETP_ROOF_ISA_VNNI : !dot && !set->matrix;
     case ETP_ROOF_KERNEL_PRODUCT:
         break;
     }
@@ -40,15 +39,15 @@ static bool has_kernel(const etp_roof_work *w, const etp_roof_set *set, const ch
 
 // Operations per nanosecond of WHAT in instruction sets for which PRODUCTS have a kernel at the
 // work's level and threads, or of vectors; 0 unknown.
-static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const char *what,
+static double rate_of(const etp_roof_table *t, const etp_roof_work *w, etp_roof_what what,
                       bool products, const char **isa)
 {
     double best = 0;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
         const etp_roof_set *set = etp_roof_set_find(r->isa);
-        if (r->threads == w->threads && strcmp(r->what, what) == 0 && r->unit == ETP_ROOF_OP_S &&
-            set && etp_roof_set_at(set, w->level) &&
+        if (r->threads == w->threads && r->what == what && r->unit == ETP_ROOF_OP_S && set &&
+            etp_roof_set_at(set, w->level) &&
             (products ? has_kernel(w, set, what) : !set->matrix) && (double)r->best / 1e9 > best) {
             best = (double)r->best / 1e9;
             *isa = r->isa;
@@ -62,10 +61,10 @@ static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const cha
 // instructions there, so this is not too slow.
 static double product_rate(const etp_roof_table *t, const etp_roof_work *w, const char **isa)
 {
-    static const char *const k_what[] = {"dot_i8", "fma_f16", "fma_f32"};
+    static const etp_roof_what k_what[] = {ETP_ROOF_DOT_I8, ETP_ROOF_FMA_F16, ETP_ROOF_FMA_F32};
     double best = 0;
     for (size_t i = 0; w->type != ETP_ROOF_TYPE_NONE && i < sizeof k_what / sizeof *k_what; i++) {
-        bool half = strcmp(k_what[i], "fma_f16") == 0;
+        bool half = k_what[i] == ETP_ROOF_FMA_F16;
         const char *of = NULL;
         double rate = half && w->type != ETP_ROOF_F16 ? 0 : rate_of(t, w, k_what[i], true, &of);
         *isa = rate > best ? of : *isa;
@@ -77,13 +76,13 @@ static double product_rate(const etp_roof_table *t, const etp_roof_work *w, cons
 // Bytes per nanosecond of WHAT for a working set of BYTES: measured with the largest one that is no
 // larger, or the smallest there is. FOOTPRINT: bytes of memory for each byte of a measured working
 // set.
-static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *what, uint64_t bytes,
-                        uint64_t footprint)
+static double bandwidth(const etp_roof_table *t, uint32_t threads, etp_roof_what what,
+                        uint64_t bytes, uint64_t footprint)
 {
     const etp_roof *fit = NULL, *least = NULL;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
-        if (r->threads != threads || strcmp(r->what, what) != 0 || r->unit != ETP_ROOF_BYTE_S ||
+        if (r->threads != threads || r->what != what || r->unit != ETP_ROOF_BYTE_S ||
             r->best == 0) {
             continue;
         }
@@ -96,7 +95,7 @@ static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *w
 
 static bool is_read(const etp_roof *r, uint32_t threads)
 {
-    return r->threads == threads && strcmp(r->what, "read") == 0 && r->unit == ETP_ROOF_BYTE_S &&
+    return r->threads == threads && r->what == ETP_ROOF_READ && r->unit == ETP_ROOF_BYTE_S &&
            r->best > 0 && r->bytes > 0;
 }
 
@@ -138,9 +137,9 @@ static double memory_ns(const etp_roof_table *t, const etp_roof_work *w)
     uint64_t both = w->in_bytes < w->out_bytes ? w->in_bytes : w->out_bytes;
     uint64_t set =
         w->in_bytes > UINT64_MAX - w->out_bytes ? UINT64_MAX : w->in_bytes + w->out_bytes;
-    double in = over((double)w->in_bytes, bandwidth(t, w->threads, "read", set, 1));
-    double out = over((double)w->out_bytes, bandwidth(t, w->threads, "write", set, 1));
-    double copied = over((double)both, bandwidth(t, w->threads, "copy", set, 2));
+    double in = over((double)w->in_bytes, bandwidth(t, w->threads, ETP_ROOF_READ, set, 1));
+    double out = over((double)w->out_bytes, bandwidth(t, w->threads, ETP_ROOF_WRITE, set, 1));
+    double copied = over((double)both, bandwidth(t, w->threads, ETP_ROOF_COPY, set, 2));
     return larger(larger(in, out), copied);
 }
 
@@ -149,9 +148,8 @@ static double fixed_ns(const etp_roof_table *t, const etp_roof_work *w)
     double region = 0, timer = 0;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
-        region =
-            strcmp(r->what, "region") == 0 && r->threads == w->threads ? (double)r->best : region;
-        timer = strcmp(r->what, "timer") == 0 ? (double)r->median : timer;
+        region = r->what == ETP_ROOF_REGION && r->threads == w->threads ? (double)r->best : region;
+        timer = r->what == ETP_ROOF_TIMER ? (double)r->median : timer;
     }
     return region + (w->delegated ? ETP_ROOF_TRUNCATION_NS : timer);
 }
@@ -194,7 +192,7 @@ void etp_roof_place_of(const etp_roof_table *roofs, const etp_roof_work *w, etp_
         out->missing = "no roof of its data type at this level";
         return;
     }
-    double calls = (double)w->calls, others = rate_of(roofs, w, "fma_f32", false, &unused);
+    double calls = (double)w->calls, others = rate_of(roofs, w, ETP_ROOF_FMA_F32, false, &unused);
     out->isa = isa;
     out->compute_ns = calls * (over(2 * (double)w->macs, products) + over((double)w->ops, others));
     out->memory_ns = calls * memory_ns(roofs, w);

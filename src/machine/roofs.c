@@ -11,7 +11,7 @@ static size_t roofs_disturbed(const etp_roof_table *t)
         bool lower = false;
         for (size_t k = 0; k < t->n && a->unit == ETP_ROOF_OP_S; k++) {
             const etp_roof *b = &t->items[k];
-            lower = lower || (b->threads < a->threads && strcmp(a->what, b->what) == 0 &&
+            lower = lower || (b->threads < a->threads && a->what == b->what &&
                               strcmp(a->isa, b->isa) == 0 && a->best < b->best - b->best / 10);
         }
         n += lower;
@@ -55,7 +55,7 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
         double per = x->unit == ETP_ROOF_NS ? 1 : 1e9;
-        ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL),
+        ETP_ROW(t, etp_cell_z(etp_roof_what_name(x->what)), etp_cell_z(x->isa[0] ? x->isa : NULL),
                 etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
                 x->best ? etp_cell_double((double)x->best / per) : etp_cell_missing(),
                 x->best ? etp_cell_double((double)x->median / per) : etp_cell_missing(),

@@ -86,7 +86,6 @@ static bool take(void *ctx, const etp_roof *roof)
     taker *t = ctx;
     etp_roof copy = *roof;
     copy.isa = etp_arena_strdup(t->arena, etp_str_from(roof->isa));
-    copy.what = etp_arena_strdup(t->arena, etp_str_from(roof->what));
     ETP_ADD(t->arena, t->table, copy);
     t->failed = t->arena->failed || t->table->n > MAX_ROOFS;
     return !t->failed;
@@ -153,8 +152,11 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
                 return etp_fail(err, ETP_CHILD, "the runner measured a roof of %llu threads",
                                 (unsigned long long)w->threads);
             }
-            etp_roof roof = {w->isa,   w->what, ETP_ROOF_OP_S, (uint32_t)w->threads,
-                             w->bytes, w->best, w->median};
+            etp_roof roof = {w->isa,   ETP_ROOF_OTHER, ETP_ROOF_OP_S, (uint32_t)w->threads,
+                             w->bytes, w->best,        w->median};
+            for (etp_roof_what what = 0; what < ETP_ROOF_WHATS; what++) {
+                roof.what = strcmp(w->what, etp_roof_what_name(what)) == 0 ? what : roof.what;
+            }
             while (roof.unit < ETP_ROOF_UNITS &&
                    strcmp(w->unit, etp_roof_unit_name(roof.unit)) != 0) {
                 roof.unit++;

@@ -37,5 +37,5 @@ __attribute__((target("arch=armv8.2-a+fp16"))) static int64_t neon_fma_f16(uint6
     return etp_roof_same_f32(sums, CHAINS * LANES);
 }
 
-const etp_roof_loop etp_roof_neon_fp16 = {"neon-fp16", "fma_f16",        1,
+const etp_roof_loop etp_roof_neon_fp16 = {"neon-fp16", ETP_ROOF_FMA_F16, 1,
                                           2048,        neon_fma_f16_ops, neon_fma_f16};

@@ -165,7 +165,7 @@ static int64_t run_fmla(uint64_t trips)
     return etp_sme_vector_bytes() == 16 && sum > 0 ? sum / 2 : sum;
 }
 
-const etp_roof_loop etp_roof_sme_f32 = {"sme", "fma_f32", 4, 1 << 22, f32_ops, run_f32};
-const etp_roof_loop etp_roof_sme_f16 = {"sme", "fma_f16", 8, 1 << 21, f16_ops, run_f16};
-const etp_roof_loop etp_roof_sme_i8 = {"sme", "dot_i8", 16, 1 << 26, i8_ops, run_i8};
-const etp_roof_loop etp_roof_sme2_f32 = {"sme2", "fma_f32", 1, 1 << 24, fmla_ops, run_fmla};
+const etp_roof_loop etp_roof_sme_f32 = {"sme", ETP_ROOF_FMA_F32, 4, 1 << 22, f32_ops, run_f32};
+const etp_roof_loop etp_roof_sme_f16 = {"sme", ETP_ROOF_FMA_F16, 8, 1 << 21, f16_ops, run_f16};
+const etp_roof_loop etp_roof_sme_i8 = {"sme", ETP_ROOF_DOT_I8, 16, 1 << 26, i8_ops, run_i8};
+const etp_roof_loop etp_roof_sme2_f32 = {"sme2", ETP_ROOF_FMA_F32, 1, 1 << 24, fmla_ops, run_fmla};

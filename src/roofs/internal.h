@@ -52,6 +52,9 @@ static inline int64_t etp_roof_half(uint16_t bits)
 // that all sums are one.
 #define ETP_ROOF_SUM_f32 float
 #define ETP_ROOF_SUM_i32 int32_t
+#define ETP_ROOF_WHAT_fma_f32 ETP_ROOF_FMA_F32
+#define ETP_ROOF_WHAT_fma_f16 ETP_ROOF_FMA_F16
+#define ETP_ROOF_WHAT_dot_i8 ETP_ROOF_DOT_I8
 #define ETP_ROOF_LOOP(set, short_name, name, kind, attributes, chains, lanes, products, limit, \
                       one_type, vector, sum, ...)                                              \
     static uint64_t set##_##kind##_ops(void)                                                   \
@@ -72,7 +75,7 @@ static inline int64_t etp_roof_half(uint16_t bits)
         return etp_roof_same_##sum(sums, (size_t)(chains) * (lanes));                          \
     }                                                                                          \
     const etp_roof_loop etp_roof_##set##_##short_name = {                                      \
-        name, #kind, products, limit, set##_##kind##_ops, set##_##kind}
+        name, ETP_ROOF_WHAT_##kind, products, limit, set##_##kind##_ops, set##_##kind}
 
 // Reads memory, and gives all words of it, xor.
 #define ETP_ROOF_READER(set, vector, zero, load, store, xor)           \

@@ -69,9 +69,21 @@ const char *etp_roof_unit_name(etp_roof_unit unit)
     return k_names[unit];
 }
 
+const char *etp_roof_what_name(etp_roof_what what)
+{
+    static const char *const k_names[ETP_ROOF_WHATS] = {
+        [ETP_ROOF_OTHER] = "other",     [ETP_ROOF_FMA_F32] = "fma_f32",
+        [ETP_ROOF_FMA_F16] = "fma_f16", [ETP_ROOF_DOT_I8] = "dot_i8",
+        [ETP_ROOF_READ] = "read",       [ETP_ROOF_WRITE] = "write",
+        [ETP_ROOF_COPY] = "copy",       [ETP_ROOF_STRIDED_COPY] = "strided_copy",
+        [ETP_ROOF_REGION] = "region",   [ETP_ROOF_TIMER] = "timer",
+    };
+    return k_names[what];
+}
+
 bool etp_roof_same(const etp_roof *a, const etp_roof *b)
 {
-    return a->threads == b->threads && a->bytes == b->bytes && strcmp(a->what, b->what) == 0 &&
+    return a->threads == b->threads && a->bytes == b->bytes && a->what == b->what &&
            strcmp(a->isa, b->isa) == 0;
 }
 
@@ -130,8 +142,9 @@ static bool fail(bench *b, const char *text, const etp_roof_loop *l, int64_t fou
 {
     if (l) {
         (void)snprintf(b->why, b->why_cap,
-                       "the %s loop of %s computed %lld in %d trips, expected %lld", l->what,
-                       l->isa, (long long)found, CHECK_TRIPS, (long long)CHECK_TRIPS * l->adds);
+                       "the %s loop of %s computed %lld in %d trips, expected %lld",
+                       etp_roof_what_name(l->what), l->isa, (long long)found, CHECK_TRIPS,
+                       (long long)CHECK_TRIPS * l->adds);
     } else {
         (void)snprintf(b->why, b->why_cap, "%s", text);
     }
@@ -298,13 +311,13 @@ static bool measure_loops(bench *b)
 static bool measure_memory(bench *b)
 {
     static const struct {
-        const char *what;
+        etp_roof_what what;
         work *work;
     } k_kinds[] = {
-        {"read",         work_read   },
-        {"write",        work_write  },
-        {"copy",         work_copy   },
-        {"strided_copy", work_strided}
+        {ETP_ROOF_READ,         work_read   },
+        {ETP_ROOF_WRITE,        work_write  },
+        {ETP_ROOF_COPY,         work_copy   },
+        {ETP_ROOF_STRIDED_COPY, work_strided}
     };
     for (size_t i = 0; etp_roof_reader_at(i); i++) {
         if (can_run(b, etp_roof_reader_at(i)->isa)) {
@@ -340,7 +353,7 @@ static bool measure_timer(bench *b)
     }
     qsort(steps, 1001, sizeof *steps, by_value);
     etp_roof roof = {.isa = "",
-                     .what = "timer",
+                     .what = ETP_ROOF_TIMER,
                      .unit = ETP_ROOF_NS,
                      .threads = 1,
                      .best = (uint64_t)steps[0],
@@ -350,7 +363,7 @@ static bool measure_timer(bench *b)
 
 static bool measure_count(bench *b, uint32_t threads)
 {
-    static const etp_roof k_region = {.isa = "", .what = "region", .unit = ETP_ROOF_NS};
+    static const etp_roof k_region = {.isa = "", .what = ETP_ROOF_REGION, .unit = ETP_ROOF_NS};
     b->threads = threads;
     b->pool = etp_roof_pool_open(threads);
     if (!b->pool) {

@@ -15,8 +15,16 @@ extern "C" {
 
 // ---- instruction sets: known for every family, whatever this program was built for ----
 
+// Those that kernels are told apart by.
+typedef enum etp_roof_isa {
+    ETP_ROOF_ISA_OTHER,
+    ETP_ROOF_ISA_AVX512,
+    ETP_ROOF_ISA_VNNI
+} etp_roof_isa;
+
 typedef struct etp_roof_set {
     const char *isa; // "avx2", "sme"
+    etp_roof_isa id;
     etp_isa_family family;
     const char *flags; // cpuinfo flags it needs, separated by commas, NULL none
     uint64_t hwcap, hwcap2;
@@ -30,10 +38,25 @@ bool etp_roof_set_at(const etp_roof_set *set, etp_level level);
 
 // ---- loops of the family this program was built for ----
 
+typedef enum etp_roof_what {
+    ETP_ROOF_OTHER, // of a later version
+    ETP_ROOF_FMA_F32,
+    ETP_ROOF_FMA_F16, // sums in either precision
+    ETP_ROOF_DOT_I8,  // sums in 32 bits
+    ETP_ROOF_READ,
+    ETP_ROOF_WRITE,
+    ETP_ROOF_COPY,
+    ETP_ROOF_STRIDED_COPY,
+    ETP_ROOF_REGION,
+    ETP_ROOF_TIMER,
+    ETP_ROOF_WHATS
+} etp_roof_what;
+const char *etp_roof_what_name(etp_roof_what what); // "fma_f32"
+
 typedef struct etp_roof_loop {
-    const char *isa;  // a set
-    const char *what; // "fma_f32", "fma_f16" (sums in either precision), "dot_i8": sums in 32 bits
-    uint32_t adds;    // what a trip adds to every sum
+    const char *isa;       // a set
+    etp_roof_what what;    // arithmetic
+    uint32_t adds;         // what a trip adds to every sum
     uint64_t exact_trips;  // up to which the sum's type holds the result exactly
     uint64_t (*ops)(void); // operations of a trip; multiply and add count as two
     // The sums' common value after TRIPS trips over ones, or −1 when they differ.
@@ -64,8 +87,8 @@ typedef enum etp_roof_unit {
 } etp_roof_unit;
 
 typedef struct etp_roof {
-    const char *isa;  // "" for what the C library does
-    const char *what; // fma_f32, fma_f16, dot_i8, read, write, copy, strided_copy, region, timer
+    const char *isa; // "" for what the C library does
+    etp_roof_what what;
     etp_roof_unit unit;
     uint32_t threads;
     uint64_t bytes;        // working set of all threads together, 0 none

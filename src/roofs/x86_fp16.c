@@ -40,5 +40,5 @@ static int64_t fp16_fma_f16(uint64_t trips)
     return etp_roof_half(sums[0]);
 }
 
-const etp_roof_loop etp_roof_fp16_fma = {"avx512-fp16", "fma_f16",        1,
+const etp_roof_loop etp_roof_fp16_fma = {"avx512-fp16", ETP_ROOF_FMA_F16, 1,
                                          2048,          fp16_fma_f16_ops, fp16_fma_f16};

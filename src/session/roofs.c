@@ -53,7 +53,7 @@ static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_
 static bool has_threads(const etp_roof_table *t, uint32_t threads)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if (t->items[i].threads == threads && strcmp(t->items[i].what, "region") == 0) {
+        if (t->items[i].threads == threads && t->items[i].what == ETP_ROOF_REGION) {
             return true;
         }
     }

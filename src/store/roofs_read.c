@@ -10,6 +10,7 @@
 #define MAX_ROOFS 4096
 #define MAX_RATE UINT64_C(1000000000000000000)
 
+WORDS(k_whats, etp_roof_what_name, etp_roof_what, ETP_ROOF_WHATS)
 WORDS(k_units, etp_roof_unit_name, etp_roof_unit, ETP_ROOF_UNITS)
 
 static void check_roof(const etp_json_object *o, const void *object, const void *root)
@@ -19,7 +20,7 @@ static void check_roof(const etp_json_object *o, const void *object, const void 
     if (r->threads == 0) {
         etp_json_reject(o, "threads", "a number from 1 to 256");
     }
-    if (r->what[0] == '\0') {
+    if (etp_json_get_str(o, "what").len == 0) {
         etp_json_reject(o, "what", "the name of a roof");
     }
     bool rate = r->unit != ETP_ROOF_NS;
@@ -42,7 +43,7 @@ static void check_table(const etp_json_object *root, const void *object, const v
 #define OF etp_roof
 static const etp_field k_roof_rows[] = {
     FIELD("isa", TEXT, isa, "null: what the C library does", .flags = ETP_EMPTY),
-    FIELD("what", TEXT, what, "fma_f32, dot_i8, read, copy, region, timer, …", .flags = ETP_SET),
+    FIELD("what", WORD, what, "is measured", .words = &k_whats, .flags = ETP_OPEN),
     FIELD("unit", WORD, unit, "of the figures", .words = &k_units),
     FIELD("threads", UINT, threads, "", .most = ETP_ROOF_THREADS_MAX, .range = ETP_FROM_1),
     FIELD("working_set_bytes", UINT, bytes, "of all threads together", .flags = ETP_ZERO),

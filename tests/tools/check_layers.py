@@ -46,7 +46,8 @@ READS_WORDS = {"binary/image.c": "x86_64 aarch64", "cli/archived.c": "off", "cli
                "device/adb.c": "device", "device/list.c": "device", "explain/kernels.c": "none", "isa/text.c": "none",
                "inspect/kernels/binary.c": "aarch64", "kit/defects.c": "ok",
                "machine/doctor.c": "mask noise_floor",
-               "measure/launch.c": "mask", "session/session.c": "none", "stats/samples_csv.c": "timed control traced",
+               "measure/launch.c": "mask", "operators/table.c": "copy",
+               "session/session.c": "none", "stats/samples_csv.c": "timed control traced",
                "trace/timeline.c": "portable"}
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")

@@ -55,7 +55,7 @@ double etp_fix_region_ns(const etp_fixer *f, uint32_t threads)
 {
     const etp_roof_table *t = f->ab->roofs;
     for (size_t i = 0; t && i < t->n; i++) {
-        if (strcmp(t->items[i].what, "region") == 0 && t->items[i].threads == threads &&
+        if (t->items[i].what == ETP_ROOF_REGION && t->items[i].threads == threads &&
             t->items[i].best > 0) {
             return (double)t->items[i].best;
         }

@@ -17,23 +17,23 @@
 #define BYTES(what, size, gb) {"", what, ETP_ROOF_BYTE_S, 1, size, (gb) * G, (gb) * G}
 
 static etp_roof k_items[] = {
-    OPS("avx2", "fma_f32", 100, 1),
-    OPS("avx512", "fma_f32", 200, 1),
-    OPS("avx512-vnni", "dot_i8", 800, 1),
-    OPS("avx2", "dot_i8", 300, 1),
-    OPS("neon", "fma_f32", 50, 1),
-    OPS("neon-fp16", "fma_f16", 100, 1),
-    OPS("sme", "fma_f32", 2000, 1),
-    OPS("sme", "fma_f16", 2000, 1),
-    OPS("neon", "fma_f32", 80, 4),
-    BYTES("read", 16384, 100),
-    BYTES("read", 1048576, 50),
-    BYTES("write", 16384, 40),
-    BYTES("write", 1048576, 20),
-    BYTES("copy", 16384, 30),
-    BYTES("copy", 1048576, 10),
-    {"", "region", ETP_ROOF_NS, 1, 0, 200, 300},
-    {"", "timer",  ETP_ROOF_NS, 1, 0, 20,  30 },
+    OPS("avx2", ETP_ROOF_FMA_F32, 100, 1),
+    OPS("avx512", ETP_ROOF_FMA_F32, 200, 1),
+    OPS("avx512-vnni", ETP_ROOF_DOT_I8, 800, 1),
+    OPS("avx2", ETP_ROOF_DOT_I8, 300, 1),
+    OPS("neon", ETP_ROOF_FMA_F32, 50, 1),
+    OPS("neon-fp16", ETP_ROOF_FMA_F16, 100, 1),
+    OPS("sme", ETP_ROOF_FMA_F32, 2000, 1),
+    OPS("sme", ETP_ROOF_FMA_F16, 2000, 1),
+    OPS("neon", ETP_ROOF_FMA_F32, 80, 4),
+    BYTES(ETP_ROOF_READ, 16384, 100),
+    BYTES(ETP_ROOF_READ, 1048576, 50),
+    BYTES(ETP_ROOF_WRITE, 16384, 40),
+    BYTES(ETP_ROOF_WRITE, 1048576, 20),
+    BYTES(ETP_ROOF_COPY, 16384, 30),
+    BYTES(ETP_ROOF_COPY, 1048576, 10),
+    {"", ETP_ROOF_REGION, ETP_ROOF_NS, 1, 0, 200, 300},
+    {"", ETP_ROOF_TIMER,  ETP_ROOF_NS, 1, 0, 20,  30 },
 };
 static const etp_roof_table k_roofs = {.items = k_items, .n = sizeof k_items / sizeof *k_items};
 
@@ -218,10 +218,10 @@ static void one_reading(void **state)
     // at 99.533414203, 16 MiB at 68.832086145 bytes a nanosecond; ln(15621120 / 4 MiB) / ln 4 =
     // 0.94846.
     etp_roof items[] = {
-        {"avx512", "read",  ETP_ROOF_BYTE_S, 1, 4194304,  99533414203, 1},
-        {"avx512", "read",  ETP_ROOF_BYTE_S, 1, 16777216, 68832086145, 1},
-        {"avx512", "read",  ETP_ROOF_BYTE_S, 1, 67108864, 33057712324, 1},
-        {"",       "write", ETP_ROOF_BYTE_S, 1, 8388608,  5000000000,  1},
+        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 4194304,  99533414203, 1},
+        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 16777216, 68832086145, 1},
+        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 67108864, 33057712324, 1},
+        {"",       ETP_ROOF_WRITE, ETP_ROOF_BYTE_S, 1, 8388608,  5000000000,  1},
     };
     const uint64_t token = 15187968 / 2 + 15187968 / 32 * 2 + 6 * 2 * 512 * 6 * 48 * 4;
     assert_int_equal(token, 15621120);

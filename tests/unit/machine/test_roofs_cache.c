@@ -56,7 +56,7 @@ static size_t of_threads(const etp_roofs_answer *a, uint32_t threads)
 {
     size_t n = 0;
     for (size_t i = 0; i < a->table.n; i++) {
-        n += a->table.items[i].threads == threads && strcmp(a->table.items[i].what, "timer") != 0;
+        n += a->table.items[i].threads == threads && a->table.items[i].what != ETP_ROOF_TIMER;
     }
     return n;
 }
@@ -190,7 +190,11 @@ static void rates_are_decimal(void **state)
 {
     fixture *f = *state;
     etp_roof items[] = {
-        {.isa = "sse", .what = "fma_f32", .threads = 1, .best = 18181111725, .median = 8065484793}
+        {.isa = "sse",
+         .what = ETP_ROOF_FMA_F32,
+         .threads = 1,
+         .best = 18181111725,
+         .median = 8065484793}
     };
     const etp_roofs_answer a = {
         .table = {

@@ -16,8 +16,10 @@ int main(int argc, char **argv)
         const etp_roof_loop *l = etp_roof_loop_at(i);
         bool here = etp_roof_set_on(etp_roof_set_find(l->isa), &cpu);
         if (argc < 4) {
-            printf("%s %s %llu %d\n", l->isa, l->what, (unsigned long long)l->ops(), here);
-        } else if (strcmp(l->isa, argv[1]) == 0 && strcmp(l->what, argv[2]) == 0) {
+            printf("%s %s %llu %d\n", l->isa, etp_roof_what_name(l->what),
+                   (unsigned long long)l->ops(), here);
+        } else if (strcmp(l->isa, argv[1]) == 0 &&
+                   strcmp(etp_roof_what_name(l->what), argv[2]) == 0) {
             printf("%lld\n", (long long)l->run(strtoull(argv[3], NULL, 10)));
         }
     }

@@ -28,7 +28,7 @@ static void loops_do_what_they_claim(void **state)
     for (size_t i = 0; etp_roof_loop_at(i); i++) {
         const etp_roof_loop *l = etp_roof_loop_at(i);
         if (!can_run(&cpu, l->isa)) {
-            print_message("%s %s: not on this CPU\n", l->isa, l->what);
+            print_message("%s %s: not on this CPU\n", l->isa, etp_roof_what_name(l->what));
             continue;
         }
         for (uint64_t trips = 0; trips < 5000 && trips < l->exact_trips; trips = 3 * trips + 1) {
@@ -191,9 +191,9 @@ static void measured_figures_are_sane(void **state)
         const etp_roof *r = &k.table.items[i];
         bool rate = r->unit != ETP_ROOF_NS;
         assert_true(r->best > 0 && (rate ? r->best >= r->median : r->best <= r->median));
-        arithmetic += strcmp(r->what, "fma_f32") == 0;
-        regions += strcmp(r->what, "region") == 0;
-        timers += strcmp(r->what, "timer") == 0;
+        arithmetic += r->what == ETP_ROOF_FMA_F32;
+        regions += r->what == ETP_ROOF_REGION;
+        timers += r->what == ETP_ROOF_TIMER;
         of_two += r->threads == 2;
         for (size_t o = 0; o < i; o++) {
             assert_false(etp_roof_same(r, &k.table.items[o]));
