@@ -38,7 +38,9 @@ def is_nullable(m):
 
 
 def of_value(m):
-    """The schema of one value."""
+    """The schema of one value. An object of a list of etprof.ab/1 is described there."""
+    if m.get("of_answer"):
+        return {"$ref": f"ab.schema.json#/properties/{m['of_answer']}/items"}
     if m["kind"] == "written":
         return json.loads(m["schema"])
     if m["kind"] == "object":
@@ -101,9 +103,10 @@ def lines_of(members, before=""):
         kind = SHOWN.get(m["kind"], m["kind"]) + (" or null" if is_nullable(m) else "") + (
             ", may be absent" if m["absent"] else "")
         words = ", ".join(f"`{w}`" for w in dict.fromkeys(m.get("words", ())) if w)
-        doc = m["doc"] + (": " if words and m["doc"] else "") + words
+        there = m.get("of_answer")
+        doc = m["doc"] + (": " if words and m["doc"] else "") + words + ", as in `etprof.ab/1`" * bool(there)
         yield f"| `{name}` | {kind} | {doc} |".replace("  ", " ")
-        yield from lines_of(m.get("members", ()), name + ".")
+        yield from lines_of(() if there else m.get("members", ()), name + ".")
 
 
 def page_of(documents):

@@ -56,6 +56,21 @@ static void require(bool ok, const etp_field *f, const char *what)
 
 static void describe_shape(etp_json *j, const etp_shape *shape);
 
+static const etp_document *s_described;
+
+// The list of etprof.ab/1 whose objects SHAPE is of; NULL: of none, or that document is described.
+static const char *list_of_answer(const etp_shape *shape)
+{
+    const etp_shape *answer = k_etp_ab_document.shape;
+    for (size_t i = 0; s_described != &k_etp_ab_document && i < answer->n; i++) {
+        const etp_field *f = &answer->fields[i];
+        if (f->shape == shape && f->many == ETP_COUNTED) {
+            return f->key;
+        }
+    }
+    return NULL;
+}
+
 static void describe_words(etp_json *j, const etp_words *words)
 {
     etp_json_key(j, "words");
@@ -98,6 +113,7 @@ static void describe_field(etp_json *j, const etp_field *f)
         describe_words(j, f->words);
     }
     if (f->shape) {
+        etp_json_kv_z(j, "of_answer", list_of_answer(f->shape));
         etp_json_key(j, "members");
         describe_shape(j, f->shape);
     }
@@ -214,6 +230,7 @@ int main(void)
     etp_json_begin_array(&j);
     for (size_t i = 0; i < sizeof k_documents / sizeof *k_documents; i++) {
         etp_json_begin_object(&j);
+        s_described = k_documents[i];
         etp_json_kv_z(&j, "name", k_documents[i]->name);
         etp_json_kv_z(&j, "title", k_documents[i]->title);
         etp_json_key(&j, "members");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A validator for the part of JSON Schema that our schemas use: type, enum, const, required,
-// properties, additionalProperties, items, oneOf and limits. A keyword it does not know is a
-// problem of the schema and reported as one: nothing is passed over in silence.
+// properties, additionalProperties, items, oneOf, limits, and $ref into another of them. A keyword
+// it does not know is a problem of the schema and reported as one: nothing is passed over in
+// silence.
 
 #include "base/number.h"
 #include "integrity/validate/parts.h"
@@ -225,6 +226,34 @@ static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, 
                    "exactly one of the alternatives");
 }
 
+// "ab.schema.json#/properties/comparisons/items": a part of another of our schemas.
+static bool match_reference(const matcher *m, const json_t *rule, const json_t *v, const place *at)
+{
+    const char *text = json_is_string(rule) ? json_string_value(rule) : "";
+    const char *end = strstr(text, ".schema.json#/");
+    const char *name =
+        end ? etp_arena_strdup(m->arena, (etp_str){text, (size_t)(end - text)}) : NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    json_t *schema = NULL;
+    if (!name || etp_json_parse(etp_schema_text(name), &schema, NULL, &why) != ETP_OK) {
+        return problem(m, at, "schema.keyword", value_text(rule, m->arena),
+                       "a schema that is there");
+    }
+    const json_t *part = schema;
+    for (const char *key = strchr(end, '/'); key && part; key = strchr(key + 1, '/')) {
+        part = json_object_getn(part, key + 1, strcspn(key + 1, "/"));
+    }
+    bool fits =
+        part ? match(m, part, v, at)
+             : problem(m, at, "schema.keyword", value_text(rule, m->arena), "a part of the schema");
+    if (!fits) { // its words may be those of the schema
+        m->out->found = etp_arena_strdup(m->arena, etp_str_from(m->out->found));
+        m->out->expected = etp_arena_strdup(m->arena, etp_str_from(m->out->expected));
+    }
+    json_decref(schema);
+    return fits;
+}
+
 static bool match_keyword(const matcher *m, const char *keyword, const json_t *rule,
                           const json_t *schema, const json_t *v, const place *at)
 {
@@ -263,6 +292,9 @@ static bool match_keyword(const matcher *m, const char *keyword, const json_t *r
     }
     if (strcmp(keyword, "oneOf") == 0) {
         return match_one_of(m, rule, v, at);
+    }
+    if (strcmp(keyword, "$ref") == 0) {
+        return match_reference(m, rule, v, at);
     }
     return problem(m, at, "schema.keyword", keyword, "a keyword this validator knows");
 }
