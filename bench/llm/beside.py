@@ -14,24 +14,34 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 import paired
 
 
+def call(position, tokens):
+    """A call as the runner takes it, written here."""
+    return (f"call forward\nin 0 int64 1x{len(tokens)} values {' '.join(map(str, tokens))}\n"
+            f"in 1 int64 1 values {position}\n")
+
+
 def steps(o, decode, depth):
-    """The calls of a phase as the runner takes them, written here: no buffer has to be put back, all that is read was
-    written by the calls themselves."""
-    def call(position, n):
-        tokens = " ".join(str((position + i) * 7919 % 31991) for i in range(n))
-        return f"call forward\nin 0 int64 1x{n} values {tokens}\nin 1 int64 1 values {position}\n"
+    """The calls of a phase: no buffer has to be put back, all that is read was written by the calls themselves."""
+    def tokens(position, n):
+        return [(position + i) * 7919 % 31991 for i in range(n)]
 
     if not decode:
-        return "etprof-steps 1\neach\n" + call(0, o.prefill)
-    once = "once\n" + call(0, depth) if depth else ""
-    return f"etprof-steps 1\n{once}each\n" + "".join(call(depth + i, 1) for i in range(o.decode))
+        return "etprof-steps 1\neach\n" + call(0, tokens(0, o.prefill))
+    once = "once\n" + call(0, tokens(0, depth)) if depth else ""
+    return f"etprof-steps 1\n{once}each\n" + "".join(call(depth + i, tokens(depth + i, 1)) for i in range(o.decode))
 
 
-def runner(o, bundle, decode, depth, folder, repetitions):
-    """Nanoseconds of each call in etprof's runner after its warm-up."""
-    path = Path(folder) / f"steps-{decode}-{depth}"
-    path.write_text(steps(o, decode, depth))
-    calls = o.decode if decode else 1
+def answers(o):
+    """The calls of two answers of TextLLMRunner, in its order: a prompt alone, then a prompt with its tokens. Its
+    prompt is one letter again and again. A call with another number of tokens than the one before has more to do."""
+    prompt = call(0, [97] * o.prefill)
+    return "etprof-steps 1\neach\n" + 2 * prompt + "".join(call(o.prefill + i, [97]) for i in range(o.decode))
+
+
+def runner(o, bundle, script, calls, folder, repetitions):
+    """Nanoseconds of each call in etprof's runner after its warm-up; a repetition of SCRIPT is so many CALLS."""
+    path = Path(folder) / "steps"
+    path.write_text(script)
     env = dict(os.environ, ETPROF_MASK=paired.NOTHING_HIDDEN)
     words = [os.path.join(bundle, "etprof-runner"), "--model", str(o.model), "--steps", str(path),
              "--threads", str(o.threads), *(["--kernels-lib", o.kernels_lib] if o.kernels_lib else [])]
@@ -46,16 +56,16 @@ def bare(o, bundle, build, decode, depth):
     return statistics.median(int(x) for x in done.stdout.split())
 
 
-def build_bare(build):
+def build_target(build, *names):
     cmake = paired.ROOT + "/.venv/bin/cmake"
-    subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", "bare_text"], check=True,
+    subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", *names], check=True,
                    stdout=subprocess.DEVNULL)
 
 
 def against_bare(o):
     """A block launches both for each phase, in alternating order."""
     bundle, build = paired.builds()
-    build_bare(build)
+    build_target(build, "bare_text")
     phases = [(f"prefill {o.prefill}", False, 0), *((f"decode @{d}", True, d) for d in o.depths)]
     values = {name: [] for name, _, _ in phases}
     with tempfile.TemporaryDirectory() as folder:
@@ -63,8 +73,8 @@ def against_bare(o):
             for name, decode, depth in phases:
                 pair = {}
                 for side in ((0, 1) if block % 2 == 0 else (1, 0)):
-                    pair[side] = (bare(o, bundle, build, decode, depth) if side else
-                                  statistics.median(runner(o, bundle, decode, depth, folder, o.repetitions)))
+                    pair[side] = (bare(o, bundle, build, decode, depth) if side else statistics.median(
+                        runner(o, bundle, steps(o, decode, depth), o.decode if decode else 1, folder, o.repetitions)))
                 values[name].append((pair[0], pair[1]))
             print(f"block {block + 1}", file=sys.stderr)
     missed = False
@@ -85,50 +95,96 @@ def without_bursts(values):
     return statistics.fmean(v for v in values if v <= 1.5 * usual)
 
 
+def calls_of(alone, whole, tokens):
+    """Milliseconds of the prompt's call and of a token's, by those of answers ALONE and of answers with TOKENS: their
+    difference is the tokens' calls."""
+    prompt = without_bursts(alone)
+    return prompt, (without_bursts(whole) - prompt) / tokens
+
+
 def theirs(answers):
     """Milliseconds by TextLLMRunner's statistics: the prompt and a token as a whole, and what Module::execute took for
-    each. ANSWERS are in turn a prompt alone and a prompt with its tokens: their difference is the tokens' calls."""
+    each. ANSWERS are in turn a prompt alone and a prompt with its tokens."""
     alone, whole = answers[0::2], answers[1::2]
     if {a.tokens for a in alone} != {0} or min(a.tokens for a in whole) < 1:
         sys.exit("the answers are not in turn without tokens and with some")
-    prompt = without_bursts([a.calls for a in alone])
     tokens = statistics.fmean(a.tokens for a in whole)
     return (without_bursts([a.prefill for a in alone + whole]), without_bursts([a.decode / a.tokens for a in whole]),
-            prompt, (without_bursts([a.calls for a in whole]) - prompt) / tokens)
+            *calls_of([a.calls for a in alone], [a.calls for a in whole], tokens))
 
 
 def ours(o, bundle, folder):
     """The same four of etprof's runner, which times Method::execute alone: the first two are the last two."""
-    prompt = without_bursts(runner(o, bundle, False, 0, folder, o.answers)) / 1e6
-    calls = runner(o, bundle, True, o.prefill, folder, o.answers)
-    tokens = without_bursts([statistics.fmean(calls[i:i + o.decode]) for i in range(0, len(calls), o.decode)]) / 1e6
-    return prompt, tokens, prompt, tokens
+    n = 2 + o.decode
+    ms = [ns / 1e6 for ns in runner(o, bundle, answers(o), n, folder, o.answers)]
+    alone, whole = ms[0::n], [sum(ms[i + 1:i + n]) for i in range(0, len(ms), n)]
+    return 2 * calls_of(alone, whole, o.decode)
+
+
+def loop(ns, o):
+    """The two judged ones of a plain loop's nanoseconds: alone and whole in turn."""
+    ms = [n / 1e6 for n in ns]
+    return calls_of(ms[0::2], ms[1::2], o.decode)
+
+
+def loop_alone(o, bundle, build):
+    """The plain loop in a process of its own, with the files that etprof's runner loads."""
+    words = [os.path.join(build, "text_calls"), str(o.model), str(o.prefill), str(o.decode), str(o.answers)]
+    done = subprocess.run([*words, *([o.kernels_lib] if o.kernels_lib else [])], check=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, env=paired.libraries(bundle))
+    return loop((int(x) for x in done.stdout.split()), o)
+
+
+def row_of(o, launch, block, bundle, build, folder):
+    """A run: etprof's runner, TextLLMRunner (four figures each), the plain loop in its process and alone (two)."""
+    row = {}
+
+    def text():
+        answers, ns = launch(o, None, "--prompt_alone", inside=os.path.join(build, "libtext_inside.so"))
+        row["text"], row["inside"] = theirs(answers), loop(ns, o)
+
+    def runner_and_loop():
+        row["runner"], row["alone"] = ours(o, bundle, folder), loop_alone(o, bundle, build)
+
+    for side in ((runner_and_loop, text) if block % 2 == 0 else (text, runner_and_loop)):
+        side()
+    return row
+
+
+NAMES = {"runner": "etprof's runner", "text": "TextLLMRunner", "inside": "a loop in its process",
+         "alone": "a loop alone"}
+
+
+def judge(rows, name, a, b, i):
+    """Whether A is within 1 ms and 3 % of B, by their figure I (the calls' are the last two); prints it."""
+    x, y = (statistics.median(r[side][i] for r in rows) for side in (a, b))
+    if math.isnan(x + y):
+        sys.exit("this release's statistics do not say what the calls took")
+    ratio, low, high = paired.ratio([math.log(r[a][i] / r[b][i]) for r in rows])
+    inside = abs(x - y) <= 1.0 and abs(ratio - 1) <= 0.03
+    verdict = "not the same thing" if "whole" in name else f"within 1 ms and 3 %: {'yes' if inside else 'NO'}"
+    print(f"{name:19} {NAMES[a]} {x:.4f} ms · {NAMES[b]} {y:.4f} ms · {x - y:+.4f} ms · {ratio:.4f} "
+          f"[{low:.4f}, {high:.4f}] · {verdict}")
+    return inside
 
 
 def against_text(o, launch):
     """A run launches TextLLMRunner and etprof's runner, in alternating order, nothing hidden. Judged is like with like:
-    the program's calls. The whole holds more (a prompt: its tokens made and the first one chosen; a token: its choice,
-    its text and a call into Python), is printed, and is not judged."""
-    bundle = paired.builds()[0]
+    the program's calls, the same ones in the same order. The whole holds more (a prompt: its tokens made and the first
+    one chosen; a token: its choice, its text and a call into Python), is printed, and is not judged. A plain loop makes
+    the calls in both places, which tells the runners apart from the processes that they are in."""
+    bundle, build = paired.builds()
+    build_target(build, "text_calls", "text_inside")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for block in range(o.blocks):
-            row = {}
-            for side in ((0, 1) if block % 2 == 0 else (1, 0)):
-                row[side] = theirs(launch(o, None, "--prompt_alone")) if side else ours(o, bundle, folder)
-            rows.append((row[0], row[1]))
+            rows.append(row_of(o, launch, block, bundle, build, folder))
             print(f"run {block + 1}: " + json.dumps(rows[-1]), file=sys.stderr)
-    missed = False
-    names = (f"prefill {o.prefill}, whole", f"decode @{o.prefill}, whole", f"prefill {o.prefill}, call",
-             f"decode @{o.prefill}, calls")
-    for i, name in enumerate(names):
-        a, b = (statistics.median(r[side][i] for r in rows) for side in (0, 1))
-        if math.isnan(b):
-            sys.exit("this release's statistics do not say what the calls took")
-        ratio, low, high = paired.ratio([math.log(r[0][i] / r[1][i]) for r in rows])
-        inside = abs(a - b) <= 1.0 and abs(ratio - 1) <= 0.03
-        missed = missed or (not inside and i > 1)
-        print(f"{name:19} etprof's runner {a:.4f} ms · TextLLMRunner {b:.4f} ms · {a - b:+.4f} ms · {ratio:.4f} "
-              f"[{low:.4f}, {high:.4f}]"
-              + (f" · within 1 ms and 3 %: {'yes' if inside else 'NO'}" if i > 1 else " · not the same thing"))
-    return 1 if missed else 0
+    prompt, tokens = f"prefill {o.prefill}", f"decode @{o.prefill}"
+    for i, name in enumerate((prompt, tokens)):
+        judge(rows, name + ", whole", "runner", "text", i)
+    good = [judge(rows, name + ", call", "runner", "text", i) for i, name in ((-2, prompt), (-1, tokens))]
+    for a, b in (("runner", "alone"), ("inside", "text"), ("alone", "inside")):
+        for i, name in ((-2, prompt), (-1, tokens)):
+            judge(rows, name + ", call", a, b, i)
+    return 0 if all(good) else 1
