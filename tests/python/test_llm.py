@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Language models: shapes and options without torch; exported programs against a decoder that is
 # written here in numpy after the papers (pairs as complex numbers, loops over heads).
+import contextlib
+import io
 import json
 import math
 import struct
 import unittest
+from argparse import Namespace
 
 from support import NEEDS_TORCH, ExportCase, runtime_events
 
@@ -132,8 +135,28 @@ class Statistics(unittest.TestCase):
             self.assertLess(abs(got / truth - 1), 0.015, found)
         with self.assertRaises(SystemExit):
             bench.beside.theirs(answers[1:])
+        prompt, token = bench.beside.loop([2850000, 2850000 + 32 * 218000] * 5, Namespace(decode=32))
+        self.assertAlmostEqual(prompt, 2.85)
+        self.assertAlmostEqual(token, 0.218)
         older = self.parse(self.LINE % 1795362698095)[0]
         self.assertNotEqual(older.calls, older.calls)  # an older release does not say it: not a number
+
+    def test_what_is_within(self):
+        """3 % of a ratio and 1 ms of a difference, both."""
+        bench = self.module()
+        for ours, theirs, inside in ((1.029, 1.0, True), (0.971, 1.0, True), (1.031, 1.0, False), (0.969, 1.0, False),
+                                     (50.9, 50.0, True), (51.1, 50.0, False)):
+            rows = [{"runner": (0, ours), "text": (0, theirs)}] * 10
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                found = bench.beside.judge(rows, "decode @64, call", "runner", "text", -1)
+                self.assertEqual(found, inside, said.getvalue())
+
+    def test_the_runner_makes_the_calls_of_two_answers(self):
+        bench = self.module()
+        calls = bench.beside.answers(Namespace(prefill=3, decode=2)).split("call forward\n")[1:]
+        self.assertEqual([c.splitlines() for c in calls],
+                         [[f"in 0 int64 1x{len(t.split())} values {t}", f"in 1 int64 1 values {at}"]
+                          for t, at in (("97 97 97", 0), ("97 97 97", 0), ("97", 3), ("97", 4))])
 
     def test_statistics_that_cannot_be_are_refused(self):
         with self.assertRaises(ValueError):
@@ -359,6 +382,86 @@ class Programs(ExportCase):
         linear = [e for e in events if e.startswith("Fully Connected")]
         self.assertEqual(len(linear), 8)
         self.assertTrue(all("QC4W" in e for e in linear), linear)
+
+
+class Rounded:
+    """A matrix as a scheme keeps it, times a vector as it is rounded for each call: symmetric steps of the largest
+    weight of a group (GROUP weights of a row, 0: the row), 8-bit steps between the least and the largest number of a
+    vector."""
+
+    def __init__(self, w, bits, group):
+        np = numpy()
+        rows = w.astype("f8").reshape(len(w), -1, group or w.shape[1])
+        top = 2 ** (bits - 1)
+        step = np.abs(rows).max(axis=2, keepdims=True) / (top - 0.5)
+        self.w = (np.clip(np.round(rows / step), -top, top - 1) * step).reshape(w.shape)
+
+    def __matmul__(self, x):
+        np = numpy()
+        low, high = min(x.min(), 0), max(x.max(), 0)
+        step = (high - low) / 255
+        zero = np.round(low / step)
+        return self.w @ ((np.clip(np.round(x / step) - zero, 0, 255) + zero) * step)
+
+
+@NEEDS_TORCH
+class Schemes(ExportCase):
+    """Each precision against the decoder above with its weights and numbers rounded here: the program answers as its
+    own scheme does and not as another one, and XNNPACK's kernels are those of the scheme."""
+
+    SIZES = {"embedding": (96, 128), **dict.fromkeys("qkvo", (128, 128)), "gate": (256, 128), "up": (256, 128),
+             "down": (128, 256), "attention_norm": (128,), "ffn_norm": (128,), "norm": (128,), "output": (96, 128)}
+    LINEAR = ("q", "k", "v", "o", "gate", "up", "down", "output")
+    ROUNDED = {"groups of 32": (4, 32), "groups of 128": (4, 128), "a row of 8 bits": (8, 0)}
+
+    def check(self, own, kernel, *options):
+        import torch
+
+        np = numpy()
+        w = draw(3, **self.SIZES)
+        layer = "model.layers.0."
+        names = {"embedding": "model.embed_tokens", "norm": "model.norm", "output": "lm_head",
+                 "attention_norm": layer + "input_layernorm", "ffn_norm": layer + "post_attention_layernorm",
+                 **{k: f"{layer}self_attn.{k}_proj" for k in "qkvo"},
+                 **{k: f"{layer}mlp.{k}_proj" for k in ("gate", "up", "down")}}
+        weights = self.folder / "weights"
+        weights.mkdir()
+        write_safetensors(weights / "model.safetensors", {f"{names[k]}.weight": v for k, v in w.items()})
+        (weights / "config.json").write_text(json.dumps(
+            {**TINY, "hidden_size": 128, "num_key_value_heads": 2, "intermediate_size": 256, "model_type": "llama"}))
+        entry = self.exported(f"llm:{weights / 'config.json'}", "--weights", str(weights), *options).entry
+        self.assertTrue(entry["checks"][0]["ok"], entry["checks"])
+        path = self.out / entry["file"]
+        got = np.stack(run_program(path, CALLS))
+
+        def apart(bits, group):
+            rounded = {k: Rounded(v, bits, group) if k in self.LINEAR else v for k, v in w.items()}
+            want = np.stack([decode(rounded, TOKENS, 2, 2, 64, False, False)[i] for i in LAST])
+            return np.sqrt(np.mean((got - want) ** 2)) / want.std()
+
+        if own:
+            off = {name: apart(*scheme) for name, scheme in self.ROUNDED.items()}
+            mine = off.pop(own)
+            self.assertLess(mine, 0.1, off)
+            self.assertLess(2 * mine, min(off.values()), (mine, off))
+        else:
+            exact = np.stack([decode(w, TOKENS, 2, 2, 64, False, False)[i] for i in LAST])
+            self.assertLess(np.abs(got - exact).max() / exact.std(), 0.01)
+        events = runtime_events(path, [torch.tensor([[5, 9, 17]]), torch.tensor([0])])
+        linear = [e for e in events if e.startswith("Fully Connected")]
+        self.assertTrue(len(linear) == 8 and all(kernel in e for e in linear), linear)
+
+    def test_groups_of_32(self):
+        self.check("groups of 32", "QB4W", "--dtype", "8da4w")
+
+    def test_groups_of_128(self):
+        self.check("groups of 128", "QB4W", "--dtype", "8da4w", "--group-size", "128")
+
+    def test_eight_bits_with_fused_attention(self):
+        self.check("a row of 8 bits", "QC8W", "--dtype", "8da8w", "--attention", "fused")
+
+    def test_half_precision(self):
+        self.check(None, "F16", "--dtype", "fp16")
 
 
 @NEEDS_TORCH
