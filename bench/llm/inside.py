@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# TextLLMRunner's answers, and then the same calls by a plain loop (calls.cpp) in the same process: is what TextLLMRunner's
-# calls take beside those of etprof's runner in its calls, or in the process that they are made in?
+# TextLLMRunner's answers, and then the same calls by a plain loop (calls.cpp) in the same process: are the times of
+# TextLLMRunner's calls those of its calls, or of the process that they are made in?
 #   inside.py LIBRARY ANSWERS [flags of text_runner.py]     prints PyTorchObserver lines, and CALLS with nanoseconds
 import ctypes
 import json
