@@ -124,23 +124,20 @@ void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
     }
 }
 
-// Where the rest is; after the answer.
-static void say_more(etp_cli *cli, const char *dir, bool is_sweep)
+// Where the rest is; NULL: nothing is said. Made before the answer is written: afterwards there is
+// nothing left that could fail.
+static const char *words_on_more(etp_cli *cli, const char *dir, bool is_sweep)
 {
     if (cli->format != ETP_CLI_TEXT || cli->output || cli->quiet) {
-        return;
+        return NULL;
     }
     const char *report = etp_shell_command(&cli->arena, "etprof report %s", dir),
                *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
-    if (!report || !full) {
-        return; // a hint, when there is no memory left
-    }
-    fflush(stdout);
-    if (is_sweep) {
-        etp_say("\nmore       %s/report.html · %s/sweep.svg · %s\n", dir, dir, report);
-    } else {
-        etp_say("\nmore       %s/report.html · %s · %s\n", dir, report, full);
-    }
+    return is_sweep
+               ? etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s/sweep.svg · %s\n",
+                                  dir, dir, report)
+               : etp_arena_printf(&cli->arena, "\nmore       %s/report.html · %s · %s\n", dir,
+                                  report, full);
 }
 
 // A table of operators is of one phase.
@@ -180,11 +177,15 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     };
     etp_ab_shown shown;
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
+    bool whole = show->full || shown.is_sweep || shown.is_builds;
+    const char *more =
+        ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir, shown.is_sweep) : NULL;
     etp_status st = etp_cli_emit(cli, &shown.answer, err);
     if (st == ETP_OK) {
         say_first_phase(cli, ab, show);
-        if (ab->dir && !show->proof && (show->full || shown.is_sweep || shown.is_builds)) {
-            say_more(cli, ab->dir, shown.is_sweep);
+        if (more) {
+            fflush(stdout);
+            etp_say("%s", more);
         }
         if (shown.is_sweep) {
             record_sweep(cli, &shown.sweep, show);

@@ -47,6 +47,7 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
     };
     etp_ab_shown shown;
     etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &shown, err);
+    st = st == ETP_OK ? etp_arena_check(arena, err, "the answer") : st;
     if (st == ETP_OK) {
         st = etp_answer_write(&shown.answer, o->how.format, &style, sink, err);
     }

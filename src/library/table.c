@@ -37,14 +37,14 @@ static const char *unique_name(source *s, size_t column, const char *key)
     const char *name = key;
     size_t n = 1;
     for (size_t k = 0; name && k < column;) {
-        bool taken = strcmp(s->defs[k].name, name) == 0;
+        bool taken = s->defs[k].name && strcmp(s->defs[k].name, name) == 0;
         name = taken ? etp_arena_printf(&s->arena, "%s_%zu", key, ++n) : name;
         k = taken ? 0 : k + 1;
     }
     return name;
 }
 
-static bool type_columns(source *s, const etp_column *columns)
+static void type_columns(source *s, const etp_column *columns)
 {
     for (size_t k = 0; k < s->n_defs; k++) {
         etp_column_type type = type_of_kind(columns[k].kind);
@@ -53,11 +53,7 @@ static bool type_columns(source *s, const etp_column *columns)
             type = wider(type, cells[k].type);
         }
         s->defs[k] = (etp_column_def){unique_name(s, k, columns[k].key), type, true};
-        if (!s->defs[k].name) {
-            return false;
-        }
     }
-    return true;
 }
 
 static void put_text(etp_batch *batch, const etp_cell *c)
@@ -130,7 +126,7 @@ static etp_status open_source(etp_report_author *make, const void *about, const 
                               etp_error *err)
 {
     const etp_report *report = make(about, &s->arena);
-    ETP_NEED(report, err, "report");
+    ETP_TRY(etp_arena_check(&s->arena, err, "report")); // a table may be missing
     s->table = etp_report_table_named(report, id);
     if (!s->table) {
         return id ? etp_fail(err, ETP_USAGE, "this answer has no table named '%s'", id)
@@ -138,7 +134,9 @@ static etp_status open_source(etp_report_author *make, const void *about, const 
     }
     const etp_column *columns = etp_table_columns(s->table, &s->n_defs);
     s->defs = ETP_NEW_ARRAY(&s->arena, etp_column_def, s->n_defs);
-    return s->defs && type_columns(s, columns) ? ETP_OK : etp_fail_nomem(err, "columns");
+    ETP_NEED(s->defs, err, "columns");
+    type_columns(s, columns);
+    return etp_arena_check(&s->arena, err, "columns");
 }
 
 etp_status etp_table_stream(etp_report_author *make, const void *about, const char *id,
@@ -172,8 +170,8 @@ etp_status etp_table_name(etp_report_author *make, const void *about, size_t ind
     *out = (etp_buffer){0};
     etp_arena arena = {0};
     const etp_report *report = make(about, &arena);
-    etp_status st = report ? ETP_OK : etp_fail_nomem(err, "report");
-    const etp_table *table = etp_report_table_at(report, index);
+    etp_status st = etp_arena_check(&arena, err, "report");
+    const etp_table *table = st == ETP_OK ? etp_report_table_at(report, index) : NULL;
     if (table) {
         etp_str id = etp_table_id(table);
         st = etp_buffer_make(fill_name, &id, out, err);

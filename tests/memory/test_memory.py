@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_memory.py SHORT_ETPROF SOURCE_DIR [--all] [VERB...]: out of memory, wherever it happens, is the error.
+"""test_memory.py SHORT_ETPROF SHORT_LIBRARY SOURCE_DIR [--all] [VERB...]: out of memory, wherever it happens, is the
+error.
 
 SHORT_ETPROF is the program with an arena whose every object is a call of realloc that can be made to fail
-(shortage.c). Each verb runs once with enough memory, then with its Nth allocation failing, alone and with all after
-it. Each time it ends with status 5 and says that memory ran out, prints nothing else, and what it leaves are whole
-files: those of before, or those of a run with enough memory. Or it gives the very answer of before, where what could
-not be had was not needed. Under the sanitizers this is also the test that nothing leaks then. --all tries every N
-instead of some, spread over the whole run."""
+(shortage.c), SHORT_LIBRARY a program of the public library with the same arena (library.c: VERB is "library"). Each
+verb runs once with enough memory, then with its Nth allocation failing, alone and with all after it. Each time it
+ends with status 5 and says that memory ran out, prints nothing else, and what it leaves are whole files: those of
+before, or those of a run with enough memory. Or it gives the very answer of before, where what could not be had was
+not needed. Under the sanitizers this is also the test that nothing leaks then. --all tries every N instead of some,
+spread over the whole run."""
 import concurrent.futures
 import os
 import pathlib
@@ -18,11 +20,13 @@ import tempfile
 import failing
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders  # noqa: E402
 import run_folders  # noqa: E402
 from checks import expect, finish  # noqa: E402
 
-PROGRAM, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-WORDS = sys.argv[3:]
+PROGRAM, LIBRARY = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TREE = pathlib.Path(sys.argv[3]).resolve()
+WORDS = sys.argv[4:]
 ALL = "--all" in WORDS
 ONLY = [w for w in WORDS if w != "--all"]
 DATA = TREE / "tests/data"
@@ -53,7 +57,56 @@ COMMANDS = [
     ["convert", DUMP, "--pte", PROGRAM_FILE, "--to", "model-explorer", "-o", "made"],
     ["levels"], ["skills"], ["devices"], ["baselines"], ["baselines", "save", "night", "RUN"],
     ["pack", "RUN", "-o", "made.tar.zst"], ["unpack", "PACK", "--out", "made"],
+    # Folders of several arms, of phases and of a sweep; those of Arm's kit.
+    ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],
+    ["analyze", DATA / "kit/flat"], ["analyze", "RUN", "--out", "made"], ["analyze", DUMP, "--out", "made"],
+    ["report", "RUN"], ["report", "PHASES", "--format", "html"], ["report", "SWEEP", "--format", "json"],
+    ["report", "RUN", "PHASES", "--format", "md"], ["report", "RUN", "--format", "github"],
+    ["explain", "N1", "RUN"], ["explain", "RUN"], ["explain", "op1", "RUN"], ["whatif", "RUN", "drop *", "threads 2"],
+    ["gate", "RUN", "speedup >= 1", "noise <= 1 %"], ["gate", "RUN", "speedup >= 1", "--format", "md"],
+    ["gate", "PHASES", "decode.speedup >= 1"], ["history", "RUN", "PHASES"],
+    ["history", "RUN", "PHASES", "--format", "csv"], ["history", "RUN", "PHASES", "--otava", "made"],
+    ["history", "list", "--store", "STORE"], ["history", "--store", "STORE", "--on", "local"],
+    ["verify-claim", "arm0 is 2x faster", "RUN"], ["stats", "RUN", "--format", "json"], ["plan", "RUN"],
+    ["validate", DATA / "kit/flat"], ["validate", "PHASES", "--format", "json"],
+    ["validate", PROGRAM_FILE], ["verify", "PHASES", "--format", "json"],
+    ["compare", "RUN:arm0", "RUN:arm1"], ["compare", KIT[0], DUMP],
+    ["convert", "RUN", "--to", "parquet", "--table", "samples", "-o", "made"],
+    ["convert", "RUN", "--to", "chrome", "-o", "made"], ["convert", "RUN", "--to", "flame", "-o", "made"],
+    ["convert", DUMP, DUMP, "--to", "folded", "-o", "made"],
+    ["skills", "install", "made"], ["skills", "06"], ["skills", "run", "03,07", "--dry-run", "--set", "model=my_net"],
+    ["library", "analysis", "RUN"], ["library", "analysis", "SWEEP"], ["library", "dumps", DUMP],
+    ["library", "tables", "RUN"], ["library", "ops", DUMP], ["library", "inspect", PROGRAM_FILE],
+    ["library", "inspector", DUMP], ["library", "stats", DATA / "samples.csv"], ["library", "whatif", DUMP],
 ]
+FOLDERS = ("RUN", "PHASES", "SWEEP", "STORE")
+
+
+def make_folders(scratch):
+    run_folders.make(scratch / "run", 2)
+    run_folders.make(scratch / "sweep", 4, blocks=2, sweep=True)
+    phase_folders.make(scratch / "phases", lambda phase, level, *_: 1000000 + 1000 * len(phase + level), blocks=2)
+    store = scratch / "store/sessions.sqlite"
+    store.parent.mkdir()
+    done = subprocess.run([PROGRAM, "history", "add", scratch / "run", scratch / "phases", "--store", store],
+                          capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    expect(done.returncode == 0, "entries of a store", done.stderr)
+
+
+def placed(word):
+    """WORD with the name of a folder in it as the folder's path."""
+    name, colon, rest = str(word).partition(":")
+    path = "../store/sessions.sqlite" if name == "STORE" else f"../{name.lower()}"
+    return path + colon + rest if name in FOLDERS else str(word)
+
+
+def files_of(root, folders):
+    return {str(p.relative_to(root)): p.read_bytes() for folder in folders if (root / folder).exists()
+            for p in sorted((root / folder).rglob("*")) if p.is_file()}
+
+
+def folders_of(command):
+    return sorted({name.lower() for name in (str(a).partition(":")[0] for a in command) if name in FOLDERS})
 
 
 def run(scratch, command, fail_at=None, once=False):
@@ -61,14 +114,13 @@ def run(scratch, command, fail_at=None, once=False):
     work = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     here = work / "here"
     here.mkdir()
-    if "RUN" in command:
-        shutil.copytree(scratch / "run", work / "run")
-        command = ["../run" if a == "RUN" else a for a in command]
-    command = [scratch / "run.tar.zst" if a == "PACK" else a for a in command]
-    status, out, error, count = failing.run(PROGRAM, command, here, work, fail_at, once)
+    program, command = (LIBRARY, command[1:]) if command[0] == "library" else (PROGRAM, command)
+    for name in folders_of(command):
+        shutil.copytree(scratch / name, work / name)
+    arguments = [scratch / "run.tar.zst" if a == "PACK" else placed(a) for a in command]
+    status, out, error, count = failing.run(program, arguments, here, work, fail_at, once)
     (work / "count").unlink(missing_ok=True)
-    files = {str(p.relative_to(work)): p.read_bytes() for folder in (here, work / "run") if folder.exists()
-             for p in sorted(folder.rglob("*")) if p.is_file()}
+    files = files_of(work, ["here", *folders_of(command)])
     shutil.rmtree(work)
     return status, out, error, files, count
 
@@ -88,9 +140,7 @@ def check(scratch, command, whole, before, at, once):
 def main():
     with tempfile.TemporaryDirectory(prefix="etp-memory-") as scratch:
         scratch = pathlib.Path(scratch)
-        run_folders.make(scratch / "run", 2)
-        before_run = {str(pathlib.Path("run") / p.relative_to(scratch / "run")): p.read_bytes()
-                      for p in sorted((scratch / "run").rglob("*")) if p.is_file()}
+        make_folders(scratch)
         failing.run(PROGRAM, ["pack", "run", "-o", "run.tar.zst"], scratch, scratch)
         tried = allocations = 0
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -100,7 +150,7 @@ def main():
                 whole = run(scratch, command)
                 expect(whole[0] in (0, 1, 3), *command, "does not run with enough memory", whole[0], whole[2])
                 expect(whole[4] > 0, *command, "its allocations are not seen")
-                before = before_run if "RUN" in command else {}
+                before = files_of(scratch, folders_of(command))
                 at_most = whole[4] if ALL else POINTS
                 tries = [(at, once) for at in failing.points(whole[4], at_most) for once in (True, False)]
                 list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
