@@ -96,8 +96,8 @@ static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *vi
     for (int rule = 0; rule < RULES && most < n; rule++) {
         for (size_t i = 0; i < n; i++) {
             names[i] = name_by(answers[i], rule, out->arena);
-            ETP_NEED(names[i], err, "names");
         }
+        ETP_TRY(etp_arena_check(out->arena, err, "names"));
         size_t different = told_apart(names, n);
         if (different > most) {
             most = different;
@@ -111,16 +111,15 @@ static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *vi
         }
         views[i].run =
             taken ? etp_arena_printf(out->arena, "%s, run %zu", best[i], i + 1) : best[i];
-        ETP_NEED(views[i].run, err, "names");
     }
     return ETP_OK;
 }
 
 // ---- like for like ----
 
-static etp_status note(etp_combined *c, const char *text, etp_error *err)
+static void note(etp_combined *c, const char *text)
 {
-    return text && ETP_PUSH(c->arena, &c->notes, text) ? ETP_OK : etp_fail_nomem(err, "notes");
+    ETP_ADD(c->arena, &c->notes, text);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -138,7 +137,7 @@ static uint32_t threads_of(const etp_ab *ab)
     return ab->n_arms ? ab->arms[ab->hot_arm].threads : 0;
 }
 
-static etp_status compare_runs(etp_combined *c, etp_error *err)
+static void compare_runs(etp_combined *c)
 {
     const struct etp_ab_view *v = c->runs.items;
     bool models = false, titles = false, versions = false, threads = false, bare = v[0].ab->bare;
@@ -150,32 +149,26 @@ static etp_status compare_runs(etp_combined *c, etp_error *err)
         threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
     }
     if (bare) {
-        ETP_TRY(
-            note(c, "recordings alone do not say of which model, build and threads they are", err));
+        note(c, "recordings alone do not say of which model, build and threads they are");
     } else if (titles) {
-        ETP_TRY(note(c, "the runs are of different models", err));
+        note(c, "the runs are of different models");
     } else if (models) {
-        ETP_TRY(note(
-            c,
-            "the runs are of different files of the model: exported differently, or one is unknown",
-            err));
+        note(c, "the runs are of different files of the model: exported differently, or one is "
+                "unknown");
     }
     if (versions && !bare) {
-        ETP_TRY(note(c, "the runs used different revisions of ExecuTorch, or one is unknown", err));
+        note(c, "the runs used different revisions of ExecuTorch, or one is unknown");
     }
     if (threads && !bare) {
-        ETP_TRY(note(c, "the runs used different numbers of threads, or one is unknown", err));
+        note(c, "the runs used different numbers of threads, or one is unknown");
     }
     for (size_t i = 0; i < c->runs.n; i++) {
         if (v[i].ab->emulated) {
-            ETP_TRY(note(c,
-                         etp_arena_printf(c->arena,
-                                          "%s: times of an emulator; they say nothing about speed",
-                                          v[i].run),
-                         err));
+            note(c, etp_arena_printf(c->arena,
+                                     "%s: times of an emulator; they say nothing about speed",
+                                     v[i].run));
         }
     }
-    return ETP_OK;
 }
 
 // "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before
@@ -217,14 +210,13 @@ static bool same_fixes(const etp_combined *c)
 }
 
 // A fix that several runs ask for comes before one that a single device asks for.
-static etp_status common_fixes(etp_combined *c, etp_error *err)
+static void common_fixes(etp_combined *c)
 {
     if (same_fixes(c)) {
         const etp_ab_fixes *f = &c->runs.items[0].ab->fixes;
-        return note(c,
-                    etp_arena_printf(c->arena, "every run wants the same fixes, %s to %s",
-                                     f->items[0].id, f->items[f->n - 1].id),
-                    err);
+        note(c, etp_arena_printf(c->arena, "every run wants the same fixes, %s to %s",
+                                 f->items[0].id, f->items[f->n - 1].id));
+        return;
     }
     etp_strbuf all;
     etp_strbuf_init(&all, c->arena);
@@ -239,11 +231,10 @@ static etp_status common_fixes(etp_combined *c, etp_error *err)
         }
     }
     if (all.len == 0) {
-        return ETP_OK;
+        return;
     }
-    return note(
-        c, etp_arena_printf(c->arena, "fixes that several runs want: %s", etp_strbuf_str(&all).ptr),
-        err);
+    note(c,
+         etp_arena_printf(c->arena, "fixes that several runs want: %s", etp_strbuf_str(&all).ptr));
 }
 
 static const char *title_of(const etp_combined *c)
@@ -333,13 +324,12 @@ etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *
     for (size_t i = 0; i < n; i++) {
         views[i].ab = answers[i];
         views[i].scope = etp_arena_printf(arena, "run-%zu", i + 1);
-        ETP_NEED(views[i].scope, err, "report");
     }
     ETP_TRY(name_runs(answers, views, out, err));
     out->phases = phases_of(out);
     out->entries = entries_of(out, pairs);
-    ETP_TRY(compare_runs(out, err));
-    ETP_TRY(common_fixes(out, err));
+    compare_runs(out);
+    common_fixes(out);
     out->title = title ? title : title_of(out);
     return etp_arena_check(arena, err, "report");
 }

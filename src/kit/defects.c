@@ -20,19 +20,20 @@ static const char *say(etp_kit_folder *f, const char *fmt, ...)
 {
     char buf[600];
     va_list ap;
+    if (f->arena->failed) {
+        return NULL; // what is to be said may be a text that could not be had
+    }
     va_start(ap, fmt);
     vsnprintf(buf, sizeof buf, fmt, ap);
     va_end(ap);
     return etp_arena_strdup(f->arena, etp_str_from(buf));
 }
 
-static etp_status differ(etp_kit_folder *f, const char *defect, const char *where, const char *kit,
-                         const char *etprof, const char *why, etp_error *err)
+static void differ(etp_kit_folder *f, const char *defect, const char *where, const char *kit,
+                   const char *etprof, const char *why)
 {
     etp_kit_difference d = {defect, where, kit, etprof, why};
-    return where && kit && etprof && why && ETP_PUSH(f->arena, &f->differences, d)
-               ? ETP_OK
-               : etp_fail_nomem(err, "differences");
+    ETP_ADD(f->arena, &f->differences, d);
 }
 
 static const char *name_of(etp_kit_folder *f, const etp_kit_unit *u)
@@ -51,7 +52,7 @@ static const char *five_text(etp_kit_folder *f, const etp_kit_unit *u)
                               (double)u->five_ns[c] / 1e6);
         }
     }
-    return s.failed ? NULL : s.len ? etp_strbuf_str(&s).ptr : "no operators";
+    return s.len ? etp_strbuf_str(&s).ptr : "no operators";
 }
 
 static bool contains(etp_str text, const char *part)
@@ -91,12 +92,11 @@ static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
     }
     ETP_TRY(etp_kit_robust_of(&x, f->arena, &r, err));
     if (r.kept.n < x.n) {
-        ETP_TRY(differ(
-            f, "D10", name,
-            say(f, "deletes %zu of %zu runs as outliers: variation %.2f %% instead of %.2f %%",
-                x.n - r.kept.n, x.n, r.kept.cv_percent, r.all.cv_percent),
-            say(f, "keeps all %zu", x.n),
-            "fences on a few values call clean noise an outlier in one sample of four", err));
+        differ(f, "D10", name,
+               say(f, "deletes %zu of %zu runs as outliers: variation %.2f %% instead of %.2f %%",
+                   x.n - r.kept.n, x.n, r.kept.cv_percent, r.all.cv_percent),
+               say(f, "keeps all %zu", x.n),
+               "fences on a few values call clean noise an outlier in one sample of four");
     }
     uint64_t most = 0;
     double *rest = ETP_NEW_ARRAY(f->arena, double, u->n_runs);
@@ -106,35 +106,34 @@ static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
     }
     double usual = rest ? etp_median(rest, u->n_runs - 1) : (double)NAN;
     if (rest && (double)u->ns[0] > 1.05 * usual && u->ns[0] > most) {
-        return differ(f, "D14", name,
-                      say(f, "mean %.3f ms, the first run of %.3f ms in it", r.all.mean / 1e6,
-                          (double)u->ns[0] / 1e6),
-                      say(f, "the first run is cold: %.3f ms is usual after it", usual / 1e6),
-                      "its warm-up is another process; the measured one starts cold", err);
+        differ(f, "D14", name,
+               say(f, "mean %.3f ms, the first run of %.3f ms in it", r.all.mean / 1e6,
+                   (double)u->ns[0] / 1e6),
+               say(f, "the first run is cold: %.3f ms is usual after it", usual / 1e6),
+               "its warm-up is another process; the measured one starts cold");
+        return ETP_OK;
     }
     return ETP_OK;
 }
 
-static etp_status d15_d17(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
+static void d15_d17(etp_kit_folder *f, const etp_kit_unit *u)
 {
     const char *name = name_of(f, u);
     if (u->n_runs > 0 && u->kit_runs > 0 && u->kit_runs != u->n_runs) {
-        ETP_TRY(differ(
+        differ(
             f, "D15", name, say(f, "%zu runs, median %.6f ms", u->kit_runs, u->kit_median_ms),
             say(f, "%zu runs, median %.6f ms", u->n_runs, u->median_ns / 1e6),
-            "run indices start anew in every event block, and what has the same index is added up",
-            err));
+            "run indices start anew in every event block, and what has the same index is added up");
     }
     if (isfinite(u->execute_share) && u->execute_share < 0.95) {
-        ETP_TRY(differ(f, "D17", name,
-                       say(f, "Method::execute is %.1f %% of the total", 100 * u->execute_share),
-                       "Method::execute is the whole",
-                       "the denominator adds containers to what they contain", err));
+        differ(f, "D17", name,
+               say(f, "Method::execute is %.1f %% of the total", 100 * u->execute_share),
+               "Method::execute is the whole",
+               "the denominator adds containers to what they contain");
     }
-    return ETP_OK;
 }
 
-static etp_status d16(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
+static void d16(etp_kit_folder *f, const etp_kit_unit *u)
 {
     const etp_profile *p = u->profile;
     for (size_t i = 0; p && i < p->n_rows; i++) {
@@ -151,14 +150,14 @@ static etp_status d16(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
             }
         }
         if (same > 1) {
-            return differ(
+            differ(
                 f, "D16", name_of(f, u),
                 say(f, "%.*s is one operator of %.3f ms", ETP_STR_ARG(p->rows[i].name), sum / 1e6),
                 say(f, "%zu operators, the first %.3f ms", same, own / 1e6),
-                "the counter in the name starts anew in every delegate call", err);
+                "the counter in the name starts anew in every delegate call");
+            return;
         }
     }
-    return ETP_OK;
 }
 
 // The kit's report: lower-case substrings, the first hit wins.
@@ -202,7 +201,7 @@ static etp_kit_category kit_category(etp_str name)
     return ETP_KIT_CATEGORY_OTHER;
 }
 
-static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
+static void d6(etp_kit_folder *f, const etp_kit_unit *u)
 {
     double kit[ETP_KIT_CATEGORY_COUNT] = {0}, moved = 0, largest = -1;
     const etp_profile_row *worst = NULL;
@@ -222,9 +221,9 @@ static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
         }
     }
     if (!worst) {
-        return ETP_OK;
+        return;
     }
-    return differ(
+    differ(
         f, "D6", name_of(f, u),
         say(f,
             "%.*s is %s: CONV %.3f, GEMM %.3f, Data Movement %.3f, Elementwise %.3f, Other %.3f ms",
@@ -232,35 +231,34 @@ static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
             kit[1], kit[2], kit[3], kit[4]),
         say(f, "it is %s: %s", etp_kit_category_name(etp_kit_category_of(worst->parsed.category)),
             five_text(f, u)),
-        say(f, "substrings of names: %.3f ms are in the wrong category", moved), err);
+        say(f, "substrings of names: %.3f ms are in the wrong category", moved));
 }
 
-static etp_status d5_d34(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
+static void d5_d34(etp_kit_folder *f, const etp_kit_unit *u)
 {
     if (u->dump_empty) {
-        ETP_TRY(differ(f, "D34", name_of(f, u), "its validator accepts the dump", "it is empty",
-                       "only that a file of this name exists is checked", err));
+        differ(f, "D34", name_of(f, u), "its validator accepts the dump", "it is empty",
+               "only that a file of this name exists is checked");
     }
     bool both = isfinite(u->dump_median_ns) && isfinite(u->kit_median_ms) && u->timeline;
     if (both && u->kit_runs == u->n_runs && fabs(u->table_median_ns - u->dump_median_ns) > 1) {
-        ETP_TRY(differ(f, "D5", name_of(f, u),
-                       say(f, "median %.6f ms, from its table", u->kit_median_ms),
-                       say(f, "%.6f ms, from the dump beside it", u->dump_median_ns / 1e6),
-                       "the table was made from another dump: one of the two is stale", err));
+        differ(f, "D5", name_of(f, u), say(f, "median %.6f ms, from its table", u->kit_median_ms),
+               say(f, "%.6f ms, from the dump beside it", u->dump_median_ns / 1e6),
+               "the table was made from another dump: one of the two is stale");
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *other = &f->units.items[i];
         if (other < u && u->dump_sha256[0] && !u->dump_empty &&
             strcmp(other->dump_sha256, u->dump_sha256) == 0) {
-            return differ(f, "D5", name_of(f, u), "a measurement of its own",
-                          say(f, "byte for byte the dump of %s", name_of(f, other)),
-                          "a dump that lay there before was taken for a new one", err);
+            differ(f, "D5", name_of(f, u), "a measurement of its own",
+                   say(f, "byte for byte the dump of %s", name_of(f, other)),
+                   "a dump that lay there before was taken for a new one");
+            return;
         }
     }
-    return ETP_OK;
 }
 
-static etp_status d36(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
+static void d36(etp_kit_folder *f, const etp_kit_unit *u)
 {
     etp_csv_reader reader;
     etp_csv_row row = {0};
@@ -288,18 +286,18 @@ static etp_status d36(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
                               ETP_STR_ARG(name.dtype));
         }
     }
-    return wrong ? differ(f, "D36", name_of(f, u), kit, ours,
-                          say(f,
-                              "the second part of the name is taken for the operation; %zu names "
-                              "are wrong",
-                              wrong),
-                          err)
-                 : ETP_OK;
+    if (wrong) {
+        differ(f, "D36", name_of(f, u), kit, ours,
+               say(f,
+                   "the second part of the name is taken for the operation; %zu names "
+                   "are wrong",
+                   wrong));
+    }
 }
 
 // ---- over experiments ----
 
-static etp_status d4(etp_kit_folder *f, etp_error *err)
+static void d4(etp_kit_folder *f)
 {
     double lo = INFINITY, hi = 0;
     const char *said = NULL;
@@ -331,42 +329,38 @@ static etp_status d4(etp_kit_folder *f, etp_error *err)
                           on->threads == 1 ? "" : "s", on->dir[0] ? ", " : "", on->dir,
                           f->pairs.items[i].ratio);
     }
-    if (f->pairs.n < 2 || ours.failed) {
-        return ETP_OK;
+    if (f->pairs.n < 2) {
+        return;
     }
-    return differ(
-        f, "D4", "all experiments",
-        said ? said : say(f, "one figure from %.2f to %.2f, as the folder's order has it", lo, hi),
-        etp_strbuf_str(&ours).ptr,
-        "its reports take the first experiment on and the first off, whatever their threads and "
-        "models are",
-        err);
+    differ(f, "D4", "all experiments",
+           said ? said
+                : say(f, "one figure from %.2f to %.2f, as the folder's order has it", lo, hi),
+           etp_strbuf_str(&ours).ptr,
+           "its reports take the first experiment on and the first off, whatever their threads and "
+           "models are");
 }
 
-static etp_status d9(etp_kit_folder *f, etp_error *err)
+static void d9(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->pairs.n; i++) {
         const etp_kit_pair *p = &f->pairs.items[i];
         const char *kit = p->ratio > 1 ? say(f, "SME2 acceleration shows %.2fx speedup", p->ratio)
                                        : say(f, "SME2 shows %.2fx slowdown", 1 / p->ratio);
-        ETP_TRY(differ(
-            f, "D9",
-            say(f, "%s against %s", name_of(f, &f->units.items[p->on]),
-                name_of(f, &f->units.items[p->off])),
-            kit, "unknown: no interval, no verdict",
-            "one launch each, one after the other: drift and chance look the same as an effect",
-            err));
+        differ(f, "D9",
+               say(f, "%s against %s", name_of(f, &f->units.items[p->on]),
+                   name_of(f, &f->units.items[p->off])),
+               kit, "unknown: no interval, no verdict",
+               "one launch each, one after the other: drift and chance look the same as an effect");
     }
-    return f->pairs.n == 0
-               ? ETP_OK
-               : differ(f, "D13", "all experiments", "these are the latencies of the model",
-                        "of the model with a tracer",
-                        "its timing runs record ETDumps; there is no run without", err);
+    if (f->pairs.n > 0) {
+        differ(f, "D13", "all experiments", "these are the latencies of the model",
+               "of the model with a tracer",
+               "its timing runs record ETDumps; there is no run without");
+    }
 }
 
 // Does the label of MS say another side than the experiment whose figure it is?
-static etp_status check_label(etp_kit_folder *f, const char *where, etp_str label, double ms,
-                              bool leaves, etp_error *err)
+static void check_label(etp_kit_folder *f, const char *where, etp_str label, double ms, bool leaves)
 {
     const etp_kit_unit *best = NULL;
     etp_kit_side said = etp_kit_side_of(label);
@@ -378,14 +372,14 @@ static etp_status check_label(etp_kit_folder *f, const char *where, etp_str labe
         distance = own > 0 && d < distance ? d : distance;
     }
     if (!best || said == ETP_KIT_NO_SIDE || best->side == ETP_KIT_NO_SIDE || best->side == said) {
-        return ETP_OK;
+        return;
     }
-    return differ(f, "D2", where, say(f, "%.3f ms are called '%.*s'", ms, ETP_STR_ARG(label)),
-                  say(f, "they are those of %s", name_of(f, best)),
-                  "its pages give the labels in the other order than the files", err);
+    differ(f, "D2", where, say(f, "%.3f ms are called '%.*s'", ms, ETP_STR_ARG(label)),
+           say(f, "they are those of %s", name_of(f, best)),
+           "its pages give the labels in the other order than the files");
 }
 
-static etp_status d2_table(etp_kit_folder *f, const char *path, etp_error *err)
+static void d2_table(etp_kit_folder *f, const char *path)
 {
     etp_csv_reader reader;
     etp_csv_row head = {0}, row = {0};
@@ -396,7 +390,7 @@ static etp_status d2_table(etp_kit_folder *f, const char *path, etp_error *err)
     if (etp_csv_next(&reader, &head, &more, NULL) != ETP_OK || !more || head.n < 4 ||
         !etp_str_ends(head.cells[1], ETP_STR("_ms")) ||
         !etp_str_ends(head.cells[2], ETP_STR("_ms"))) {
-        return ETP_OK;
+        return;
     }
     while (etp_csv_next(&reader, &row, &more, NULL) == ETP_OK && more) {
         for (size_t i = 0; i < 2; i++) {
@@ -408,11 +402,12 @@ static etp_status d2_table(etp_kit_folder *f, const char *path, etp_error *err)
     }
     for (size_t i = 0; i < 2 && sum[i] > 0; i++) {
         etp_str label = {head.cells[i + 1].ptr, head.cells[i + 1].len - 3};
-        ETP_TRY(check_label(f, path, label, sum[i], true, err));
+        check_label(f, path, label, sum[i], true);
     }
-    return zero ? differ(f, "D20", path, say(f, "speedup 0 in %zu categories", zero), "no speedup",
-                         "a category that one side lacks has no ratio", err)
-                : ETP_OK;
+    if (zero) {
+        differ(f, "D20", path, say(f, "speedup 0 in %zu categories", zero), "no speedup",
+               "a category that one side lacks has no ratio");
+    }
 }
 
 static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
@@ -420,24 +415,22 @@ static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
     json_t *doc = NULL;
     bool nan;
     ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, path), f->arena, &doc, &nan, err));
-    etp_status st = ETP_OK;
-    for (int i = 0; i < 2 && st == ETP_OK; i++) {
+    for (int i = 0; i < 2; i++) {
         const json_t *side = json_object_get(doc, i ? "config2" : "config1");
         const char *name = etp_kit_json_text(side, "name");
         double ms = etp_kit_json_number(side, "median_ms");
         if (name && ms > 0) {
             const char *label = etp_arena_strdup(f->arena, etp_str_from(name));
-            st = label ? check_label(f, path, etp_str_from(label), ms, false, err)
-                       : etp_fail_nomem(err, path);
+            check_label(f, path, etp_str_from(label), ms, false);
         }
     }
     json_decref(doc);
-    return st;
+    return ETP_OK;
 }
 
 // ---- its documents ----
 
-static etp_status d1(etp_kit_folder *f, const char *path, json_t *doc, etp_error *err)
+static void d1(etp_kit_folder *f, const char *path, json_t *doc)
 {
     json_t *totals = json_object_get(doc, "category_totals_ms");
     etp_strbuf kit, ours;
@@ -459,13 +452,12 @@ static etp_status d1(etp_kit_folder *f, const char *path, json_t *doc, etp_error
         }
     }
     bool same = leaves > 0 && fabs(sum - leaves) / leaves < 0.01 && json_object_size(totals) > 1;
-    if (json_object_size(totals) == 0 || same || kit.failed || ours.failed || ours.len == 0) {
-        return ETP_OK;
+    if (json_object_size(totals) == 0 || same || ours.len == 0) {
+        return;
     }
-    return differ(f, "D1", path, etp_strbuf_str(&kit).ptr, say(f, "%s", etp_strbuf_str(&ours).ptr),
-                  "operator types are empty without an ETRecord; containers, experiments and "
-                  "thread counts are added up",
-                  err);
+    differ(f, "D1", path, etp_strbuf_str(&kit).ptr, say(f, "%s", etp_strbuf_str(&ours).ptr),
+           "operator types are empty without an ETRecord; containers, experiments and "
+           "thread counts are added up");
 }
 
 static bool is_known(const etp_kit_folder *f, const char *experiment, double threads,
@@ -495,8 +487,7 @@ static bool is_listed(const json_t *runs, const etp_kit_unit *u)
     return false;
 }
 
-static etp_status summary_run(etp_kit_folder *f, const char *path, const json_t *runs, size_t i,
-                              etp_error *err)
+static void summary_run(etp_kit_folder *f, const char *path, const json_t *runs, size_t i)
 {
     const json_t *r = json_array_get(runs, i);
     const char *name = etp_kit_json_text(r, "experiment"), *status = etp_kit_json_text(r, "status");
@@ -504,12 +495,11 @@ static etp_status summary_run(etp_kit_folder *f, const char *path, const json_t 
     double threads = etp_kit_json_number(r, "threads");
     bool timing = !mode || strcmp(mode, "timing") == 0;
     if (!name) {
-        return ETP_OK;
+        return;
     }
     if (timing && status && strcmp(status, "ok") == 0 && !is_known(f, name, threads, true)) {
-        ETP_TRY(differ(f, "D22", path, say(f, "%s: status ok", name),
-                       "failed: nothing was measured",
-                       "a runner that does not start is reported as a run", err));
+        differ(f, "D22", path, say(f, "%s: status ok", name), "failed: nothing was measured",
+               "a runner that does not start is reported as a run");
     }
     for (size_t k = 0; k < i; k++) {
         const json_t *other = json_array_get(runs, k);
@@ -518,39 +508,36 @@ static etp_status summary_run(etp_kit_folder *f, const char *path, const json_t 
         if (same && strcmp(same, name) == 0 &&
             !(etp_kit_json_number(other, "threads") != threads) && mode && its &&
             strcmp(mode, its) != 0) {
-            ETP_TRY(differ(f, "D32", path, say(f, "%s twice, as %s and %s", name, its, mode),
-                           "one experiment, with kernel evidence",
-                           "results are found by name whatever their mode is", err));
+            differ(f, "D32", path, say(f, "%s twice, as %s and %s", name, its, mode),
+                   "one experiment, with kernel evidence",
+                   "results are found by name whatever their mode is");
         }
     }
-    return ETP_OK;
 }
 
-static etp_status summary(etp_kit_folder *f, const char *path, const json_t *doc, bool analysed,
-                          etp_error *err)
+static void summary(etp_kit_folder *f, const char *path, const json_t *doc, bool analysed)
 {
     const json_t *runs = json_object_get(doc, "runs");
     const char *base = etp_path_name(path);
     etp_str model = {base, strlen(base) - strlen("_pipeline_summary.json")};
     for (size_t i = 0; i < json_array_size(runs); i++) {
-        ETP_TRY(summary_run(f, path, runs, i, err));
+        summary_run(f, path, runs, i);
     }
     for (size_t i = 0; i < f->units.n && json_is_array(runs); i++) {
         const etp_kit_unit *u = &f->units.items[i];
         bool of_it = u->model && etp_str_eqz(model, u->model);
         if (of_it && u->n_runs > 0 && !is_listed(runs, u)) {
-            ETP_TRY(differ(f, "D28", path,
-                           say(f, "%zu runs, without %s", json_array_size(runs), u->experiment),
-                           say(f, "%s is there, with %zu executions", name_of(f, u), u->n_runs),
-                           "--only rewrites the summary with what it selected", err));
+            differ(f, "D28", path,
+                   say(f, "%zu runs, without %s", json_array_size(runs), u->experiment),
+                   say(f, "%s is there, with %zu executions", name_of(f, u), u->n_runs),
+                   "--only rewrites the summary with what it selected");
         }
     }
     if (!analysed) {
-        ETP_TRY(differ(f, "D7", path, "no operator analysis",
-                       "operators and categories of every experiment",
-                       "its pipeline looks for a file name that it never writes", err));
+        differ(f, "D7", path, "no operator analysis",
+               "operators and categories of every experiment",
+               "its pipeline looks for a file name that it never writes");
     }
-    return ETP_OK;
 }
 
 static void take_date(etp_kit_folder *f, const json_t *doc)
@@ -587,7 +574,7 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
         bool is_nan = false, is_summary = etp_str_ends(name, ETP_STR("_pipeline_summary.json"));
         json_t *doc = NULL;
         if (etp_str_ends(name, ETP_STR("_comparison.csv"))) {
-            ETP_TRY(d2_table(f, path, err));
+            d2_table(f, path);
         }
         if (etp_str_ends(name, ETP_STR("_robust_comparison.json"))) {
             ETP_TRY(d2_robust(f, path, err));
@@ -596,33 +583,30 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
             continue;
         }
         ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, path), f->arena, &doc, &is_nan, err));
-        etp_status st = ETP_OK;
         if (is_nan) {
-            st = differ(f, "D35", path, "NaN", "null",
-                        "NaN is no JSON: other programs refuse the whole file", err);
+            differ(f, "D35", path, "NaN", "null",
+                   "NaN is no JSON: other programs refuse the whole file");
         } else if (!doc) {
-            st = differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON",
-                        err);
+            differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON");
         }
         take_date(f, doc);
-        if (st == ETP_OK && doc && is_summary) {
-            st = summary(f, path, doc, analysed, err);
+        if (doc && is_summary) {
+            summary(f, path, doc, analysed);
         }
-        if (st == ETP_OK && doc && strcmp(base, "analysis_summary.json") == 0) {
-            st = d1(f, path, doc, err);
+        if (doc && strcmp(base, "analysis_summary.json") == 0) {
+            d1(f, path, doc);
         }
-        if (st == ETP_OK && strcmp(base, "manifest.json") == 0 && doc &&
+        if (strcmp(base, "manifest.json") == 0 && doc &&
             json_array_size(json_object_get(doc, "results")) == 0) {
-            st = differ(f, "D34", path, "its validator accepts it", "it has no results",
-                        "presence is checked, not content", err);
+            differ(f, "D34", path, "its validator accepts it", "it has no results",
+                   "presence is checked, not content");
         }
         json_decref(doc);
-        ETP_TRY(st);
     }
     return ETP_OK;
 }
 
-static etp_status d18_d38(etp_kit_folder *f, etp_error *err)
+static void d18_d38(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->files.n; i++) {
         const char *path = f->files.items[i].path;
@@ -636,17 +620,15 @@ static etp_status d18_d38(etp_kit_folder *f, etp_error *err)
             android = android || strstr(u->stem, "android") || strstr(u->dir, "android");
         }
         if (android && contains(text, "Device Information")) {
-            ETP_TRY(differ(f, "D18", path, "describes the computer that wrote it as the device",
-                           "device unknown", "nothing is read from the phone", err));
+            differ(f, "D18", path, "describes the computer that wrote it as the device",
+                   "device unknown", "nothing is read from the phone");
         }
         if (contains(text, "Profiling Report: Unknown")) {
-            ETP_TRY(differ(f, "D38", path, "model Unknown",
-                           f->units.items[0].model ? f->units.items[0].model
-                                                   : "as the files are called",
-                           "its report needs a manifest that nothing writes", err));
+            differ(f, "D38", path, "model Unknown",
+                   f->units.items[0].model ? f->units.items[0].model : "as the files are called",
+                   "its report needs a manifest that nothing writes");
         }
     }
-    return ETP_OK;
 }
 
 static int by_number(const void *pa, const void *pb)
@@ -662,17 +644,20 @@ etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err)
 {
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
-        ETP_TRY(d5_d34(f, u, err));
-        ETP_TRY(u->n_runs ? d10_d14(f, u, err) : ETP_OK);
-        ETP_TRY(d15_d17(f, u, err));
-        ETP_TRY(d6(f, u, err));
-        ETP_TRY(d16(f, u, err));
-        ETP_TRY(u->kernels ? d36(f, u, err) : ETP_OK);
+        d5_d34(f, u);
+        ETP_TRY(d10_d14(f, u, err));
+        d15_d17(f, u);
+        d6(f, u);
+        d16(f, u);
+        if (u->kernels) {
+            d36(f, u);
+        }
     }
-    ETP_TRY(d4(f, err));
-    ETP_TRY(d9(f, err));
+    d4(f);
+    d9(f);
     ETP_TRY(documents(f, err));
-    ETP_TRY(d18_d38(f, err));
+    d18_d38(f);
+    ETP_TRY(etp_arena_check(f->arena, err, "differences")); // sorted by their texts
     if (f->differences.n) {
         qsort(f->differences.items, f->differences.n, sizeof *f->differences.items, by_number);
     }

@@ -47,7 +47,7 @@ static bool stem_taken(const etp_kit *kit, const char *folder, const char *stem)
     return false;
 }
 
-static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+static void name_arm(etp_kit *kit, etp_kit_arm *arm)
 {
     const etp_ab_arm *a = arm->arm;
     etp_str wanted = etp_str_from(a->full_name ? a->full_name : a->name);
@@ -63,7 +63,6 @@ static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     }
     arm->stem = stem;
     arm->model_id = kit->options->model_id ? kit->options->model_id : stem;
-    return stem && arm->folder ? ETP_OK : etp_fail_nomem(err, "file names");
 }
 
 // What the full names of bare dumps have in common, without a separator at its end.
@@ -92,12 +91,11 @@ static etp_str common_stem(const etp_ab *ab)
     return s.len ? s : ETP_STR("dumps");
 }
 
-static etp_status name_tables(etp_kit *kit, etp_error *err)
+static void name_tables(etp_kit *kit)
 {
     etp_str stem = kit->run ? etp_str_from(kit->ab->title) : common_stem(kit->ab);
     kit->stem = safe_name(stem, kit->arena);
     kit->model = kit->run ? safe_name(etp_run_model_name(stem), kit->arena) : kit->stem;
-    return kit->stem && kit->model ? ETP_OK : etp_fail_nomem(err, "file names");
 }
 
 // ---- the session by experiment ----
@@ -124,7 +122,6 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         const char *name = etp_path_name(arm->dumps[d]->path);
         arm->dump_names[d] =
             kit->run ? etp_arena_printf(kit->arena, "%s%s", arm->folder, name) : name;
-        ETP_NEED(arm->dump_names[d], err, "dumps");
     }
     return ETP_OK;
 }
@@ -200,7 +197,7 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
         etp_kit_arm *arm = &kit->arms[i];
         arm->index = ab->shown[i];
         arm->arm = &ab->arms[arm->index];
-        ETP_TRY(name_arm(kit, arm, err));
+        name_arm(kit, arm);
         ETP_TRY(take_dumps(kit, arm, err));
         ETP_TRY(take_latencies(kit, arm, err));
         ETP_TRY(take_samples(kit, arm, err));
@@ -223,7 +220,8 @@ typedef struct file_job {
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
     file_job *job = ctx;
-    return job->render(job->kit, job->arm, sink, &job->scratch, err);
+    ETP_TRY(job->render(job->kit, job->arm, sink, &job->scratch, err));
+    return etp_arena_check(&job->scratch, err, "a file of tables");
 }
 
 // Writes beside the files of a run folder, never over one of them.
@@ -231,13 +229,14 @@ etp_status etp_kit_keep_recorded(etp_kit_kept *kept, const char *path, bool *out
                                  etp_error *err)
 {
     etp_arena arena = {0};
+    ETP_NEED(path, err, "file names");
     *out_is_kept = etp_run_records(path, &arena);
+    etp_status st = etp_arena_check(&arena, err, path); // not known is not "no"
     etp_arena_dispose(&arena);
-    if (!*out_is_kept || !kept) {
-        return ETP_OK;
+    if (*out_is_kept && kept) {
+        ETP_ADD(kept->arena, kept, etp_arena_strdup(kept->arena, etp_str_from(path)));
     }
-    const char *name = etp_arena_strdup(kept->arena, etp_str_from(path));
-    return name && ETP_PUSH(kept->arena, kept, name) ? ETP_OK : etp_fail_nomem(err, path);
+    return st;
 }
 
 static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
@@ -247,25 +246,18 @@ static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_
     }
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
     bool kept = false;
-    if (path) {
-        ETP_TRY(etp_kit_keep_recorded(kit->options->kept, path, &kept, err));
-    }
-    if (kept) {
-        return ETP_OK;
-    }
-    return path ? etp_os_replace_by(path, fill, job, err) : etp_fail_nomem(err, name);
+    ETP_TRY(etp_kit_keep_recorded(kit->options->kept, path, &kept, err));
+    return kept ? ETP_OK : etp_os_replace_by(path, fill, job, err);
 }
 
 static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content,
                          const etp_kit_arm *arm, etp_error *err)
 {
-    ETP_NEED(name, err, "file names");
     file_job job = {.kit = kit, .arm = arm, .render = content};
-    etp_status st = save(kit, name, &job, err);
+    etp_status st = name ? save(kit, name, &job, err) : etp_arena_check(kit->arena, err, kit->dir);
     etp_arena_dispose(&job.scratch);
-    if (st == ETP_OK && !kit->beyond && etp_str_ends(etp_str_from(name), ETP_STR(".csv")) &&
-        !ETP_PUSH(kit->arena, &kit->csv_files, name)) {
-        st = etp_fail_nomem(err, name);
+    if (!kit->beyond && etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) {
+        ETP_ADD(kit->arena, &kit->csv_files, name);
     }
     return st;
 }
@@ -280,7 +272,7 @@ static etp_status make_folders(const etp_kit *kit, etp_error *err)
         if (kit->arms[i].folder[0]) {
             etp_str folder = etp_str_from(kit->arms[i].folder);
             const char *path = etp_run_path(kit->arena, kit->dir, folder);
-            ETP_TRY(path ? etp_os_mkdirs(path, err) : etp_fail_nomem(err, kit->dir));
+            ETP_TRY(etp_os_mkdirs(path, err));
         }
     }
     return ETP_OK;
@@ -316,9 +308,8 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
         }
         for (int json = 0; json <= kit->options->json; json++) {
             const char *name =
-                suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv")
-                       : NULL;
-            name = name ? etp_kit_arm_file(kit, arm, name) : NULL;
+                etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv");
+            name = etp_kit_arm_file(kit, arm, name);
             kit->beyond = wanted || json;
             ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
             kit->beyond = false;
@@ -381,7 +372,8 @@ static etp_status write_documents(etp_kit *kit, etp_error *err)
 static etp_status write_all(etp_kit *kit, etp_error *err)
 {
     ETP_TRY(take_arms(kit, err));
-    ETP_TRY(name_tables(kit, err));
+    name_tables(kit);
+    ETP_TRY(etp_arena_check(kit->arena, err, kit->dir)); // the names of files are its texts
     if (kit->options->model_id && kit->n_arms != 1) {
         return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump",
                         kit->n_arms);
@@ -429,7 +421,7 @@ static etp_status write_phase(const etp_ab_session *session, const char *name, e
     kit->run = etp_ab_run(session);
     kit->arena = arena;
     kit->phase = name ? etp_ab_phase_file_word(name, arena) : NULL;
-    return name && !kit->phase ? etp_fail_nomem(err, name) : write_all(kit, err);
+    return write_all(kit, err);
 }
 
 static etp_status write_phases(const etp_ab_session *session, etp_kit *kits, etp_arena *arenas,

@@ -41,21 +41,20 @@ static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_e
     etp_dir_list list = {0};
     const char *dir =
         relative[0] ? etp_arena_printf(f->arena, "%s/%s", f->path, relative) : f->path;
-    ETP_TRY(dir ? etp_os_list(dir, f->arena, &list, err) : etp_fail_nomem(err, "files"));
+    ETP_TRY(etp_os_list(dir, f->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = list.items[i].name;
         const char *path =
             etp_arena_printf(f->arena, "%s%s%s", relative, relative[0] ? "/" : "", name);
-        if (!path || f->files.n >= MAX_FILES) {
-            return path ? etp_fail(err, ETP_UNSUPPORTED, "more than %d files in it", MAX_FILES)
-                        : etp_fail_nomem(err, "files");
+        if (f->files.n >= MAX_FILES) {
+            return etp_fail(err, ETP_UNSUPPORTED, "more than %d files in it", MAX_FILES);
         }
         if (list.items[i].is_dir) {
-            if (!list.items[i].is_other && depth < MAX_DEPTH && name[0] != '.') {
+            if (path && !list.items[i].is_other && depth < MAX_DEPTH && name[0] != '.') {
                 ETP_TRY(walk(f, path, depth + 1, err));
             }
-        } else if (!ETP_PUSH(f->arena, &f->files, ((etp_kit_file){.path = path}))) {
-            return etp_fail_nomem(err, "files");
+        } else {
+            ETP_ADD(f->arena, &f->files, ((etp_kit_file){.path = path}));
         }
     }
     return ETP_OK;
@@ -201,7 +200,7 @@ static size_t guess_model(etp_str stem)
     return 0;
 }
 
-static etp_status name_unit(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
+static void name_unit(etp_kit_folder *f, etp_kit_unit *u)
 {
     etp_str rest = etp_str_from(u->stem), model = known_model(f, u->stem);
     uint64_t threads = 0;
@@ -226,7 +225,6 @@ static etp_status name_unit(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     if (u->side == ETP_KIT_NO_SIDE) { // legacy: a folder for each experiment
         u->side = etp_kit_side_of(etp_str_from(etp_path_name(u->dir)));
     }
-    return u->experiment ? ETP_OK : etp_fail_nomem(err, "experiments");
 }
 
 static int by_name(const void *pa, const void *pb)
@@ -328,7 +326,7 @@ static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     etp_trace *t = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->dump);
-    etp_status st = path ? etp_file_open(path, FILE_LIMIT, &file, &why) : ETP_NOMEM;
+    etp_status st = etp_file_open(path, FILE_LIMIT, &file, &why);
     if (st == ETP_OK) { // the hash is of the file as it lies there
         etp_sha256 h;
         etp_sha256_init(&h);
@@ -345,7 +343,7 @@ static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
         etp_file_close(&file);
         u->problem =
             etp_arena_printf(f->arena, "%s: %s", u->dump, u->dump_empty ? "empty" : why.msg);
-        return st == ETP_NOMEM || !u->problem ? etp_fail_nomem(err, u->dump) : ETP_OK;
+        return st == ETP_NOMEM ? etp_fail_nomem(err, u->dump) : ETP_OK;
     }
     if (!ETP_PUSH(f->arena, &f->maps, file)) {
         etp_trace_close(t);
@@ -364,11 +362,11 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     etp_kit_timeline x;
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->timeline);
-    etp_status st = path ? etp_os_read_text(path, FILE_LIMIT, f->arena, &text, &why) : ETP_NOMEM;
+    etp_status st = etp_os_read_text(path, FILE_LIMIT, f->arena, &text, &why);
     st = st == ETP_OK ? etp_kit_timeline_read(text, f->arena, &x, &why) : st;
     if (st != ETP_OK) {
         u->problem = etp_arena_printf(f->arena, "%s: %s", u->timeline, why.msg);
-        return st == ETP_NOMEM || !u->problem ? etp_fail_nomem(err, u->timeline) : ETP_OK;
+        return st == ETP_NOMEM ? etp_fail_nomem(err, u->timeline) : ETP_OK;
     }
     u->kit_median_ms = median_of(f, x.kit_ms, x.kit_n);
     u->kit_runs = x.kit_n;
@@ -418,7 +416,7 @@ static bool same_z(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
+static void find_pairs(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *off = &f->units.items[i];
@@ -430,10 +428,9 @@ static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
                 continue;
             }
             etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
-            ETP_NEED(ETP_PUSH(f->arena, &f->pairs, pair), err, "pairs");
+            ETP_ADD(f->arena, &f->pairs, pair);
         }
     }
-    return ETP_OK;
 }
 
 // The first experiment on and the first off, of one model, that say which kernels were registered.
@@ -471,10 +468,11 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
 {
     *out = (etp_kit_folder){.path = path, .arena = arena};
     ETP_TRY(walk(out, "", 0, err));
+    ETP_TRY(etp_arena_check(arena, err, "files")); // their names are compared from here on
     ETP_TRY(collect_units(out, err));
     for (size_t i = 0; i < out->units.n; i++) {
         etp_kit_unit *u = &out->units.items[i];
-        ETP_TRY(name_unit(out, u, err));
+        name_unit(out, u);
         ETP_TRY(u->dump ? read_dump(out, u, err) : ETP_OK);
         ETP_TRY(u->timeline ? read_timeline(out, u, err) : ETP_OK);
         ETP_TRY(u->robust ? read_robust(out, u, err) : ETP_OK);
@@ -483,8 +481,9 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
         return etp_fail(err, ETP_USAGE,
                         "%s holds a summary of Arm's kit but neither a dump nor a timeline", path);
     }
+    ETP_TRY(etp_arena_check(arena, err, "experiments"));
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
-    ETP_TRY(find_pairs(out, err));
+    find_pairs(out);
     ETP_TRY(find_logs(out, err));
     ETP_TRY(etp_kit_answer_pairs(out, err));
     return etp_kit_find_differences(out, err);

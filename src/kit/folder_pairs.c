@@ -45,10 +45,11 @@ etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
             .two_sides = true, .names = {off->experiment, on->experiment}
         };
         p->label = label_of(f, off, on);
-        ETP_NEED(p->label, err, "pairs");
         // What cannot be read has been said of its experiment.
-        if (paths[0] && paths[1] && etp_ab_open(paths, 2, &options, &p->session, NULL) != ETP_OK) {
-            p->session = NULL;
+        etp_status st =
+            paths[0] && paths[1] ? etp_ab_open(paths, 2, &options, &p->session, NULL) : ETP_OK;
+        if (st == ETP_NOMEM) {
+            return etp_fail_nomem(err, "pairs");
         }
     }
     return ETP_OK;

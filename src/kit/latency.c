@@ -116,10 +116,9 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
         }
         shares +=
             at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
-        if (!ETP_PUSH(arena, &e, ((execution){run, e.n, ms}))) {
-            return etp_fail_nomem(err, "latencies");
-        }
+        ETP_ADD(arena, &e, ((execution){run, e.n, ms}));
     }
+    ETP_TRY(etp_arena_check(arena, err, "latencies")); // sorted, and none is an error
     if (e.n == 0) {
         return etp_fail(err, ETP_UNKNOWN,
                         "no Method::execute in it: nothing finished while it was recorded");
@@ -312,7 +311,6 @@ etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, 
                 ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->series[i].name)
                 : etp_arena_printf(arena, "%s/%.*s_vs_%.*s_robust_comparison.json", dir, NAME_BYTES,
                                    x->series[0].name, NAME_BYTES, x->series[1].name);
-        ETP_NEED(path, err, dir);
         bool keep = false;
         ETP_TRY(etp_kit_keep_recorded(kept, path, &keep, err));
         if (!keep) {

@@ -216,7 +216,6 @@ etp_status etp_kit_robust_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_
                                 etp_arena *scratch, etp_error *err)
 {
     const char *stem = etp_arena_printf(scratch, "%s_exec_all_runs_timeline", arm->stem);
-    ETP_NEED(stem, err, "robust statistics");
     const etp_kit_series x = {.name = stem, .ns = arm->latency_ns, .n = arm->n_runs};
     robust_file file = {.kit = kit, .arm = arm};
     ETP_TRY(etp_kit_robust_of(&x, scratch, &file.robust, err));

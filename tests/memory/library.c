@@ -82,10 +82,11 @@ static etp_status ask_reply(etp_question_kind kind, const char *path, etp_error 
 
 static etp_status ask(const char *question, const char *path, etp_error *err)
 {
-    static const char *const k_kinds[ETP_QUESTIONS] = {
-        [ETP_QUESTION_OPS] = "ops",       [ETP_QUESTION_INSPECT] = "inspect",
-        [ETP_QUESTION_STATS] = "stats",   [ETP_QUESTION_WHATIF] = "whatif",
-        [ETP_QUESTION_INSPECTOR] = "inspector"};
+    static const char *const k_kinds[ETP_QUESTIONS] = {[ETP_QUESTION_OPS] = "ops",
+                                                       [ETP_QUESTION_INSPECT] = "inspect",
+                                                       [ETP_QUESTION_STATS] = "stats",
+                                                       [ETP_QUESTION_WHATIF] = "whatif",
+                                                       [ETP_QUESTION_INSPECTOR] = "inspector"};
     for (int k = 0; k < ETP_QUESTIONS; k++) {
         if (strcmp(question, k_kinds[k]) == 0) {
             return ask_reply((etp_question_kind)k, path, err);
