@@ -113,9 +113,8 @@ static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_s
         for (size_t i = 0; i < b->n_events; i++) {
             const etp_trace_event *e = &b->events[i];
             p->category[i] = "framework";
-            ETP_NEED(etp_slice_number(&p->args[i], d->arena, "chain", e->chain) &&
-                         etp_slice_number(&p->args[i], d->arena, "instruction", e->instruction),
-                     err, "slices");
+            etp_slice_number(&p->args[i], d->arena, "chain", e->chain);
+            etp_slice_number(&p->args[i], d->arena, "instruction", e->instruction);
         }
     }
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -126,7 +125,7 @@ static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_s
     d->start = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->extent = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->cursor = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
-    return d->start && d->extent && d->cursor ? ETP_OK : etp_fail_nomem(err, "slices");
+    return etp_arena_check(d->arena, err, "slices"); // all of it is written into from here on
 }
 
 static uint64_t duration(const etp_trace_block *b, uint32_t event, uint32_t run)
@@ -211,14 +210,14 @@ static void by_durations(drawing *d, const etp_trace_block *b, const block_layou
     }
 }
 
-static etp_status push(drawing *d, size_t track, etp_slice slice, etp_error *err)
+static void push(drawing *d, size_t track, etp_slice slice)
 {
     etp_slice_track *t = &d->out->processes[0].tracks[track];
-    return ETP_PUSH(d->arena, t, slice) ? ETP_OK : etp_fail_nomem(err, "slices");
+    ETP_ADD(d->arena, t, slice);
 }
 
-static etp_status schematic_track(drawing *d, const etp_trace_block *b, const block_layout *p,
-                                  uint32_t run, uint64_t shift, etp_error *err)
+static void schematic_track(drawing *d, const etp_trace_block *b, const block_layout *p,
+                            uint32_t run, uint64_t shift)
 {
     for (uint32_t i = 0; i < b->n_events; i++) {
         if (drawn(&b->events[i])) {
@@ -233,19 +232,18 @@ static etp_status schematic_track(drawing *d, const etp_trace_block *b, const bl
                            .category = p->category[i],
                            .args = &p->args[i],
                            .run = (uint64_t)b->runs[run] + 1};
-        ETP_TRY(push(d, 1, slice, err));
+        push(d, 1, slice);
         d->schematic += slice.ns;
     }
-    return ETP_OK;
 }
 
-static etp_status draw(drawing *d, uint32_t block, uint32_t run, etp_error *err)
+static void draw(drawing *d, uint32_t block, uint32_t run)
 {
     const etp_trace_block *b = etp_trace_block_at(d->trace, block);
     const block_layout *p = &d->layouts[block];
     size_t n = b->n_events;
     if (n == 0) {
-        return ETP_OK;
+        return;
     }
     bool clocked = by_clock(d, b, run) && nests(d, b, p);
     uint64_t at = d->now;
@@ -268,7 +266,7 @@ static etp_status draw(drawing *d, uint32_t block, uint32_t run, etp_error *err)
                        .name = b->name.len ? b->name : ETP_STR("run"),
                        .category = "run",
                        .run = (uint64_t)b->runs[run] + 1};
-    ETP_TRY(push(d, 0, whole, err));
+    push(d, 0, whole);
     for (size_t k = 0; k < p->n_preorder; k++) {
         uint32_t i = p->preorder[k];
         etp_slice slice = {.start_ns = d->start[i] + shift,
@@ -278,10 +276,10 @@ static etp_status draw(drawing *d, uint32_t block, uint32_t run, etp_error *err)
                            .args = &p->args[i],
                            .run = whole.run,
                            .depth = p->depth[i]};
-        ETP_TRY(push(d, 0, slice, err));
+        push(d, 0, slice);
     }
     d->now = at + whole.ns;
-    return schematic_track(d, b, p, run, shift, err);
+    schematic_track(d, b, p, run, shift);
 }
 
 etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table,
@@ -315,8 +313,8 @@ etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table
     }
     for (size_t i = 0; i < n_places; i++) {
         if (places[i].block != ETP_NO_INDEX) {
-            ETP_TRY(draw(&d, places[i].block, places[i].run, err));
+            draw(&d, places[i].block, places[i].run);
         }
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "slices");
 }

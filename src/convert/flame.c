@@ -62,7 +62,7 @@ static unsigned category_color(flame *f, etp_str category)
     return i % COLORS + 1;
 }
 
-static etp_status add_stack(flame *f, const etp_stack *s, etp_arena *arena, etp_error *err)
+static void add_stack(flame *f, const etp_stack *s, etp_arena *arena)
 {
     uint32_t parent = ETP_NO_INDEX;
     for (uint32_t d = 0; d < s->n_frames; d++) {
@@ -76,15 +76,16 @@ static etp_status add_stack(flame *f, const etp_stack *s, etp_arena *arena, etp_
             if (s->n_frames >= 4 && d + 2 >= s->n_frames) { // model, delegate, category, operator
                 b.color = category_color(f, s->frames[s->n_frames - 2]);
             }
-            ETP_NEED(ETP_PUSH(arena, &f->boxes, b) && etp_index_insert(&f->index, arena, hash, at),
-                     err, "picture");
+            if (!ETP_PUSH(arena, &f->boxes, b)) {
+                return;
+            }
+            etp_index_insert(&f->index, arena, hash, at);
             f->deepest = d > f->deepest ? d : f->deepest;
         }
         f->boxes.items[at].ns[0] += s->ns[0];
         f->boxes.items[at].ns[1] += s->ns[1];
         parent = at;
     }
-    return ETP_OK;
 }
 
 static void put(flame *f, etp_str s) // escaped
@@ -253,9 +254,9 @@ etp_status etp_stacks_flame(const etp_stacks *s, etp_arena *arena, etp_sink *sin
     flame f = {.stacks = s, .sink = sink};
     etp_strbuf_init(&f.text, arena);
     for (size_t i = 0; i < s->n; i++) {
-        ETP_TRY(add_stack(&f, &s->items[i], arena, err));
+        add_stack(&f, &s->items[i], arena);
     }
     draw(&f);
     etp_sink_z(sink, "</svg>\n");
-    return f.text.failed ? etp_fail_nomem(err, "picture") : ETP_OK;
+    return etp_arena_check(arena, err, "picture");
 }

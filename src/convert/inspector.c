@@ -361,12 +361,10 @@ static bool same_events(const builder *b, const etp_etdump_run *run, const membe
     return true;
 }
 
-static etp_status add_member(builder *b, size_t place, uint32_t run, const shape *s)
+static void add_member(builder *b, size_t place, uint32_t run, const shape *s)
 {
     member m = {run, s};
-    return ETP_PUSH(&b->scratch, &b->blocks.items[place - 1].members, m)
-               ? ETP_OK
-               : etp_fail_nomem(b->err, "Inspector's table");
+    ETP_ADD(&b->scratch, &b->blocks.items[place - 1].members, m);
 }
 
 // *place: index + 1 of the block of the run before, and then of this one.
@@ -385,7 +383,8 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
         const member *m = &guess->members.items[guess->members.n - 1];
         if (same_events(b, &run, m)) {
             b->blocks.items[last - 1].followed_by = *place;
-            return add_member(b, *place, index, m->shape);
+            add_member(b, *place, index, m->shape);
+            return ETP_OK;
         }
     }
     shape *s = NULL;
@@ -405,7 +404,8 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
         b->blocks.items[last - 1].followed_by = i;
     }
     *place = i;
-    return add_member(b, i, index, s);
+    add_member(b, i, index, s);
+    return etp_arena_check(&b->scratch, b->err, "Inspector's table");
 }
 
 // ---- arithmetic ----
@@ -514,7 +514,7 @@ static etp_status add_statistics(builder *b, etp_inspector_row *row)
 // ---- rows ----
 
 // The debug event's identity, where there is one, wins over the profile event's.
-static etp_status name_row(builder *b, const identity *id, etp_inspector_row *row)
+static void name_row(builder *b, const identity *id, etp_inspector_row *row)
 {
     row->id_is_int = id->delegate_id != -1;
     row->delegated = row->id_is_int || id->delegate_id_str.len != 0;
@@ -522,14 +522,11 @@ static etp_status name_row(builder *b, const identity *id, etp_inspector_row *ro
     row->delegate_id_str = id->delegate_id_str;
     etp_str name = row->delegated ? id->delegate_id_str : id->name;
     if (row->id_is_int) {
-        const char *text = etp_arena_printf(b->arena, "%ld", (long)id->delegate_id);
-        ETP_NEED(text, b->err, "Inspector's table");
-        name = etp_str_from(text);
+        name = etp_str_from(etp_arena_printf(b->arena, "%ld", (long)id->delegate_id));
     }
     if (name.len != 0) {
         row->event_name = name;
     }
-    return ETP_OK;
 }
 
 static etp_status fill_times(builder *b, const event_block *bl, size_t index,
@@ -574,17 +571,17 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
                 .event_name = {"", 0}
             };
             if (it->has_profile) {
-                ETP_TRY(name_row(b, &it->profile, row));
+                name_row(b, &it->profile, row);
                 ETP_TRY(fill_times(b, bl, k, row));
             }
             if (it->has_debug) {
-                ETP_TRY(name_row(b, &it->debug, row));
+                name_row(b, &it->debug, row);
                 row->debug = s->values + s->debug[it->collated].first;
                 row->n_debug = s->debug[it->collated].n;
             }
         }
     }
-    return ETP_OK;
+    return etp_arena_check(b->arena, b->err, "Inspector's table");
 }
 
 etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena, etp_inspector_table *out,

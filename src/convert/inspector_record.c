@@ -12,18 +12,12 @@ typedef struct annotator {
     const etp_source **nodes; // of the outer graph, by handle, equal ones in graph order
     size_t n_nodes;
     etp_arena *arena;
-    etp_error *err;
 } annotator;
 
 typedef struct handles {
     const uint32_t *items;
     uint32_t n;
 } handles;
-
-static etp_status fail_nomem(annotator *a)
-{
-    return etp_fail_nomem(a->err, "Inspector's table");
-}
 
 static int by_handle(const void *a, const void *b)
 {
@@ -34,13 +28,11 @@ static int by_handle(const void *a, const void *b)
     return (*x > *y) - (*x < *y); // both point into one array
 }
 
-static etp_status sort_nodes(annotator *a)
+static etp_status sort_nodes(annotator *a, etp_error *err)
 {
     const etp_record_method *m = a->method;
     a->nodes = ETP_NEW_ARRAY(a->arena, const etp_source *, m->n_nodes);
-    if (!a->nodes) {
-        return fail_nomem(a);
-    }
+    ETP_NEED(a->nodes, err, "Inspector's table");
     for (size_t i = 0; i < m->n_nodes; i++) {
         if (!m->nodes[i].nested) {
             a->nodes[a->n_nodes++] = &m->nodes[i];
@@ -140,7 +132,7 @@ static etp_str present(etp_str s) // text that is not there has no pointer here
     return s.len ? s : (etp_str){NULL, 0};
 }
 
-static etp_status add_nodes(annotator *a, handles h, etp_inspector_row *row)
+static void add_nodes(annotator *a, handles h, etp_inspector_row *row)
 {
     size_t n = 0;
     for (size_t i = 0; i < h.n; i++) {
@@ -152,7 +144,7 @@ static etp_status add_nodes(annotator *a, handles h, etp_inspector_row *row)
     etp_str *ops = ETP_NEW_ARRAY(a->arena, etp_str, n);
     etp_inspector_node *nodes = ETP_NEW_ARRAY(a->arena, etp_inspector_node, n);
     if (!ops || !nodes) {
-        return fail_nomem(a);
+        return;
     }
     for (size_t i = 0; i < h.n; i++) {
         for (size_t k = first_node(a, h.items[i]);
@@ -160,9 +152,6 @@ static etp_status add_nodes(annotator *a, handles h, etp_inspector_row *row)
             const etp_source *s = a->nodes[k];
             ops[row->n_op_types++] = op_name(s->op);
             const char *name = etp_arena_printf(a->arena, "%.*s_", ETP_STR_ARG(s->node));
-            if (!name) {
-                return fail_nomem(a);
-            }
             if (!has_node(nodes, row->n_nodes, etp_str_from(name))) {
                 nodes[row->n_nodes++] = (etp_inspector_node){etp_str_from(name), present(s->stack),
                                                              present(s->module_stack)};
@@ -172,26 +161,21 @@ static etp_status add_nodes(annotator *a, handles h, etp_inspector_row *row)
     row->op_types = ops;
     row->nodes = nodes;
     if (n >= LONG_OP_TYPES) {
-        const char *text =
+        row->op_types_text = etp_str_from(
             etp_arena_printf(a->arena, "['%.*s', '%.*s' ... '%.*s'] (%zu total)",
-                             ETP_STR_ARG(ops[0]), ETP_STR_ARG(ops[1]), ETP_STR_ARG(ops[n - 1]), n);
-        if (!text) {
-            return fail_nomem(a);
-        }
-        row->op_types_text = etp_str_from(text);
+                             ETP_STR_ARG(ops[0]), ETP_STR_ARG(ops[1]), ETP_STR_ARG(ops[n - 1]), n));
     }
-    return ETP_OK;
 }
 
 etp_status etp_inspector_annotate(etp_inspector_table *table, const etp_etrecord *record,
                                   etp_arena *arena, etp_error *err)
 {
-    annotator a = {.arena = arena, .err = err};
+    annotator a = {.arena = arena};
     a.method = etp_etrecord_method(record, ETP_STR("forward"));
     if (!a.method) {
         return ETP_OK; // Inspector fails here
     }
-    ETP_TRY(sort_nodes(&a));
+    ETP_TRY(sort_nodes(&a, err));
     for (size_t i = 0; i < table->n_rows; i++) {
         etp_inspector_row *row = &table->rows[i];
         const etp_record_instruction *in =
@@ -203,8 +187,8 @@ etp_status etp_inspector_annotate(etp_inspector_table *table, const etp_etrecord
         }
         handles h = resolve(in, row);
         if (!is_framework(row->event_name)) {
-            ETP_TRY(add_nodes(&a, h, row));
+            add_nodes(&a, h, row);
         }
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "Inspector's table");
 }

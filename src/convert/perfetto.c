@@ -220,8 +220,5 @@ etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *
     if (s->counter) {
         counter_packets(&w, s, uuid + 1, last_process);
     }
-    for (size_t i = 0; i < 4; i++) {
-        ETP_NEED(!bufs[i]->failed, err, "trace");
-    }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "trace");
 }

@@ -24,10 +24,10 @@ static bool same_call(const etp_side_row *a, const etp_side_row *b)
     return a->delegated && b->delegated && a->chain == b->chain && a->instruction == b->instruction;
 }
 
-static etp_status push(drawing *d, int side, etp_slice slice)
+static void push(drawing *d, int side, etp_slice slice)
 {
     etp_slice_track *t = &d->out->processes[side].tracks[0];
-    return ETP_PUSH(d->arena, t, slice) ? ETP_OK : etp_fail_nomem(d->err, "slices");
+    ETP_ADD(d->arena, t, slice);
 }
 
 // What a row takes up on the track: nothing when it is not there, below zero, or not of the traced
@@ -49,16 +49,15 @@ static etp_str name_of(drawing *d, const etp_side_row *row)
     return row->label;
 }
 
-static etp_status draw_side(drawing *d, int side, uint64_t *ends)
+static void draw_side(drawing *d, int side, uint64_t *ends)
 {
     const etp_sides *s = d->sides;
     uint64_t total = 0, at = 0;
     for (size_t i = 0; i < s->n_rows; i++) {
         total += width(&s->rows[i], side);
     }
-    ETP_TRY(push(
-        d, side,
-        (etp_slice){.ns = total, .name = ETP_STR("Method::execute (mean)"), .category = "run"}));
+    push(d, side,
+         (etp_slice){.ns = total, .name = ETP_STR("Method::execute (mean)"), .category = "run"});
     for (size_t i = 0; i < s->n_rows; i++) {
         const etp_side_row *row = &s->rows[i];
         if (row->delegated && (i == 0 || !same_call(row, row - 1))) {
@@ -66,15 +65,12 @@ static etp_status draw_side(drawing *d, int side, uint64_t *ends)
             for (size_t k = i; k < s->n_rows && same_call(row, &s->rows[k]); k++) {
                 call += width(&s->rows[k], side);
             }
-            etp_str name;
-            ETP_TRY(etp_delegates_name(&d->delegates, d->arena, 0, row->chain, row->instruction,
-                                       &name, d->err));
-            ETP_TRY(push(d, side,
-                         (etp_slice){.start_ns = at,
-                                     .ns = call,
-                                     .name = name,
-                                     .category = "framework",
-                                     .depth = 1}));
+            etp_str name =
+                etp_delegates_name(&d->delegates, d->arena, 0, row->chain, row->instruction);
+            push(
+                d, side,
+                (etp_slice){
+                    .start_ns = at, .ns = call, .name = name, .category = "framework", .depth = 1});
         }
         bool shown = row->category ? row->there[side] : width(row, side) > 0;
         if (shown) {
@@ -86,12 +82,11 @@ static etp_status draw_side(drawing *d, int side, uint64_t *ends)
                                .args = &row->args[side],
                                .depth = row->delegated ? 2 : 1,
                                .flow = row->category && row->there[0] && row->there[1] ? i + 1 : 0};
-            ETP_TRY(push(d, side, slice));
+            push(d, side, slice);
         }
         at += width(row, side);
         ends[i] = at > ends[i] ? at : ends[i];
     }
-    return ETP_OK;
 }
 
 etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices *out,
@@ -99,31 +94,30 @@ etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices 
 {
     static const char *const k_roles[] = {"baseline", "candidate"};
     *out = (etp_slices){.title = s->title, .n_processes = 2, .counter = "saved so far"};
-    drawing d = {.sides = s, .arena = arena, .out = out, .err = err};
+    drawing d = {.sides = s, .arena = arena, .out = out};
     uint64_t *ends = ETP_NEW_ARRAY(arena, uint64_t, s->n_rows);
     ETP_NEED(ends, err, "slices");
     for (int side = 0; side < 2; side++) {
         const char *name =
             etp_arena_printf(arena, "%s: %.*s", k_roles[side], ETP_STR_ARG(s->names[side]));
-        ETP_NEED(name, err, "slices");
         out->processes[side] = (etp_slice_process){
             .name = etp_str_from(name), .tracks = {{.name = "means per inference (schematic)"}}};
-        ETP_TRY(draw_side(&d, side, ends));
+        draw_side(&d, side, ends);
     }
     int64_t saved = 0;
     etp_slice_point point = {0};
-    bool ok = ETP_PUSH(arena, &out->points, point);
-    for (size_t i = 0; ok && i < s->n_rows; i++) {
+    ETP_ADD(arena, &out->points, point);
+    for (size_t i = 0; i < s->n_rows; i++) {
         saved += s->rows[i].ns[0] - s->rows[i].ns[1];
         point = (etp_slice_point){.at_ns = ends[i], .value = saved};
-        if (out->points.items[out->points.n - 1].at_ns == point.at_ns) {
+        if (out->points.n && out->points.items[out->points.n - 1].at_ns == point.at_ns) {
             out->points.items[out->points.n - 1] =
                 point; // two values of one moment: the later one holds
         } else {
-            ok = ETP_PUSH(arena, &out->points, point);
+            ETP_ADD(arena, &out->points, point);
         }
     }
-    return ok ? ETP_OK : etp_fail_nomem(err, "slices");
+    return etp_arena_check(arena, err, "slices");
 }
 
 etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks *out,
@@ -139,8 +133,7 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
         if (row->category) {
             etp_str under = ETP_STR("outside delegates");
             if (row->delegated) {
-                ETP_TRY(etp_delegates_name(&delegates, arena, 0, row->chain, row->instruction,
-                                           &under, err));
+                under = etp_delegates_name(&delegates, arena, 0, row->chain, row->instruction);
             }
             stack.frames[stack.n_frames++] = under;
             stack.frames[stack.n_frames++] = etp_str_from(row->category);
@@ -155,9 +148,9 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
                 stack.ns[side] = (uint64_t)row->ns[side];
             }
         }
-        if (!row->tracer && !ETP_PUSH(arena, out, stack)) {
-            return etp_fail_nomem(err, "stacks");
+        if (!row->tracer) {
+            ETP_ADD(arena, out, stack);
         }
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "stacks");
 }

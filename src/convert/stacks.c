@@ -20,8 +20,8 @@ static bool is_call(const void *ctx, uint32_t position)
     return c->block == key->block && c->chain == key->chain && c->instruction == key->instruction;
 }
 
-etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block,
-                              int32_t chain, int32_t instruction, etp_str *out, etp_error *err)
+etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block,
+                           int32_t chain, int32_t instruction)
 {
     call_key key = {delegates, block, chain, instruction};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, &block, sizeof block);
@@ -32,12 +32,12 @@ etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32
         at = (uint32_t)delegates->n;
         const char *name = etp_arena_printf(arena, "delegate #%u", at);
         struct etp_delegate_call call = {block, chain, instruction, etp_str_from(name)};
-        ETP_NEED(name && ETP_PUSH(arena, delegates, call) &&
-                     etp_index_insert(&delegates->index, arena, hash, at),
-                 err, "stacks");
+        if (!ETP_PUSH(arena, delegates, call)) {
+            return (etp_str){0};
+        }
+        etp_index_insert(&delegates->index, arena, hash, at);
     }
-    *out = delegates->items[at].name;
-    return ETP_OK;
+    return delegates->items[at].name;
 }
 
 // Of the calls of delegates themselves, without their operators.
@@ -63,18 +63,18 @@ static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t 
     return ETP_OK;
 }
 
-static etp_status push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label,
-                           int64_t ns, etp_error *err)
+static void push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label,
+                     int64_t ns)
 {
     if (ns < 0) {
         out->below_zero_ns[0] += ns;
-        return ETP_OK;
+        return;
     }
     etp_stack stack = {
         .frames = {title, etp_str_from(label)},
           .n_frames = 2, .ns = {(uint64_t)ns}
     };
-    return ETP_PUSH(arena, out, stack) ? ETP_OK : etp_fail_nomem(err, "stacks");
+    ETP_ADD(arena, out, stack);
 }
 
 etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table,
@@ -93,23 +93,22 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
         if (several) {
             const char *name =
                 etp_arena_printf(arena, "block %u %.*s", row->block, ETP_STR_ARG(b->name));
-            ETP_NEED(name, err, "stacks");
             stack.frames[stack.n_frames++] = etp_str_from(name);
         }
         etp_str under = ETP_STR("outside delegates");
         if (e->delegated) {
-            ETP_TRY(etp_delegates_name(&delegates, arena, row->block, e->chain, e->instruction,
-                                       &under, err));
+            under = etp_delegates_name(&delegates, arena, row->block, e->chain, e->instruction);
         }
         stack.frames[stack.n_frames++] = under;
         stack.frames[stack.n_frames++] = etp_str_from(categories[i]);
         stack.frames[stack.n_frames++] = e->name;
-        ETP_NEED(ETP_PUSH(arena, out, stack), err, "stacks");
+        ETP_ADD(arena, out, stack);
     }
     int64_t boundary = 0;
     ETP_TRY(boundary_ns(trace, arena, &boundary, err));
-    ETP_TRY(push_sum(out, arena, title, "delegate boundary", boundary, err));
-    return push_sum(out, arena, title, "framework", table->remainder_ns - boundary, err);
+    push_sum(out, arena, title, "delegate boundary", boundary);
+    push_sum(out, arena, title, "framework", table->remainder_ns - boundary);
+    return etp_arena_check(arena, err, "stacks");
 }
 
 // ---- collapsed stacks ----
@@ -133,10 +132,9 @@ etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, e
                 (unsigned long long)stack->ns[swap && s->n_sides == 2 ? 1 - side : side]);
         }
         etp_strbuf_appendz(&line, "\n");
-        ETP_NEED(!line.failed, err, "stacks");
         etp_sink_write(sink, etp_strbuf_str(&line));
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "stacks");
 }
 
 // ---- speedscope ----
@@ -158,19 +156,18 @@ static bool is_frame(const void *ctx, uint32_t position)
     return etp_str_eq(key->all->items[position], key->name);
 }
 
-static etp_status frame_number(frames *all, etp_arena *arena, etp_str name, uint32_t *out,
-                               etp_error *err)
+static void frame_number(frames *all, etp_arena *arena, etp_str name, uint32_t *out)
 {
     frame_key key = {all, name};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr ? name.ptr : "", name.len);
     *out = etp_index_find(&all->index, hash, is_frame, &key);
     if (*out != ETP_NO_INDEX) {
-        return ETP_OK;
+        return;
     }
     *out = (uint32_t)all->n;
-    return ETP_PUSH(arena, all, name) && etp_index_insert(&all->index, arena, hash, *out)
-               ? ETP_OK
-               : etp_fail_nomem(err, "stacks");
+    if (ETP_PUSH(arena, all, name)) {
+        etp_index_insert(&all->index, arena, hash, *out);
+    }
 }
 
 // What a stack weighs in each of the four profiles: a side, or where one has more than the other.
@@ -251,8 +248,7 @@ etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink
     ETP_NEED(numbers, err, "stacks");
     for (size_t i = 0; i < s->n; i++) {
         for (size_t f = 0; f < s->items[i].n_frames; f++) {
-            ETP_TRY(frame_number(&all, arena, s->items[i].frames[f],
-                                 &numbers[i * ETP_STACK_FRAMES + f], err));
+            frame_number(&all, arena, s->items[i].frames[f], &numbers[i * ETP_STACK_FRAMES + f]);
         }
     }
     etp_json j;
@@ -277,11 +273,10 @@ etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink
     etp_json_begin_array(&j);
     for (int p = 0; p < (s->n_sides == 2 ? 4 : 1); p++) {
         const char *name = profile_name(s, p, arena);
-        ETP_NEED(name, err, "stacks");
         profile_json(&j, s, numbers, p, name);
     }
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
-    return ETP_OK;
+    return etp_arena_check(arena, err, "stacks");
 }

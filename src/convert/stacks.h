@@ -36,9 +36,8 @@ typedef struct etp_delegates { // numbers for the calls of delegates, by first a
     size_t n, cap;
 } etp_delegates;
 
-ETP_NODISCARD etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena,
-                                            uint32_t block, int32_t chain, int32_t instruction,
-                                            etp_str *out, etp_error *err);
+etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block,
+                           int32_t chain, int32_t instruction);
 
 // Operators of all executions, and what is left of Method::execute. CATEGORIES is parallel to
 // TABLE's rows. Errors: ETP_NOMEM.

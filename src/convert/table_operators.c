@@ -308,8 +308,8 @@ etp_status etp_table_take_report(etp_table_folder *f, json_t *report, const char
 static etp_status open_operators(etp_table_folder *f, etp_error *err)
 {
     const char *dir = etp_arena_strdup(&f->arena, f->run.dir);
-    f->ops.path = dir ? etp_run_path(&f->arena, dir, ETP_STR("report.json")) : NULL;
-    ETP_NEED(f->ops.path, err, "report.json");
+    f->ops.path = etp_run_path(&f->arena, dir, ETP_STR("report.json"));
+    ETP_TRY(etp_arena_check(&f->arena, err, "report.json"));
     if (!etp_os_is_file(f->ops.path)) {
         return etp_fail(err, ETP_IO,
                         "%s is not there: make it with 'etprof report %s', or take --table samples",
