@@ -101,6 +101,7 @@ etp_status etp_fleet_put_error(etp_kept_rows *rows, const etp_fleet_source *sour
     etp_batch_text(b, etp_str_from(status_word(problem->status)));
     etp_batch_text(b, etp_str_from(problem->msg));
     etp_batch_i64_if(b, problem->offset, problem->offset != ETP_NO_OFFSET);
+    b->failed = b->failed || arena.failed;
     etp_arena_dispose(&arena);
     return etp_batch_end_row(b, err);
 }

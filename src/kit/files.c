@@ -221,6 +221,7 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
     file_job *job = ctx;
     ETP_TRY(job->render(job->kit, job->arm, sink, &job->scratch, err));
+    ETP_TRY(etp_arena_check(job->kit->arena, err, "names in a file of tables"));
     return etp_arena_check(&job->scratch, err, "a file of tables");
 }
 

@@ -88,6 +88,11 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     return r;
 }
 
+etp_arena *etp_report_arena(const etp_report *r)
+{
+    return r->arena;
+}
+
 etp_cell etp_cell_rounded_ns(double ns)
 {
     return isfinite(ns) ? etp_cell_ns(llround(ns)) : etp_cell_missing();

@@ -44,6 +44,9 @@ typedef enum etp_kind {
 // The report lives in ARENA. NULL on out of memory, which every function below accepts, so that
 // only etp_report_write's result needs a check.
 etp_report *etp_report_create(etp_arena *arena, const char *title);
+// Where the report lives: what is made only to be put into it comes from here too, so that the
+// report is known to be incomplete where that could not be had. R is not NULL.
+etp_arena *etp_report_arena(const etp_report *r);
 void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // One short line at the very end: tool and version, how to reproduce.
 void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);

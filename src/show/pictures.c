@@ -47,14 +47,14 @@ static int by_group(const void *pa, const void *pb)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-static bars collect(const etp_ab_views *views, etp_arena *arena)
+static bars collect(const etp_ab_views *views, etp_report *r)
 {
     bars out = {0};
     size_t most = 0;
     for (size_t v = 0; v < views->n; v++) {
         most += views->items[v].ab->n_arms;
     }
-    out.items = ETP_NEW_ARRAY(arena, bar, most + 1);
+    out.items = r ? ETP_NEW_ARRAY(etp_report_arena(r), bar, most + 1) : NULL;
     for (size_t v = 0; v < views->n && out.items; v++) {
         const etp_ab *ab = views->items[v].ab;
         for (uint32_t i = 0; i < ab->n_arms; i++) {
@@ -74,11 +74,11 @@ static bars collect(const etp_ab_views *views, etp_arena *arena)
     return out;
 }
 
-static const char *label_of(const bar *b, etp_arena *arena)
+static const char *label_of(const bar *b, etp_report *r)
 {
     const char *what = b->ab->arms[b->arm].measured;
-    const char *label = b->view->run ? etp_arena_printf(arena, "%s: %s", b->view->run, what) : what;
-    return label ? label : what;
+    return b->view->run ? etp_arena_printf(etp_report_arena(r), "%s: %s", b->view->run, what)
+                        : what;
 }
 
 // "toy_cnn on AMD EPYC, 1 thread. ": what all bars have in common.
@@ -118,8 +118,7 @@ static void ratio_note(const bar *b, char *note, size_t cap)
 
 void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
 {
-    etp_arena arena = {0};
-    bars all = collect(views, &arena);
+    bars all = collect(views, r);
     const char *what = common(views);
     const etp_ab *first = views->n ? views->items[0].ab : NULL;
     etp_chart *c = NULL;
@@ -149,10 +148,9 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
         if (views->n > 1 && a->median_ns == ETP_NS_UNKNOWN) {
             snprintf(note, sizeof note, "traced");
         }
-        etp_chart_interval(c, label_of(b, &arena), note[0] ? note : NULL, (double)latency_of(a),
+        etp_chart_interval(c, label_of(b, r), note[0] ? note : NULL, (double)latency_of(a),
                            a->lo_ns, a->hi_ns);
     }
-    etp_arena_dispose(&arena);
 }
 
 // Time of a category in an arm; NAN: it has none of it, as another run may have.
@@ -188,8 +186,7 @@ unsigned etp_ab_category_color(etp_category category)
 
 void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
 {
-    etp_arena arena = {0};
-    bars all = collect(views, &arena);
+    bars all = collect(views, r);
     const char *what = common(views);
     etp_category shown[ETP_CATEGORY_COUNT];
     size_t n = 0;
@@ -228,7 +225,6 @@ void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
             rest -= isfinite(values[k]) ? values[k] : 0;
         }
         values[n] = rest > 0 ? rest : 0;
-        etp_chart_row(c, label_of(b, &arena), values, n + 1);
+        etp_chart_row(c, label_of(b, r), values, n + 1);
     }
-    etp_arena_dispose(&arena);
 }
