@@ -63,21 +63,21 @@ static etp_rerun_ratio ratio_of(const etp_ab_comparison *c)
     return (etp_rerun_ratio){c->estimate, c->lo, c->hi, c->blocks};
 }
 
-static etp_status judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, double margin,
-                            etp_arena *arena, etp_rerun_row *row, etp_error *err)
+static void judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, double margin,
+                      etp_arena *arena, etp_rerun_row *row)
 {
     row->first = ratio_of(c1);
     row->change = row->second = (etp_rerun_ratio){NAN, NAN, NAN, 0};
     if (!c2) {
         row->why = "the second session has no such comparison";
-        return ETP_OK;
+        return;
     }
     row->second = ratio_of(c2);
     if (c1->withheld || c2->withheld) {
         row->why = etp_arena_printf(arena, "the %s session withholds it: %s",
                                     c1->withheld ? "first" : "second",
                                     etp_withheld_name(c1->withheld ? c1->withheld : c2->withheld));
-        return row->why ? ETP_OK : etp_fail_nomem(err, "the comparison");
+        return;
     }
     row->verdict = etp_rerun_judge(&row->first, &row->second, margin, &row->change);
     if (row->verdict == ETP_RERUN_UNKNOWN) {
@@ -85,7 +85,6 @@ static etp_status judge_row(const etp_ab_comparison *c1, const etp_ab_comparison
                        ? "the interval of the change reaches across the margin"
                        : "fewer than 2 complete blocks";
     }
-    return ETP_OK;
 }
 
 // Of all phases of a session: their arms have names of their own.
@@ -118,7 +117,7 @@ static etp_status compare_phase(const etp_ab *phase, const etp_ab *second, etp_a
             .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),
             .candidate = etp_arena_strdup(arena, etp_str_from(phase->arms[c->candidate].name))};
         ETP_NEED(row->baseline && row->candidate, err, "the comparison");
-        ETP_TRY(judge_row(c, find_in_all(second, row), out->margin, arena, row, err));
+        judge_row(c, find_in_all(second, row), out->margin, arena, row);
     }
     return ETP_OK;
 }
@@ -144,7 +143,7 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
     out->verdict = any_not ? ETP_RERUN_NOT : all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
     const char *a = first->arms[0].runner_sha256, *b = second->arms[0].runner_sha256;
     out->other_runner = !a || !b || strcmp(a, b) != 0;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "the comparison");
 }
 
 WORDS(k_verdicts, verdict_name, etp_rerun_verdict, ETP_RERUN_NOT + 1)

@@ -29,17 +29,15 @@ static const char *text_of(const builder *b, etp_str text)
     return text.len ? etp_arena_strdup(b->arena, text) : NULL;
 }
 
-static etp_status take_sides(builder *b, etp_error *err)
+static void take_sides(builder *b)
 {
     const etp_run *run = &b->s->run;
     for (size_t i = 0; i < 2; i++) {
         const etp_run_build *x = &run->builds.items[i];
         b->out->sides[i] = (etp_builds_side){text_of(b, x->path), text_of(b, x->sha256),
                                              text_of(b, x->executorch), text_of(b, x->text)};
-        ETP_NEED(b->out->sides[i].path, err, "builds");
     }
     b->out->same = etp_str_eq(run->builds.items[0].sha256, run->builds.items[1].sha256);
-    return ETP_OK;
 }
 
 // ---- models ----
@@ -93,7 +91,6 @@ static etp_status pair_arms(builder *b, etp_error *err)
             bool few = ab->arms[m->arms[side]].launches < ETP_MIN_BLOCKS;
             m->lost[side] = few ? why_lost(b, m->arms[side]) : NULL;
         }
-        ETP_NEED(m->name, err, "builds");
     }
     return b->out->n_models > 0 ? ETP_OK
                                 : etp_fail(err, ETP_CORRUPT, "%s: builds without arms", ab->dir);
@@ -197,14 +194,13 @@ static const char *why_no_operators(const etp_builds_model *m, const etp_ledger 
         return "there are no recordings of both builds";
     }
     if (blocks < ETP_MIN_BLOCKS) {
-        const char *text = etp_arena_printf(arena, "%u of %d blocks have recordings of both builds",
-                                            (unsigned)blocks, ETP_MIN_BLOCKS);
-        return text ? text : "too few blocks have recordings of both builds";
+        return etp_arena_printf(arena, "%u of %d blocks have recordings of both builds",
+                                (unsigned)blocks, ETP_MIN_BLOCKS);
     }
     return m->n_operators == 0 ? "no operator is in both recordings" : NULL;
 }
 
-static etp_status collect_operators(builder *b, uint32_t model, etp_error *err)
+static void collect_operators(builder *b, uint32_t model)
 {
     etp_builds_model *m = &b->out->models[model];
     const etp_ledger *ledger = m->ab && m->ab->n_comparisons > 0 ? &m->ab->ledgers[0].ledger : NULL;
@@ -234,10 +230,9 @@ static etp_status collect_operators(builder *b, uint32_t model, etp_error *err)
         };
         blocks = row->blocks > blocks ? row->blocks : blocks;
         m->n_operators += isfinite(o.p) ? 1 : 0;
-        ETP_NEED(ETP_PUSH(b->arena, &b->operators, o), err, "operators");
+        ETP_ADD(b->arena, &b->operators, o);
     }
     m->no_operators = why_no_operators(m, ledger, blocks, b->arena);
-    return ETP_OK;
 }
 
 static int by_cost(const void *pa, const void *pb)
@@ -262,7 +257,7 @@ static etp_status judge_operators(builder *b, etp_error *err)
 {
     etp_builds *out = b->out;
     for (uint32_t i = 0; i < out->n_models; i++) {
-        ETP_TRY(collect_operators(b, i, err));
+        collect_operators(b, i);
     }
     size_t n = b->operators.n;
     etp_builds_test *tests = ETP_NEW_ARRAY(b->arena, etp_builds_test, n + 1);
@@ -287,7 +282,7 @@ static etp_status judge_operators(builder *b, etp_error *err)
     }
     out->operators = b->operators.items;
     out->n_operators = n;
-    return ETP_OK;
+    return etp_arena_check(b->arena, err, "operators");
 }
 
 void etp_builds_close(etp_builds *b)
@@ -308,7 +303,7 @@ etp_status etp_builds_build(const etp_ab_session *session, etp_arena *arena, etp
                         .control = st ? st->control : none,
                         .control_blocks = st ? st->control_blocks : 0};
     builder b = {.s = session, .arena = arena, .out = out};
-    ETP_TRY(take_sides(&b, err));
+    take_sides(&b);
     ETP_TRY(pair_arms(&b, err));
     etp_status status = open_pairs(&b, err);
     status = status == ETP_OK ? judge_models(&b, err) : status;

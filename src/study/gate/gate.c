@@ -145,15 +145,14 @@ etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
     return low && high ? ETP_GATE_YES : low || high ? ETP_GATE_UNKNOWN : ETP_GATE_NO;
 }
 
-static etp_status add(etp_gate *g, etp_gate_check check, etp_error *err)
+static void add(etp_gate *g, etp_gate_check check)
 {
     check.phase = g->phase;
     if (g->phase && check.id) {
         const char *word = etp_ab_phase_word(g->phase, g->arena);
-        check.id = word ? etp_arena_printf(g->arena, "%s.%s", word, check.id) : NULL;
+        check.id = etp_arena_printf(g->arena, "%s.%s", word, check.id);
     }
-    bool ok = check.id && check.found && check.expected && ETP_PUSH(g->arena, &g->checks, check);
-    return ok ? ETP_OK : etp_fail_nomem(err, "the gate's checks");
+    ETP_ADD(g->arena, &g->checks, check);
 }
 
 static const char *figure(etp_arena *arena, dimension dim, double v)
@@ -216,8 +215,8 @@ static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo,
                : command;
 }
 
-static etp_status add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of, double v,
-                             double lo, double hi, const char *why_unknown, etp_error *err)
+static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of, double v,
+                       double lo, double hi, const char *why_unknown)
 {
     dimension dim = k_metrics[r->metric].dim;
     const char *limit = figure(g->arena, dim, r->limit);
@@ -247,7 +246,7 @@ static etp_status add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const
                     ? "quieten the machine (etprof doctor says what disturbs it)"
                     : "etprof analyze says where the time went, and what to fix first";
     }
-    return add(g, c, err);
+    add(g, c);
 }
 
 static bool is_of(const rule *r, const char *name)
@@ -319,7 +318,7 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
                : NULL;
 }
 
-static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -329,13 +328,11 @@ static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r
         }
         if (r->metric == NOISE) {
             double noise = expm1(etp_interval_reach(&c->control));
-            ETP_TRY(add_figure(g, ab, r, name, noise, noise, noise, NULL, err));
+            add_figure(g, ab, r, name, noise, noise, noise, NULL);
         } else {
-            ETP_TRY(
-                add_figure(g, ab, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena), err));
+            add_figure(g, ab, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena));
         }
     }
-    return ETP_OK;
 }
 
 static double known(int64_t v)
@@ -343,8 +340,7 @@ static double known(int64_t v)
     return v == ETP_NS_UNKNOWN || v < 0 ? (double)NAN : (double)v;
 }
 
-static etp_status check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r,
-                            etp_error *err)
+static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r)
 {
     const etp_ab_arm *a = &ab->arms[arm];
     double v = known(r->metric == LOAD    ? a->load_ns
@@ -360,19 +356,17 @@ static etp_status check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const r
         lo = v * known(a->median_ns) / a->hi_ns;
         hi = v * known(a->median_ns) / a->lo_ns;
     }
-    return add_figure(g, ab, r, a->name, v, lo, hi,
-                      a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL,
-                      err);
+    add_figure(g, ab, r, a->name, v, lo, hi,
+               a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL);
 }
 
-static etp_status check_arms(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+static void check_arms(etp_gate *g, const etp_ab *ab, const rule *r)
 {
     for (uint32_t i = 0; i < ab->n_arms; i++) {
         if (is_of(r, ab->arms[i].name)) {
-            ETP_TRY(check_arm(g, ab, i, r, err));
+            check_arm(g, ab, i, r);
         }
     }
-    return ETP_OK;
 }
 
 // "Data movement", "Data movement of linux_vnni".
@@ -401,7 +395,7 @@ static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_
         }
         const char *name =
             etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(category), ab->arms[a].name);
-        ETP_TRY(add_figure(g, ab, r, name, share, share, share, NULL, err));
+        add_figure(g, ab, r, name, share, share, share, NULL);
     }
     return ETP_OK;
 }
@@ -415,8 +409,9 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
     }
     const etp_ab_engagement *e = &ab->engagement;
     double v = macs ? e->macs_share : e->time_share, lo = macs ? e->macs_lo : e->time_lo;
-    return add_figure(g, ab, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
-                      macs ? e->macs_hi : e->time_hi, NULL, err);
+    add_figure(g, ab, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
+               macs ? e->macs_hi : e->time_hi, NULL);
+    return ETP_OK;
 }
 
 static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
@@ -424,13 +419,15 @@ static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
     switch (r->metric) {
     case SPEEDUP:
     case NOISE:
-        return check_comparisons(g, ab, r, err);
+        check_comparisons(g, ab, r);
+        return ETP_OK;
     case SHARE:
         return check_share(g, ab, r, err);
     case ENGAGED:
         return check_engaged(g, ab, r, err);
     default:
-        return check_arms(g, ab, r, err);
+        check_arms(g, ab, r);
+        return ETP_OK;
     }
 }
 
@@ -448,18 +445,18 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
         const etp_ab *part = part_of(ab, i);
         g->phase = phase_of(part);
         const char *word = g->phase ? etp_ab_phase_word(g->phase, g->arena) : "";
-        ETP_NEED(word, err, "the gate's phases");
         if (is_about(r, part->phase, word)) {
             parts++;
             ETP_TRY(check_part(g, part, r, err));
         }
     }
+    ETP_TRY(etp_arena_check(g->arena, err, "the gate's checks"));
     return parts == 0             ? no_such_phase(g, r, ab, err)
            : g->checks.n > before ? ETP_OK
                                   : no_such(r, ab, err);
 }
 
-static etp_status check_proofs(etp_gate *g, const etp_ab *ab, etp_error *err)
+static void check_proofs(etp_gate *g, const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
         etp_truth truth = ab->arms[i].proof.truth;
@@ -474,9 +471,8 @@ static etp_status check_proofs(etp_gate *g, const etp_ab *ab, etp_error *err)
         c.fix = c.state == ETP_GATE_NO
                     ? "the arm did not run at its level: etprof analyze DIR --proof"
                     : NULL;
-        ETP_TRY(add(g, c, err));
+        add(g, c);
     }
-    return ETP_OK;
 }
 
 static const etp_gate_check k_no_figure = {
@@ -484,26 +480,26 @@ static const etp_gate_check k_no_figure = {
 
 // Where outputs were not compared (dumps hold none, a runner of others gives none, two programs are
 // two tasks, one arm has nobody to agree with) nothing is asked of them and nothing is said.
-static etp_status check_outputs(etp_gate *g, const etp_ab *ab, etp_error *err)
+static void check_outputs(etp_gate *g, const etp_ab *ab)
 {
     etp_gate_check c = k_no_figure;
     int ok = ab->correctness.ok;
     if (ok < 0) {
-        return ETP_OK;
+        return;
     }
     c.id = "outputs";
     c.expected = "no difference";
     c.state = ok ? ETP_GATE_YES : ETP_GATE_NO;
     c.found = ok ? "agree within tolerance" : "differ";
     c.fix = ok ? NULL : "a speedup with other results is none: see outputs in the report";
-    return add(g, c, err);
+    add(g, c);
 }
 
-static etp_status check_soundness(etp_gate *g, const etp_ab *ab, etp_error *err)
+static void check_soundness(etp_gate *g, const etp_ab *ab)
 {
     etp_gate_check c;
-    ETP_TRY(check_proofs(g, ab, err));
-    ETP_TRY(check_outputs(g, ab, err));
+    check_proofs(g, ab);
+    check_outputs(g, ab);
     if (!ab->bare) {
         c = k_no_figure;
         c.id = "complete";
@@ -511,13 +507,11 @@ static etp_status check_soundness(etp_gate *g, const etp_ab *ab, etp_error *err)
         c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_YES;
         c.found = ab->block_lost ? "a block is missing for good" : "every block";
         c.fix = ab->block_lost ? "etprof ab --resume DIR measures what is missing" : NULL;
-        ETP_TRY(add(g, c, err));
+        add(g, c);
     }
-    return ETP_OK;
 }
 
-static etp_status check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
-                              etp_error *err)
+static void check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o)
 {
     etp_gate_check c = k_no_figure;
     c.id = "grade";
@@ -527,11 +521,11 @@ static etp_status check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_opti
                                ab->judged.grade_reason ? ab->judged.grade_reason : "");
     c.fix = c.state == ETP_GATE_NO ? "measure the arms in one session with one runner: etprof ab"
                                    : NULL;
-    return add(g, c, err);
+    add(g, c);
 }
 
 // What is asked when nothing is: no comparison is slower.
-static etp_status check_verdicts(etp_gate *g, const etp_ab *ab, etp_error *err)
+static void check_verdicts(etp_gate *g, const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -557,9 +551,8 @@ static etp_status check_verdicts(etp_gate *g, const etp_ab *ab, etp_error *err)
                         ? settles ? settles : "see in the report what withholds it"
                     : check.state == ETP_GATE_NO ? "etprof analyze says which operators lose"
                                                  : NULL;
-        ETP_TRY(add(g, check, err));
+        add(g, check);
     }
-    return ETP_OK;
 }
 
 // ---- an earlier measurement ----
@@ -607,7 +600,8 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
                                             ? to_settle(g, ab, (double)NAN, 0, 0, most, NULL)
                                             : to_settle(g, old, (double)NAN, 0, 0, most, NULL)
                                  : to_settle(g, ab, exp(u.shift), exp(u.lo), exp(u.hi), most, NULL);
-    return add(g, c, err);
+    add(g, c);
+    return ETP_OK;
 }
 
 // Arms of the same name; that of an arm of phases says the phase too.
@@ -651,11 +645,11 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
     *out = (etp_gate){.arena = arena, .title = ab->title, .dir = ab->dir};
     for (size_t i = 0; i < n_parts(ab); i++) {
         out->phase = phase_of(part_of(ab, i));
-        ETP_TRY(check_soundness(out, part_of(ab, i), err));
+        check_soundness(out, part_of(ab, i));
     }
     out->phase = NULL;
     if (options->min_grade) {
-        ETP_TRY(check_grade(out, ab, options, err));
+        check_grade(out, ab, options);
     }
     for (size_t i = 0; i < n; i++) {
         rule r;
@@ -667,7 +661,7 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
     } else if (n == 0) {
         for (size_t i = 0; i < n_parts(ab); i++) {
             out->phase = phase_of(part_of(ab, i));
-            ETP_TRY(check_verdicts(out, part_of(ab, i), err));
+            check_verdicts(out, part_of(ab, i));
         }
     }
     bool no = false, unknown = false;
@@ -676,5 +670,5 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
         unknown = unknown || out->checks.items[i].state == ETP_GATE_UNKNOWN;
     }
     out->state = no ? ETP_GATE_NO : unknown ? ETP_GATE_UNKNOWN : ETP_GATE_YES;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "the gate's checks");
 }

@@ -36,7 +36,6 @@ static etp_status is_known(etp_archive *a, const char *dir, etp_arena *arena,
     uint64_t bytes;
     bool known;
     const char *manifest = etp_arena_printf(arena, "%s/" ETP_RUN_MANIFEST, dir);
-    ETP_NEED(manifest, err, "a run folder");
     *out = ETP_ARCHIVE_UNREAD;
     ETP_TRY(etp_run_hash_file(manifest, hex, &bytes, err));
     *out = ETP_ARCHIVE_NOT;

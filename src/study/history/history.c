@@ -16,20 +16,12 @@
 #define DEPTH_MAX 4
 #define SERIES_MAX 5000 // each arm of a session is one or two
 
-static etp_status no_memory(etp_error *err)
-{
-    return etp_fail_nomem(err, "the history");
-}
-
-etp_status etp_history_put_attributes(etp_history *h, etp_error *err)
+void etp_history_put_attributes(etp_history *h)
 {
     static const char *const k_attributes[] = {"program", "runner", "executorch", "etprof", "cpu"};
     for (size_t i = 0; i < sizeof k_attributes / sizeof *k_attributes; i++) {
-        if (!ETP_PUSH(h->arena, &h->attributes, etp_str_from(k_attributes[i]))) {
-            return no_memory(err);
-        }
+        ETP_ADD(h->arena, &h->attributes, etp_str_from(k_attributes[i]));
     }
-    return ETP_OK;
 }
 
 // ---- run folders ----
@@ -56,12 +48,14 @@ typedef struct finder {
 } finder;
 
 // One of an arm: its files' prefix says model, experiment (a phase is part of it) and threads.
-static bool add_figure(finder *f, found *to, const etp_run_arm *arm, const char *what,
+static void add_figure(finder *f, found *to, const etp_run_arm *arm, const char *what,
                        etp_str phase, double value)
 {
-    const char *name = etp_arena_printf(f->arena, "%.*s_%s", ETP_STR_ARG(arm->prefix), what);
-    struct figure x = {name ? etp_str_from(name) : (etp_str){0}, phase, value};
-    return name && (!isfinite(value) || ETP_PUSH(f->arena, &to->figures, x));
+    if (isfinite(value)) {
+        const char *name = etp_arena_printf(f->arena, "%.*s_%s", ETP_STR_ARG(arm->prefix), what);
+        struct figure x = {etp_str_from(name), phase, value};
+        ETP_ADD(f->arena, &to->figures, x);
+    }
 }
 
 static const etp_run_arm *arm_called(const etp_run *run, const char *name)
@@ -74,31 +68,28 @@ static const etp_run_arm *arm_called(const etp_run *run, const char *name)
     return NULL;
 }
 
-static bool take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to)
+static void take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to)
 {
     etp_str phase = {0};
-    bool ok = true;
     if (ab->phase) {
-        const char *name = etp_arena_strdup(f->arena, etp_str_from(ab->phase->name));
-        if (!name) {
-            return false;
-        }
-        phase = etp_str_from(name);
+        phase = etp_str_from(etp_arena_strdup(f->arena, etp_str_from(ab->phase->name)));
     }
-    for (uint32_t a = 0; a < ab->n_arms && ok; a++) {
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
         const etp_run_arm *arm = arm_called(run, ab->arms[a].name);
         int64_t median = ab->arms[a].median_ns;
         double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
-        ok = !arm || (add_figure(f, to, arm, "ns", phase, ns) &&
-                      add_figure(f, to, arm, "tokens_per_s", phase, etp_ab_token_rate(ab, a)));
+        if (arm) {
+            add_figure(f, to, arm, "ns", phase, ns);
+            add_figure(f, to, arm, "tokens_per_s", phase, etp_ab_token_rate(ab, a));
+        }
     }
-    for (size_t i = 0; i < ab->n_comparisons && ok; i++) {
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_run_arm *arm = arm_called(run, ab->arms[c->candidate].name);
-        ok = !arm ||
-             add_figure(f, to, arm, "speedup", phase, c->withheld ? (double)NAN : c->estimate);
+        if (arm) {
+            add_figure(f, to, arm, "speedup", phase, c->withheld ? (double)NAN : c->estimate);
+        }
     }
-    return ok;
 }
 
 // Figures are those of the session's own answer: no speedup that it withholds.
@@ -108,35 +99,31 @@ static etp_status take_figures(finder *f, const char *path, const etp_run *run, 
     etp_ab_session *session;
     ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
     const etp_ab *ab = etp_ab_answer(session);
-    bool ok = true;
-    for (size_t i = 0; i < (ab->n_phases ? ab->n_phases : 1) && ok; i++) {
-        ok = take_part(f, ab->n_phases ? ab->phases[i].ab : ab, run, to);
+    for (size_t i = 0; i < (ab->n_phases ? ab->n_phases : 1); i++) {
+        take_part(f, ab->n_phases ? ab->phases[i].ab : ab, run, to);
     }
     etp_ab_close(session);
-    return ok ? ETP_OK : no_memory(err);
+    return ETP_OK;
 }
 
 // "sha256:" keeps one that has digits alone from being read back as a number.
-static bool add_hash(etp_strbuf *to, etp_str sha)
+static void add_hash(etp_strbuf *to, etp_str sha)
 {
     etp_strbuf_printf(to, "%ssha256:%.*s", to->len ? " " : "", sha.len < 12 ? (int)sha.len : 12,
                       sha.ptr);
-    return !to->failed;
 }
 
-bool etp_history_short_hashes(etp_str hashes, etp_arena *arena, etp_str *out)
+etp_str etp_history_short_hashes(etp_str hashes, etp_arena *arena)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
-    bool ok = true;
-    for (size_t at = 0; at < hashes.len && ok;) {
+    for (size_t at = 0; at < hashes.len;) {
         etp_str rest = {hashes.ptr + at, hashes.len - at};
         size_t n = etp_str_find(rest, ETP_STR(" "));
-        ok = add_hash(&text, (etp_str){rest.ptr, n});
+        add_hash(&text, (etp_str){rest.ptr, n});
         at += n + 1;
     }
-    *out = etp_strbuf_str(&text);
-    return ok;
+    return etp_strbuf_str(&text);
 }
 
 static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_error *err)
@@ -144,16 +131,12 @@ static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_
     etp_strbuf programs;
     etp_strbuf_init(&programs, f->arena);
     etp_str *to_set = ETP_NEW_ARRAY(f->arena, etp_str, ETP_HISTORY_ATTRIBUTES);
-    bool ok = to_set != NULL;
+    ETP_NEED(to_set, err, "the history");
     for (size_t i = 0; i < run->models.n; i++) {
-        ok = ok && add_hash(&programs, run->models.items[i].sha256);
+        add_hash(&programs, run->models.items[i].sha256);
     }
-    ok = ok &&
-         etp_history_short_hashes(run->arms.n > 0 ? run->arms.items[0].runner_sha256 : (etp_str){0},
-                                  f->arena, &to_set[ETP_HISTORY_RUNNER]);
-    if (!ok) {
-        return no_memory(err);
-    }
+    to_set[ETP_HISTORY_RUNNER] = etp_history_short_hashes(
+        run->arms.n > 0 ? run->arms.items[0].runner_sha256 : (etp_str){0}, f->arena);
     to_set[ETP_HISTORY_PROGRAM] = etp_strbuf_str(&programs);
     to_set[ETP_HISTORY_EXECUTORCH] = run->executorch.version;
     to_set[ETP_HISTORY_ETPROF] = run->tool_version;
@@ -183,7 +166,8 @@ static etp_status take_folder(void *ctx, const char *path, etp_error *err)
     if (f->sessions.n >= ETP_HISTORY_MAX_RUNS) {
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d run folders", ETP_HISTORY_MAX_RUNS);
     }
-    return ETP_PUSH(f->arena, &f->sessions, x) ? ETP_OK : no_memory(err);
+    ETP_ADD(f->arena, &f->sessions, x);
+    return ETP_OK;
 }
 
 static etp_status look_into(const char *path, int depth, etp_arena *arena, etp_history_visit *visit,
@@ -200,9 +184,7 @@ static etp_status look_into(const char *path, int depth, etp_arena *arena, etp_h
     for (size_t i = 0; i < list.n; i++) {
         if (list.items[i].is_dir && !list.items[i].is_other && list.items[i].name[0] != '.') {
             const char *inner = etp_arena_printf(arena, "%s/%s", path, list.items[i].name);
-            if (!inner) {
-                return no_memory(err);
-            }
+            ETP_NEED(inner, err, path);
             ETP_TRY(look_into(inner, depth + 1, arena, visit, ctx, err));
         }
     }
@@ -235,9 +217,7 @@ static etp_status add_series(etp_history *h, etp_str name, size_t n_runs, etp_hi
     if (h->series.n == SERIES_MAX) {
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d series", SERIES_MAX);
     }
-    if (!s.values || !ETP_PUSH(h->arena, &h->series, s)) {
-        return no_memory(err);
-    }
+    ETP_NEED(s.values && ETP_PUSH(h->arena, &h->series, s), err, "the history");
     for (size_t i = 0; i < n_runs; i++) {
         s.values[i] = (double)NAN;
     }
@@ -269,6 +249,7 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
         }
         ETP_TRY(look_into(paths[i], 0, f.arena, take_folder, &f, err));
     }
+    ETP_TRY(etp_arena_check(f.arena, err, "the history")); // their times are compared
     *out_left_out = f.left_out;
     if (f.sessions.n == 0) {
         return etp_fail(err, ETP_CORRUPT,
@@ -276,18 +257,16 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
                         f.left_out ? "; unfinished and emulated ones do not count" : " in there");
     }
     qsort(f.sessions.items, f.sessions.n, sizeof *f.sessions.items, by_time);
-    ETP_TRY(etp_history_put_attributes(out, err));
+    etp_history_put_attributes(out);
     for (size_t i = 0; i < f.sessions.n; i++) {
         found *x = &f.sessions.items[i];
-        if (!ETP_PUSH(out->arena, &out->runs, x->run)) {
-            return no_memory(err);
-        }
+        ETP_ADD(out->arena, &out->runs, x->run);
         for (size_t k = 0; k < x->figures.n; k++) {
             const struct figure *y = &x->figures.items[k];
             ETP_TRY(etp_history_put(out, y->name, y->phase, i, f.sessions.n, y->value, err));
         }
     }
-    return ETP_OK;
+    return etp_arena_check(out->arena, err, "the history");
 }
 
 // ---- tables ----
@@ -317,10 +296,9 @@ static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, 
             return etp_fail_at(err, ETP_UNSUPPORTED, row.offset, "more than %d rows",
                                ETP_HISTORY_MAX_RUNS);
         }
-        if (!ETP_PUSH(arena, out, row)) {
-            return no_memory(err);
-        }
+        ETP_ADD(arena, out, row);
     }
+    ETP_TRY(etp_arena_check(arena, err, "the history"));
     return out->n > 1
                ? ETP_OK
                : etp_fail_at(err, ETP_CORRUPT, text.len,
@@ -356,7 +334,8 @@ static etp_status read_column(etp_history *h, const table_of_rows *t, size_t col
     for (size_t i = 1; i < t->n; i++) {
         h->runs.items[i - 1].attributes[h->attributes.n] = t->items[i].cells[column];
     }
-    return ETP_PUSH(h->arena, &h->attributes, name) ? ETP_OK : no_memory(err);
+    ETP_ADD(h->arena, &h->attributes, name);
+    return ETP_OK;
 }
 
 static etp_status refuse_twin_columns(const etp_csv_row *header, etp_error *err)
@@ -389,10 +368,9 @@ etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
     for (size_t i = 1; i < t.n; i++) {
         etp_history_run run = {t.items[i].cells[time],
                                ETP_NEW_ARRAY(out->arena, etp_str, header->n)};
-        if (!run.attributes || !ETP_PUSH(out->arena, &out->runs, run)) {
-            return no_memory(err);
-        }
+        ETP_ADD(out->arena, &out->runs, run);
     }
+    ETP_TRY(etp_arena_check(out->arena, err, "the history")); // columns are written into them
     for (size_t c = 0; c < header->n; c++) {
         if (c != (size_t)time) {
             ETP_TRY(read_column(out, &t, c, err));
@@ -405,7 +383,7 @@ etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
 
 // ---- changes ----
 
-static bool also_changed(const etp_history *h, size_t before, size_t run, etp_str *out)
+static etp_str also_changed(const etp_history *h, size_t before, size_t run)
 {
     etp_strbuf names;
     etp_strbuf_init(&names, h->arena);
@@ -415,17 +393,14 @@ static bool also_changed(const etp_history *h, size_t before, size_t run, etp_st
                               ETP_STR_ARG(h->attributes.items[a]));
         }
     }
-    *out = etp_strbuf_str(&names);
-    return !names.failed;
+    return etp_strbuf_str(&names);
 }
 
 static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error *err)
 {
     double *known = ETP_NEW_ARRAY(h->arena, double, h->runs.n);
     size_t *run_of = ETP_NEW_ARRAY(h->arena, size_t, h->runs.n), n = 0;
-    if (!known || !run_of) {
-        return no_memory(err);
-    }
+    ETP_NEED(known && run_of, err, "the history");
     for (size_t i = 0; i < h->runs.n; i++) {
         if (!isnan(s->values[i])) {
             run_of[n] = i;
@@ -438,13 +413,13 @@ static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error 
         return etp_fail_ctx(err, "series '%.*s'", ETP_STR_ARG(s->name));
     }
     s->changes = ETP_NEW_ARRAY(h->arena, etp_history_change, s->n_changes);
-    bool ok = s->changes != NULL;
-    for (size_t i = 0; i < s->n_changes && ok; i++) {
+    ETP_NEED(s->changes, err, "the history");
+    for (size_t i = 0; i < s->n_changes; i++) {
         const etp_change *c = &points[i];
-        s->changes[i] = (etp_history_change){run_of[c->at], c->before, c->after, c->p, {0}};
-        ok = also_changed(h, run_of[c->at - 1], run_of[c->at], &s->changes[i].also);
+        s->changes[i] = (etp_history_change){run_of[c->at], c->before, c->after, c->p,
+                                             also_changed(h, run_of[c->at - 1], run_of[c->at])};
     }
-    return ok ? ETP_OK : no_memory(err);
+    return etp_arena_check(h->arena, err, "the history");
 }
 
 etp_status etp_history_find_changes(etp_history *h, double min_change, etp_error *err)

@@ -16,9 +16,9 @@ enum {
     ETP_HISTORY_CPU,
     ETP_HISTORY_ATTRIBUTES
 };
-ETP_NODISCARD etp_status etp_history_put_attributes(etp_history *h, etp_error *err);
-// "sha256:0123456789ab" of each, a blank between. FALSE: out of memory.
-bool etp_history_short_hashes(etp_str hashes, etp_arena *arena, etp_str *out);
+void etp_history_put_attributes(etp_history *h);
+// "sha256:0123456789ab" of each, a blank between.
+etp_str etp_history_short_hashes(etp_str hashes, etp_arena *arena);
 
 // A value of run RUN of N_RUNS in the series NAME, which is made when it is the first.
 ETP_NODISCARD etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t run,

@@ -81,7 +81,7 @@ static void write_test(const etp_history *h, const etp_history_series *s, const 
 
 static etp_status write_file(const char *path, const etp_strbuf *text, etp_error *err)
 {
-    ETP_NEED(path && !text->failed, err, "history");
+    ETP_TRY(etp_arena_check(text->arena, err, "history"));
     return etp_os_write_atomic(path, etp_strbuf_str(text), err);
 }
 

@@ -11,11 +11,6 @@
 
 // ---- series ----
 
-static etp_status no_memory(etp_error *err)
-{
-    return etp_fail_nomem(err, "the history");
-}
-
 // Times of several devices are no series: which ones there are.
 static etp_status one_device(const etp_archive_trend *t, etp_arena *arena, etp_error *err)
 {
@@ -52,16 +47,15 @@ static etp_status one_device(const etp_archive_trend *t, etp_arena *arena, etp_e
 static etp_status put_run(etp_history *h, const etp_archive_point *x, etp_error *err)
 {
     etp_str *to = ETP_NEW_ARRAY(h->arena, etp_str, ETP_HISTORY_ATTRIBUTES);
-    bool ok = to && etp_history_short_hashes(x->programs, h->arena, &to[ETP_HISTORY_PROGRAM]) &&
-              etp_history_short_hashes(x->runner_sha256, h->arena, &to[ETP_HISTORY_RUNNER]);
-    if (!ok) {
-        return no_memory(err);
-    }
+    ETP_NEED(to, err, "the history");
+    to[ETP_HISTORY_PROGRAM] = etp_history_short_hashes(x->programs, h->arena);
+    to[ETP_HISTORY_RUNNER] = etp_history_short_hashes(x->runner_sha256, h->arena);
     to[ETP_HISTORY_EXECUTORCH] = x->executorch;
     to[ETP_HISTORY_ETPROF] = x->etprof;
     to[ETP_HISTORY_CPU] = x->cpu;
     etp_history_run run = {x->generated_at, to};
-    return ETP_PUSH(h->arena, &h->runs, run) ? ETP_OK : no_memory(err);
+    ETP_ADD(h->arena, &h->runs, run);
+    return ETP_OK;
 }
 
 // By the name that the files of the arm have in its folder.
@@ -74,8 +68,7 @@ static etp_status put_figure(etp_history *h, const etp_archive_point *x, const c
     const char *name =
         etp_arena_printf(h->arena, "%.*s_%.*s_t%llu_%s", ETP_STR_ARG(x->model),
                          ETP_STR_ARG(x->experiment), (unsigned long long)x->threads, what);
-    return name ? etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, value, err)
-                : no_memory(err);
+    return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, value, err);
 }
 
 static bool same_run(const etp_archive_point *a, const etp_archive_point *b)
@@ -128,7 +121,7 @@ etp_status etp_history_of_archive(etp_archive *a, const etp_archive_filter *filt
                         "enters run folders");
     }
     ETP_TRY(one_device(&t, out->arena, err));
-    ETP_TRY(etp_history_put_attributes(out, err));
+    etp_history_put_attributes(out);
     for (size_t i = 0; i < t.n; i++) {
         if (i > 0 && same_run(&t.items[i - 1], &t.items[i])) {
             continue;
@@ -140,7 +133,8 @@ etp_status etp_history_of_archive(etp_archive *a, const etp_archive_filter *filt
         }
         ETP_TRY(put_run(out, &t.items[i], err));
     }
-    return put_all(out, &t, out->runs.n, err);
+    ETP_TRY(put_all(out, &t, out->runs.n, err));
+    return etp_arena_check(out->arena, err, "the history");
 }
 
 // ---- filling ----
@@ -252,7 +246,6 @@ etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena,
         const etp_archive_arm *x = &entry->arms.items[i];
         arms[i] = (etp_ab_arm){.name = etp_arena_strdup(arena, x->experiment),
                                .emulated = entry->emulated};
-        ETP_NEED(arms[i].name, err, "the earlier measurement");
         for (size_t b = 0; b < blocks; b++) {
             values[b * n + i] = b < x->n_blocks ? x->block_ns[b] : (double)NAN;
         }

@@ -92,12 +92,10 @@ static etp_status take_phase(etp_run *run, const char *asked, etp_arena *arena,
     etp_strbuf_init(&all, arena);
     for (size_t i = 0; i < run->phases.n; i++) {
         const char *name = etp_arena_strdup(arena, run->phases.items[i].name),
-                   *word = name ? etp_ab_phase_word(name, arena) : NULL;
-        ETP_NEED(word, err, "phases");
+                   *word = etp_ab_phase_word(name, arena);
         etp_strbuf_printf(&all, "%s%s", i ? ", " : "", word);
         out->phase = i == phase ? word : out->phase;
     }
-    ETP_NEED(!all.failed, err, "phases");
     out->others = run->phases.n > 1 ? all.ptr : NULL;
     if (run->baseline >= run->arms.n) {
         return etp_fail(err, ETP_CORRUPT, "the plan names no baseline");
@@ -140,7 +138,6 @@ static etp_status read_run(const char *path, const char *wanted, const char *pha
         recorded = run->arms.items[run->baseline].name;
     }
     out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
-    ETP_NEED(out->name, err, "path");
     ETP_TRY(take_run(arena, run, &out->table, err));
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
     if (out->phase) {

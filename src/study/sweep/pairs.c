@@ -46,7 +46,6 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_a
             .at = {at[0], at[1], at[2]},
               .label = label_of(s, at, arena)
         };
-        ETP_NEED(p->label, err, "pairs");
         ETP_TRY(etp_ab_open(&s->ab->dir, 1, &options, &p->session, err));
         p->ab = etp_ab_answer(p->session);
         s->n_pairs++;

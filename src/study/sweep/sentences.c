@@ -14,16 +14,12 @@ typedef struct speaker {
     unsigned n_of[128]; // by letter of the id
 } speaker;
 
-// TEXT NULL: out of memory.
-static etp_status say(speaker *w, char letter, etp_finding_severity severity, const char *text,
-                      etp_error *err)
+static void say(speaker *w, char letter, etp_finding_severity severity, const char *text)
 {
     etp_sweep_sentence x = {
         etp_arena_printf(w->arena, "%c%u", letter, ++w->n_of[(unsigned char)letter & 127]),
         severity, text};
-    return x.id && text && ETP_PUSH(w->arena, &w->s->sentences, x)
-               ? ETP_OK
-               : etp_fail_nomem(err, "the sweep");
+    ETP_ADD(w->arena, &w->s->sentences, x);
 }
 
 // "vnni", "int8", "4 threads".
@@ -47,8 +43,7 @@ static const char *value_name(const speaker *w, etp_factor f, uint32_t at)
 static const char *condition(const speaker *w, etp_factor f, uint32_t at)
 {
     const char *name = value_name(w, f, at);
-    return name ? etp_arena_printf(w->arena, "%s %s", f == ETP_FACTOR_LEVEL ? "at" : "with", name)
-                : NULL;
+    return etp_arena_printf(w->arena, "%s %s", f == ETP_FACTOR_LEVEL ? "at" : "with", name);
 }
 
 // "int8 is 2.10× [2.05, 2.15] faster than fp16", "int8 is no faster than fp16 (1.00×
@@ -57,9 +52,6 @@ static const char *effect_words(const speaker *w, const char *who, bool plural, 
                                 const etp_paired *p)
 {
     const char *is = plural ? "are" : "is";
-    if (!who || !than) {
-        return NULL;
-    }
     if (p->verdict == ETP_VERDICT_FASTER || p->verdict == ETP_VERDICT_SLOWER) {
         double x = p->estimate, lo = p->lo, hi = p->hi;
         etp_ratio_as_said(p->verdict, &x, &lo, &hi);
@@ -106,15 +98,13 @@ static const char *elsewhere(const speaker *w, size_t at)
         const etp_interaction *y = &r->interactions[i];
         if (i != at && established(y) && same_but_third(&r->interactions[at], y)) {
             const char *where = condition(w, y->c, y->c_at);
-            text = where ? etp_arena_printf(w->arena, "%s%s%s", text, text[0] ? ", " : " · also ",
-                                            where)
-                         : NULL;
+            text = etp_arena_printf(w->arena, "%s%s%s", text, text[0] ? ", " : " · also ", where);
         }
     }
     return text;
 }
 
-static etp_status say_interaction(speaker *w, size_t at, etp_error *err)
+static void say_interaction(speaker *w, size_t at)
 {
     const etp_interaction *x = &w->s->result.interactions[at];
     const uint32_t *reference = w->s->grid.reference;
@@ -132,13 +122,13 @@ static etp_status say_interaction(speaker *w, size_t at, etp_error *err)
                *at_second = condition(w, when, when_at);
     const char *third = w->s->grid.n[x->c] > 1 ? condition(w, x->c, x->c_at) : "";
     const char *also = elsewhere(w, at);
-    ETP_NEED(first && second && at_first && at_second && third && also, err, "the sweep");
-    return say(w, 'I', ETP_SEVERITY_INFO,
-               etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s",
-                                third, third[0] ? ": " : "", first, at_first, at_second, second,
-                                x->ratio.paired.estimate, x->ratio.paired.lo, x->ratio.paired.hi,
-                                also),
-               err);
+    if (w->arena->failed) {
+        return; // a text may be missing
+    }
+    say(w, 'I', ETP_SEVERITY_INFO,
+        etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s", third,
+                         third[0] ? ": " : "", first, at_first, at_second, second,
+                         x->ratio.paired.estimate, x->ratio.paired.lo, x->ratio.paired.hi, also));
 }
 
 static etp_status say_interactions(speaker *w, etp_error *err)
@@ -160,7 +150,7 @@ static etp_status say_interactions(speaker *w, etp_error *err)
             return ETP_OK;
         }
         said[best] = true;
-        ETP_TRY(say_interaction(w, best, err));
+        say_interaction(w, best);
     }
 }
 
@@ -175,7 +165,7 @@ static const etp_thread_step *step_from(const etp_sweep *s, const etp_knee *k, u
     return NULL;
 }
 
-static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
+static void say_knee(speaker *w, const etp_knee *k)
 {
     const etp_sweep *s = w->s;
     uint32_t last = s->grid.n[ETP_FACTOR_THREADS] - 1;
@@ -183,40 +173,35 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
     const char *cell =
         etp_arena_printf(w->arena, "%s %s", s->models[k->model].name, s->words[k->level]);
     double percent = 100 * s->grid.knee;
-    ETP_NEED(cell, err, "the sweep");
     if (step && step->effect.paired.blocks == 0) {
-        return ETP_OK; // withheld, or not measured: said elsewhere
+        return; // withheld, or not measured: said elsewhere
     }
     if (k->from != k->to) {
-        return say(
-            w, 'K', ETP_SEVERITY_WARN,
+        say(w, 'K', ETP_SEVERITY_WARN,
             etp_arena_printf(
                 w->arena,
                 "%s: the knee lies between %u and %u threads; the intervals do not tell where",
-                cell, (unsigned)s->threads[k->from], (unsigned)s->threads[k->to]),
-            err);
+                cell, (unsigned)s->threads[k->from], (unsigned)s->threads[k->to]));
+        return;
     }
     if (k->from == last || !step) {
-        return say(w, 'K', ETP_SEVERITY_INFO,
-                   etp_arena_printf(w->arena,
-                                    "%s: more threads pay (%s %% or more) up to the %u measured",
-                                    cell, ETP_DIGITS(percent, 6), (unsigned)s->threads[last]),
-                   err);
+        say(w, 'K', ETP_SEVERITY_INFO,
+            etp_arena_printf(w->arena, "%s: more threads pay (%s %% or more) up to the %u measured",
+                             cell, ETP_DIGITS(percent, 6), (unsigned)s->threads[last]));
+        return;
     }
     const etp_paired *p = &step->effect.paired;
-    return say(
-        w, 'K', ETP_SEVERITY_INFO,
+    say(w, 'K', ETP_SEVERITY_INFO,
         etp_arena_printf(
             w->arena, "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %s %%",
             cell, (unsigned)s->threads[k->from],
             s->threads[k->from] == 1 ? "thread is" : "threads are", (unsigned)s->threads[step->to],
-            p->estimate, p->lo, p->hi, ETP_DIGITS(percent, 6)),
-        err);
+            p->estimate, p->lo, p->hi, ETP_DIGITS(percent, 6)));
 }
 
 // ---- warnings ----
 
-static etp_status warn_of_cells(speaker *w, etp_error *err)
+static void warn_of_cells(speaker *w)
 {
     const etp_sweep *s = w->s;
     for (uint32_t c = 0; c < s->n_cells; c++) {
@@ -224,100 +209,86 @@ static etp_status warn_of_cells(speaker *w, etp_error *err)
         const char *name = cell->arm == ETP_NO_INDEX ? NULL : s->ab->arms[cell->arm].measured;
         uint32_t blocks = s->result.cells[c].blocks;
         if (name && cell->lost > 0) {
-            ETP_TRY(say(
-                w, 'W', ETP_SEVERITY_BAD,
+            say(w, 'W', ETP_SEVERITY_BAD,
                 blocks ? etp_arena_printf(
                              w->arena,
                              "%s: %u launches lost (%s); it is compared over the %u blocks it has",
                              name, (unsigned)cell->lost, cell->lost_why, (unsigned)blocks)
                        : etp_arena_printf(w->arena,
                                           "%s: every launch was lost (%s): the cell stays empty",
-                                          name, cell->lost_why),
-                err));
+                                          name, cell->lost_why));
         } else if (name && blocks == 0) {
-            ETP_TRY(say(w, 'W', ETP_SEVERITY_WARN,
-                        etp_arena_printf(w->arena, "%s: not measured", name), err));
+            say(w, 'W', ETP_SEVERITY_WARN, etp_arena_printf(w->arena, "%s: not measured", name));
         }
         if (name && cell->withheld == ETP_WITHHELD_PROOF_FAILED) {
-            ETP_TRY(say(w, 'W', ETP_SEVERITY_BAD,
-                        etp_arena_printf(
-                            w->arena,
-                            "%s: the evidence contradicts its level; no ratio is made of it", name),
-                        err));
+            say(w, 'W', ETP_SEVERITY_BAD,
+                etp_arena_printf(w->arena,
+                                 "%s: the evidence contradicts its level; no ratio is made of it",
+                                 name));
         }
     }
-    return ETP_OK;
 }
 
-static etp_status warn(speaker *w, etp_error *err)
+static void warn(speaker *w)
 {
     const etp_sweep *s = w->s;
     if (s->ab->emulated) {
-        ETP_TRY(say(w, 'W', ETP_SEVERITY_WARN,
-                    "an emulator's times say nothing about speed: every ratio is withheld", err));
+        say(w, 'W', ETP_SEVERITY_WARN,
+            "an emulator's times say nothing about speed: every ratio is withheld");
     } else if (s->control_differs) {
-        ETP_TRY(say(w, 'W', ETP_SEVERITY_BAD,
-                    "two equal baseline launches differed: this machine is too restless now, every "
-                    "ratio is withheld",
-                    err));
+        say(w, 'W', ETP_SEVERITY_BAD,
+            "two equal baseline launches differed: this machine is too restless now, every "
+            "ratio is withheld");
     }
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         if (s->models[m].differs) {
-            ETP_TRY(say(w, 'W', ETP_SEVERITY_BAD,
-                        etp_arena_printf(
-                            w->arena, "outputs of %s%s; ratios with %s are withheld",
-                            s->models[m].differs,
-                            s->models[m].differing > 1
-                                ? etp_arena_printf(w->arena, " (and %u more cells of this model)",
-                                                   (unsigned)s->models[m].differing - 1)
-                                : "",
-                            s->models[m].differing > 1 ? "them" : "it"),
-                        err));
+            say(w, 'W', ETP_SEVERITY_BAD,
+                etp_arena_printf(
+                    w->arena, "outputs of %s%s; ratios with %s are withheld", s->models[m].differs,
+                    s->models[m].differing > 1
+                        ? etp_arena_printf(w->arena, " (and %u more cells of this model)",
+                                           (unsigned)s->models[m].differing - 1)
+                        : "",
+                    s->models[m].differing > 1 ? "them" : "it"));
         }
     }
     if (!s->same_inputs) {
-        ETP_TRY(say(w, 'W', ETP_SEVERITY_INFO,
-                    "the models take different inputs: levels and threads are compared within "
-                    "each, their times are not "
-                    "compared with each other",
-                    err));
+        say(w, 'W', ETP_SEVERITY_INFO,
+            "the models take different inputs: levels and threads are compared within "
+            "each, their times are not "
+            "compared with each other");
     }
     if (s->same_inputs && s->floats) {
-        ETP_TRY(say(
-            w, 'W', ETP_SEVERITY_INFO,
+        say(w, 'W', ETP_SEVERITY_INFO,
             etp_arena_printf(
                 w->arena,
                 "%s: inputs of the same shapes, so their times are compared; converting between "
                 "the types is the application's and in none of them",
-                s->floats),
-            err));
+                s->floats));
     }
     if (s->result.n_speedups == 0 && s->result.n_steps == 0 && s->grid.n[ETP_FACTOR_MODEL] > 1) {
-        ETP_TRY(say(w, 'W', ETP_SEVERITY_INFO,
-                    "one level and one thread count: nothing is compared here; 'etprof ab A.pte "
-                    "B.pte' compares models",
-                    err));
+        say(w, 'W', ETP_SEVERITY_INFO,
+            "one level and one thread count: nothing is compared here; 'etprof ab A.pte "
+            "B.pte' compares models");
     }
     uint32_t most = s->threads[s->grid.n[ETP_FACTOR_THREADS] - 1];
     if (s->cpus > 0 && most > s->cpus) {
-        ETP_TRY(
-            say(w, 'W', ETP_SEVERITY_WARN,
-                etp_arena_printf(
-                    w->arena,
-                    "%u threads on %u CPUs: those cells measure how the system shares its CPUs too",
-                    (unsigned)most, (unsigned)s->cpus),
-                err));
+        say(w, 'W', ETP_SEVERITY_WARN,
+            etp_arena_printf(
+                w->arena,
+                "%u threads on %u CPUs: those cells measure how the system shares its CPUs too",
+                (unsigned)most, (unsigned)s->cpus));
     }
-    return warn_of_cells(w, err);
+    warn_of_cells(w);
 }
 
 etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err)
 {
     speaker w = {.s = s, .arena = arena};
-    ETP_TRY(warn(&w, err));
+    warn(&w);
     ETP_TRY(say_interactions(&w, err));
     for (size_t i = 0; i < s->result.n_knees; i++) {
-        ETP_TRY(say_knee(&w, &s->result.knees[i], err));
+        say_knee(&w, &s->result.knees[i]);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "the sweep");
 }
