@@ -88,9 +88,8 @@ def make_folders(scratch):
     phase_folders.make(scratch / "phases", lambda phase, level, *_: 1000000 + 1000 * len(phase + level), blocks=2)
     store = scratch / "store/sessions.sqlite"
     store.parent.mkdir()
-    done = subprocess.run([PROGRAM, "history", "add", scratch / "run", scratch / "phases", "--store", store],
-                          capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    expect(done.returncode == 0, "entries of a store", done.stderr)
+    added = failing.run(PROGRAM, ["history", "add", "run", "phases", "--store", store], scratch, scratch)
+    expect(added[0] == 0, "entries of a store", added[2])
 
 
 def placed(word):
