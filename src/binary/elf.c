@@ -61,8 +61,7 @@ static etp_status read_segments(etp_image *elf, const etp_elf_tables *t, etp_are
     return ETP_OK;
 }
 
-static etp_status read_symbols(etp_image *elf, etp_bytes table, etp_bytes names, etp_arena *arena,
-                               etp_error *err)
+static void read_symbols(etp_image *elf, etp_bytes table, etp_bytes names, etp_arena *arena)
 {
     size_t n = table.len / ETP_ELF_SYMBOL_BYTES;
     for (size_t i = 0; i < n && elf->symbols.n < ETP_IMAGE_SYMBOLS; i++) {
@@ -73,24 +72,21 @@ static etp_status read_symbols(etp_image *elf, etp_bytes table, etp_bytes names,
             continue;
         }
         etp_image_symbol s = {p.start, p.start + p.size, name};
-        ETP_NEED(ETP_PUSH(arena, &elf->symbols, s), err, "symbols");
+        ETP_ADD(arena, &elf->symbols, s);
     }
-    return ETP_OK;
 }
 
 // Pointers that move with the file.
-static etp_status read_pointers(etp_image *elf, etp_bytes table, etp_arena *arena, etp_error *err)
+static void read_pointers(etp_image *elf, etp_bytes table, etp_arena *arena)
 {
     uint32_t wanted = elf->machine == ETP_MACHINE_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE;
     for (size_t at = 0; at + RELOCATION_BYTES <= table.len && elf->pointers.n < ETP_IMAGE_SYMBOLS;
          at += RELOCATION_BYTES) {
         uint64_t address = etp_load_u64(table.ptr + at + 16);
-        bool relative = etp_load_u32(table.ptr + at + 8) == wanted;
-        if (relative && !ETP_PUSH(arena, &elf->pointers, address)) {
-            return etp_fail_nomem(err, "relocations");
+        if (etp_load_u32(table.ptr + at + 8) == wanted) {
+            ETP_ADD(arena, &elf->pointers, address);
         }
     }
-    return ETP_OK;
 }
 
 // Sections of functions: what the linker adds for its own calls is none.
@@ -102,8 +98,7 @@ static bool is_code(const etp_elf_section *s, etp_str name)
            s->bytes.len <= UINT64_MAX - s->address;
 }
 
-static etp_status read_sections(etp_image *elf, const etp_elf_tables *t, etp_arena *arena,
-                                etp_error *err)
+static void read_sections(etp_image *elf, const etp_elf_tables *t, etp_arena *arena)
 {
     for (size_t i = 0; i < t->n_sections; i++) { // a program runs without them
         etp_elf_section s, texts;
@@ -112,21 +107,19 @@ static etp_status read_sections(etp_image *elf, const etp_elf_tables *t, etp_are
         }
         etp_str name = etp_image_name_at(t->names, s.name);
         etp_range code = {s.address, s.address + s.bytes.len};
-        if (is_code(&s, name) && !ETP_PUSH(arena, &elf->code, code)) {
-            return etp_fail_nomem(err, "sections");
+        if (is_code(&s, name)) {
+            ETP_ADD(arena, &elf->code, code);
         }
         if (s.type == ETP_ELF_RELA) {
-            ETP_TRY(read_pointers(elf, s.bytes, arena, err));
+            read_pointers(elf, s.bytes, arena);
         }
         if ((s.type == ETP_ELF_SYMTAB || s.type == ETP_ELF_DYNSYM) && s.link < t->n_sections &&
             etp_elf_section_at(t, s.link, &texts)) {
-            ETP_TRY(read_symbols(elf, s.bytes, texts.bytes, arena, err));
-        } else if (etp_str_eqz(name, ".eh_frame") &&
-                   !etp_image_read_unwind(s.bytes, s.address, arena, &elf->ranges)) {
-            return etp_fail_nomem(err, "unwind table");
+            read_symbols(elf, s.bytes, texts.bytes, arena);
+        } else if (etp_str_eqz(name, ".eh_frame")) {
+            etp_image_read_unwind(s.bytes, s.address, arena, &elf->ranges);
         }
     }
-    return ETP_OK;
 }
 
 etp_bytes etp_elf_section_named(const etp_image *elf, const char *name)
@@ -157,5 +150,6 @@ etp_status etp_elf_read(etp_image *elf, etp_arena *arena, etp_error *err)
                    : t.machine == ETP_ELF_AARCH64 ? ETP_MACHINE_AARCH64
                                                   : ETP_MACHINE_UNKNOWN;
     ETP_TRY(read_segments(elf, &t, arena, err));
-    return read_sections(elf, &t, arena, err);
+    read_sections(elf, &t, arena);
+    return ETP_OK;
 }

@@ -66,12 +66,14 @@ static size_t zeros(const filler *w, etp_bytes code, size_t at)
     return unit;
 }
 
-static bool keep_target(filler *w, uint64_t first, uint64_t last, uint64_t from, const etp_flow *f)
+static void keep_target(filler *w, uint64_t first, uint64_t last, uint64_t from, const etp_flow *f)
 {
     uint64_t to = from + (uint64_t)f->distance;
     bool goes = f->kind == ETP_FLOW_BRANCH || f->kind == ETP_FLOW_JUMP;
     arc one = {from, to, f->kind == ETP_FLOW_BRANCH};
-    return !goes || to < first || to >= last || ETP_PUSH(&w->scratch, &w->arcs, one);
+    if (goes && to >= first && to < last) {
+        ETP_ADD(&w->scratch, &w->arcs, one);
+    }
 }
 
 // Is HERE named? Moves on to the first named address behind it.
@@ -103,8 +105,8 @@ typedef struct sweep_state {
     bool padding;
 } sweep_state;
 
-// Goes through the code of the gap once. False on out of memory.
-static bool linear_sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
+// Goes through the code of the gap once.
+static void linear_sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
 {
     sweep_state is = {.away = true};
     w->end = first;
@@ -133,13 +135,9 @@ static bool linear_sweep(filler *w, uint64_t first, uint64_t last, etp_bytes cod
                        named,
                        is.broken || !ended,
                        !is.away && !named};
-            if (!ETP_PUSH(&w->scratch, &w->begins, b)) {
-                return false;
-            }
+            ETP_ADD(&w->scratch, &w->begins, b);
         }
-        if (!keep_target(w, first, last, here, &f)) {
-            return false;
-        }
+        keep_target(w, first, last, here, &f);
         is = (sweep_state){.away = f.kind == ETP_FLOW_AWAY || f.kind == ETP_FLOW_JUMP ||
                                    f.kind == ETP_FLOW_INDIRECT,
                            .cases = f.kind == ETP_FLOW_INDIRECT,
@@ -147,7 +145,6 @@ static bool linear_sweep(filler *w, uint64_t first, uint64_t last, etp_bytes cod
         w->end = is.away || is.behind_call ? first + at : w->end;
     }
     w->end = is.away && !is.broken ? w->end : last;
-    return true;
 }
 
 // The first begin at or behind ADDRESS.
@@ -196,12 +193,12 @@ static void cross(const filler *w, const uint32_t *named, int32_t *crossed)
     }
 }
 
-static bool keep(filler *w)
+static void keep(filler *w)
 {
     int32_t *crossed = etp_arena_alloc_array(&w->scratch, w->begins.n + 2, sizeof *crossed);
     uint32_t *named = etp_arena_alloc_array(&w->scratch, w->begins.n + 1, sizeof *named);
     if (!crossed || !named) {
-        return false;
+        return;
     }
     for (size_t i = 0; i < w->begins.n; i++) {
         named[i + 1] = named[i] + w->begins.items[i].named;
@@ -217,21 +214,25 @@ static bool keep(filler *w)
         }
         open.end = b->previous_end;
         bool data = b->run_into; // no function runs on into what is called, or into what is no code
-        if (i > 0 && !data && !ETP_PUSH(w->arena, &w->image->flows, open)) {
-            return false;
+        if (i > 0 && !data) {
+            ETP_ADD(w->arena, &w->image->flows, open);
         }
         open.start = b->at;
     }
     open.end = w->end;
-    return w->begins.n == 0 || open.end <= open.start || ETP_PUSH(w->arena, &w->image->flows, open);
+    if (w->begins.n > 0 && open.end > open.start) {
+        ETP_ADD(w->arena, &w->image->flows, open);
+    }
 }
 
-static bool fill(filler *w, uint64_t first, uint64_t last)
+static void fill(filler *w, uint64_t first, uint64_t last)
 {
     etp_bytes code;
     w->arcs.n = w->begins.n = w->next_named = 0;
-    return !etp_image_code(w->image, first, last, &code) ||
-           (linear_sweep(w, first, last, code) && keep(w));
+    if (etp_image_code(w->image, first, last, &code)) {
+        linear_sweep(w, first, last, code);
+        keep(w);
+    }
 }
 
 static int by_start(const void *pa, const void *pb)
@@ -263,42 +264,43 @@ static etp_range *known_ranges(filler *w, size_t *out_n)
     return known;
 }
 
-static bool fill_all(filler *w)
+static void fill_all(filler *w)
 {
     size_t n = 0;
     const etp_range *known = known_ranges(w, &n);
     if (!known) {
-        return false;
+        return;
     }
     for (size_t i = 0; i < w->image->code.n; i++) {
         uint64_t at = w->image->code.items[i].start, last = w->image->code.items[i].end;
         for (size_t k = 0; k <= n && at < last; k++) {
             uint64_t from = k < n ? known[k].start : last, to = k < n ? known[k].end : last;
-            if (from > at && !fill(w, at, from < last ? from : last)) {
-                return false;
+            if (from > at) {
+                fill(w, at, from < last ? from : last);
             }
             at = to > at ? to : at;
         }
     }
-    return true;
 }
 
-bool etp_image_fill_gaps(etp_image *image, etp_arena *arena)
+etp_status etp_image_fill_gaps(etp_image *image, etp_arena *arena, etp_error *err)
 {
     filler w = {.image = image, .arena = arena};
     bool x86 = image->machine == ETP_MACHINE_X86_64;
     if (!x86 && image->machine != ETP_MACHINE_AARCH64) {
-        return true;
+        return ETP_OK;
     }
     etp_error unread; // without a disassembler the gaps stay
     if (x86 && etp_x86_reader_open(&w.reader, &unread) != ETP_OK) {
-        return true;
+        return ETP_OK;
     }
-    bool ok = etp_image_references(image, &w.reader, &w.scratch, &w.named) && fill_all(&w);
-    if (ok && image->flows.n > 1) {
+    etp_image_references(image, &w.reader, &w.scratch, &w.named);
+    fill_all(&w);
+    if (image->flows.n > 1) {
         qsort(image->flows.items, image->flows.n, sizeof *image->flows.items, by_start);
     }
+    etp_status st = etp_arena_check(&w.scratch, err, "functions");
     etp_x86_reader_close(&w.reader);
     etp_arena_dispose(&w.scratch);
-    return ok;
+    return st;
 }

@@ -100,12 +100,10 @@ etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, et
         qsort(image->ranges.items, image->ranges.n, sizeof *image->ranges.items, by_range);
     }
     bool labels = image->range_bounds == ETP_BOUNDS_STARTS && image->machine == ETP_MACHINE_AARCH64;
-    if (labels && !etp_image_join_labels(image, arena)) {
-        return etp_fail_nomem(err, "functions");
+    if (labels) {
+        etp_image_join_labels(image, arena);
     }
-    if (elf && !etp_image_fill_gaps(image, arena)) {
-        return etp_fail_nomem(err, "functions");
-    }
+    ETP_TRY(elf ? etp_image_fill_gaps(image, arena, err) : ETP_OK);
     *out = image;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "functions");
 }

@@ -14,14 +14,11 @@ etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, et
     return ETP_OK;
 }
 
-bool etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out)
+void etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out)
 {
     etp_unwind u = etp_unwind_begin(section, address);
     etp_range range;
     while (out->n < ETP_IMAGE_RANGES && etp_unwind_next(&u, &range)) {
-        if (!ETP_PUSH(arena, out, range)) {
-            return false;
-        }
+        ETP_ADD(arena, out, range);
     }
-    return true;
 }

@@ -53,17 +53,17 @@ struct etp_image {
 ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena,
                                           etp_error *err);
 
-// Appends the functions of SECTION, an .eh_frame that is loaded at ADDRESS. False on out of memory.
-bool etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out);
+// Appends the functions of SECTION, an .eh_frame that is loaded at ADDRESS.
+void etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out);
 
-// Ranges and symbols must be sorted. False on out of memory.
-bool etp_image_join_labels(etp_image *image, etp_arena *arena);
+// Ranges and symbols must be sorted.
+void etp_image_join_labels(etp_image *image, etp_arena *arena);
 // Addresses outside known functions that code and tables of the file name, sorted; READER is for
-// x86-64. False on out of memory.
-bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
+// x86-64.
+void etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
                           etp_addresses *out);
-// Functions between the sorted ranges and symbols, into `flows`. False on out of memory.
-bool etp_image_fill_gaps(etp_image *image, etp_arena *arena);
+// Functions between the sorted ranges and symbols, into `flows`.
+ETP_NODISCARD etp_status etp_image_fill_gaps(etp_image *image, etp_arena *arena, etp_error *err);
 bool etp_image_has_symbol(const etp_image *image, uint64_t start); // that begins there
 
 ETP_NODISCARD etp_status etp_elf_read(etp_image *image, etp_arena *arena, etp_error *err);

@@ -75,13 +75,13 @@ static void look_at(joiner *j, size_t at)
     }
 }
 
-bool etp_image_join_labels(etp_image *image, etp_arena *arena)
+void etp_image_join_labels(etp_image *image, etp_arena *arena)
 {
     joiner j = {image, image->ranges.items, image->ranges.n,
                 ETP_NEW_ARRAY(arena, bool, image->ranges.n + 1)};
     size_t kept = 0;
     if (!j.joined) {
-        return false;
+        return;
     }
     for (size_t i = 0; i < j.n; i++) {
         look_at(&j, i);
@@ -94,5 +94,4 @@ bool etp_image_join_labels(etp_image *image, etp_arena *arena)
         }
     }
     image->ranges.n = kept;
-    return true;
 }

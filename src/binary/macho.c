@@ -120,10 +120,10 @@ static void read_segment(reader *r, const command *c)
 }
 
 // Names of C carry an underscore that no source has.
-static etp_status read_symbols(reader *r, const command *c, etp_error *err)
+static void read_symbols(reader *r, const command *c)
 {
     if (c->bytes.len < 24) {
-        return ETP_OK;
+        return;
     }
     const uint8_t *p = c->bytes.ptr;
     uint64_t n = etp_load_u32(p + 12);
@@ -140,18 +140,12 @@ static etp_status read_symbols(reader *r, const command *c, etp_error *err)
         }
         uint64_t start = etp_load_u64(s + 8);
         etp_image_symbol symbol = {start, start, name};
-        ETP_NEED(ETP_PUSH(r->arena, &r->image->symbols, symbol), err, "symbols");
+        ETP_ADD(r->arena, &r->image->symbols, symbol);
     }
-    return ETP_OK;
-}
-
-static bool add_begin(reader *r, uint64_t address)
-{
-    return ETP_PUSH(r->arena, &r->begins, address);
 }
 
 // Differences as unsigned LEB128, the first from the begin of __TEXT; zero ends the list.
-static etp_status read_starts(reader *r, etp_error *err)
+static void read_starts(reader *r)
 {
     uint64_t address = r->text, delta = 0;
     unsigned shift = 0;
@@ -166,15 +160,14 @@ static etp_status read_starts(reader *r, etp_error *err)
             break;
         }
         address += delta; // wraps only in a damaged file: then it lies in no section
-        ETP_NEED(add_begin(r, address), err, "functions");
+        ETP_ADD(r->arena, &r->begins, address);
         delta = 0;
         shift = 0;
     }
-    return ETP_OK;
 }
 
 // Without the linker's list: where symbols and entries of __eh_frame begin.
-static etp_status guess_starts(reader *r, etp_error *err)
+static void guess_starts(reader *r)
 {
     const etp_image *image = r->image;
     etp_ranges unwind = {0};
@@ -184,19 +177,17 @@ static etp_status guess_starts(reader *r, etp_error *err)
         uint32_t n = c.type == LC_SEGMENT_64 ? sections_of(&c) : 0;
         for (uint32_t i = 0; i < n; i++) {
             section s = section_at(image, c.bytes.ptr + SEGMENT_BYTES + (size_t)i * SECTION_BYTES);
-            if (etp_str_eqz(s.name, "__eh_frame") && s.bytes.len > 0 &&
-                !etp_image_read_unwind(s.bytes, s.address, r->arena, &unwind)) {
-                return etp_fail_nomem(err, "unwind table");
+            if (etp_str_eqz(s.name, "__eh_frame") && s.bytes.len > 0) {
+                etp_image_read_unwind(s.bytes, s.address, r->arena, &unwind);
             }
         }
     }
     for (size_t i = 0; i < unwind.n; i++) {
-        ETP_NEED(add_begin(r, unwind.items[i].start), err, "functions");
+        ETP_ADD(r->arena, &r->begins, unwind.items[i].start);
     }
     for (size_t i = 0; i < image->symbols.n; i++) {
-        ETP_NEED(add_begin(r, image->symbols.items[i].start), err, "functions");
+        ETP_ADD(r->arena, &r->begins, image->symbols.items[i].start);
     }
-    return ETP_OK;
 }
 
 static int by_address(const void *pa, const void *pb)
@@ -208,7 +199,7 @@ static int by_address(const void *pa, const void *pb)
 }
 
 // From each begin to the next, or to the end of its section.
-static etp_status make_ranges(reader *r, etp_error *err)
+static void make_ranges(reader *r)
 {
     etp_image *image = r->image;
     if (r->begins.n > 1) {
@@ -229,11 +220,10 @@ static etp_status make_ranges(reader *r, etp_error *err)
             end = r->begins.items[i + 1];
         }
         etp_range range = {start, end};
-        if (end > start && !ETP_PUSH(r->arena, &image->ranges, range)) {
-            return etp_fail_nomem(err, "functions");
+        if (end > start) {
+            ETP_ADD(r->arena, &image->ranges, range);
         }
     }
-    return ETP_OK;
 }
 
 static etp_status read_command(reader *r, const command *c, etp_error *err)
@@ -241,7 +231,7 @@ static etp_status read_command(reader *r, const command *c, etp_error *err)
     if (c->type == LC_SEGMENT_64) {
         read_segment(r, c);
     } else if (c->type == LC_SYMTAB) {
-        ETP_TRY(read_symbols(r, c, err)); // sections come before it
+        read_symbols(r, c); // sections come before it
     } else if (c->type == LC_UUID && c->bytes.len >= 24) {
         ETP_TRY(etp_image_set_id(r->image, etp_image_part(c->bytes, 8, 16), r->arena, err));
     } else if (c->type == LC_FUNCTION_STARTS && c->bytes.len >= 16) {
@@ -279,7 +269,12 @@ etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, image->file.base + HEADER_BYTES,
                            "no section of the file holds code");
     }
-    ETP_TRY(r.starts.len > 0 ? read_starts(&r, err) : ETP_OK);
-    ETP_TRY(r.begins.n == 0 ? guess_starts(&r, err) : ETP_OK);
-    return make_ranges(&r, err);
+    if (r.starts.len > 0) {
+        read_starts(&r);
+    }
+    if (r.begins.n == 0) {
+        guess_starts(&r);
+    }
+    make_ranges(&r);
+    return ETP_OK;
 }

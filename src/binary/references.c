@@ -25,10 +25,11 @@ static bool in_gap(const etp_image *image, uint64_t address)
     return !etp_image_function(image, address, &f);
 }
 
-static bool take(seeker *s, uint64_t address)
+static void take(seeker *s, uint64_t address)
 {
-    return address % ALIGNED != 0 || !in_gap(s->image, address) ||
-           ETP_PUSH(s->arena, s->out, address);
+    if (address % ALIGNED == 0 && in_gap(s->image, address)) {
+        ETP_ADD(s->arena, s->out, address);
+    }
 }
 
 // Does an instruction begin at ADDRESS? True outside known functions and far from their begins,
@@ -61,7 +62,7 @@ static uint64_t relative(const uint8_t *p)
 }
 
 // call rel32; lea r64, [rip + rel32].
-static bool seek_x86(seeker *s, etp_bytes code, uint64_t address)
+static void seek_x86(seeker *s, etp_bytes code, uint64_t address)
 {
     for (size_t i = 0; i + 7 <= code.len; i++) {
         const uint8_t *p = code.ptr + i;
@@ -70,23 +71,21 @@ static bool seek_x86(seeker *s, etp_bytes code, uint64_t address)
             continue;
         }
         uint64_t to = lea ? address + i + 7 + relative(p + 3) : address + i + 5 + relative(p + 1);
-        if (to % ALIGNED == 0 && in_gap(s->image, to) && is_instruction(s, address + i) &&
-            !take(s, to)) {
-            return false;
+        if (to % ALIGNED == 0 && in_gap(s->image, to) && is_instruction(s, address + i)) {
+            take(s, to);
         }
     }
-    return true;
 }
 
 // bl; adrp with the add that follows it; adr.
-static bool seek_a64(seeker *s, etp_bytes code, uint64_t address)
+static void seek_a64(seeker *s, etp_bytes code, uint64_t address)
 {
     for (size_t i = 0; i + 4 <= code.len; i += 4) {
         uint32_t w = etp_load_u32(code.ptr + i);
         etp_flow f = etp_flow_a64(w);
         uint64_t here = address + i;
-        if (f.kind == ETP_FLOW_CALL && f.distance != 0 && !take(s, here + (uint64_t)f.distance)) {
-            return false;
+        if (f.kind == ETP_FLOW_CALL && f.distance != 0) {
+            take(s, here + (uint64_t)f.distance);
         }
         if ((w & 0x1f000000u) != 0x10000000u) { // adr, adrp
             continue;
@@ -94,23 +93,18 @@ static bool seek_a64(seeker *s, etp_bytes code, uint64_t address)
         uint64_t value = (uint64_t)(w >> 5 & 0x7ffffu) << 2 | (w >> 29 & 3u);
         value = value & 0x100000u ? value | ~(uint64_t)0x1fffffu : value;
         if (!(w >> 31)) {
-            if (!take(s, here + value)) {
-                return false;
-            }
+            take(s, here + value);
             continue;
         }
         uint64_t page = (here & ~(uint64_t)0xfff) + (value << 12);
         for (size_t k = 1; k <= NEAR && i + 4 * k + 4 <= code.len; k++) {
             uint32_t add = etp_load_u32(code.ptr + i + 4 * k);
             if ((add & 0xffc00000u) == 0x91000000u && (add >> 5 & 31u) == (w & 31u)) {
-                if (!take(s, page + (add >> 10 & 0xfffu))) {
-                    return false;
-                }
+                take(s, page + (add >> 10 & 0xfffu));
                 break;
             }
         }
     }
-    return true;
 }
 
 static int by_address(const void *pa, const void *pb)
@@ -119,7 +113,7 @@ static int by_address(const void *pa, const void *pb)
     return (*a > *b) - (*a < *b);
 }
 
-bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
+void etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
                           etp_addresses *out)
 {
     seeker s = {image, reader, arena, out};
@@ -129,19 +123,18 @@ bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_ar
         if (!etp_image_code(image, r->start, r->end, &code)) {
             continue;
         }
-        if (!(image->machine == ETP_MACHINE_X86_64 ? seek_x86(&s, code, r->start)
-                                                   : seek_a64(&s, code, r->start))) {
-            return false;
+        if (image->machine == ETP_MACHINE_X86_64) {
+            seek_x86(&s, code, r->start);
+        } else {
+            seek_a64(&s, code, r->start);
         }
     }
     for (size_t i = 0; i < image->pointers.n; i++) { // that the loader puts into tables
-        if (in_gap(image, image->pointers.items[i]) &&
-            !ETP_PUSH(arena, out, image->pointers.items[i])) {
-            return false;
+        if (in_gap(image, image->pointers.items[i])) {
+            ETP_ADD(arena, out, image->pointers.items[i]);
         }
     }
     if (out->n > 1) {
         qsort(out->items, out->n, sizeof *out->items, by_address);
     }
-    return true;
 }

