@@ -25,6 +25,6 @@ etp_work etp_work_of_kernel(const etp_instruction *call, const etp_pte_instructi
 etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, etp_arena *arena,
                               etp_partition *out, etp_error *err);
 // Rank dimensions of a value copied into ARENA; false on out of memory.
-bool etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena);
+void etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena);
 
 #endif

@@ -2,11 +2,11 @@
 // A delegate's blob as nodes and values of the program graph.
 #include "program/internal.h"
 
-bool etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena)
+void etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena)
 {
     int64_t *copy = ETP_NEW_ARRAY(arena, int64_t, dims.n);
     if (!copy) {
-        return false;
+        return;
     }
     for (uint32_t i = 0; i < dims.n; i++) {
         int32_t d = etp_i32_at(dims, i);
@@ -14,7 +14,6 @@ bool etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_a
     }
     value->dims = copy;
     value->rank = dims.n;
-    return true;
 }
 
 static uint64_t bytes_of_dims(const etp_value *v)
@@ -51,7 +50,7 @@ static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *a
         v->quant = x->quant;
         v->id = x->id;
         v->external = x->external_id < g->n_externs ? x->external_id : ETP_NO_INDEX;
-        ETP_NEED(etp_value_set_dims(v, x->dims, true, arena), err, "dimensions");
+        etp_value_set_dims(v, x->dims, true, arena);
         v->scale_bytes = scale_bytes(g, &x->quant);
         if (x->constant != 0) {
             v->constant = true;
@@ -64,7 +63,7 @@ static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *a
     }
     out->values = values;
     out->n_values = g->n_values;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "partition values"); // work is counted by their sizes
 }
 
 static etp_status make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *arena,
@@ -80,7 +79,6 @@ static etp_status make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *a
     const char *name = etp_xnn_type_name(out->type);
     if (!name) {
         name = etp_arena_printf(arena, "type %d", out->type);
-        ETP_NEED(name, err, "node name");
     }
     out->type_name = etp_str_from(name);
     out->inputs = ids;
@@ -151,7 +149,7 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
     }
     if (status != ETP_OK) {
         out->problem = etp_arena_strdup(arena, etp_str_from(local.msg));
-        return out->problem ? ETP_OK : etp_fail_nomem(err, "message");
+        return ETP_OK;
     }
     ETP_TRY(make_values(g, dynamic, arena, out, err));
     ETP_TRY(make_nodes(g, dynamic, arena, out, err));

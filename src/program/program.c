@@ -62,8 +62,9 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
         v->constant = t->location == ETP_PTE_DATA_CONSTANT || t->location == ETP_PTE_DATA_EXTERNAL;
         v->bytes = t->nbytes;
         v->name = t->fqn;
-        ETP_NEED(etp_value_set_dims(v, t->sizes, false, b->arena), b->err, "dimensions");
+        etp_value_set_dims(v, t->sizes, false, b->arena);
     }
+    ETP_TRY(etp_arena_check(b->arena, b->err, "values")); // work is counted by their sizes
     out->values = values;
     out->n_values = m->n_values;
     if (b->call && is_called(b, m)) {
@@ -132,7 +133,7 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
         *out = *b->by_number[first];
     } else {
         ETP_TRY(etp_partition_read(d, is_dynamic(m, index), b->arena, out, b->err));
-        ETP_NEED(etp_index_insert(&b->blobs, b->arena, hash, number), b->err, "blob index");
+        etp_index_insert(&b->blobs, b->arena, hash, number); // not in it: read once more
         first = number;
     }
     out->index = index;
@@ -181,18 +182,18 @@ typedef struct ids {
 static etp_status push_tensors(builder *b, const etp_pte_method *m, int32_t value, ids *list)
 {
     const etp_evalue *v = &m->values[value];
-    bool ok = true;
     if (v->kind == ETP_EVALUE_TENSOR) {
-        ok = ETP_PUSH(b->arena, list, (uint32_t)value);
+        ETP_ADD(b->arena, list, (uint32_t)value);
     } else if (is_tensor_list(v)) {
-        for (uint32_t i = 0; ok && i < v->u.tensors.n; i++) {
+        for (uint32_t i = 0; i < v->u.tensors.n; i++) {
             int32_t item = etp_i32_at(v->u.tensors, i);
             if (item >= 0 && m->values[item].kind == ETP_EVALUE_TENSOR) {
-                ok = ETP_PUSH(b->arena, list, (uint32_t)item);
+                ETP_ADD(b->arena, list, (uint32_t)item);
             }
         }
     }
-    return ok ? check_memory(b) : etp_fail_nomem(b->err, "operands");
+    ETP_TRY(etp_arena_check(b->arena, b->err, "operands"));
+    return check_memory(b);
 }
 
 // Kernel args are the schema's arguments in order (out tensors last), then the returned value: the
@@ -261,7 +262,9 @@ static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_i
     }
     out->op = names[pte->index];
     ETP_TRY(split_kernel_args(b, m, pte, out));
-    ETP_TRY(b->sizing ? etp_sizing_kernel(b->sizing, pte, out, b->err) : ETP_OK);
+    if (b->sizing) {
+        etp_sizing_kernel(b->sizing, pte, out);
+    }
     for (uint32_t i = 0; i < out->n_inputs; i++) {
         const etp_value *v = &method->values[out->inputs[i]];
         if (v->constant && v->bytes != ETP_BYTES_UNKNOWN) {
@@ -407,6 +410,7 @@ etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc, co
     if (status == ETP_OK) {
         status = build(&b);
     }
+    status = status == ETP_OK ? etp_arena_check(&arena, err, "program") : status;
     if (status != ETP_OK) {
         etp_arena_dispose(&arena);
         return status;

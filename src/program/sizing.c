@@ -56,7 +56,7 @@ static bool inputs_fit(const etp_pte_method *m, const etp_value *values, const e
     return true;
 }
 
-static bool set_inputs(etp_sizing *z)
+static void set_inputs(etp_sizing *z)
 {
     for (uint32_t i = 0; i < z->pte->inputs.n; i++) {
         uint32_t value = (uint32_t)etp_i32_at(z->pte->inputs, i);
@@ -73,11 +73,8 @@ static bool set_inputs(etp_sizing *z)
                 memcpy(now.d, z->call->inputs[k].dims, v->rank * sizeof *now.d);
             }
         }
-        if (!etp_size_follow(z, value, &now)) {
-            return false;
-        }
+        etp_size_follow(z, value, &now);
     }
-    return true;
 }
 
 etp_status etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const etp_call *call,
@@ -99,14 +96,12 @@ etp_status etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const 
                       .computed = ETP_NEW_ARRAY(arena, bool, pte->n_values),
                       .numbers = etp_arena_alloc_array(arena, pte->n_values, sizeof *z->numbers),
                       .n_calls = n_calls};
-    if (!n_calls || !z->most || !z->followed || !z->computed || !z->numbers) {
-        return etp_fail_nomem(err, "sizes");
-    }
+    ETP_TRY(etp_arena_check(arena, err, "sizes"));
     look_at_instructions(z, n_calls);
     for (uint32_t i = 0; i < pte->n_values; i++) {
         z->most[i] = values[i].dynamic ? values[i].dims : NULL;
     }
-    ETP_NEED(set_inputs(z), err, "sizes");
+    set_inputs(z);
     *out = z;
     return ETP_OK;
 }
@@ -165,12 +160,12 @@ bool etp_dims_broadcast(etp_dims *acc, const etp_dims *with)
     return true;
 }
 
-bool etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena)
+void etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena)
 {
     int64_t *copy = ETP_NEW_ARRAY(arena, int64_t, dims->n);
     uint64_t n = 1;
     if (!copy) {
-        return false;
+        return;
     }
     for (uint32_t i = 0; i < dims->n; i++) {
         copy[i] = dims->d[i];
@@ -182,15 +177,14 @@ bool etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena)
     if (value->bytes != ETP_BYTES_UNKNOWN && !etp_dtype_bytes(value->dtype, n, &value->bytes)) {
         value->bytes = ETP_BYTES_UNKNOWN;
     }
-    return true;
 }
 
-bool etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now)
+void etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now)
 {
     etp_value *v = &z->values[value];
     etp_dims most;
     if (!z->most[value] || !etp_size_of(z, value, ETP_SIZE_MOST, &most)) {
-        return true; // its size is in the file
+        return; // its size is in the file
     }
     bool known = now && etp_dims_within(now, &most);
     for (uint32_t i = 0; known && z->followed[value] && i < now->n; i++) {
@@ -198,15 +192,15 @@ bool etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now)
     }
     z->followed[value] = true;
     if (known) {
-        return etp_size_set(v, now, z->arena);
+        etp_size_set(v, now, z->arena);
+        return;
     }
     if (!v->sized) {
-        return true;
+        return;
     }
-    bool ok = etp_size_set(v, &most, z->arena);
+    etp_size_set(v, &most, z->arena);
     v->dynamic = true;
     v->sized = false;
-    return ok;
 }
 
 // ---- numbers ----

@@ -56,13 +56,12 @@ bool etp_dims_same(const etp_dims *a, const etp_dims *b);
 // Same rank, and no dimension above.
 bool etp_dims_within(const etp_dims *a, const etp_dims *most);
 // Gives the tensor VALUE the sizes of the call.
-ETP_NODISCARD bool etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena);
+void etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena);
 // An operator found NOW for VALUE of the method; NULL: nothing could be told.
-ETP_NODISCARD bool etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now);
+void etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now);
 
 // A kernel call. sizing_kernel.c
-ETP_NODISCARD etp_status etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte,
-                                           const etp_instruction *call, etp_error *err);
+void etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call);
 // A delegate call: the nodes of PARTITION, whose values and work become those of the call.
 // sizing_node.c
 ETP_NODISCARD etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,

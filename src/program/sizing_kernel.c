@@ -602,8 +602,7 @@ static etp_number number_made(const kernel *k)
 
 // ---- calls ----
 
-etp_status etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte,
-                             const etp_instruction *call, etp_error *err)
+void etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call)
 {
     kernel k = {.z = z, .args = pte->args, .call = call};
     k.name = (etp_str){call->op.ptr, etp_str_find(call->op, ETP_STR("."))};
@@ -616,7 +615,7 @@ etp_status etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte,
         known = known && sizes(&k, o, &found) && etp_dims_same(&found, &most);
         k.at = ETP_SIZE_NOW;
         known = known && sizes(&k, o, &now);
-        ETP_NEED(etp_size_follow(z, value, known ? &now : NULL), err, "sizes");
+        etp_size_follow(z, value, known ? &now : NULL);
     }
     if (pte->args.n > 0) {
         uint32_t value = (uint32_t)etp_i32_at(pte->args, pte->args.n - 1);
@@ -625,5 +624,4 @@ etp_status etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte,
             z->numbers[value][at] = number_made(&k);
         }
     }
-    return ETP_OK;
 }

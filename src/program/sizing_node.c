@@ -210,7 +210,7 @@ static bool output_of(const graph *g, const etp_node *node, etp_size_time at, et
 // ---- a partition ----
 
 // Sizes of the call's arguments to the values of the graph that stand for them.
-static bool take_inputs(const etp_sizing *z, const etp_pte_instruction *pte, const etp_partition *p,
+static void take_inputs(const etp_sizing *z, const etp_pte_instruction *pte, const etp_partition *p,
                         etp_value *values)
 {
     for (uint32_t i = 0; i < p->n_values; i++) {
@@ -225,14 +225,13 @@ static bool take_inputs(const etp_sizing *z, const etp_pte_instruction *pte, con
         if (now.n == 0 && most.n == 1 && most.d[0] == 1) { // XNNPACK's scalars have a dimension
             now = most;
         }
-        if (etp_dims_within(&now, &most) && !etp_size_set(v, &now, z->arena)) {
-            return false;
+        if (etp_dims_within(&now, &most)) {
+            etp_size_set(v, &now, z->arena);
         }
     }
-    return true;
 }
 
-static bool follow_node(const etp_sizing *z, const graph *g, const etp_node *node,
+static void follow_node(const etp_sizing *z, const graph *g, const etp_node *node,
                         etp_value *values)
 {
     etp_dims most, found, now;
@@ -240,11 +239,10 @@ static bool follow_node(const etp_sizing *z, const graph *g, const etp_node *nod
         bool known = node->n_outputs == 1 && dims_of(g, node->outputs[o], ETP_SIZE_MOST, &most) &&
                      output_of(g, node, ETP_SIZE_MOST, &found) && etp_dims_same(&found, &most) &&
                      output_of(g, node, ETP_SIZE_NOW, &now) && etp_dims_within(&now, &most);
-        if (known && !etp_size_set(&values[node->outputs[o]], &now, z->arena)) {
-            return false;
+        if (known) {
+            etp_size_set(&values[node->outputs[o]], &now, z->arena);
         }
     }
-    return true;
 }
 
 static void work_again(etp_partition *p, etp_node *nodes)
@@ -267,7 +265,7 @@ static void work_again(etp_partition *p, etp_node *nodes)
 }
 
 // Results of the delegate to the tensors of the method.
-static bool give_outputs(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call,
+static void give_outputs(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call,
                          const etp_partition *p)
 {
     for (uint32_t o = 0; o < call->n_outputs; o++) {
@@ -281,11 +279,8 @@ static bool give_outputs(etp_sizing *z, const etp_pte_instruction *pte, const et
             now.n = known ? v->rank : 0;
             memcpy(now.d, v->dims, now.n * sizeof *now.d);
         }
-        if (!etp_size_follow(z, call->outputs[o], known ? &now : NULL)) {
-            return false;
-        }
+        etp_size_follow(z, call->outputs[o], known ? &now : NULL);
     }
-    return true;
 }
 
 etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
@@ -295,21 +290,19 @@ etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
     if (p->graph && once) {
         etp_value *values = ETP_NEW_ARRAY(z->arena, etp_value, p->n_values);
         etp_node *nodes = ETP_NEW_ARRAY(z->arena, etp_node, p->n_nodes);
-        if (!values || !nodes) {
-            return etp_fail_nomem(err, "sizes");
-        }
+        ETP_NEED(values && nodes, err, "sizes");
         memcpy(values, p->values, p->n_values * sizeof *values);
         memcpy(nodes, p->nodes, p->n_nodes * sizeof *nodes);
         const graph g = {
             p, {p->values, values}
         };
-        ETP_NEED(take_inputs(z, pte, p, values), err, "sizes");
+        take_inputs(z, pte, p, values);
         for (uint32_t i = 0; i < p->n_nodes; i++) {
-            ETP_NEED(follow_node(z, &g, &nodes[i], values), err, "sizes");
+            follow_node(z, &g, &nodes[i], values);
         }
         p->values = values;
         work_again(p, nodes);
     }
-    ETP_NEED(give_outputs(z, pte, call, p), err, "sizes");
+    give_outputs(z, pte, call, p);
     return ETP_OK;
 }
