@@ -78,12 +78,9 @@ const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *
 
 // ---- text of the record ----
 
-static etp_status copy(reader *r, const char *z, etp_str *out)
+static etp_str copy(reader *r, const char *z)
 {
-    char *text = etp_arena_strdup(r->arena, etp_str_from(z));
-    ETP_NEED(text, r->err, "ETRecord text");
-    *out = etp_str_from(text);
-    return ETP_OK;
+    return etp_str_from(etp_arena_strdup(r->arena, etp_str_from(z)));
 }
 
 static etp_str next_line(etp_str *rest)
@@ -199,26 +196,25 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-static etp_status add_source(reader *r, const json_t *node, bool nested, sources *list)
+static void add_source(reader *r, const json_t *node, bool nested, sources *list)
 {
     const json_t *metadata = json_object_get(node, "metadata");
     etp_source s = {.nested = nested};
     if (!parse_handle(json_object_get(metadata, "debug_handle"), &s.handle)) {
-        return ETP_OK;
+        return;
     }
     static const char k_edge[] = "executorch.exir.dialects.edge.ops.";
     const char *target = member(node, "target");
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
         target += sizeof k_edge - 1;
     }
-    ETP_TRY(copy(r, member(node, "name"), &s.node));
-    ETP_TRY(copy(r, target, &s.op));
-    ETP_TRY(copy(r, member(metadata, "stack_trace"), &s.stack));
-    ETP_TRY(copy(r, member(metadata, "nn_module_stack"), &s.module_stack));
+    s.node = copy(r, member(node, "name"));
+    s.op = copy(r, target);
+    s.stack = copy(r, member(metadata, "stack_trace"));
+    s.module_stack = copy(r, member(metadata, "nn_module_stack"));
     find_frame(&s);
     find_module(s.module_stack, &s);
-    ETP_NEED(ETP_PUSH(r->arena, list, s), r->err, "ETRecord sources");
-    return ETP_OK;
+    ETP_ADD(r->arena, list, s);
 }
 
 static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *list)
@@ -230,7 +226,7 @@ static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *
     }
     json_array_foreach(json_object_get(graph, "nodes"), i, node)
     {
-        ETP_TRY(add_source(r, node, depth > 0, list));
+        add_source(r, node, depth > 0, list);
         json_array_foreach(json_object_get(node, "inputs"), k, input)
         {
             const json_t *inner = json_object_get(json_object_get(input, "arg"), "as_graph");
@@ -405,11 +401,11 @@ static etp_status read_delegate(reader *r, const json_t *delegate, etp_record_in
     etp_record_delegate_op *ops =
         ETP_NEW_ARRAY(r->arena, etp_record_delegate_op, json_object_size(map));
     ETP_NEED(ops, r->err, "operators of a delegate");
-    ETP_TRY(copy(r, member(delegate, "name"), &out->delegate));
+    out->delegate = copy(r, member(delegate, "name"));
     json_object_foreach(map, key, value)
     {
         etp_record_delegate_op *op = &ops[out->n_delegate_ops++];
-        ETP_TRY(copy(r, key, &op->id));
+        op->id = copy(r, key);
         ETP_TRY(handles_of(r, value, &op->handles, &op->n_handles));
     }
     out->delegate_ops = ops;
@@ -484,9 +480,10 @@ static etp_status add_method(reader *r, const char *entry, const char *name, met
     if (list->n >= MAX_METHODS) {
         return etp_fail(r->err, ETP_CORRUPT, "more than %d methods", MAX_METHODS);
     }
-    ETP_TRY(copy(r, name, &m.name));
+    m.name = copy(r, name);
     ETP_TRY(read_graph(r, entry, &m));
-    return ETP_PUSH(r->arena, list, m) ? ETP_OK : etp_fail_nomem(r->err, "methods");
+    ETP_ADD(r->arena, list, m);
+    return ETP_OK;
 }
 
 static int by_name(const void *a, const void *b)
@@ -509,7 +506,7 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
             return etp_fail(r->err, ETP_CORRUPT, "entry %lld of the archive is damaged",
                             (long long)i);
         }
-        ETP_TRY(copy(r, stat.name, &entries[i].name));
+        entries[i].name = copy(r, stat.name);
         entries[i].size = (stat.valid & ZIP_STAT_SIZE) != 0 ? stat.size : 0;
         has_marker = has_marker || strcmp(stat.name, "ETRECORD_V0") == 0;
     }
@@ -517,6 +514,7 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
         return etp_fail(r->err, ETP_UNSUPPORTED,
                         "a zip archive, but not an ETRecord: the entry ETRECORD_V0 is missing");
     }
+    ETP_TRY(etp_arena_check(r->arena, r->err, "entries")); // they are looked up by their names
     out->entries = entries;
     out->n_entries = (uint32_t)n;
     static const char k_prefix[] = GRAPHS "/";
@@ -531,6 +529,7 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
             ETP_TRY(add_method(r, name, name + sizeof k_prefix - 1, &list));
         }
     }
+    ETP_TRY(etp_arena_check(r->arena, r->err, "methods"));
     ETP_TRY(read_maps(r, &list));
     if (list.n > 0) {
         qsort(list.items, list.n, sizeof *list.items, by_name);
@@ -561,6 +560,7 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
     reader r = {.zip = zip, .arena = arena, .err = err ? err : &local};
     r.budget = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
     etp_status status = read_entries(&r, out);
+    status = status == ETP_OK ? etp_arena_check(arena, err, "ETRecord") : status;
     zip_discard(zip);
     zip_error_fini(&why);
     return status;

@@ -227,9 +227,9 @@ static etp_status read_line(reading *r, etp_error *err)
     }
     e->last_run = run;
     e->n++;
-    return ETP_PUSH(r->scratch, &r->samples, ((sample){at, run, ns}))
-               ? ETP_OK
-               : etp_fail_nomem(err, "samples");
+    const sample s = {at, run, ns};
+    ETP_ADD(r->scratch, &r->samples, s);
+    return ETP_OK;
 }
 
 // ---- blocks ----
@@ -343,7 +343,6 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
     for (size_t i = 0; i < n; i++) {
         const event *e = &r->events.items[from + i];
         const char *name = etp_arena_strdup(arena, e->name);
-        ETP_NEED(name, err, "names");
         events[i] = (etp_trace_event){
             .name = {name, e->name.len},
             .delegated = e->delegated,
@@ -377,17 +376,14 @@ static etp_status make_trace(const reading *r, const sample *samples, size_t fro
     etp_arena arena = {0};
     etp_trace *t = ETP_NEW(&arena, etp_trace);
     etp_trace_block *blocks = ETP_NEW_ARRAY(&arena, etp_trace_block, to - from);
-    if (!t || !blocks) {
-        etp_arena_dispose(&arena);
-        return etp_fail_nomem(err, "a trace");
-    }
     size_t n = 0;
-    etp_status st = ETP_OK;
+    etp_status st = etp_arena_check(&arena, err, "a trace");
     for (size_t at = from; at < to && st == ETP_OK;) {
         size_t end = block_end(r, samples, at);
         st = make_block(r, samples, at, end, &arena, &blocks[n++], err);
         at = end;
     }
+    st = st == ETP_OK ? etp_arena_check(&arena, err, "a trace") : st;
     if (st != ETP_OK) {
         etp_arena_dispose(&arena);
         return st;
@@ -418,6 +414,7 @@ static etp_status read_lines(reading *r, etp_error *err)
 static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, etp_error *err)
 {
     ETP_TRY(read_lines(r, err));
+    ETP_TRY(etp_arena_check(r->scratch, err, "samples")); // each event has so many
     const sample *samples = scatter(r);
     out->traces = ETP_NEW_ARRAY(arena, etp_trace *, r->events.n);
     out->session_blocks = ETP_NEW_ARRAY(arena, uint32_t, r->events.n);

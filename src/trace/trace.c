@@ -381,7 +381,7 @@ static etp_status check_memory(const grouping *g, uint64_t more)
     return ETP_OK;
 }
 
-static etp_status fill_event(grouping *g, const signature *raw, etp_trace_event *e)
+static void fill_event(grouping *g, const signature *raw, etp_trace_event *e)
 {
     etp_str id = text_of(raw->delegate_str);
     e->name = id.len ? id : text_of(raw->name);
@@ -390,11 +390,8 @@ static etp_status fill_event(grouping *g, const signature *raw, etp_trace_event 
     e->delegate_id = raw->delegate_id;
     e->delegated = raw->delegate_id != -1 || id.len != 0;
     if (e->name.len == 0 && raw->delegate_id != -1) {
-        char *text = etp_arena_printf(&g->trace->arena, "%ld", (long)raw->delegate_id);
-        ETP_NEED(text, g->err, "the name of an event");
-        e->name = etp_str_from(text);
+        e->name = etp_str_from(etp_arena_printf(&g->trace->arena, "%ld", (long)raw->delegate_id));
     }
-    return ETP_OK;
 }
 
 // A column per event out of a row per run, in tiles that stay in the cache.
@@ -425,7 +422,7 @@ static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *ou
         .bundled_input = gr->run.bundled_input,
     };
     for (size_t i = 0; i < gr->n_events; i++) {
-        ETP_TRY(fill_event(g, &gr->events[i], &events[i]));
+        fill_event(g, &gr->events[i], &events[i]);
     }
     etp_tree_build(events, gr->n_events, open);
     size_t n_execute = 0;
@@ -452,8 +449,9 @@ static etp_status make_columns(grouping *g)
         size_t n = g->groups.items[i].n_runs;
         rows[i] = etp_arena_alloc_raw(&g->scratch, n, sizeof **rows);
         runs[i] = etp_arena_alloc_raw(&t->arena, n, sizeof **runs);
-        ETP_NEED(rows[i] && runs[i], g->err, "the executions of an event block");
     }
+    ETP_TRY(etp_arena_check(&g->scratch, g->err, "the executions of an event block"));
+    ETP_TRY(etp_arena_check(&t->arena, g->err, "the executions of an event block"));
     const uint64_t *row = g->rows;
     for (size_t r = 0; r < t->dump.n_runs; r++) {
         uint32_t i = g->group_of[r];
@@ -493,7 +491,7 @@ static etp_status prepare(grouping *g)
     g->buckets = etp_arena_alloc_array(&g->scratch, buckets, sizeof *g->buckets);
     g->group_of = etp_arena_alloc_raw(&g->scratch, dump->n_runs, sizeof *g->group_of);
     g->rows = etp_arena_alloc_raw(&g->scratch, (size_t)events, sizeof *g->rows);
-    return g->buckets && g->group_of && g->rows ? ETP_OK : etp_fail_nomem(g->err, "the durations");
+    return etp_arena_check(&g->scratch, g->err, "the durations");
 }
 
 static etp_status group_runs(grouping *g)
@@ -562,6 +560,9 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
     if (status == ETP_OK) {
         keep_last(&t->dump, o.last);
         status = group_runs(&g);
+    }
+    if (status == ETP_OK) {
+        status = etp_arena_check(&t->arena, err, "a trace");
     }
     etp_arena_dispose(&g.scratch);
     if (status != ETP_OK) {
