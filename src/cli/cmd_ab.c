@@ -45,7 +45,6 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                             device);
         }
         device = etp_arena_printf(&cli->arena, "adb:%s", g->remote);
-        ETP_NEED(device, err, "options");
     }
     etp_session_options options = {.device = device,
                                    .dir = g->out,
@@ -53,6 +52,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                    .roofs = g->roofs,
                                    .prepare = g->prepare};
     ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
+    ETP_TRY(etp_arena_check(&cli->arena, err, "options")); // a device of NULL is this machine
     ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
                                 &options.runner, err));
     ETP_TRY(etp_session_builds(g->runner_a, g->runner_b, &cli->arena, &options.plan,

@@ -51,14 +51,14 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
     } words = {0};
     const char *start = etp_arena_printf(&cli->arena, "%s/etprof/start.py", folder);
     const char *const first[] = {python, "-I", start, verb};
-    bool ok = start != NULL;
-    for (size_t i = 0; ok && i < sizeof first / sizeof *first; i++) {
-        ok = ETP_PUSH(&cli->arena, &words, first[i]);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        ETP_ADD(&cli->arena, &words, first[i]);
     }
-    for (int i = 0; ok && i < argc; i++) {
-        ok = ETP_PUSH(&cli->arena, &words, argv[i]);
+    for (int i = 0; i < argc; i++) {
+        ETP_ADD(&cli->arena, &words, argv[i]);
     }
-    ETP_NEED(ok && ETP_PUSH(&cli->arena, &words, NULL), err, "arguments");
+    ETP_ADD(&cli->arena, &words, NULL);
+    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
     return etp_os_exec(words.items, NULL, err);
 }
 

@@ -169,8 +169,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         etp_strbuf_init(&text, &cli->arena);
         etp_sink sink = etp_sink_strbuf(&text);
         etp_history_csv(&h, &sink);
-        return text.failed ? etp_fail_nomem(err, "the table")
-                           : etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
+        return etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
     }
     etp_answer answer = {
         .json = etp_history_json, .data = &h, .report = etp_history_report(&h, &cli->arena)};

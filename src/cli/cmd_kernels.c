@@ -44,9 +44,6 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
         const char *stem = etp_arena_strdup(&cli->arena, etp_path_stem(argv[i]));
         logs[i].title = names[i] ? names[i] : stem;
         logs[i].model_id = o->model_id ? o->model_id : logs[i].model_id ? logs[i].model_id : stem;
-        if (!stem) {
-            return etp_fail_nomem(err, argv[i]);
-        }
     }
     etp_kernel_logs view = {logs, (size_t)argc, o->filter, o->title};
     etp_answer answer = {

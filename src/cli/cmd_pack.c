@@ -53,7 +53,7 @@ static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv
     const char *file =
         o->out ? o->out : etp_arena_printf(&cli->arena, "%.*s" SUFFIX, ETP_STR_ARG(dir));
     etp_pack_count count;
-    ETP_TRY(file ? etp_run_pack(argv[0], file, &count, err) : etp_fail_nomem(err, "pack"));
+    ETP_TRY(etp_run_pack(argv[0], file, &count, err));
     say(cli, file, &count);
     return ETP_OK;
 }
@@ -72,7 +72,8 @@ static etp_status run_unpack(etp_cli *cli, const void *opts, int argc, char **ar
         dir = etp_arena_strdup(&cli->arena, (etp_str){name.ptr, name.len - strlen(SUFFIX)});
     }
     etp_pack_count count;
-    ETP_TRY(dir ? etp_run_unpack(argv[0], dir, &count, err) : etp_fail_nomem(err, "unpack"));
+    ETP_TRY(etp_arena_check(&cli->arena, err, "unpack"));
+    ETP_TRY(etp_run_unpack(argv[0], dir, &count, err));
     say(cli, dir, &count);
     return ETP_OK;
 }

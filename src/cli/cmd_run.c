@@ -79,8 +79,8 @@ static etp_status check_only(etp_cli *cli, const run_options *o, const etp_confi
     for (size_t i = 0; i < c->experiments.n; i++) {
         names[i] = c->experiments.items[i].name;
         list = etp_arena_printf(&cli->arena, "%s%s%s", list, i ? ", " : "", names[i]);
-        ETP_NEED(list, err, "names");
     }
+    ETP_TRY(etp_arena_check(&cli->arena, err, "names"));
     for (size_t i = 0; i < o->only.n; i++) {
         bool known = false;
         for (size_t k = 0; names[k]; k++) {
@@ -246,9 +246,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
         }
         p->levels[i] = e->level ? e->level : etp_level_get(level)->name;
         for (size_t t = 0; t < e->n_threads; t++) {
-            const char *name = arm_name(p->cli, e, e->threads[t]);
-            ETP_NEED(name, err, "names");
-            p->names[options->n_names++] = name;
+            p->names[options->n_names++] = arm_name(p->cli, e, e->threads[t]);
         }
     }
     options->names = p->names;
@@ -496,8 +494,8 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
                                                         etp_path_name(o->init), platform,
                                                         o->trace ? "_trace" : "");
     const char *folder = etp_arena_printf(&cli->arena, "%s%s", platform, o->trace ? "_trace" : "");
-    const char *root = folder ? etp_run_default_dir(&cli->arena, o->init, folder) : NULL;
-    ETP_NEED(path && root, err, "the config");
+    ETP_TRY(etp_arena_check(&cli->arena, err, "the config")); // its folder is made of the text
+    const char *root = etp_run_default_dir(&cli->arena, o->init, folder);
     etp_config_new c = {
         .model = o->init, .output_root = root, .platform = platform, .trace = o->trace};
     ETP_TRY(name_experiments(&facts, &c, err));

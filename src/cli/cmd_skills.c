@@ -36,9 +36,9 @@ static etp_status settings_of(etp_cli *cli, const etp_opt_list *set, etp_skill_s
         }
         etp_str name = {set->items[i], (size_t)(equals - set->items[i])};
         etp_skill_setting s = {etp_arena_strdup(&cli->arena, name), equals + 1};
-        ETP_NEED(s.name && ETP_PUSH(&cli->arena, out, s), err, "settings");
+        ETP_ADD(&cli->arena, out, s);
     }
-    return ETP_OK;
+    return etp_arena_check(&cli->arena, err, "settings"); // their names are compared
 }
 
 static const char *platform_of(const etp_skill_settings *given, const char *here)
@@ -74,8 +74,7 @@ static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, const
             etp_strbuf_printf(&buf, "%s\n", list->items[i].commands.items[k].shown);
         }
     }
-    return buf.failed ? etp_fail_nomem(err, "output")
-                      : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
+    return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
 static etp_status execute(etp_cli *cli, const skills_options *o, const char *platform,

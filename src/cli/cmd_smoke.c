@@ -75,7 +75,7 @@ static etp_status export_model(etp_cli *cli, const char *name, const char *dir, 
         etp_str file = etp_str_from(list.items[i].name);
         if (etp_str_ends(file, ETP_STR(".pte")) && etp_str_starts(file, etp_str_from(name))) {
             *out = etp_arena_printf(&cli->arena, "%s/%s", dir, list.items[i].name);
-            return *out ? ETP_OK : etp_fail_nomem(err, dir);
+            return etp_arena_check(&cli->arena, err, dir);
         }
     }
     return etp_fail(err, ETP_ENVIRONMENT, "etprof export %s left no .pte in %s", name, dir);
@@ -90,7 +90,8 @@ static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *w
     }
     if (o->export_name) {
         const char *dir = etp_arena_printf(&cli->arena, "%s/artifacts", work);
-        return dir ? export_model(cli, o->export_name, dir, out, err) : etp_fail_nomem(err, work);
+        ETP_TRY(etp_arena_check(&cli->arena, err, work)); // a NULL would cut the command short
+        return export_model(cli, o->export_name, dir, out, err);
     }
     *out = bundled_model(cli);
     return *out ? ETP_OK
@@ -138,8 +139,8 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
         .dir = wanted,
         .exact = o->out == NULL,
     };
-    st = wanted ? etp_cli_measure(cli, &options, settle, NULL, &dir, &why)
-                : etp_fail_nomem(err, work);
+    ETP_TRY(etp_arena_check(&cli->arena, err, work)); // NULL would be another device or folder
+    st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
         return etp_smoke_note(s, &cli->arena, err, "measure", 0,

@@ -53,10 +53,8 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
             return etp_fail_ctx(err, "%s", argv[i]);
         }
         stems[i] = etp_arena_strdup(&cli->arena, etp_path_stem(argv[i]));
-        if (!stems[i]) {
-            return etp_fail_nomem(err, argv[i]);
-        }
     }
+    ETP_TRY(etp_arena_check(&cli->arena, err, "timelines"));
     ETP_TRY(etp_kit_latencies_of(timelines, stems, names, (size_t)argc, &cli->arena, &x, err));
     if (o->out) {
         etp_kit_kept kept = {.arena = &cli->arena};

@@ -86,24 +86,22 @@ etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_
 
 // An instruction's node is "<method>_<chain>_<index>" in the graph of its method; a delegate's
 // graph is called after the file and that node, and its nodes by their number.
-static bool datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str method,
+static void datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str method,
                   const etp_trace_event *e, const etp_join_event *join, uint64_t ns)
 {
     const char *call = etp_arena_printf(arena, "%.*s_%d_%d", ETP_STR_ARG(method), (int)e->chain,
                                         (int)e->instruction);
     etp_node_datum d = {method, etp_str_from(call), ns};
-    if (!call || !ETP_PUSH(arena, &out->data, d)) {
-        return false;
-    }
+    ETP_ADD(arena, &out->data, d);
     if (!e->delegated || join->node == ETP_NO_INDEX) {
         out->placed_ns += e->delegated ? 0 : ns;
-        return true;
+        return;
     }
     const char *graph = etp_arena_printf(arena, "%.*s::%s", ETP_STR_ARG(pte), call);
     const char *node = etp_arena_printf(arena, "%u", join->node);
     d = (etp_node_datum){etp_str_from(graph), etp_str_from(node), ns};
     out->placed_ns += ns;
-    return graph && node && ETP_PUSH(arena, &out->data, d);
+    ETP_ADD(arena, &out->data, d);
 }
 
 etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena *arena,
@@ -119,10 +117,10 @@ etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena 
             continue;
         }
         const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
-        ETP_NEED(datum(out, arena, pte, a->program->methods[join->method].name, e,
-                       &join->events[row->event], row->mean_ns),
-                 err, "nodes");
+        datum(out, arena, pte, a->program->methods[join->method].name, e, &join->events[row->event],
+              row->mean_ns);
     }
+    ETP_TRY(etp_arena_check(arena, err, "nodes"));
     return out->data.n
                ? ETP_OK
                : etp_fail(err, ETP_UNKNOWN,

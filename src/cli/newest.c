@@ -72,7 +72,7 @@ static etp_status newest_of_name(etp_cli *cli, const char *run, const char **pat
     }
     const char *rest = *path + strlen(run);
     const char *taken = etp_arena_printf(&cli->arena, "%s%s", found.items[0].dir, rest);
-    ETP_NEED(taken, err, "paths");
+    ETP_TRY(etp_arena_check(&cli->arena, err, "paths")); // NULL is not there
     if (etp_os_is_file(*path) && !etp_os_is_file(taken)) {
         return etp_fail(
             err, ETP_USAGE,
@@ -118,7 +118,6 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
     }
     if (etp_os_is_dir(*path)) {
         const char *dir = etp_arena_strdup(&cli->arena, p);
-        ETP_NEED(dir, err, "paths");
         if (!etp_run_is(dir)) {
             return newest_below(cli, path, err);
         }
@@ -141,5 +140,5 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
     }
     ETP_TRY(etp_cli_newest(cli, alone, &dir, err));
     *path = etp_arena_printf(&cli->arena, "%s%s", dir, colon);
-    return *path ? ETP_OK : etp_fail_nomem(err, "paths");
+    return etp_arena_check(&cli->arena, err, "paths");
 }

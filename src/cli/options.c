@@ -124,10 +124,9 @@ static etp_status append_list(etp_cli *cli, etp_opt_list *list, const char *opti
         if (n == 0) {
             return etp_fail(err, ETP_USAGE, "--%s has an empty item in '%s'", option, value);
         }
-        const char *item = etp_arena_strdup(&cli->arena, (etp_str){p, n});
-        ETP_NEED(item && ETP_PUSH(&cli->arena, list, item), err, "options");
+        ETP_ADD(&cli->arena, list, etp_arena_strdup(&cli->arena, (etp_str){p, n}));
         if (p[n] == '\0') {
-            return ETP_OK;
+            return etp_arena_check(&cli->arena, err, "options"); // a shorter list is another wish
         }
         p += n + 1;
     }

@@ -225,7 +225,7 @@ static etp_status get_text(reader *r, node object, const char *key, const char *
                            n.where, s);
     }
     *out = etp_arena_strdup(r->arena, etp_str_from(s));
-    return *out ? ETP_OK : etp_fail_nomem(r->err, "the config");
+    return etp_arena_check(r->arena, r->err, "the config"); // NULL: it is not given
 }
 
 static etp_status get_count(reader *r, node n, uint64_t least, uint64_t most, uint64_t *out)
@@ -386,7 +386,7 @@ static etp_status get_cpus(reader *r, node object, etp_config_experiment *e)
         }
     }
     e->cpus = buf.ptr;
-    return buf.failed ? etp_fail_nomem(r->err, "the config") : ETP_OK;
+    return etp_arena_check(r->arena, r->err, "the config");
 }
 
 static etp_status read_experiment(reader *r, node object, etp_config *out)
@@ -426,7 +426,8 @@ static etp_status read_experiment(reader *r, node object, etp_config *out)
                                e.name);
         }
     }
-    return ETP_PUSH(r->arena, &out->experiments, e) ? ETP_OK : etp_fail_nomem(r->err, "the config");
+    ETP_ADD(r->arena, &out->experiments, e);
+    return etp_arena_check(r->arena, r->err, "the config");
 }
 
 // ---- comparisons ----
@@ -493,9 +494,9 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
             return etp_fail_at(r->err, ETP_CORRUPT, pair.at, "%s compares \"%s\" with itself",
                                pair.where, p.baseline.experiment);
         }
-        ETP_NEED(ETP_PUSH(r->arena, &out->pairs, p), r->err, "the config");
+        ETP_ADD(r->arena, &out->pairs, p);
     }
-    return ETP_OK;
+    return etp_arena_check(r->arena, r->err, "the config");
 }
 
 // ---- the whole ----

@@ -56,7 +56,7 @@ static etp_status absent(const etp_mcp_room *room, const char *path, const char 
     const char *above = folder.len ? etp_arena_strdup(arena, folder) : "/";
     const char *dir =
         colon ? etp_arena_strdup(arena, (etp_str){place, (size_t)(colon - place)}) : "";
-    ETP_NEED(above && dir, err, "path");
+    ETP_TRY(etp_arena_check(arena, err, "path"));
     const char *run = dir[0] ? etp_os_absolute(dir, arena) : NULL;
     const char *known = etp_os_absolute(above, arena);
     if (run && colon < name) {
@@ -68,8 +68,7 @@ static etp_status absent(const etp_mcp_room *room, const char *path, const char 
     }
     *out = run ? etp_arena_printf(arena, "%s%s", run, colon)
                : etp_arena_printf(arena, "%s/%s", known, name);
-    ETP_NEED(*out, err, "path");
-    return ETP_OK;
+    return etp_arena_check(arena, err, "path");
 }
 
 // Links are followed before it is judged.
@@ -80,7 +79,7 @@ etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_err
     const char *place = path;
     if (path[0] != '/') {
         place = etp_arena_printf(arena, "%s/%s", room->server->options.folder, path);
-        ETP_NEED(place, err, "path");
+        ETP_TRY(etp_arena_check(arena, err, "path"));
     }
     const char *absolute = etp_os_absolute(place, arena);
     if (!absolute) {

@@ -157,11 +157,6 @@ typedef struct words {
     size_t n, cap;
 } words;
 
-static etp_status add(words *w, const char *word, etp_error *err)
-{
-    return word && ETP_PUSH(w->arena, w, word) ? ETP_OK : etp_fail_nomem(err, "arguments");
-}
-
 static etp_status wrong(const etp_mcp_param *p, etp_error *err)
 {
     return etp_fail(err, ETP_USAGE, "%s is not a%s %s", p->name,
@@ -218,15 +213,17 @@ static etp_status add_value(words *w, const etp_mcp_param *p, const json_t *valu
 {
     const char *word;
     if (p->type == ETP_MCP_TRUTH) {
-        return !json_is_boolean(value) ? wrong(p, err)
-               : json_is_true(value)   ? add(w, p->option, err)
-                                       : ETP_OK;
+        if (json_is_true(value)) {
+            ETP_ADD(w->arena, w, p->option);
+        }
+        return json_is_boolean(value) ? ETP_OK : wrong(p, err);
     }
     ETP_TRY(word_of(w, p, value, &word, err));
     if (p->option) {
-        ETP_TRY(add(w, p->option, err));
+        ETP_ADD(w->arena, w, p->option);
     }
-    return add(w, word, err);
+    ETP_ADD(w->arena, w, word);
+    return ETP_OK;
 }
 
 static etp_status add_param(words *w, const etp_mcp_param *p, const json_t *value, etp_error *err)
@@ -271,8 +268,8 @@ etp_status etp_mcp_command_line(const etp_mcp_tool *tool, const json_t *argument
         return etp_fail(err, ETP_USAGE, "arguments of %s are no object", tool->name);
     }
     ETP_TRY(refuse_unknown(tool, arguments, err));
-    ETP_TRY(add(&w, program, err));
-    ETP_TRY(add(&w, tool->verb, err));
+    ETP_ADD(arena, &w, program);
+    ETP_ADD(arena, &w, tool->verb);
     for (size_t i = 0; i < ETP_MCP_PARAMS && tool->params[i].name; i++) {
         const etp_mcp_param *p = &tool->params[i];
         const json_t *value = json_object_get(arguments, p->name);
@@ -282,9 +279,7 @@ etp_status etp_mcp_command_line(const etp_mcp_tool *tool, const json_t *argument
             return etp_fail(err, ETP_USAGE, "%s needs %s: %s", tool->name, p->name, p->help);
         }
     }
-    if (!ETP_PUSH(arena, &w, NULL)) {
-        return etp_fail_nomem(err, "arguments");
-    }
+    ETP_ADD(arena, &w, NULL);
     *out = w.items;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "arguments"); // one that is missing asks for something else
 }
