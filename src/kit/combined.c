@@ -453,7 +453,7 @@ static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
                                  : etp_arena_printf(arena, "etprof whatif DIR%s", option);
         etp_ab_page_findings(v->ab, whatif, r, arena);
         if (v->ab->n_arms <= MOST_ARMS) {
-            etp_ab_blocks_section(v->ab, r);
+            etp_ab_blocks_section(v->ab, true, r);
         }
         etp_report_end_part(r);
     }
@@ -477,7 +477,7 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     what_ran(c, r, arena);
     latency(c, r);
     etp_report_section(r, 1, "categories", "Where the time goes");
-    etp_ab_breakdown_chart(&c->phases, r);
+    etp_chart_only_names(etp_ab_breakdown_chart(&c->phases, r));
     etp_ab_category_table(&c->phases, r);
     etp_report_medium(r, ETP_OFF_PAGE); // on the page of each run
     shifts(c, r);

@@ -79,7 +79,15 @@ static void section_id(page *p, size_t block)
 
 static bool is_section(const etp_block *b, const etp_report_style *style)
 {
-    return b->kind == ETP_BLOCK_SECTION && b->level == 1 && etp_block_shown(b, style, ETP_ON_PAGE);
+    return b->kind == ETP_BLOCK_SECTION && b->level == 1 && !b->inner &&
+           etp_block_shown(b, style, ETP_ON_PAGE);
+}
+
+// Of a part that is a tab, whose sections are listed as those of the first tab are.
+static bool is_of_tab(const etp_block *b, const etp_report_style *style)
+{
+    return b->kind == ETP_BLOCK_SECTION && b->level == 2 && b->tab && !b->inner &&
+           etp_block_shown(b, style, ETP_ON_PAGE);
 }
 
 // How many parts the list LIST has: those up to the next section that is none.
@@ -124,6 +132,8 @@ static void write_navigation(page *p, const etp_report_style *style)
             if (!listed || !b->part) {
                 section_link(p, i);
             }
+        } else if (is_of_tab(b, style)) {
+            section_link(p, i);
         }
     }
     z(p, "</ul></nav>\n");
@@ -287,11 +297,12 @@ static void write_section(page *p, const etp_block *b, const etp_report_style *s
 {
     p->heading = b->text;
     p->told = false;
-    etp_sink_printf(p->sink, "<h%d id=\"", b->level + 1);
+    int level = b->level + 1 + b->inner;
+    etp_sink_printf(p->sink, "<h%d id=\"", level);
     section_id(p, p->ordinal);
     z(p, "\">");
     text(p, b->text);
-    etp_sink_printf(p->sink, "</h%d>\n", b->level + 1);
+    etp_sink_printf(p->sink, "</h%d>\n", level);
     if (b->parts) {
         list_parts(p, p->ordinal, style);
     }
@@ -440,10 +451,8 @@ static void write_tabs(page *p)
         z(p, "<li><a href=\"#");
         section_id(p, i);
         z(p, "\"><b>");
-        text(p, r->tabs.items[tab - 1].key);
-        z(p, "</b> <small>");
-        text(p, r->tabs.items[tab - 1].value);
-        z(p, "</small></a></li>");
+        text(p, r->tabs.items[tab - 1]);
+        z(p, "</b></a></li>");
     }
     z(p, "</ul>\n");
 }
@@ -451,7 +460,8 @@ static void write_tabs(page *p)
 // Ends what B is no part of, and begins what it is the first of.
 static void enclose(page *p, nesting *n, const etp_block *b)
 {
-    bool turns = b->tab != n->tab, section = b->kind == ETP_BLOCK_SECTION && b->level == 1;
+    bool turns = b->tab != n->tab,
+         section = b->kind == ETP_BLOCK_SECTION && b->level == 1 && !b->inner;
     bool breaks = turns || b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_DRAWER;
     if (n->fold && (breaks || b->kind == ETP_BLOCK_FOLD)) {
         z(p, "</details>\n");

@@ -288,16 +288,16 @@ void etp_report_section(etp_report *r, int level, const char *id, const char *ti
     etp_block *b = add_block(r, ETP_BLOCK_SECTION);
     if (b) {
         b->level = level;
+        b->inner = r->inner;
         b->id = clean_id;
         b->text = text;
     }
 }
 
-void etp_report_tab(etp_report *r, const char *name, const char *words)
+void etp_report_tab(etp_report *r, const char *name)
 {
     if (r && name) {
-        etp_key_value tab = {.key = clean_z(r, name), .value = clean_z(r, words)};
-        ETP_ADD(r->arena, &r->tabs, tab);
+        ETP_ADD(r->arena, &r->tabs, clean_z(r, name));
     }
     if (r) {
         r->tab = name ? r->tabs.n : 0;
@@ -327,6 +327,13 @@ void etp_report_drawer(etp_report *r, const char *id, const char *title)
             b->id = clean_id;
             b->text = text;
         }
+    }
+}
+
+void etp_report_inner(etp_report *r, bool inner)
+{
+    if (r) {
+        r->inner = inner;
     }
 }
 
@@ -663,6 +670,13 @@ static void add_entry(etp_chart *c, etp_chart_entry e, const double *values, con
     c->next_begins_group = false;
     if (e.values && e.lo && e.hi) {
         ETP_ADD(r->arena, &c->entries, e);
+    }
+}
+
+void etp_chart_only_names(etp_chart *c)
+{
+    if (c) {
+        c->only_names = true;
     }
 }
 

@@ -115,6 +115,9 @@ void etp_report_scope(etp_report *r, const char *id, const char *title);
 void etp_report_section(etp_report *r, int level, const char *id, const char *title);
 // The section just started (with its level-2 sections) is left out when the style is `brief`.
 void etp_report_section_is_detail(etp_report *r);
+// Sections that start while this is on stand within the one before on the HTML page: a level
+// deeper, and not in its list of sections.
+void etp_report_inner(etp_report *r, bool inner);
 // Starts a section of level 1 that sections of level 1 belong to: until the part ends they count as
 // level 2, and ids of sections, tables and charts get ID and '-' in front. So the same authors may
 // write several times.
@@ -129,10 +132,9 @@ bool etp_report_in_part(const etp_report *r);
 void etp_report_parts(etp_report *r, const char *id, const char *title);
 
 // What follows, until the next call, is a tab of the HTML page that begins with a section of level
-// 1: its name, and a few words beside it (may be NULL). NULL: of no tab. The tabs of a report
-// follow each other; without the page's script and on paper they stand one below the other, other
-// formats know none.
-void etp_report_tab(etp_report *r, const char *name, const char *words);
+// 1: its name. NULL: of no tab. The tabs of a report follow each other; without the page's script
+// and on paper they stand one below the other, other formats know none.
+void etp_report_tab(etp_report *r, const char *name);
 
 void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...) ETP_PRINTF(3, 4);
@@ -181,7 +183,7 @@ typedef enum etp_cell_type {
 typedef struct etp_cell {
     etp_cell_type type;
     etp_severity severity;
-    unsigned color; // swatch in HTML, 1 … 12; 0 none
+    unsigned color; // swatch in HTML, 1 … 16; 0 none
     etp_str called; // TEXT: what people read instead of it, "": nothing else
     union {
         etp_str text;
@@ -304,8 +306,10 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
 void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
 void etp_chart_series(etp_chart *c, const char *label);
-// STACKED: the same with one of the colours 1 … 12, so that it has the same in every picture.
+// STACKED: the same with one of the colours 1 … 16, so that it has the same in every picture.
 void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);
+// STACKED: what the colours mean, without the figures: a table beside it has them.
+void etp_chart_only_names(etp_chart *c);
 // STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
 // with.
 void etp_chart_group(etp_chart *c);

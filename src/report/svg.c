@@ -323,6 +323,22 @@ static const char k_sheet_dark[] =
     ".f9{fill:#a98be0}.f11{fill:#7f93a8}.s9{stroke:#a98be0}.s11{stroke:#7f93a8}"
     ".s7{stroke:#b09a2e}.s8{stroke:#8b919a}.o1,.o3,.o5,.o7,.o9,.o11{fill:#14181d}}";
 
+// Colours that few pictures have.
+static const char k_sheet_more[] =
+    ".f13{fill:#a8327c}.f14{fill:#f0d95c}.f15{fill:#2f6b1f}.f16{fill:#e3a987}.o13,.o15{fill:#fff}"
+    ".o14,.o16{fill:#14181d}@media (prefers-color-scheme:dark){.f13{fill:#e07ab8}.f15{fill:#7cb86a}"
+    ".o13,.o15{fill:#14181d}}";
+
+static bool has_more_colors(const etp_chart *c)
+{
+    for (size_t k = 0; k < c->series.n; k++) {
+        if (etp_chart_color(c, k) % ETP_SVG_COLORS >= ETP_SVG_STROKES) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void write_labels(etp_svg *o, const etp_chart *c)
 {
     char variant = o->narrow ? 'n' : 'w';
@@ -381,6 +397,7 @@ void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
         etp_sink_z(o->sink, k_sheet_light);
         etp_sink_z(o->sink, k_sheet_series);
         etp_sink_z(o->sink, k_sheet_dark);
+        etp_sink_z(o->sink, has_more_colors(c) ? k_sheet_more : "");
         etp_sink_z(o->sink, "</style>\n");
         etp_svg_rect(o, 0, 0, w, h, "bg");
         etp_svg_text(o, k_margin, 30, ETP_LEFT, "h", c->title, o->width * 0.72);

@@ -89,15 +89,46 @@ static double legend_name_width(const etp_chart *c, bool narrow, double width)
     return fmin(w, limit) + 22;
 }
 
+// A table beside the picture has its figures; one of its own has none beside it.
+static bool names_alone(const etp_svg *o, const etp_chart *c)
+{
+    return c->only_names && !o->standalone;
+}
+
+// Swatches and names behind each other, in as many lines as they take; gives their height. O NULL:
+// nothing is drawn.
+static double name_legend(etp_svg *o, const etp_chart *c, double x, double y, double right)
+{
+    double at = x, line = y + 14;
+    for (size_t k = 0; k < c->series.n; k++) {
+        char cls[8];
+        double w = fmin(etp_svg_text_width(c->series.items[k]), 200) + 20;
+        if (at > x && at + w > right) {
+            at = x;
+            line += 20;
+        }
+        if (o) {
+            etp_svg_rect(o, at, line - 10, 12, 12, etp_svg_fill(etp_chart_color(c, k), cls));
+            etp_svg_text(o, at + 18, line, ETP_LEFT, "", c->series.items[k], 200);
+        }
+        at += w + 18;
+    }
+    return line + 10 - y;
+}
+
 // Shared by stacked and columns: one line per series with every bar's value and share. Gives the
 // height used.
-static double svg_legend_height(const etp_chart *c)
+static double svg_legend_height(const etp_svg *o, const etp_chart *c, double x)
 {
-    return 24 + 20 * (double)c->series.n;
+    return names_alone(o, c) ? name_legend(NULL, c, x, 0, o->width) : 24 + 20 * (double)c->series.n;
 }
 
 static void svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
 {
+    if (names_alone(o, c)) {
+        name_legend(o, c, x, y, x + width);
+        return;
+    }
     etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
     double name = legend_name_width(c, o->narrow, width);
     double room = c->entries.n ? (width - name) / (double)c->entries.n : 0;
@@ -185,8 +216,8 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
     double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n),
-           legend = svg_legend_height(c);
-    double left = longest_label(c, o->narrow ? 90 : 240) + 10;
+           left = longest_label(c, o->narrow ? 90 : 240) + 10,
+           legend = svg_legend_height(o, c, left);
     char widest[ETP_VIEW_CHARS];
     etp_view v = etp_view_chart(c);
     etp_str total = etp_str_from(etp_view_value(&v, max_sum(c), widest));
@@ -237,7 +268,7 @@ static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e
 
 void etp_svg_columns(etp_svg *o, const etp_chart *c)
 {
-    double n = fmax((double)c->entries.n, 1), legend = svg_legend_height(c);
+    double n = fmax((double)c->entries.n, 1), legend = svg_legend_height(o, c, 0);
     double plot = o->narrow || n > 3 ? o->width : o->width * 0.44;
     double height = 340, below = o->narrow || n > 3 ? legend + 20 : 0;
     double slot = plot / n, bar = fmin(slot * 0.66, 120);

@@ -19,8 +19,8 @@ static void widen(etp_scale *s, double v)
 // colours that are strong on white.
 static size_t color_of(size_t series)
 {
-    size_t k = series % ETP_SVG_COLORS;
-    return k < ETP_SVG_COLORS / 2 ? 2 * k : 2 * (k - ETP_SVG_COLORS / 2) + 1;
+    size_t k = series % ETP_SVG_STROKES;
+    return k < ETP_SVG_STROKES / 2 ? 2 * k : 2 * (k - ETP_SVG_STROKES / 2) + 1;
 }
 
 // Room above and below the points; a flat series gets a span of its own size.

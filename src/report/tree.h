@@ -72,7 +72,7 @@ typedef struct etp_chart_entry { // one bar, step, block or x
 
 struct etp_chart {
     etp_report *report;
-    bool next_begins_group;
+    bool next_begins_group, only_names;
     etp_chart_kind chart;
     etp_kind kind;
     etp_severity severity;
@@ -174,6 +174,7 @@ typedef struct etp_block {
     etp_severity severity;
     int level;   // sections
     bool part;   // a section that begins a part
+    bool inner;  // a section that the page shows within the one before
     bool parts;  // a section that lists the parts behind it
     bool detail; // this block is inside a detail section, or is one
     etp_medium medium;
@@ -227,12 +228,13 @@ struct etp_report {
         size_t n, cap;
     } blocks;
     struct {
-        etp_key_value *items; // name, and what stands beside it
+        etp_str *items;
         size_t n, cap;
     } tabs;
     size_t tab;                 // of what is added now, 0: none
     int detail_level;           // level of the open detail section, 0 = none
     etp_medium medium;          // of what is added now
+    bool inner;                 // sections from here on stand within another
     etp_str part;               // id of the open part, "" none
     etp_str scope, scope_title; // etp_report_scope; "" none
 };

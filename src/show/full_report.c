@@ -46,7 +46,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     if (ab->n_phases > 0) {
         etp_ab_phase_section(ab, r, arena);
     }
-    etp_ab_phase_first_tab(ab, r, arena);
+    etp_ab_phase_first_tab(ab, r);
     etp_report_medium(r, ETP_OFF_PAGE);
     etp_report_section(r, 1, "answer", ab->n_phases > 1 ? ab->phase->name : "Answer");
     etp_ab_answer_lines(ab, r, arena);
@@ -54,12 +54,14 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_report_medium(r, ETP_ON_PAGE);
     etp_ab_page_findings(ab, "etprof whatif DIR", r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);
-    etp_ab_blocks_section(ab, r);
+    etp_ab_blocks_section(ab, false, r);
+    etp_report_inner(r, true);
     etp_ab_states_section(&one, ab, r, arena);
     etp_ab_counters_section(ab, r, arena);
     if (ab->n_phases < 2) { // else of all phases, behind them
         etp_ab_environment_section(ab, r, arena);
     }
+    etp_report_inner(r, false);
     etp_ab_evidence_section(ab, r);
     if (ab->n_phases > 1) {
         etp_ab_phase_parts(ab, r, arena);

@@ -276,7 +276,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
 // ---- bottlenecks ----
 
 // Ids of the fixes that rest on the operator: "N1, N3".
-static const char *fixes_of(const etp_ab *ab, const char *id, etp_arena *arena)
+const char *etp_ab_fixes_of(const etp_ab *ab, const char *id, etp_arena *arena)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
@@ -325,9 +325,39 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
                     compared ? etp_cell_judged(etp_cell_double(op->speedup[0]),
                                                changes ? changes[hot->op] : ETP_PLAIN)
                              : etp_cell_missing(),
-                    etp_cell_z(fixes_of(ab, op->id, arena)), etp_cell_z(source));
+                    etp_cell_z(etp_ab_fixes_of(ab, op->id, arena)), etp_cell_z(source));
         }
     }
+}
+
+// The longest operator, and its share of an inference; NAN: there is none.
+static double longest_share(const etp_ab *ab, uint32_t *out_longest)
+{
+    uint32_t longest = 0;
+    for (uint32_t i = 1; i < ab->n_operators; i++) {
+        int64_t ns = ab->operators[i].ns[ab->hot_arm];
+        longest = ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
+    }
+    *out_longest = longest;
+    double total = etp_known_ns(ab->arms[ab->hot_arm].traced_ns);
+    return ab->n_operators && total > 0
+               ? etp_known_ns(ab->operators[longest].ns[ab->hot_arm]) / total
+               : (double)NAN;
+}
+
+bool etp_ab_clock_note(const etp_ab *ab, const char *who, etp_report *r)
+{
+    uint32_t longest;
+    double most = ab->hot.n == 0 ? longest_share(ab, &longest) : (double)NAN;
+    if (!(most > 1)) {
+        return false;
+    }
+    etp_report_note(r, ETP_WARN,
+                    "%san operator, %s, takes longer than the inference that it is part of "
+                    "(%s times): the delegate's clock is "
+                    "not the runtime's, or the dump is damaged; shares mean nothing here",
+                    who, ab->operators[longest].label, ETP_DIGITS(most, 3));
+    return true;
 }
 
 static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_arena *arena)
@@ -340,29 +370,16 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
         return;
     }
     const char *who = prefix(v, view, arena);
-    if (ab->hot.n == 0) {
-        uint32_t longest = 0;
-        for (uint32_t i = 1; i < ab->n_operators; i++) {
-            int64_t ns = ab->operators[i].ns[ab->hot_arm];
-            longest =
-                ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
-        }
-        double most = ab->n_operators ? etp_known_ns(ab->operators[longest].ns[ab->hot_arm]) / total
-                                      : (double)NAN;
-        if (most > 1) {
-            etp_report_note(r, ETP_WARN,
-                            "%san operator, %s, takes longer than the inference that it is part of "
-                            "(%s times): the delegate's clock is "
-                            "not the runtime's, or the dump is damaged; shares mean nothing here",
-                            who, ab->operators[longest].label, ETP_DIGITS(most, 3));
-            return;
-        }
-        if (isfinite(most)) {
-            etp_report_note(
-                r, ETP_INFO,
-                "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%",
-                who, 100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
-        }
+    if (etp_ab_clock_note(ab, who, r)) {
+        return;
+    }
+    uint32_t longest;
+    double most = ab->hot.n == 0 ? longest_share(ab, &longest) : (double)NAN;
+    if (isfinite(most)) {
+        etp_report_note(
+            r, ETP_INFO,
+            "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%", who,
+            100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
     }
     double portable = etp_known_ns(s->portable_ns) / total,
            movement = etp_known_ns(s->movement_ns) / total;

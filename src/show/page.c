@@ -177,9 +177,108 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     etp_report_scope(r, NULL, NULL);
 }
 
-// ---- operators ----
+// ---- categories ----
 
 enum { PAGE_COLUMNS = 24 };
+
+// What an inference takes beside its operators: the chart has it, so that its bars are whole.
+static int64_t outside_ns(const etp_ab *ab, uint32_t arm)
+{
+    int64_t rest = ab->arms[arm].traced_ns;
+    for (size_t k = 0; k < ab->n_categories && rest != ETP_NS_UNKNOWN; k++) {
+        int64_t ns = ab->categories[k].ns[arm];
+        rest -= ns == ETP_NS_UNKNOWN ? 0 : ns;
+    }
+    return rest == ETP_NS_UNKNOWN || rest < 0 ? 0 : rest;
+}
+
+static void category_rows(const etp_ab *ab, bool ratios, uint32_t candidate, etp_table *t, size_t n)
+{
+    for (size_t k = 0; k <= ab->n_categories; k++) {
+        const etp_ab_category *c = k < ab->n_categories ? &ab->categories[k] : NULL;
+        etp_cell cells[PAGE_COLUMNS] = {
+            c ? etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
+                                 etp_ab_category_color(c->category))
+              : etp_cell_colored(etp_cell_z("Outside operators"), 8)};
+        size_t at = 1;
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            uint32_t arm = ab->shown[a];
+            double whole = etp_known_ns(ab->arms[arm].traced_ns);
+            int64_t ns = c ? c->ns[arm] : outside_ns(ab, arm);
+            cells[at++] = etp_cell_ns(ns);
+            cells[at++] = etp_cell_double(c ? c->share[arm] : (double)ns / whole);
+        }
+        for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
+            cells[at++] = c ? etp_cell_gain(c->speedup[i], c->lo[i], c->hi[i]) : etp_cell_missing();
+        }
+        if (ratios && ab->n_comparisons == 1) {
+            cells[at++] = c ? etp_cell_double(c->lo[0]) : etp_cell_missing();
+            cells[at++] = c ? etp_cell_double(c->hi[0]) : etp_cell_missing();
+        }
+        if (!ab->emulated) {
+            cells[at++] = c ? etp_cell_double(c->ceiling[candidate]) : etp_cell_missing();
+        }
+        etp_table_add_row(t, cells, n);
+    }
+}
+
+// The table is what the picture's colours mean, with their figures.
+static void categories(const etp_ab *ab, etp_report *r)
+{
+    etp_column columns[PAGE_COLUMNS] = {
+        {.key = "category", .title = "category"}
+    };
+    bool ratios = !ab->emulated;
+    size_t n = 1;
+    if (ab->n_categories == 0 || 2 * ab->n_arms + ab->n_comparisons + 4 > PAGE_COLUMNS) {
+        etp_ab_category_section(ab, r);
+        return;
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[n++] = (etp_column){.key = arm->name, .title = arm->measured, .kind = ETP_KIND_NS};
+        columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
+    }
+    for (size_t i = 0; i < ab->n_comparisons && ratios; i++) {
+        const char *of = ab->arms[ab->comparisons[i].candidate].measured;
+        const char *title =
+            ab->n_comparisons > 1 ? etp_arena_printf(ab->arena, "speedup of %s", of) : "speedup";
+        columns[n++] = (etp_column){
+            .key = "speedup", .title = title ? title : "speedup", .kind = ETP_KIND_RATIO};
+    }
+    if (ratios && ab->n_comparisons == 1) {
+        columns[n++] = (etp_column){
+            .key = "speedup_lo",
+            .title = "from",
+            .kind = ETP_KIND_RATIO,
+            .help = "95 % interval over the blocks, and what the clocks can have cut off"};
+        columns[n++] = (etp_column){.key = "speedup_hi", .title = "to", .kind = ETP_KIND_RATIO};
+    }
+    if (ratios) {
+        columns[n++] = (etp_column){.key = "ceiling",
+                                    .title = "if it took none",
+                                    .kind = ETP_KIND_RATIO,
+                                    .help = "speedup of a whole inference without the category"};
+    }
+    etp_report_section(r, 1, "categories", "Where the time goes");
+    etp_chart_only_names(
+        etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
+    etp_table *t = etp_report_table(r, "categories-page", NULL, columns, n);
+    category_rows(ab, ratios, ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline, t,
+                  n);
+}
+
+// ---- operators ----
+
+static const char *bottleneck(const etp_ab *ab, uint32_t op)
+{
+    for (size_t i = 0; i < ab->hot.n; i++) {
+        if (ab->hot.items[i].op == op) {
+            return etp_hot_kind_name(ab->hot.items[i].kind);
+        }
+    }
+    return NULL;
+}
 
 static etp_cell ns_cell(int64_t ns)
 {
@@ -213,6 +312,8 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
                          : etp_cell_judged(etp_cell_ns(before - after), change);
         cells[n++] = etp_cell_judged(etp_cell_double(op->speedup[0]), change);
     }
+    double whole = etp_known_ns(ab->arms[ab->hot_arm].traced_ns);
+    cells[n++] = etp_cell_double(etp_known_ns(op->ns[ab->hot_arm]) / whole);
     if (ab->roofs) {
         const etp_roof_place *p = op->roofs ? &op->roofs[candidate] : NULL;
         cells[n++] = p ? etp_cell_double(p->efficiency) : etp_cell_missing();
@@ -220,6 +321,12 @@ static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t c
     }
     etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
     cells[n++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
+    if (ab->hot.n) {
+        cells[n++] = etp_cell_z(bottleneck(ab, (uint32_t)(op - ab->operators)));
+    }
+    if (ab->fixes.n) {
+        cells[n++] = etp_cell_z(etp_ab_fixes_of(ab, op->id, arena));
+    }
     if (sources) {
         cells[n++] = source_cell(op, arena);
     }
@@ -250,6 +357,10 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                     .help = "time of an inference that it no longer takes"};
         columns[n++] = (etp_column){.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO};
     }
+    columns[n++] = (etp_column){.key = "share",
+                                .title = "share",
+                                .kind = ETP_KIND_PERCENT,
+                                .help = "of a recorded inference"};
     if (ab->roofs) {
         columns[n++] = (etp_column){
             .key = "of_roof",
@@ -259,6 +370,15 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         columns[n++] = (etp_column){.key = "limit", .title = "limit", .flags = ETP_COL_CHOICE};
     }
     columns[n++] = (etp_column){.key = "engaged", .title = "feature", .flags = ETP_COL_CHOICE};
+    if (ab->hot.n) {
+        columns[n++] = (etp_column){.key = "bottleneck",
+                                    .title = "bottleneck",
+                                    .flags = ETP_COL_CHOICE,
+                                    .help = "more than a twentieth of an inference, and why"};
+    }
+    if (ab->fixes.n) {
+        columns[n++] = (etp_column){.key = "fixes", .title = "fixes", .flags = ETP_COL_CHOICE};
+    }
     for (size_t i = 0; i < ab->n_operators; i++) {
         sources = sources || ab->operators[i].source_file;
     }
@@ -266,6 +386,9 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         columns[n++] = (etp_column){.key = "source", .title = "source", .flags = ETP_COL_CODE};
     }
     etp_report_section(r, 1, "operators", "Operators");
+    if (!ab->emulated) {
+        etp_ab_clock_note(ab, "", r);
+    }
     etp_table *t = etp_report_table(r, "operators-page", NULL, columns, n);
     const etp_severity *changes = etp_ab_operator_changes(ab, 0);
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -319,13 +442,13 @@ void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
     } else {
         own_actions(ab, r, arena);
     }
-    etp_ab_category_section(ab, r);
+    categories(ab, r);
 }
 
 void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
-    if (ab->n_operators && ab->n_arms + 8 <= PAGE_COLUMNS) {
+    if (ab->n_operators && ab->n_arms + 11 <= PAGE_COLUMNS) {
         operators(ab, r, arena);
     } else {
         etp_ab_operator_section(ab, r);
@@ -338,7 +461,9 @@ void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_a
     }
     etp_ab_roofline_section(ab, r);
     steps(ab, r);
-    etp_ab_hot_section(&one, r, arena);
+    etp_report_inner(r, ab->n_comparisons > 0);
     etp_ab_split_section(&one, r, arena);
+    etp_ab_delegation_chart(ab, r);
     etp_ab_kernel_section(&one, r, arena);
+    etp_report_inner(r, false);
 }

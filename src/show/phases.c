@@ -108,7 +108,14 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         {.key = "clock_ns", .title = "clock", .kind = ETP_KIND_NS}, // of a runner of others
     };
     size_t n_columns = sizeof k_columns / sizeof *k_columns - (ab->phases[0].clock_ns == 0);
+    uint64_t prompts[ETP_AB_PROMPTS];
+    bool clocks = ab->phases[0].clock_ns != 0, first_tokens = etp_ab_prompts(ab, prompts) > 0;
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE); // whose headlines say it
+    if (clocks || first_tokens) {
+        etp_report_medium(r, medium);
+    }
     etp_report_section(r, 1, "phases", "Phases");
+    etp_report_medium(r, clocks ? medium : ETP_OFF_PAGE);
     etp_table *t = etp_report_table(
         r, "phases", "Each phase against the same phase of the baseline", k_columns, n_columns);
     for (size_t i = 0; i < ab->n_phases; i++) {
@@ -116,32 +123,14 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
             phase_row(&ab->phases[i], k, t, n_columns, arena);
         }
     }
+    etp_report_medium(r, medium);
     first_token_table(ab, r);
 }
 
-// "1.83× · 3,922 → 7,192 tok/s · 16.32 ms → 8.90 ms" of the first comparison, NULL without one.
-static const char *tab_words(const etp_ab *ab, etp_arena *arena)
-{
-    if (ab->n_comparisons == 0) {
-        return NULL;
-    }
-    const etp_ab_comparison *c = &ab->comparisons[0];
-    int64_t from = ab->arms[c->baseline].median_ns, to = ab->arms[c->candidate].median_ns;
-    if (c->withheld || ab->emulated || !isfinite(c->estimate) || from == ETP_NS_UNKNOWN ||
-        to == ETP_NS_UNKNOWN) {
-        return NULL;
-    }
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
-    const char *rates = etp_ab_rates_text(ab, c, arena);
-    return etp_arena_printf(arena, "%.2f×%s%s · %s → %s", c->estimate, rates ? " · " : "",
-                            rates ? rates : "", etp_format_ns((double)from, a),
-                            etp_format_ns((double)to, b));
-}
-
-void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r)
 {
     if (ab->n_phases > 1) {
-        etp_report_tab(r, ab->phases[0].name, tab_words(ab->phases[0].ab, arena));
+        etp_report_tab(r, ab->phases[0].name);
         etp_report_medium(r, ETP_ON_PAGE);
         etp_report_section(r, 1, "phase-1", ab->phases[0].name);
         etp_report_section_whole(r, "etprof report DIR");
@@ -167,15 +156,17 @@ void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena)
     for (size_t i = 1; i < ab->n_phases; i++) {
         const etp_ab *one = ab->phases[i].ab;
         const char *id = etp_ab_phase_scope(i, arena);
-        etp_report_tab(r, ab->phases[i].name, tab_words(one, arena));
+        etp_report_tab(r, ab->phases[i].name);
         etp_report_begin_part(r, id ? id : "", ab->phases[i].name);
         etp_report_section_whole(r, "etprof report DIR");
         etp_ab_as_part(one, r, arena);
-        etp_ab_blocks_section(one, r);
+        etp_ab_blocks_section(one, false, r);
+        etp_report_inner(r, true);
         etp_ab_states_section(&(etp_ab_views){&(struct etp_ab_view){.ab = one}, 1}, one, r, arena);
         etp_ab_counters_section(one, r, arena);
+        etp_report_inner(r, false);
         etp_ab_evidence_section(one, r);
         etp_report_end_part(r);
     }
-    etp_report_tab(r, NULL, NULL);
+    etp_report_tab(r, NULL);
 }

@@ -177,14 +177,14 @@ unsigned etp_ab_category_color(etp_category category)
         [ETP_CATEGORY_QUANTIZE] = 4,    [ETP_CATEGORY_ELEMENTWISE] = 5,
         [ETP_CATEGORY_ACTIVATION] = 10, [ETP_CATEGORY_NORMALIZATION] = 6,
         [ETP_CATEGORY_POOLING] = 11,    [ETP_CATEGORY_REDUCTION] = 12,
-        [ETP_CATEGORY_RESIZE] = 7,      [ETP_CATEGORY_EMBEDDING] = 9,
-        [ETP_CATEGORY_SEARCH] = 11,     [ETP_CATEGORY_FILL] = 12,
-        [ETP_CATEGORY_CONTROL] = 10,    [ETP_CATEGORY_OTHER] = 8,
+        [ETP_CATEGORY_RESIZE] = 7,      [ETP_CATEGORY_EMBEDDING] = 13,
+        [ETP_CATEGORY_SEARCH] = 14,     [ETP_CATEGORY_FILL] = 15,
+        [ETP_CATEGORY_CONTROL] = 16,    [ETP_CATEGORY_OTHER] = 8,
     };
     return k_colors[category];
 }
 
-void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
+etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
 {
     bars all = collect(views, r);
     const char *what = common(views);
@@ -227,4 +227,5 @@ void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
         values[n] = rest > 0 ? rest : 0;
         etp_chart_row(c, label_of(b, r), values, n + 1);
     }
+    return c;
 }

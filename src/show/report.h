@@ -53,16 +53,20 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_phase_parts(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // On the page each phase is a tab. The first one is the answer's own, so it is no part: its tab is
 // opened before its sections.
-void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_phase_first_tab(const etp_ab *ab, etp_report *r);
 const char *etp_ab_phase_scope(size_t phase, etp_arena *arena); // "phase-2" of the second
 const char *etp_rate_text(double rate, etp_arena *arena);       // "2,556"
 const char *etp_ab_rates_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
 // Sections of either, in insights.c.
 void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r); // pictures.c
-void etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
+etp_chart *etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
 void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
+const char *etp_ab_fixes_of(const etp_ab *ab, const char *operator_id, etp_arena *arena);
+// A warning where an operator takes longer than the inference that it is part of; was there one?
+bool etp_ab_clock_note(const etp_ab *ab, const char *who, etp_report *r);
+void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r); // sections.c
 void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
@@ -83,7 +87,7 @@ void etp_ab_as_part(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // Several answers: what to do next in any of them, what concerns most of an inference first.
 void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_waterfall(const etp_ab *ab, size_t comparison, etp_report *r); // sections.c
-// The colour of a category in every picture and table, 1 … 12. In pictures.c.
+// The colour of a category in every picture and table, 1 … 16. In pictures.c.
 unsigned etp_ab_category_color(etp_category category);
 const char *etp_ab_level_word(const etp_ab_arm *a); // "VNNI"; NULL: not recorded
 // What stands below the headlines, and the last section: how to measure this again.
@@ -108,7 +112,8 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
                            etp_arena *arena);
 void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // counters.c
-void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
+// TIMES_ABOVE: the page has the arms' times in another table.
+void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r);
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
 
 // What surrounded the blocks, and what could not be read, in environment.c; nothing without a

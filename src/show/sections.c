@@ -18,7 +18,7 @@ static size_t speedups_of(const etp_ab *ab)
 // ---- categories ----
 
 // Who did the work: delegates, kernels outside them, or nobody's operators.
-static void delegation_chart(const etp_ab *ab, etp_report *r)
+void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
 {
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -33,6 +33,7 @@ static void delegation_chart(const etp_ab *ab, etp_report *r)
                        "Mean time of one traced inference in operators of delegates, in kernels "
                        "outside them, and in neither.%s",
                        ab->emulated ? " Times of an emulator." : "");
+    etp_chart_only_names(c);
     etp_chart_series_colored(c, "Delegated", 9);
     etp_chart_series_colored(c, "Outside delegates", 12);
     etp_chart_series_colored(c, "Neither", 8);
@@ -135,8 +136,9 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
-    etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
-    delegation_chart(ab, r);
+    etp_chart_only_names(
+        etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r));
+    etp_ab_delegation_chart(ab, r);
     category_table(ab, r);
 }
 
@@ -461,14 +463,117 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
     }
 }
 
-void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
+// Each arm once: its name in commands, what was measured of it, and how often. What compares arms
+// is the headline's, or of the states; TIMES: not those that a headline or a picture has.
+static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "arm", .title = "arm"},
+        {.key = "name", .title = "in commands", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
+        {.key = "samples", .title = "iterations", .kind = ETP_KIND_INT},
+        {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS},
+        {.key = "untraced_lo_ns", .title = "from", .kind = ETP_KIND_NS},
+        {.key = "untraced_hi_ns", .title = "to", .kind = ETP_KIND_NS},
+        {.key = "etdump_mean_ns", .title = "ETDump mean", .kind = ETP_KIND_NS},
+        {.key = "etdump_median_ns", .title = "ETDump median", .kind = ETP_KIND_NS},
+        {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT},
+        {.key = "load_ns", .title = "load", .kind = ETP_KIND_NS},
+        {.key = "first_ns", .title = "first run", .kind = ETP_KIND_NS},
+        {.key = "peak_rss_bytes", .title = "peak memory", .kind = ETP_KIND_BYTES},
+    };
+    enum {
+        ALL = sizeof k_columns / sizeof *k_columns,
+        LEVEL = 2,
+        UNTRACED = 6,
+        TRACED = 9,
+        STATES = 12
+    };
+    etp_column columns[ALL];
+    size_t n = 0;
+    bool states = ab->n_comparisons == 0, levels = false; // else those of the states
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const char *word = etp_ab_level_word(&ab->arms[i]);
+        levels = levels || !word || strcmp(word, ab->arms[i].measured) != 0;
+    }
+    for (size_t k = 0; k < ALL; k++) {
+        if ((k >= UNTRACED && k < TRACED && !times) || (k >= STATES && !states) ||
+            (k == LEVEL && !levels)) {
+            continue;
+        }
+        columns[n++] = k_columns[k];
+    }
+    etp_table *t = etp_report_table(r, "arms-page", "Arms", columns, n);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[ab->shown[i]];
+        const etp_cell all[ALL] = {
+            etp_cell_z(a->measured),
+            etp_cell_z(a->name),
+            etp_cell_called(a->level_name, etp_ab_level_word(a)),
+            a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
+            etp_cell_u64(a->launches),
+            etp_cell_u64(a->samples),
+            etp_cell_ns(a->median_ns),
+            etp_cell_rounded_ns(a->lo_ns),
+            etp_cell_rounded_ns(a->hi_ns),
+            etp_cell_ns(a->traced_mean_ns),
+            etp_cell_rounded_ns(a->traced_median_ns),
+            a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
+            etp_cell_ns(a->load_ns),
+            etp_cell_ns(a->first_ns),
+            etp_cell_ns(a->peak_rss_bytes),
+        };
+        etp_cell cells[ALL];
+        size_t at = 0;
+        for (size_t k = 0; k < ALL; k++) {
+            if (at < n && columns[at].key == k_columns[k].key) {
+                cells[at++] = all[k];
+            }
+        }
+        etp_table_add_row(t, cells, n);
+    }
+    etp_report_text(
+        r, "ETDump: Method::execute of traced launches, with what tracing costs. Iterations "
+           "are untraced: no tracer is attached; the verdict rests on the geometric mean "
+           "of the launches' medians.");
+}
+
+// Has the headline a bar for each arm, so that there is no need for another picture of them?
+static bool headline_has_times(const etp_ab *ab)
+{
+    return ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
+           !ab->emulated && ab->arms[0].median_ns != ETP_NS_UNKNOWN &&
+           ab->arms[1].median_ns != ETP_NS_UNKNOWN;
+}
+
+// The headline, a picture or a table above has the times of the arms; else the table of the arms.
+static void latency_of_page(const etp_ab *ab, bool times_above, etp_report *r)
+{
+    enum { DRAWN = 32 };
+    bool headline = times_above || headline_has_times(ab);
+    if (!headline) {
+        etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
+    }
+    arms_of_page(ab, !headline && ab->n_arms > DRAWN, r);
+    spread_chart(ab, r);
+}
+
+void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
     etp_report_section_is_detail(r);
-    etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
-    etp_ab_latency_table(&(etp_ab_views){&(struct etp_ab_view){.ab = ab}, 1}, r);
-    etp_medium medium = etp_report_medium(r, ETP_ON_PAGE);
-    spread_chart(ab, r);
+    const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    if (medium != ETP_ON_PAGE) {
+        etp_ab_latency_chart(&one, r);
+        etp_ab_latency_table(&one, r);
+    }
+    etp_report_medium(r, ETP_ON_PAGE);
+    if (medium != ETP_OFF_PAGE) {
+        latency_of_page(ab, times_above, r);
+    }
     etp_report_medium(r, medium);
     if (ab->n_blocks == 0 || ab->emulated) {
         return;
@@ -572,7 +677,11 @@ void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
 {
     etp_report_section(r, 1, "evidence", "Evidence");
     etp_report_section_is_detail(r);
-    arm_table(ab, r);
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    if (medium != ETP_ON_PAGE) { // where Latency has them
+        arm_table(ab, r);
+    }
+    etp_report_medium(r, medium);
     proof_table(ab, r);
     if (ab->lost.n) {
         static const etp_column k_columns[] = {

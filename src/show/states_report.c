@@ -58,13 +58,14 @@ static const char *memory_words(etp_verdict verdict)
     return verdict == ETP_VERDICT_FASTER ? "less" : verdict == ETP_VERDICT_SLOWER ? "more" : NULL;
 }
 
+// PAGE: its headline has the steady ratio.
 static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c,
-                           etp_arena *arena)
+                           bool page, etp_arena *arena)
 {
     const etp_ab *ab = view->ab;
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
     const etp_ab_resident *turns = &c->states.resident;
-    const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld ? 0 : c->blocks,
+    const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld || page ? 0 : c->blocks,
                                  c->verdict};
     const etp_ab_ratio resident = {turns->estimate, turns->lo, turns->hi, turns->blocks,
                                    ETP_VERDICT_UNKNOWN};
@@ -84,6 +85,18 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put(t, view->run ? etp_cell_z(view->run) : etp_cell_called(x->name, x->measured), &rows[i],
             arena);
+    }
+}
+
+static void states_table(const etp_ab_views *v, bool page, etp_report *r, etp_arena *arena)
+{
+    etp_table *t = etp_report_table(r, page ? "states-page" : "states",
+                                    "Baseline ÷ candidate; loading packs the weights", k_states, 9);
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        for (size_t i = 0; i < ab->n_comparisons; i++) {
+            put_comparison(t, &v->items[k], &ab->comparisons[i], page, arena);
+        }
     }
 }
 
@@ -128,15 +141,14 @@ void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report
     }
     etp_report_section(r, 1, "states", "Cold, warm, traced");
     etp_report_section_is_detail(r);
-    if (compared > 0) {
-        etp_table *t = etp_report_table(
-            r, "states", "Baseline ÷ candidate; loading packs the weights", k_states, 9);
-        for (size_t k = 0; k < v->n; k++) {
-            const etp_ab *ab = v->items[k].ab;
-            for (size_t i = 0; i < ab->n_comparisons; i++) {
-                put_comparison(t, &v->items[k], &ab->comparisons[i], arena);
-            }
-        }
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    if (compared > 0 && medium != ETP_ON_PAGE) {
+        states_table(v, false, r, arena);
     }
+    etp_report_medium(r, ETP_ON_PAGE);
+    if (compared > 0 && medium != ETP_OFF_PAGE) {
+        states_table(v, true, r, arena);
+    }
+    etp_report_medium(r, medium);
     observer_table(arms, r);
 }

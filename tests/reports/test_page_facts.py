@@ -44,25 +44,25 @@ def colours(browsing, name, page):
     for category, colour in told:
         of[KIT_GROUP.get(category, category)].add(colour)
     expect(len(of) > 1 and all(len(c) == 1 for c in of.values()), name, "a colour for each category", dict(of))
+    # The kit's groups are another division: its "Other" is grey as what is outside operators.
+    expect(name == "kit" or len(set.union(*of.values())) == len(of), name, "two categories have one colour", dict(of))
     return of
 
 
 def arms(browsing, page):
-    """Bars, lines and dots of an arm have one colour; the two arms' differ."""
+    """Lines and dots of an arm have one colour; the two arms' differ."""
     browsing.open(page)
     told = browsing.run("""var of = {};
       var chart = function (title) { return Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
         return f.querySelector('figcaption').textContent === title; }).querySelector('svg.wide'); };
       var put = function (arm, place, colour) { of[arm] = of[arm] || {}; of[arm][place] = colour; };
-      chart('Latency of one inference').querySelectorAll('g').forEach(function (g) {
-        put(g.querySelector('text.b').textContent, 'bar', getComputedStyle(g.querySelector('rect')).fill); });
       ['Every timed iteration', 'Every launch'].forEach(function (title) {
         chart(title).querySelectorAll('g').forEach(function (g) {
           var mark = g.querySelector('circle, path[class^=f]');
           var name = g.querySelector('title').textContent.match(/(?:^|, )(AVX2|VNNI)(?: at |: )/);
           if (mark && name) put(name[1], title, getComputedStyle(mark).fill); }); });
       return of;""")
-    expect(set(told) == {"AVX2", "VNNI"} and all(len(places) == 3 for places in told.values()), "arms", told)
+    expect(set(told) == {"AVX2", "VNNI"} and all(len(places) == 2 for places in told.values()), "arms", told)
     colours_of = {arm: set(places.values()) for arm, places in told.items()}
     expect(all(len(c) == 1 for c in colours_of.values()) and colours_of["AVX2"] != colours_of["VNNI"],
            "one colour for an arm", told)
@@ -89,7 +89,8 @@ def rows(browsing, name, page):
 
 
 def commands(browsing, name, page):
-    """Of a command no line ends within a word that a line could hold: on every width and on paper."""
+    """Of a command no line ends within a word, on no width: what is longer than a line is scrolled. On paper, where
+    nobody scrolls, only such a word may be cut."""
     wide = 0
     for width, medium in ((1280, ""), (820, ""), (390, ""), (680, "print")):
         browsing.call("Emulation.setEmulatedMedia", media=medium)
@@ -115,9 +116,9 @@ def commands(browsing, name, page):
               width = probe.getBoundingClientRect().width;
               probe.remove();
               words++;
-              if (lines.size > 1 && width < room - 1) cut.push(word);
+              if (lines.size > 1 && (!%s || width < room - 1)) cut.push(word);
             });
-            return [text, words, cut]; });""")
+            return [text, words, cut]; });""" % ("true" if medium else "false"))
         cut = [t for t in told if t[2]]
         wide += sum(t[1] for t in told)
         expect(told and not cut, name, width, medium, "a line ends within a word", cut[:2])
@@ -304,6 +305,67 @@ def partly(browsing, tmp, folder):
     expect(both, "both kinds of samples", told)
 
 
+def figures_once(browsing, page, document):
+    """What the headline says of two arms no picture and no table says again: latencies, their intervals, the speedup.
+    A category's time is in one table alone, each arm in one, an operator's in one and its drawer."""
+    browsing.open(page)
+    told = browsing.run("""var main = document.querySelector('main').cloneNode(true);
+      main.querySelectorAll('.drawer, details, script, .card, .whatif, title').forEach(function (e) { e.remove(); });
+      var tables = Array.from(main.querySelectorAll('.box > table')).map(function (t) {
+        return Array.from(t.tBodies[0].rows).map(function (r) {
+          return Array.from(r.cells).map(function (c) { return c.textContent; }); }); });
+      var texts = Array.from(main.querySelectorAll('.box > table td, svg.wide text'));
+      return {tables: tables, texts: texts.map(function (e) { return e.textContent; }),
+        latency: Array.from(main.querySelectorAll('section')).filter(function (s) {
+          return s.querySelector('#latency-section'); }).map(function (s) {
+            return Array.from(s.querySelectorAll('td, svg.wide text:not(.m)')).filter(function (e) {
+              var t = e.closest('table');
+              return !t || t.caption.textContent !== 'Each arm against itself';
+            }).map(function (e) { return e.textContent; }); })[0],
+        legend: Array.from(main.querySelectorAll('figure.chart svg.wide')).filter(function (s) {
+          return s.querySelector('rect[width="12"]'); }).map(function (s) {
+            return Array.from(s.querySelectorAll('rect[width="12"]')).map(function (r) {
+              return [r.nextElementSibling.textContent, r.nextElementSibling.nextElementSibling &&
+                r.nextElementSibling.nextElementSibling.tagName]; }); }),
+        headings: Array.from(main.querySelectorAll('h2, h3')).map(function (h) { return h.textContent; }),
+        charts: Array.from(main.querySelectorAll('figure.chart figcaption')).map(function (c) {
+          return c.textContent; })};""")
+    comparison, of = document["comparisons"][0], {a["name"]: a for a in document["arms"]}
+    for arm in (of[comparison[k]] for k in ("baseline", "candidate")):
+        for ns in (arm["median_ns"], arm["interval_ns"]["lo"], arm["interval_ns"]["hi"]):
+            again = [t for t in told["texts"] if re.match(rf"\[?{ns / 1e6:.3f}( ms|,|\]|$)", t)]
+            expect(not again, arm["name"], "its latency again", again)
+        rows_of = [r for t in told["tables"] for r in t if arm["name"] in r]
+        expect(len(rows_of) == 1, arm["name"], "a row of its own", rows_of)
+    again = [t for t in told["latency"] if t == f"{comparison['speedup']['estimate']:.2f}\u00d7"]
+    expect(not again, "the speedup again", again)
+    expect("Latency of one inference" not in told["charts"], "a picture of the headline", told["charts"])
+    for category in document["categories"]:
+        ns = [category["arms"][a]["ns"] for a in of]
+        again = [r for t in told["tables"] for r in t if r[0] == category["category"] and len(r) > 3]
+        expect(len(again) == 1 and len(ns) == 2, category["category"], "in one table", again)
+    for names in told["legend"]:
+        expect(all(then != "text" for _, then in names), "a legend with figures beside a table", names)
+    expect("Bottlenecks" not in told["headings"], "findings again", told["headings"])
+    # What that section had is of the table of operators: why one stands out, its share, the fixes that rest on it.
+    browsing.open(page)
+    found = browsing.run("""var t = document.querySelector('#operators ~ figure.table table'), at = {};
+      Array.from(t.tHead.rows[0].cells).forEach(function (th, k) { at[th.firstChild.textContent.trim()] = k; });
+      return Array.from(t.tBodies[0].rows).map(function (r) {
+        return [r.querySelector('a').hash.slice(1)].concat(['bottleneck', 'share', 'fixes'].map(function (n) {
+          return r.cells[at[n]] ? r.cells[at[n]].textContent : null; }),
+          [at.fixes ? Array.from(r.cells[at.fixes].querySelectorAll('a')).map(function (a) {
+            return a.hash.slice(1); }) : null]); });""")
+    candidate = of[comparison["candidate"]]
+    times = {o["id"]: o["ns"][candidate["name"]] for o in document["operators"]}
+    for one, kind, share, fixes, links in found:
+        part = (times[one] or 0) / candidate["traced_ns"]
+        expect((kind not in (None, "\u2013")) == (part > 0.05), one, "a bottleneck", kind, part)
+        expect(share == "\u2013" or abs(float(share.strip("<% ")) - 100 * part) < 0.11, one, "its share", share, part)
+        want = [f["id"] for f in document["next_fixes"] if one in f["evidence"]]
+        expect((fixes or "").split(", ") == (want or ["\u2013"]) and links == want, one, "its fixes", fixes, want)
+
+
 def small_gain(page):
     """A gain that its digits do not show is not −0.000 ms."""
     gains = re.findall(r'<p class="gain"><b>(.*?)</b>', page.read_text())
@@ -342,6 +404,7 @@ def main():
         document = json.loads((real / "report.json").read_text())
         headline(made["real"], document)
         drawers_figures(made["real"], document)
+        figures_once(browsing, made["real"], document)
         memory(made["real"])
         small_gain(made["real"])
         on_a_phone(browsing, made["real"])

@@ -22,7 +22,7 @@ NAMED = {"link", "button", "searchbox", "textbox", "combobox", "checkbox", "radi
 WIDE = """
   var wide = [], vw = document.documentElement.clientWidth;
   document.querySelectorAll('body *').forEach(function (e) {
-    if (e.closest('.box, pre, nav ul, .unseen, svg, .spans .track')) return;
+    if (e.closest('.box, pre, .copy code, nav ul, .unseen, svg, .spans .track')) return;
     var r = e.getBoundingClientRect();
     if (r.width && r.right > vw + 1) wide.push(e.tagName + '.' + e.className + ' ' + Math.round(r.right));
     if (e.tagName !== 'PRE' && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX === 'hidden')

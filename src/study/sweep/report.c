@@ -773,7 +773,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     thread_map(s, r, arena);
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
-    etp_ab_blocks_section(s->ab, r);
+    etp_ab_blocks_section(s->ab, true, r);
     if (pairs.items) {
         etp_ab_states_section(&(etp_ab_views){pairs.items, s->n_pairs}, s->ab, r, arena);
     }
