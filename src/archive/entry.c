@@ -7,13 +7,11 @@
 #include "base/sha256.h"
 #include "os/os.h"
 
-static etp_status take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena,
-                           etp_archive_session *out, etp_error *err)
+static void take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena, etp_archive_session *out)
 {
     const etp_ab_arm *arm = &ab->arms[at];
     const etp_ab_model *model = arm->model < ab->n_models ? &ab->models[arm->model] : NULL;
     double *blocks = ab->block_values ? ETP_NEW_ARRAY(arena, double, ab->n_blocks) : NULL;
-    ETP_NEED(blocks || !ab->block_values, err, "blocks");
     for (uint32_t b = 0; blocks && b < ab->n_blocks; b++) {
         blocks[b] = ab->block_values[(size_t)b * ab->n_arms + at];
     }
@@ -37,12 +35,11 @@ static etp_status take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena,
                          .tokens_per_s = etp_ab_token_rate(ab, at),
                          .block_ns = blocks,
                          .n_blocks = blocks ? ab->n_blocks : 0};
-    ETP_NEED(ETP_PUSH(arena, &out->arms, x), err, "arms");
-    return ETP_OK;
+    ETP_ADD(arena, &out->arms, x);
 }
 
-static etp_status take_operators(const etp_ab *ab, uint32_t first, etp_arena *arena,
-                                 etp_archive_session *out, etp_error *err)
+static void take_operators(const etp_ab *ab, uint32_t first, etp_arena *arena,
+                           etp_archive_session *out)
 {
     for (uint32_t arm = 0; arm < ab->n_arms; arm++) {
         for (size_t i = 0; i < ab->n_operators; i++) {
@@ -61,18 +58,16 @@ static etp_status take_operators(const etp_ab *ab, uint32_t first, etp_arena *ar
                 .delegated = op->delegated,
                 .ns = etp_known_ns(op->ns[arm]),
                 .macs = op->macs == ETP_AB_NO_MACS ? (double)NAN : (double)op->macs};
-            ETP_NEED(ETP_PUSH(arena, &out->operators, x), err, "operators");
+            ETP_ADD(arena, &out->operators, x);
         }
     }
-    return ETP_OK;
 }
 
-static etp_status take_answer(const etp_ab *ab, etp_arena *arena, etp_archive_session *out,
-                              etp_error *err)
+static void take_answer(const etp_ab *ab, etp_arena *arena, etp_archive_session *out)
 {
     uint32_t first = (uint32_t)out->arms.n;
     for (uint32_t i = 0; i < ab->n_arms; i++) {
-        ETP_TRY(take_arm(ab, i, arena, out, err));
+        take_arm(ab, i, arena, out);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -90,13 +85,12 @@ static etp_status take_answer(const etp_ab *ab, etp_arena *arena, etp_archive_se
             .margin = c->margin,
             .noise_floor = c->noise_floor,
             .sign_flip_p = c->sign_flip_p};
-        ETP_NEED(ETP_PUSH(arena, &out->comparisons, x), err, "comparisons");
+        ETP_ADD(arena, &out->comparisons, x);
     }
-    return take_operators(ab, first, arena, out, err);
+    take_operators(ab, first, arena, out);
 }
 
-static etp_status take_models(const etp_run *run, etp_arena *arena, etp_archive_session *out,
-                              etp_error *err)
+static void take_models(const etp_run *run, etp_arena *arena, etp_archive_session *out)
 {
     etp_strbuf names, hashes;
     etp_strbuf_init(&names, arena);
@@ -106,10 +100,8 @@ static etp_status take_models(const etp_run *run, etp_arena *arena, etp_archive_
         etp_strbuf_printf(&names, "%s%.*s", i ? ", " : "", ETP_STR_ARG(m->stem));
         etp_strbuf_printf(&hashes, "%s%.*s", i ? " " : "", ETP_STR_ARG(m->sha256));
     }
-    ETP_NEED(!names.failed && !hashes.failed, err, "models");
     out->models = etp_strbuf_str(&names);
     out->programs = etp_strbuf_str(&hashes);
-    return ETP_OK;
 }
 
 static bool is_timed(const etp_run *run)
@@ -134,7 +126,7 @@ etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
     }
     char *hex = etp_arena_alloc(arena, ETP_SHA256_HEX_CHARS);
     const char *manifest = etp_arena_printf(arena, "%s/" ETP_RUN_MANIFEST, ab->dir);
-    ETP_NEED(hex && manifest, err, "an entry");
+    ETP_NEED(hex, err, "an entry");
     uint64_t bytes;
     ETP_TRY(etp_run_hash_file(manifest, hex, &bytes, err));
     const char *folder = etp_os_absolute(ab->dir, arena);
@@ -153,12 +145,12 @@ etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
                                  .config = run->config,
                                  .emulated = run->emulated,
                                  .blocks = run->blocks_done};
-    ETP_TRY(take_models(run, arena, out, err));
+    take_models(run, arena, out);
     if (ab->n_phases == 0) {
-        return take_answer(ab, arena, out, err);
+        take_answer(ab, arena, out);
     }
     for (size_t i = 0; i < ab->n_phases; i++) { // the first phase's answer is the session's own
-        ETP_TRY(take_answer(ab->phases[i].ab, arena, out, err));
+        take_answer(ab->phases[i].ab, arena, out);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "an entry");
 }

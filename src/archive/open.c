@@ -71,7 +71,7 @@ static etp_status make_folder(const etp_archive *a, etp_error *err)
     }
     etp_arena arena = {0};
     const char *folder = etp_arena_strdup(&arena, above);
-    etp_status st = folder ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, "the store");
+    etp_status st = etp_os_mkdirs(folder, err);
     etp_arena_dispose(&arena);
     return st;
 }
@@ -106,7 +106,8 @@ etp_status etp_archive_open(const char *path, etp_archive_use use, etp_archive *
     ETP_NEED(a, err, "the store of sessions");
     a->arena = arena;
     a->path = etp_arena_strdup(&a->arena, etp_str_from(path));
-    etp_status st = a->path ? open_file(a, use, err) : etp_fail_nomem(err, "the store of sessions");
+    etp_status st = etp_arena_check(&a->arena, err, "the store of sessions");
+    st = st == ETP_OK ? open_file(a, use, err) : st;
     if (st != ETP_OK) {
         etp_archive_close(a);
         return st;

@@ -121,13 +121,14 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     etp_status st = find_model(cli, o, work, &model, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        return etp_smoke_note(s, &cli->arena, err, "model", 0,
-                              "name a program with --model FILE.pte", "%s", why.msg);
+        etp_smoke_note(s, &cli->arena, "model", 0, "name a program with --model FILE.pte", "%s",
+                       why.msg);
+        return ETP_OK;
     }
-    ETP_TRY(etp_smoke_note(s, &cli->arena, err, "model", 1, NULL, "%s%s", model,
-                           o->export_name ? ", exported now"
-                           : o->model     ? ""
-                                          : ", bundled"));
+    etp_smoke_note(s, &cli->arena, "model", 1, NULL, "%s%s", model,
+                   o->export_name ? ", exported now"
+                   : o->model     ? ""
+                                  : ", bundled");
     if (o->remote) {
         device = etp_arena_printf(&cli->arena, "adb:%s", o->remote);
     }
@@ -143,8 +144,9 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        return etp_smoke_note(s, &cli->arena, err, "measure", 0,
-                              "etprof validate setup says what is missing", "%s", why.msg);
+        etp_smoke_note(s, &cli->arena, "measure", 0, "etprof validate setup says what is missing",
+                       "%s", why.msg);
+        return ETP_OK;
     }
     s->folder = dir;
     return etp_smoke_examine(s, dir, etp_cli_work(cli), &cli->arena, err);

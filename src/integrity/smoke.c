@@ -10,8 +10,8 @@
 #include "integrity/validate/validate.h"
 #include "publish/files.h"
 
-etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err, const char *id, int ok,
-                          const char *fix, const char *text, ...)
+void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, const char *fix,
+                    const char *text, ...)
 {
     char buf[512];
     va_list args;
@@ -20,13 +20,12 @@ etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err, const 
     va_end(args);
     etp_smoke_step step = {id, ok, etp_arena_strdup(arena, etp_str_from(buf)),
                            ok == 1 ? NULL : fix};
-    ETP_NEED(step.text && ETP_PUSH(arena, &s->steps, step), err, "steps");
+    ETP_ADD(arena, &s->steps, step);
     s->failed += ok == 0;
-    return ETP_OK;
 }
 
 // Every arm has latencies and traces.
-static etp_status note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
+static void note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
 {
     uint64_t samples = 0, dumps = 0;
     const char *without = NULL;
@@ -37,13 +36,13 @@ static etp_status note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena,
             without = ab->arms[i].name;
         }
     }
-    return etp_smoke_note(
-        s, arena, err, "measure", without == NULL, "read the .log files in the experiment's folder",
+    etp_smoke_note(
+        s, arena, "measure", without == NULL, "read the .log files in the experiment's folder",
         "%zu arms, %llu timed inferences, %llu dumps%s%s", ab->n_arms, (unsigned long long)samples,
         (unsigned long long)dumps, without ? "; nothing usable of " : "", without ? without : "");
 }
 
-static etp_status note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
+static void note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
 {
     size_t confirmed = 0;
     const char *contradicted = NULL;
@@ -54,17 +53,18 @@ static etp_status note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena
         }
     }
     if (contradicted) {
-        return etp_smoke_note(s, arena, err, "evidence", 0,
-                              "etprof report FOLDER shows the evidence; the mask did not work",
-                              "%s did not run at its level", contradicted);
+        etp_smoke_note(s, arena, "evidence", 0,
+                       "etprof report FOLDER shows the evidence; the mask did not work",
+                       "%s did not run at its level", contradicted);
+        return;
     }
     bool masked = ab->selftest != NULL;
-    return etp_smoke_note(s, arena, err, "evidence", confirmed || masked ? 1 : -1, NULL,
-                          "self-test of masking %s; %zu of %zu levels proved by what ran",
-                          masked ? "passed" : "not run", confirmed, ab->n_arms);
+    etp_smoke_note(s, arena, "evidence", confirmed || masked ? 1 : -1, NULL,
+                   "self-test of masking %s; %zu of %zu levels proved by what ran",
+                   masked ? "passed" : "not run", confirmed, ab->n_arms);
 }
 
-static etp_status note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
+static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ledger *l = &ab->ledgers[i].ledger;
@@ -73,59 +73,61 @@ static etp_status note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena
             sum += l->items[k].delta_ns;
         }
         if (l->n == 0 || sum != l->delta_ns) {
-            return etp_smoke_note(s, arena, err, "analyse", 0,
-                                  l->n ? "report this: it is our bug" : "see the traces above",
-                                  l->n ? "the ledger of %s does not add up"
-                                       : "no ledger for %s: a trace is missing",
-                                  ab->arms[ab->ledgers[i].candidate].name);
+            etp_smoke_note(s, arena, "analyse", 0,
+                           l->n ? "report this: it is our bug" : "see the traces above",
+                           l->n ? "the ledger of %s does not add up"
+                                : "no ledger for %s: a trace is missing",
+                           ab->arms[ab->ledgers[i].candidate].name);
+            return;
         }
     }
     bool outputs = ab->correctness.ok != 0;
-    return etp_smoke_note(s, arena, err, "analyse", outputs && ab->n_operators > 0,
-                          "etprof report FOLDER says which outputs differ",
-                          "%zu operators in %zu categories, %zu ledgers that add up, outputs %s",
-                          ab->n_operators, ab->n_categories, ab->n_comparisons,
-                          ab->correctness.ok == 1 ? "alike"
-                          : outputs               ? "not compared"
-                                                  : "differ");
+    etp_smoke_note(s, arena, "analyse", outputs && ab->n_operators > 0,
+                   "etprof report FOLDER says which outputs differ",
+                   "%zu operators in %zu categories, %zu ledgers that add up, outputs %s",
+                   ab->n_operators, ab->n_categories, ab->n_comparisons,
+                   ab->correctness.ok == 1 ? "alike"
+                   : outputs               ? "not compared"
+                                           : "differ");
 }
 
-static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const char *dir,
-                              etp_arena *arena, etp_error *err)
+static void note_report(etp_smoke *s, const etp_ab_session *session, const char *dir,
+                        etp_arena *arena)
 {
     static const char *const k_files[] = {"report.html", "report.md", "report.json", "metrics.json",
                                           "analysis_summary.json"};
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *missing = NULL;
     if (etp_ab_write_files(session, dir, &why) != ETP_OK) {
-        return etp_smoke_note(s, arena, err, "report", 0, "make room, or name a folder with --out",
-                              "%s", why.msg);
+        etp_smoke_note(s, arena, "report", 0, "make room, or name a folder with --out", "%s",
+                       why.msg);
+        return;
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
         missing = path && etp_os_is_file(path) ? missing : k_files[i];
     }
-    return etp_smoke_note(
-        s, arena, err, "report", missing == NULL, "report this: it is our bug", "%s%s",
-        missing ? "not written: " : "report.html, report.md, report.json, tables and pictures",
-        missing ? missing : "");
+    etp_smoke_note(s, arena, "report", missing == NULL, "report this: it is our bug", "%s%s",
+                   missing ? "not written: "
+                           : "report.html, report.md, report.json, tables and pictures",
+                   missing ? missing : "");
 }
 
-static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_error *err)
+static void analyse(etp_smoke *s, const char *dir, etp_arena *arena)
 {
     etp_ab_session *session = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (etp_ab_open(&dir, 1, NULL, &session, &why) != ETP_OK) {
-        return etp_smoke_note(s, arena, err, "analyse", 0,
-                              "etprof validate FOLDER says what is wrong with it", "%s", why.msg);
+        etp_smoke_note(s, arena, "analyse", 0, "etprof validate FOLDER says what is wrong with it",
+                       "%s", why.msg);
+        return;
     }
     const etp_ab *ab = etp_ab_answer(session);
-    etp_status st = note_samples(s, ab, arena, err);
-    st = st == ETP_OK ? note_evidence(s, ab, arena, err) : st;
-    st = st == ETP_OK ? note_analysis(s, ab, arena, err) : st;
-    st = st == ETP_OK ? note_report(s, session, dir, arena, err) : st;
+    note_samples(s, ab, arena);
+    note_evidence(s, ab, arena);
+    note_analysis(s, ab, arena);
+    note_report(s, session, dir, arena);
     etp_ab_close(session);
-    return st;
 }
 
 static etp_status note_validation(etp_smoke *s, const char *dir, const char *work_root,
@@ -140,9 +142,10 @@ static etp_status note_validation(etp_smoke *s, const char *dir, const char *wor
                     ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id)
                     : first;
     }
-    return etp_smoke_note(
-        s, arena, err, "validate", v.failed == 0, "etprof validate FOLDER says what to do",
-        "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first ? first : "");
+    etp_smoke_note(s, arena, "validate", v.failed == 0, "etprof validate FOLDER says what to do",
+                   "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed,
+                   first ? first : "");
+    return ETP_OK;
 }
 
 // The dumps must tell the same without the rest of the folder.
@@ -152,8 +155,9 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_ab_session *session = NULL;
     if (etp_run_open(dir, arena, &run, &why) != ETP_OK || run.dumps.n == 0) {
-        return etp_smoke_note(s, arena, err, "dumps", 0,
-                              "no launch left a trace: read the .log files", "no dump");
+        etp_smoke_note(s, arena, "dumps", 0, "no launch left a trace: read the .log files",
+                       "no dump");
+        return ETP_OK;
     }
     const char **paths = ETP_NEW_ARRAY(arena, const char *, run.dumps.n);
     for (size_t i = 0; paths && i < run.dumps.n; i++) {
@@ -161,23 +165,24 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     }
     ETP_NEED(paths, err, "dumps");
     if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
-        return etp_smoke_note(s, arena, err, "dumps", 0, "etprof validate FOLDER says which", "%s",
-                              why.msg);
+        etp_smoke_note(s, arena, "dumps", 0, "etprof validate FOLDER says which", "%s", why.msg);
+        return ETP_OK;
     }
     const etp_ab *ab = etp_ab_answer(session);
     bool alike = ab->n_arms == run.arms.n;
-    etp_status st = etp_smoke_note(s, arena, err, "dumps", alike, "report this: it is our bug",
-                                   "%zu dumps read alone, %zu arms", run.dumps.n, ab->n_arms);
+    etp_smoke_note(s, arena, "dumps", alike, "report this: it is our bug",
+                   "%zu dumps read alone, %zu arms", run.dumps.n, ab->n_arms);
     etp_ab_close(session);
-    return st;
+    return ETP_OK;
 }
 
 etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root, etp_arena *arena,
                              etp_error *err)
 {
-    ETP_TRY(analyse(s, dir, arena, err));
+    analyse(s, dir, arena);
     ETP_TRY(note_validation(s, dir, work_root, arena, err));
-    return note_dumps(s, dir, arena, err);
+    ETP_TRY(note_dumps(s, dir, arena, err));
+    return etp_arena_check(arena, err, "steps");
 }
 
 // ---- showing ----

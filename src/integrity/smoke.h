@@ -25,9 +25,8 @@ typedef struct etp_smoke { // lives in the arena given to the functions below
 } etp_smoke;
 
 // Writes down a step. TEXT is printf-shaped.
-ETP_NODISCARD etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err,
-                                        const char *id, int ok, const char *fix, const char *text,
-                                        ...) ETP_PRINTF(7, 8);
+void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, const char *fix,
+                    const char *text, ...) ETP_PRINTF(6, 7);
 // Everything after measuring: analyses DIR, writes its reports, validates them, reads the dumps
 // alone. What goes wrong is a failed step, not an error. WORK_ROOT as for etp_validate_path.
 ETP_NODISCARD etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root,

@@ -74,13 +74,11 @@ bool etp_verify_same_but_rounding(etp_str a, etp_str b)
 
 // ---- raw files ----
 
-static etp_status add(etp_verify *v, etp_arena *arena, etp_str path, bool raw,
-                      etp_verify_state state, etp_error *err)
+static void add(etp_verify *v, etp_arena *arena, etp_str path, bool raw, etp_verify_state state)
 {
     etp_verify_file f = {etp_arena_strdup(arena, path), raw, state};
-    ETP_NEED(f.path && ETP_PUSH(arena, &v->files, f), err, "files");
+    ETP_ADD(arena, &v->files, f);
     v->n_of[state]++;
-    return ETP_OK;
 }
 
 static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *arena,
@@ -89,8 +87,7 @@ static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *ar
     const char *path = etp_run_path(arena, dir, f->path);
     char hex[65];
     uint64_t bytes;
-    ETP_NEED(path, err, "files");
-    if (!etp_os_is_file(path)) {
+    if (path && !etp_os_is_file(path)) {
         *out = ETP_VERIFY_MISSING;
         return ETP_OK;
     }
@@ -122,11 +119,10 @@ static etp_status find_loose(const etp_run *run, const char *dir, const char *re
     ETP_TRY(etp_os_list(path, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(arena, "%s/%s", relative, list.items[i].name);
-        ETP_NEED(name, err, "files");
         if (list.items[i].is_dir) {
             ETP_TRY(find_loose(run, dir, name, depth + 1, loose, arena, v, err));
         } else if (etp_run_is_raw(etp_str_from(name)) && !recorded(run, etp_str_from(name))) {
-            ETP_TRY(add(v, arena, etp_str_from(name), true, loose, err));
+            add(v, arena, etp_str_from(name), true, loose);
         }
     }
     return ETP_OK;
@@ -138,17 +134,15 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
     for (size_t i = 0; i < run->files.n; i++) {
         etp_verify_state state = ETP_VERIFY_ALTERED;
         ETP_TRY(state_of(dir, &run->files.items[i], arena, &state, err));
-        ETP_TRY(add(v, arena, run->files.items[i].path, true, state, err));
+        add(v, arena, run->files.items[i].path, true, state);
     }
     etp_run_names
         names; // of a session that did not end there are no hashes, but there are the files
     ETP_TRY(etp_run_must_hold(run, arena, &names, err));
     for (size_t i = 0; run->files.n == 0 && i < names.n; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(names.items[i]));
-        if (!path || !etp_os_is_file(path)) {
-            ETP_TRY(path
-                        ? add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING, err)
-                        : etp_fail_nomem(err, "files"));
+        if (!etp_os_is_file(path)) {
+            add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING);
         }
     }
     // What analysis would read must have been recorded.
@@ -158,14 +152,13 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
     for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
         if (!recorded(run, etp_str_from(k_rows[i])) && path && etp_os_is_file(path)) {
-            ETP_TRY(add(v, arena, etp_str_from(k_rows[i]), true, loose, err));
+            add(v, arena, etp_str_from(k_rows[i]), true, loose);
         }
     }
     ETP_TRY(find_loose(run, dir, ETP_RUN_PROGRAMS, 1, loose, arena, v, err));
     for (size_t i = 0; i < run->arms.n; i++) {
         const char *name = etp_arena_strdup(arena, run->arms.items[i].name);
-        ETP_TRY(name ? find_loose(run, dir, name, 1, loose, arena, v, err)
-                     : etp_fail_nomem(err, "files"));
+        ETP_TRY(find_loose(run, dir, name, 1, loose, arena, v, err));
     }
     return ETP_OK;
 }
@@ -180,11 +173,10 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
     if (written->manifest_sha256.len == 0) {
         return ETP_OK;
     }
-    ETP_NEED(path, err, "files");
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
     bool same = etp_str_eqz(written->manifest_sha256, hex);
-    return add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED,
-               err);
+    add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED);
+    return ETP_OK;
 }
 
 // ---- derived files ----
@@ -193,7 +185,6 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
 static etp_status derive(const char *dir, const char *temp, etp_arena *arena, etp_error *err)
 {
     const char *manifest = etp_run_path(arena, temp, ETP_STR(ETP_RUN_MANIFEST));
-    ETP_NEED(manifest, err, temp);
     // Writers of derived files take TEMP for a run folder, and record hashes there.
     ETP_TRY(etp_os_write_atomic(manifest, ETP_STR("{\"schema\": \"" ETP_RUN_SCHEMA "\"}\n"), err));
     etp_ab_options how = {0};
@@ -254,7 +245,7 @@ static etp_status check_derived(const char *dir, const char *temp, const etp_run
     }
     const char *a = etp_run_path(arena, dir, written->path);
     const char *b = etp_run_path(arena, temp, written->path);
-    return a && b ? compare_texts(a, b, out, err) : etp_fail_nomem(err, "files");
+    return compare_texts(a, b, out, err);
 }
 
 static etp_status check_all_derived(const char *dir, const char *temp, etp_arena *arena,
@@ -274,18 +265,18 @@ static etp_status check_all_derived(const char *dir, const char *temp, etp_arena
         ETP_TRY(check_derived(dir, temp, &written.files[i],
                               find(computed.files, computed.n, written.files[i].path), arena,
                               &state, &list_wrong, err));
-        ETP_TRY(add(v, arena, written.files[i].path, false, state, err));
+        add(v, arena, written.files[i].path, false, state);
     }
     for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
         if (!find(written.files, written.n, computed.files[i].path)) {
             etp_verify_state state = ETP_VERIFY_ALTERED;
             ETP_TRY(state_of(dir, &computed.files[i], arena, &state, err));
-            ETP_TRY(add(v, arena, computed.files[i].path, false, state, err));
+            add(v, arena, computed.files[i].path, false, state);
             list_wrong = true;
         }
     }
-    return add(v, arena, ETP_STR(ETP_RUN_DERIVED), false,
-               list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK, err);
+    add(v, arena, ETP_STR(ETP_RUN_DERIVED), false, list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK);
+    return ETP_OK;
 }
 
 etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *arena,
@@ -299,6 +290,7 @@ etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *
     const char *temp = NULL;
     ETP_TRY(etp_os_temp_dir(work_root, "verify", arena, &temp, err));
     etp_status st = check_all_derived(dir, temp, arena, out, err);
+    st = st == ETP_OK ? etp_arena_check(arena, err, "files") : st;
     etp_status removed = etp_os_remove_tree(temp, st == ETP_OK ? err : NULL);
     return st == ETP_OK ? removed : st;
 }

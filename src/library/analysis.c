@@ -7,14 +7,10 @@
 #include "library/sized.h"
 #include "store/store.h"
 
-// TEXT in the analysis' own arena. False on out of memory.
-static bool keep(etp_analysis *a, const char **text)
+// TEXT in the analysis' own arena.
+static const char *keep(etp_analysis *a, const char *text)
 {
-    if (*text) {
-        *text = etp_arena_strdup(&a->arena, etp_str_from(*text));
-        return *text != NULL;
-    }
-    return true;
+    return text ? etp_arena_strdup(&a->arena, etp_str_from(text)) : NULL;
 }
 
 static etp_status take_options(etp_analysis *a, const etp_analysis_options *given, bool two_sides,
@@ -31,18 +27,15 @@ static etp_status take_options(etp_analysis *a, const etp_analysis_options *give
         return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");
     }
     *out = (etp_ab_options){
-        .baseline = o.baseline,
+        .baseline = keep(a, o.baseline),
         .margin = o.margin,
-        .program = o.program,
-        .record = o.record,
-        .roofs = o.roofs,
+        .program = keep(a, o.program),
+        .record = keep(a, o.record),
+        .roofs = keep(a, o.roofs),
         .two_sides = two_sides,
-        .names = {o.names[0], o.names[1]},
+        .names = {keep(a, o.names[0]), keep(a, o.names[1])},
     };
-    return keep(a, &out->baseline) && keep(a, &out->program) && keep(a, &out->record) &&
-                   keep(a, &out->roofs) && keep(a, &out->names[0]) && keep(a, &out->names[1])
-               ? ETP_OK
-               : etp_fail_nomem(err, "analysis");
+    return ETP_OK;
 }
 
 static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n,
@@ -55,10 +48,10 @@ static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n
         if (!paths[i] || !paths[i][0]) {
             return etp_fail(err, ETP_USAGE, "path %zu of %zu is empty", i + 1, n);
         }
-        own[i] = paths[i];
-        ETP_NEED(keep(a, &own[i]), err, "analysis");
+        own[i] = keep(a, paths[i]);
     }
-    return own ? etp_ab_open(own, n, &options, &a->session, err) : etp_fail_nomem(err, "analysis");
+    ETP_TRY(etp_arena_check(&a->arena, err, "analysis")); // an option left out means another thing
+    return etp_ab_open(own, n, &options, &a->session, err);
 }
 
 static etp_status analysis_open(const char *const *paths, size_t n,

@@ -82,8 +82,7 @@ static etp_status id_of_folder(const char *dir, char out_hex[static 65], etp_err
     etp_arena arena = {0};
     uint64_t bytes;
     const char *manifest = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
-    etp_status status =
-        manifest ? etp_run_hash_file(manifest, out_hex, &bytes, err) : etp_fail_nomem(err, dir);
+    etp_status status = etp_run_hash_file(manifest, out_hex, &bytes, err);
     etp_arena_dispose(&arena);
     return status;
 }

@@ -21,10 +21,9 @@ struct etp_measurement { // lives in its arena
     bool begun;
 };
 
-static bool keep(etp_measurement *m, const char *given, const char **out)
+static const char *keep(etp_measurement *m, const char *given)
 {
-    *out = given ? etp_arena_strdup(&m->arena, etp_str_from(given)) : NULL;
-    return !given || *out;
+    return given ? etp_arena_strdup(&m->arena, etp_str_from(given)) : NULL;
 }
 
 static etp_status keep_list(etp_measurement *m, const char *const *given, size_t n,
@@ -35,10 +34,10 @@ static etp_status keep_list(etp_measurement *m, const char *const *given, size_t
         if (!given || !given[i] || !given[i][0]) {
             return etp_fail(err, ETP_USAGE, "%s %zu of %zu is empty", what, i + 1, n);
         }
-        ETP_NEED(keep(m, given[i], &own[i]), err, "measurement");
+        own[i] = keep(m, given[i]);
     }
     *out = own;
-    return own ? ETP_OK : etp_fail_nomem(err, "measurement");
+    return ETP_OK;
 }
 
 static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
@@ -71,22 +70,27 @@ static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *
     return ETP_OK;
 }
 
-static bool keep_texts(etp_measurement *m, const etp_measurement_options *o)
+static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
 {
     etp_session_options *s = &m->options;
     etp_settings *set = &s->plan.settings;
     etp_session_place *place = &s->place;
     place->program = etp_os_library_path(&m->arena);
-    return keep(m, o->baseline, &s->plan.baseline) && keep(m, o->device, &s->device) &&
-           keep(m, o->runner, &s->runner) && keep(m, o->folder, &s->dir) &&
-           keep(m, o->resume, &m->resume) && keep(m, o->method, &set->method) &&
-           keep(m, o->inputs, &set->inputs) && keep(m, o->data, &set->data) &&
-           keep(m, o->cpus, &set->cpus) &&
-           keep(m, o->work_dir ? o->work_dir : ".etprof/work", &place->work_dir) &&
-           keep(m, o->state_dir, &place->state_dir) &&
-           keep(m, o->search_path, &place->search_path) && keep(m, o->qemu, &place->qemu) &&
-           keep(m, o->ssh_config, &place->ssh_config) &&
-           keep(m, o->android_serial, &place->android_serial);
+    s->plan.baseline = keep(m, o->baseline);
+    s->device = keep(m, o->device);
+    s->runner = keep(m, o->runner);
+    s->dir = keep(m, o->folder);
+    m->resume = keep(m, o->resume);
+    set->method = keep(m, o->method);
+    set->inputs = keep(m, o->inputs);
+    set->data = keep(m, o->data);
+    set->cpus = keep(m, o->cpus);
+    place->work_dir = keep(m, o->work_dir ? o->work_dir : ".etprof/work");
+    place->state_dir = keep(m, o->state_dir);
+    place->search_path = keep(m, o->search_path);
+    place->qemu = keep(m, o->qemu);
+    place->ssh_config = keep(m, o->ssh_config);
+    place->android_serial = keep(m, o->android_serial);
 }
 
 static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
@@ -135,7 +139,8 @@ static etp_status take(etp_measurement *m, const etp_measurement_options *given,
                              "etp_measurement_callbacks", err));
     ETP_TRY(keep_lists(m, &o, err));
     ETP_TRY(keep_numbers(m, &o, err));
-    return keep_texts(m, &o) ? ETP_OK : etp_fail_nomem(err, "measurement");
+    keep_texts(m, &o);
+    return etp_arena_check(&m->arena, err, "measurement");
 }
 
 etp_status etp_measurement_create(const etp_measurement_options *options,

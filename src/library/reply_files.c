@@ -49,9 +49,7 @@ etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
     }
     etp_ops_answer *ops = ETP_NEW(&r->arena, etp_ops_answer);
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-    if (!ops || !name) {
-        return etp_fail_nomem(err, "operators");
-    }
+    ETP_NEED(ops && name, err, "operators");
     r->answer = (etp_answer){.json = etp_ops_json, .data = ops, .csv_table = "operators"};
     r->report = report_ops;
     return etp_ops_answer_build(r->trace, r->program, q->record ? &r->record : NULL, name,
@@ -64,9 +62,7 @@ static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error
 {
     etp_etdump *dump = ETP_NEW(&r->arena, etp_etdump);
     etp_inspector_table *table = ETP_NEW(&r->arena, etp_inspector_table);
-    if (!dump || !table) {
-        return etp_fail_nomem(err, "table");
-    }
+    ETP_NEED(dump && table, err, "table");
     r->inspector = table;
     r->has_buffer = q->buffer != NULL;
     if (q->buffer) {
@@ -93,7 +89,7 @@ static etp_status open_view(const char *path, etp_bytes record, etp_file *file, 
                             etp_inspect *out, etp_error *err)
 {
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-    ETP_TRY(name ? etp_file_open_unpacked(path, FILE_LIMIT, file, err) : etp_fail_nomem(err, path));
+    ETP_TRY(etp_file_open_unpacked(path, FILE_LIMIT, file, err));
     return etp_inspect_open(name, file->bytes, record, &r->arena, out, err) == ETP_OK
                ? ETP_OK
                : etp_fail_ctx(err, "%s", path);
@@ -112,8 +108,8 @@ static etp_status inspect_diff(const etp_question *q, etp_reply *r, etp_error *e
                         "(etprof compare takes two recordings)");
     }
     etp_inspect_diff *diff = ETP_NEW(&r->arena, etp_inspect_diff);
-    ETP_TRY(diff ? open_view(q->other, (etp_bytes){0}, &r->other, r, &r->other_view, err)
-                 : etp_fail_nomem(err, "difference"));
+    ETP_TRY(open_view(q->other, (etp_bytes){0}, &r->other, r, &r->other_view, err));
+    ETP_NEED(diff, err, "difference");
     r->answer = (etp_answer){.json = etp_inspect_diff_json, .data = diff, .csv_table = "sizes"};
     r->report = report_diff;
     return etp_inspect_compare(&r->view, &r->other_view, &r->arena, diff, err);
@@ -129,8 +125,8 @@ static etp_status inspect_tensors(const etp_question *q, etp_reply *r, etp_error
     const char *path = q->paths[0];
     etp_inspect_tensors *tensors = ETP_NEW(&r->arena, etp_inspect_tensors);
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
-    ETP_TRY(tensors && name ? etp_file_open(path, FILE_LIMIT, &r->file, err)
-                            : etp_fail_nomem(err, path));
+    ETP_NEED(tensors && name, err, path);
+    ETP_TRY(etp_file_open(path, FILE_LIMIT, &r->file, err));
     if (q->buffer) {
         ETP_TRY(etp_file_open(q->buffer, FILE_LIMIT, &r->buffer_file, err));
     }
@@ -155,8 +151,7 @@ static const etp_report *report_tree(const void *about, etp_arena *arena)
 static etp_status add_times(const etp_question *q, etp_reply *r, etp_error *err)
 {
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->recording));
-    ETP_TRY(name ? etp_file_open_unpacked(q->recording, FILE_LIMIT, &r->other, err)
-                 : etp_fail_nomem(err, q->recording));
+    ETP_TRY(etp_file_open_unpacked(q->recording, FILE_LIMIT, &r->other, err));
     return etp_trace_open(r->other.bytes, NULL, &r->trace, err) == ETP_OK
                ? etp_inspect_time(&r->view, r->trace, name, &r->arena, err)
                : etp_fail_ctx(err, "%s", q->recording);
@@ -199,9 +194,7 @@ etp_status etp_reply_stats(const etp_question *q, etp_reply *r, etp_error *err)
 {
     etp_stats_answer *stats = ETP_NEW(&r->arena, etp_stats_answer);
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->paths[0]));
-    if (!stats || !name) {
-        return etp_fail_nomem(err, "statistics");
-    }
+    ETP_NEED(stats && name, err, "statistics");
     r->answer = (etp_answer){.json = etp_stats_json, .data = stats, .csv_table = "comparisons"};
     r->report = report_stats;
     return etp_stats_answer_build(name, NULL, q->baseline, q->phase, q->margin, &r->arena, stats,

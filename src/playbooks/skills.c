@@ -281,10 +281,11 @@ static etp_status add_item(const etp_skill_list *all, etp_str item, etp_arena *a
     for (size_t i = 0; i < all->n; i++) {
         bool wanted =
             numbers ? is_between(&all->items[i], first, last) : is_named(&all->items[i], item);
-        if (wanted && !ETP_PUSH(arena, out, all->items[i])) {
-            return etp_fail_nomem(err, "playbooks");
+        if (wanted) {
+            ETP_ADD(arena, out, all->items[i]);
         }
     }
+    ETP_TRY(etp_arena_check(arena, err, "playbooks")); // those wanted are counted
     // A range whose end does not exist would silently do less than it says.
     bool whole = !numbers || out->n - before == last - first + 1;
     if (out->n == before || !whole) {
@@ -323,8 +324,9 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
     for (const etp_embedded *t = k_etp_skill_texts; t->name; t++) {
         etp_skill s;
         ETP_TRY(skill_read(t, settings, platform, arena, &s, err));
-        ETP_NEED(ETP_PUSH(arena, &all, s), err, "playbooks");
+        ETP_ADD(arena, &all, s);
     }
+    ETP_TRY(etp_arena_check(arena, err, "playbooks"));
     if (!selection) {
         *out = all;
         return settings_are_known(out, settings, err);

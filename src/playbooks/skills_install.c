@@ -75,16 +75,14 @@ etp_status etp_skill_install(const etp_skill_list *list, const char *dir, etp_ar
     for (size_t i = 0; i < list->n; i++) {
         const etp_skill *skill = &list->items[i];
         const char *name = folder_name(skill, arena);
-        const char *relative = etp_arena_printf(arena, "%s/SKILL.md", name ? name : "");
+        const char *relative = etp_arena_printf(arena, "%s/SKILL.md", name);
         etp_strbuf text;
         etp_strbuf_init(&text, arena);
-        etp_strbuf_printf(&text, "---\nname: %s\ndescription: \"etprof: %s\"\n---\n",
-                          name ? name : "", skill->description);
+        etp_strbuf_printf(&text, "---\nname: %s\ndescription: \"etprof: %s\"\n---\n", name,
+                          skill->description);
         put_settings(skill, &text);
         put_body(list, body_of(skill->text), arena, &text);
-        if (!name || !relative || text.failed) {
-            return etp_fail_nomem(err, "skills");
-        }
+        ETP_TRY(etp_arena_check(arena, err, "skills"));
         ETP_TRY(etp_os_write_below(dir, relative, etp_strbuf_str(&text), err));
     }
     return ETP_OK;

@@ -71,12 +71,11 @@ static etp_status skill_newest_run(const char *pte, const char *platform, etp_ar
                                                         : ETP_STR("another model")));
 }
 
-static bool show_run(etp_skill_command *c, const char *dir, etp_arena *arena)
+static void show_run(etp_skill_command *c, const char *dir, etp_arena *arena)
 {
     const char *at = strstr(c->shown, "{run}");
     c->shown = at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - c->shown), c->shown, dir, at + 5)
                   : c->shown;
-    return c->shown != NULL;
 }
 
 // Puts the folder into the words that wait for it.
@@ -90,9 +89,9 @@ static etp_status place_run(etp_skill_command *c, const etp_skill_environment *e
         argv[i] =
             at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - argv[i]), argv[i], dir, at + 5)
                : argv[i];
-        ETP_NEED(argv[i], err, "a command");
     }
-    return show_run(c, dir, arena) ? ETP_OK : etp_fail_nomem(err, "a command");
+    show_run(c, dir, arena);
+    return etp_arena_check(arena, err, "a command"); // which a missing word would make another one
 }
 
 bool etp_skill_show_run(etp_skill_command *c, const char *platform, etp_arena *arena)
@@ -101,7 +100,10 @@ bool etp_skill_show_run(etp_skill_command *c, const char *platform, etp_arena *a
     if (c->run_of && skill_newest_run(c->run_of, platform, arena, &dir, NULL) == ETP_NOMEM) {
         return false;
     }
-    return !dir || show_run(c, dir, arena);
+    if (dir) {
+        show_run(c, dir, arena);
+    }
+    return !arena->failed;
 }
 
 static etp_status run_command(etp_skill_command *c, const etp_skill_environment *env,
@@ -121,11 +123,11 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     etp_error missing = {.offset = ETP_NO_OFFSET};
     if (c->run_of && place_run(c, env, argv, arena, &missing) != ETP_OK) {
         c->tail = etp_arena_printf(arena, "%s\n", missing.msg);
-        return c->tail ? ETP_OK : etp_fail_nomem(err, "a command");
+        return etp_arena_check(arena, err, "a command");
     }
     if (!argv[0]) {
         c->tail = etp_arena_printf(arena, "%s is not in PATH\n", c->argv[0]);
-        return c->tail ? ETP_OK : etp_fail_nomem(err, "a command");
+        return etp_arena_check(arena, err, "a command");
     }
     // Entries of model_profiling/ look for etprof in their environment: the same one runs there.
     const char *set[] = {self, NULL};
@@ -147,9 +149,8 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     if (c->state == ETP_SKILL_FAILED) {
         c->tail =
             st == ETP_OK ? tail_of(out, log, arena) : etp_arena_printf(arena, "%s\n", why.msg);
-        return c->tail ? ETP_OK : etp_fail_nomem(err, "a command's output");
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "a command's output");
 }
 
 etp_status etp_skill_run(etp_skill_list *list, const etp_skill_environment *env, etp_arena *arena,

@@ -23,7 +23,8 @@ static etp_status add_file(etp_validator *v, const char *name, const char *path,
     }
     etp_valid_file f = {.name = name, .path = path, .size = size};
     etp_valid_classify(&f);
-    return ETP_PUSH(v->arena, &v->files, f) ? ETP_OK : etp_fail_nomem(err, v->root);
+    ETP_ADD(v->arena, &v->files, f);
+    return ETP_OK;
 }
 
 static etp_status collect(etp_validator *v, const char *path, const char *prefix, int depth,
@@ -43,7 +44,7 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
             ETP_TRY(add_file(v, name, inner, list.items[i].size, err));
         } else if (depth < MOST_DEPTH && base[0] != '.') {
             const char *deeper = etp_arena_printf(v->arena, "%s/", name);
-            ETP_TRY(deeper ? collect(v, inner, deeper, depth + 1, err) : etp_fail_nomem(err, path));
+            ETP_TRY(collect(v, inner, deeper, depth + 1, err));
         }
     }
     return ETP_OK;
