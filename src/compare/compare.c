@@ -121,25 +121,25 @@ static void put(etp_ab_operator *op, uint32_t arm, const etp_profile_row *row, i
 }
 
 // A row that another one of the group speaks for, or the only one of its arm in the group.
-static bool put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_profile_row *row)
+static void put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_profile_row *row)
 {
     if (!op->rows[arm]) {
         op->names[arm] = row->name;
         op->rows[arm] = row;
-        return true;
+        return;
     }
     for (size_t i = 0; i < op->merged.n; i++) { // the baseline's are met once per comparison
         if (op->merged.items[i].arm == arm && etp_str_eq(op->merged.items[i].name, row->name)) {
-            return true;
+            return;
         }
     }
-    return etp_str_eq(op->names[arm], row->name) ||
-           ETP_PUSH(g->ab->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
+    if (!etp_str_eq(op->names[arm], row->name)) {
+        ETP_ADD(g->ab->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
+    }
 }
 
 // Rows that joined other pairs: their times are in the ledger rows of those already.
-static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair,
-                                   etp_error *err)
+static void merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair)
 {
     const etp_ab *ab = g->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
@@ -152,18 +152,14 @@ static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_o
         uint32_t group = group_of_pair[p->into];
         etp_ab_operator *op = &g->ops.items[group];
         op->confidence = p->confidence < op->confidence ? p->confidence : op->confidence;
-        bool ok = true;
         if (p->baseline != ETP_NO_INDEX) {
             g->of_baseline_row[p->baseline] = group;
-            ok = put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
+            put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
         }
-        if (ok && p->candidate != ETP_NO_INDEX) {
-            ok = put_merged(g, op, c->candidate,
-                            &ab->arms[c->candidate].profile->rows[p->candidate]);
+        if (p->candidate != ETP_NO_INDEX) {
+            put_merged(g, op, c->candidate, &ab->arms[c->candidate].profile->rows[p->candidate]);
         }
-        ETP_NEED(ok, err, "operators");
     }
-    return ETP_OK;
 }
 
 // An operator that only candidates have: the same one in two candidates is one group.
@@ -205,9 +201,7 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         }
         const etp_profile_row *any = pair.baseline != ETP_NO_INDEX ? &base->rows[pair.baseline]
                                                                    : &cand->rows[pair.candidate];
-        if (group == ETP_NO_INDEX && !new_group(g, any, &group)) {
-            return etp_fail_nomem(err, "operators");
-        }
+        ETP_NEED(group != ETP_NO_INDEX || new_group(g, any, &group), err, "operators");
         etp_ab_operator *op = &g->ops.items[group];
         if (pair.baseline != ETP_NO_INDEX) {
             g->of_baseline_row[pair.baseline] = group;
@@ -222,7 +216,7 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         group_of_pair[row->pair] = group;
         row->op = group;
     }
-    ETP_TRY(merge_comparison(g, at, group_of_pair, err));
+    merge_comparison(g, at, group_of_pair);
     for (size_t r = 0; r < ledger->n; r++) { // a side that only merged rows are on
         const etp_ledger_row *row = &ledger->items[r];
         etp_ab_operator *op = row->op == ETP_NO_INDEX ? NULL : &g->ops.items[row->op];
@@ -372,7 +366,8 @@ static etp_status build_operators(const etp_ab *ab, etp_ab_aligned *out, etp_err
         out->operators[i].id = etp_arena_printf(ab->arena, "op%u", i + 1);
     }
     finish_operators(ab, out);
-    return order_by_time(ab, out, err);
+    ETP_TRY(order_by_time(ab, out, err));
+    return etp_arena_check(ab->arena, err, "operators");
 }
 
 etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)

@@ -174,8 +174,8 @@ etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err)
     ETP_NEED(out->arms, err, "names");
     for (size_t i = 0; i < ab->n_arms; i++) {
         out->arms[i] = measured(ab, &ab->arms[i], ab->arena);
-        ETP_NEED(out->arms[i], err, "names");
     }
+    ETP_TRY(etp_arena_check(ab->arena, err, "names")); // which are compared
     bool plain = ab->bare || !all_differ(out->arms, ab->n_arms);
     for (size_t i = 0; i < ab->n_arms && plain; i++) {
         out->arms[i] = ab->arms[i].name;

@@ -95,15 +95,15 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
             continue;
         }
         recording.path = etp_run_path(arena, x->dir, d->path);
-        ETP_NEED(recording.path && ETP_PUSH(arena, out, recording), err, "dumps");
+        ETP_ADD(arena, out, recording);
     }
+    ETP_TRY(etp_arena_check(arena, err, "dumps"));
     return out->n > before ? ETP_OK
                            : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
                                       ETP_STR_ARG(x->run.arms.items[x->arm].name));
 }
 
-static etp_status describe_run_arm(etp_arena *arena, const etp_ab_side *x, etp_ab_arm *out,
-                                   etp_error *err)
+static void describe_run_arm(etp_arena *arena, const etp_ab_side *x, etp_ab_arm *out)
 {
     const etp_run_arm *in = &x->run.arms.items[x->arm];
     out->name = etp_arena_strdup(arena, in->name);
@@ -113,7 +113,6 @@ static etp_status describe_run_arm(etp_arena *arena, const etp_ab_side *x, etp_a
     out->threads = in->threads;
     out->runner_sha256 = in->runner_sha256.len ? etp_arena_strdup(arena, in->runner_sha256) : NULL;
     out->emulated = in->emulated;
-    return out->name ? ETP_OK : etp_fail_nomem(err, "arms");
 }
 
 static const etp_run_model *model_of(const etp_ab_side *x)
@@ -192,7 +191,7 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
         etp_ab_recording recording = all.recordings.items[d];
         if (recording.arm == arm) {
             recording.arm = at;
-            ETP_NEED(ETP_PUSH(arena, to, recording), err, "dumps");
+            ETP_ADD(arena, to, recording);
         }
     }
     return ETP_OK;
@@ -203,6 +202,7 @@ static etp_status name_arms(etp_arena *arena, const char *const *operands,
                             const etp_ab_options *options, etp_ab_arm *arms, etp_error *err)
 {
     const char *const *names = options->names;
+    ETP_TRY(etp_arena_check(arena, err, "arms")); // their names are compared
     if (names[0] && names[1] && strcmp(names[0], names[1]) == 0) {
         return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", names[0]);
     }
@@ -224,7 +224,7 @@ static etp_status name_arms(etp_arena *arena, const char *const *operands,
     if (strcmp(arms[0].name, arms[1].name) == 0) {
         arms[1].name = etp_arena_printf(arena, "%s (again)", arms[1].name);
     }
-    return arms[1].name ? ETP_OK : etp_fail_nomem(err, "arms");
+    return etp_arena_check(arena, err, "arms");
 }
 
 // The models of the run folders, one when both sides are of one.
@@ -269,7 +269,7 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (sides[i].dir) {
-            ETP_TRY(describe_run_arm(arena, &sides[i], &out->arms[i], err));
+            describe_run_arm(arena, &sides[i], &out->arms[i]);
             out->ab.emulated = out->ab.emulated || out->arms[i].emulated;
         }
     }

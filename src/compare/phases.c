@@ -53,8 +53,7 @@ static etp_status find_phase(const etp_ab *ab, const char *asked, etp_arena *are
                         "--phase %s: nothing here was measured in phases; leave it out", asked);
     }
     const char *wanted = etp_ab_phase_word(asked, arena), *all = etp_ab_phase_words(ab, arena);
-    ETP_NEED(wanted, err, "phases");
-    ETP_NEED(all, err, "phases");
+    ETP_NEED(wanted && all, err, "phases");
     size_t of_kind = 0;
     for (size_t i = 0; i < ab->n_phases; i++) {
         const etp_ab_phase *p = &ab->phases[i];
@@ -96,8 +95,8 @@ etp_status etp_ab_find_run_phase(const etp_run *run, const char *asked, etp_aren
     for (size_t i = 0; i < n; i++) {
         phases[i].name = etp_arena_strdup(arena, run->phases.items[i].name);
         phases[i].kind = run->phases.items[i].kind;
-        ETP_NEED(phases[i].name, err, "phases");
     }
+    ETP_TRY(etp_arena_check(arena, err, "phases"));
     const etp_ab named = {.phases = phases, .n_phases = n};
     if (asked) {
         ETP_TRY(find_phase(&named, asked, arena, &at, err));

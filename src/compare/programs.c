@@ -79,9 +79,9 @@ etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *ru
     bool told = arm < run->arms.n && call_of(run, arm, room, &call);
     const char *graph = etp_run_program_name(arena, run, model, ".pte");
     const char *lines = etp_run_program_name(arena, run, model, ".sources.csv");
-    graph = dir && graph ? etp_run_path(arena, dir, etp_str_from(graph)) : NULL;
-    lines = dir && lines ? etp_run_path(arena, dir, etp_str_from(lines)) : NULL;
-    ETP_NEED(graph && lines, err, "programs");
+    graph = etp_run_path(arena, dir, etp_str_from(graph));
+    lines = etp_run_path(arena, dir, etp_str_from(lines));
+    ETP_TRY(etp_arena_check(arena, err, "programs")); // what is not there is passed over
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (!etp_os_is_file(graph)) {
         return ETP_OK;

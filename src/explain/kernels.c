@@ -103,7 +103,7 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         ETP_NEED(ahead, err, "code");
         ETP_TRY(etp_code_ahead(k.machine, (etp_bytes){bytes, code.len / 2, 0}, ahead, err));
         k.ahead = ahead;
-        ETP_NEED(ETP_PUSH(r->arena, &r->kernels, k), err, "code");
+        ETP_ADD(r->arena, &r->kernels, k);
     }
 }
 
@@ -220,8 +220,8 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
         o->joined++;
         o->sure += sure;
         pair p = {op, k};
-        if (sure && k != ETP_NO_INDEX && !ETP_PUSH(r->arena, &r->pairs, p)) {
-            return etp_fail_nomem(err, "samples");
+        if (sure && k != ETP_NO_INDEX) {
+            ETP_ADD(r->arena, &r->pairs, p);
         }
     }
     return ETP_OK;
@@ -328,9 +328,8 @@ static etp_status put_in_order(reading *r, etp_error *err)
     }
     for (size_t i = 0; i < o->n_kernels; i++) {
         o->kernels[i].title = etp_kernel_name_make(o, &o->kernels[i], r->arena);
-        ETP_NEED(o->kernels[i].title, err, "kernels");
     }
-    return ETP_OK;
+    return etp_arena_check(r->arena, err, "kernels");
 }
 
 // Libraries of the system: their kernels do not follow the levels.

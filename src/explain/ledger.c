@@ -222,14 +222,12 @@ static void widen(etp_ledger_row *row, int64_t cut_before, int64_t cut_after, do
     row->ratio_hi *= etp_cut_factor(before, (double)cut_before);
 }
 
-static etp_status add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean,
-                          etp_error *err)
+static void add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean)
 {
     size_t at = m->out->n;
-    ETP_NEED(row.id && row.label && ETP_PUSH(m->arena, m->out, row), err, "ledger");
+    ETP_ADD(m->arena, m->out, row);
     m->mean[0][at] = base_mean;
     m->mean[1][at] = cand_mean;
-    return ETP_OK;
 }
 
 static const char *label_of(etp_arena *arena, const etp_profile_row *base,
@@ -244,7 +242,7 @@ static const char *label_of(etp_arena *arena, const etp_profile_row *base,
     return etp_arena_printf(arena, "%.*s [%d]", ETP_STR_ARG(shown), (int)row->instruction);
 }
 
-static etp_status operator_rows(maker *m, etp_error *err)
+static void operator_rows(maker *m)
 {
     for (uint32_t i = 0; i < m->alignment->n; i++) {
         etp_aligned_pair pair = m->alignment->items[i];
@@ -271,9 +269,8 @@ static etp_status operator_rows(maker *m, etp_error *err)
         widen(&row, group_cut(m, i, 0), group_cut(m, i, 1), group_mean(m, i, 0),
               group_mean(m, i, 1));
         row.each_longer = m->n_blocks < 2 && each_longer(m, i);
-        ETP_TRY(add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1), err));
+        add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1));
     }
-    return ETP_OK;
 }
 
 static uint64_t delegate_operators(const etp_profile *p)
@@ -295,10 +292,10 @@ static bool has_kind(const etp_profile *p, etp_row_kind kind)
     return false;
 }
 
-static etp_status sum_row(maker *m, etp_row_kind kind, const char *label, etp_error *err)
+static void sum_row(maker *m, etp_row_kind kind, const char *label)
 {
     if (!has_kind(m->arm[0], kind) && !has_kind(m->arm[1], kind)) {
-        return ETP_OK;
+        return;
     }
     etp_ledger_row row = {
         .id = etp_row_kind_name(kind),
@@ -315,7 +312,7 @@ static etp_status sum_row(maker *m, etp_row_kind kind, const char *label, etp_er
         row.bound_ns = (int64_t)(before > after ? before : after) * 1000;
     }
     interval(m, &row, ETP_NO_INDEX);
-    return add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind), err);
+    add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind));
 }
 
 static etp_status round_rows(maker *m, etp_error *err)
@@ -337,8 +334,8 @@ static etp_status round_rows(maker *m, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status end_row(maker *m, const char *id, const char *label, etp_row_kind kind,
-                          const int64_t ns[2], etp_error *err)
+static void end_row(maker *m, const char *id, const char *label, etp_row_kind kind,
+                    const int64_t ns[2])
 {
     etp_ledger_row row = {
         .id = id,
@@ -358,18 +355,18 @@ static etp_status end_row(maker *m, const char *id, const char *label, etp_row_k
         .pair = ETP_NO_INDEX,
         .op = ETP_NO_INDEX,
     };
-    return ETP_PUSH(m->arena, m->out, row) ? ETP_OK : etp_fail_nomem(err, "ledger");
+    ETP_ADD(m->arena, m->out, row);
 }
 
 // From the kept traced executions to the untraced median. Like is compared with like: the tracer is
 // the median of untraced iterations less the median of traced ones.
-static etp_status end_rows(maker *m, const etp_ledger_end ends[2], etp_error *err)
+static void end_rows(maker *m, const etp_ledger_end ends[2])
 {
     int64_t rest[2], around[2], tracer[2];
     bool known = true, called = true;
     for (int side = 0; side < 2; side++) {
         if (ends[side].median_ns == ETP_NS_UNKNOWN) {
-            return ETP_OK;
+            return;
         }
         known = known && ends[side].traced_ns != ETP_NS_UNKNOWN;
         called = called && ends[side].around_ns != ETP_NS_UNKNOWN;
@@ -382,18 +379,17 @@ static etp_status end_rows(maker *m, const etp_ledger_end ends[2], etp_error *er
             e->median_ns - tracer[side] - around[side] - etp_profile_traced_ns(m->arm[side]);
     }
     if (!known) {
-        return end_row(m, "tracer",
-                       "tracer and spread of iterations (untraced median − kept traced mean)",
-                       ETP_ROW_TRACER, tracer, err);
+        end_row(m, "tracer", "tracer and spread of iterations (untraced median − kept traced mean)",
+                ETP_ROW_TRACER, tracer);
+        return;
     }
     if (called) {
-        ETP_TRY(end_row(m, "around", "around Method::execute (the runner's call of it)",
-                        ETP_ROW_FRAMEWORK, around, err));
+        end_row(m, "around", "around Method::execute (the runner's call of it)", ETP_ROW_FRAMEWORK,
+                around);
     }
-    ETP_TRY(end_row(m, "iterations", "spread of iterations (traced median − kept traced mean)",
-                    ETP_ROW_UNEXPLAINED, rest, err));
-    return end_row(m, "tracer", "tracer (untraced median − traced median)", ETP_ROW_TRACER, tracer,
-                   err);
+    end_row(m, "iterations", "spread of iterations (traced median − kept traced mean)",
+            ETP_ROW_UNEXPLAINED, rest);
+    end_row(m, "tracer", "tracer (untraced median − traced median)", ETP_ROW_TRACER, tracer);
 }
 
 static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
@@ -409,15 +405,14 @@ static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
     ETP_NEED(m->mean[0] && m->mean[1] && m->block_difference && m->block_ratio_ln &&
                  list_members(m),
              err, "ledger");
-    ETP_TRY(operator_rows(m, err));
-    ETP_TRY(sum_row(
-        m, ETP_ROW_BOUNDARY,
-        "delegate calls less their operators (set-up, and what whole microseconds cut off)", err));
-    ETP_TRY(sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)", err));
-    ETP_TRY(sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained", err));
+    operator_rows(m);
+    sum_row(m, ETP_ROW_BOUNDARY,
+            "delegate calls less their operators (set-up, and what whole microseconds cut off)");
+    sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)");
+    sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained");
     ETP_TRY(adjust_for_many(m, err));
     ETP_TRY(round_rows(m, err));
-    ETP_TRY(end_rows(m, ends, err));
+    end_rows(m, ends);
     for (size_t i = 0; i < m->out->n; i++) {
         etp_ledger_row *row = &m->out->items[i];
         row->delta_ns = row->candidate_ns - row->baseline_ns;
@@ -425,7 +420,7 @@ static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
         m->out->candidate_ns += row->candidate_ns;
     }
     m->out->delta_ns = m->out->candidate_ns - m->out->baseline_ns;
-    return ETP_OK;
+    return etp_arena_check(m->arena, err, "ledger");
 }
 
 etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,

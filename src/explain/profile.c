@@ -305,7 +305,7 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
             row->event_index = e;
         }
         etp_profile_place place = {dump, block_index, e};
-        ETP_NEED(ETP_PUSH(b->arena, &row->places, place), err, "profile places");
+        ETP_ADD(b->arena, &row->places, place);
         span(block, e, row);
         row->calls += block->n_runs;
         ETP_TRY(add_to_row(row, &sums[e], dump, err));
@@ -390,6 +390,7 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
              err, "profile");
     builder b = {.arena = arena, .n_dumps = n_traces};
     etp_status st = add_traces(&b, traces, out, err);
+    st = st == ETP_OK ? etp_arena_check(arena, err, "profile") : st;
     out->rows = b.rows.items;
     out->n_rows = b.rows.n;
     etp_arena_dispose(&b.scratch);

@@ -17,8 +17,7 @@ static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, 
     const char *dir = etp_arena_strdup(arena, run->dir);
     const char *name = etp_run_sampled_name(arena, &run->arms.items[index], block, nth, suffix);
     name = name && dir ? etp_run_stored(arena, dir, name) : NULL;
-    const char *path = name ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
-    ETP_NEED(path, err, "samples");
+    const char *path = etp_run_path(arena, dir, etp_str_from(name));
     etp_file file;
     ETP_TRY(etp_file_open_unpacked(path, FILE_LIMIT, &file, err));
     const char *text =
@@ -43,7 +42,7 @@ static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena,
         block = l->block;
         ETP_TRY(read_text(run, index, block, nth, ".samples", arena, &text.samples, err));
         ETP_TRY(read_text(run, index, block, nth, ".code", arena, &text.code, err));
-        ETP_NEED(ETP_PUSH(arena, texts, text), err, "samples");
+        ETP_ADD(arena, texts, text);
     }
     return texts->n ? etp_kernels_read(texts->items, texts->n, arena, &out->kernels, err) : ETP_OK;
 }
@@ -60,7 +59,6 @@ static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena,
         in->model < run->models.n ? etp_arena_strdup(arena, run->models.items[in->model].stem) : "";
     out->level = out->level_name ? etp_level_find(ETP_ISA_NONE, out->level_name) : ETP_LEVEL_NONE;
     out->threads = in->threads;
-    ETP_NEED(out->name && out->prefix && out->model, err, "arms");
     launch_texts texts = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = read_arm(run, i, arena, out, &texts, &why);
@@ -96,7 +94,7 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
     out->arms = ETP_NEW_ARRAY(arena, etp_kernels_of_arm, run->arms.n);
     etp_kernels_arm *judged = ETP_NEW_ARRAY(arena, etp_kernels_arm, run->arms.n);
     out->title = run->models.n ? etp_arena_strdup(arena, run->models.items[0].stem) : "run";
-    ETP_NEED(out->arms && judged && out->title, err, "kernels");
+    ETP_NEED(out->arms && judged, err, "kernels");
     for (uint32_t i = 0; i < run->arms.n; i++) {
         etp_kernels_of_arm *arm = &out->arms[out->n_arms++];
         ETP_TRY(load_arm(run, i, arena, arm, err));
@@ -108,5 +106,5 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
         etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof);
         out->arms[i].called = called(out, i);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "kernels");
 }
