@@ -76,7 +76,23 @@ def look_at_documents(run):
     expect({d["phase"] for d in summary["per_etdump"] if "phase" in d} == set(TIMES), "recordings", "say their phase")
 
 
+def look_at_several(place):
+    """One report over two sessions, the second twice as slow: a row for each arm of each phase of each."""
+    for name, factor in (("one", 1), ("two", 2)):
+        phase_folders.make(place / name, lambda p, level, t, m, factor=factor: factor * TIMES[p][level])
+    said = subprocess.run([ETPROF, "report", "one", "two", "--format", "md"], cwd=place, capture_output=True,
+                          text=True, check=False).stdout.replace("<!-- -->", "")
+    told = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in said.splitlines()
+            if line.startswith(("| one · ", "| two · ")) and line.count(" ms ") == 1}
+    wanted = {f"{name} · {phase}: {level.upper()}": f"{factor * ns / 1e6:.3f} ms" for name, factor in
+              (("one", 1), ("two", 2)) for phase, levels in TIMES.items() for level, ns in levels.items()}
+    expect(told == wanted, "a report over two", "has the latency of every phase", told)
+    for name, rate in (("one", "5,333 → 16,000 tok/s"), ("two", "500 → 625 tok/s")):
+        expect(rate in said, "a report over two", name, f"says '{rate}'", said[:900])
+
+
 with tempfile.TemporaryDirectory(prefix="etp-phases-kit-") as place:
+    look_at_several(pathlib.Path(place))
     run = phase_folders.make(pathlib.Path(place) / "run", lambda p, level, t, m: TIMES[p][level])
     subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     for phase, chosen in TIMES.items():

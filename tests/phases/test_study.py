@@ -145,6 +145,12 @@ def history(tmp):
     again = subprocess.run([ETPROF, "history", "table.csv", "--format", "csv"], cwd=tmp, capture_output=True, text=True,
                            check=False).stdout
     expect(table == again, "history", "reads its table back", again[:300])
+    stored = subprocess.run([ETPROF, "history", "add", "nightly", "--store", "s.sqlite"], cwd=tmp, capture_output=True,
+                            text=True, check=False)
+    expect(stored.returncode == 0, "history", "enters them", stored.stderr)
+    found = {s["name"]: s for s in ask(tmp, "history", "--store", "s.sqlite")[0]["series"]}
+    expect(found == series, "history", "tells the same of the store", sorted(set(found) ^ set(series)),
+           [(found[n], series[n]) for n in found if n in series and found[n] != series[n]][:1])
 
 
 with tempfile.TemporaryDirectory() as name:
