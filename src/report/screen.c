@@ -191,7 +191,10 @@ static void write_headlines(etp_text *o, const etp_screen *s)
     size_t width[1 + ETP_SCREEN_PARTS] = {0}, all = INDENT;
     for (size_t i = 0; i < s->headlines.n; i++) {
         const headline *h = &s->headlines.items[i];
-        bool alone = h->parts[0].len == 0 && h->parts[1].len == 0;
+        bool alone = true;
+        for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
+            alone = alone && h->parts[k].len == 0;
+        }
         width[0] = larger(width[0], alone ? 0 : etp_width(h->words));
         for (int k = 0; k < ETP_SCREEN_PARTS; k++) {
             width[1 + k] = larger(width[1 + k], etp_width(h->parts[k]));

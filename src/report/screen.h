@@ -11,7 +11,7 @@ typedef struct etp_screen etp_screen;
 
 enum {
     ETP_SCREEN_FIGURES = 4, // columns of the grid
-    ETP_SCREEN_PARTS = 2    // of a headline, beside its words
+    ETP_SCREEN_PARTS = 3    // of a headline, beside its words
 };
 
 // Lives in ARENA, borrows what it is given. NULL on out of memory, which every function accepts.

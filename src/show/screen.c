@@ -85,6 +85,16 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
                   : etp_arena_printf(arena, "first token of %" PRIu64 ": %s", p->prompt, times);
 }
 
+// "Data movement 45 %": what most of a later phase's time is; the table below is the first one's.
+static const char *mostly(const etp_ab *ab, etp_arena *arena)
+{
+    const etp_ab_shift *s = ab->n_comparisons ? &ab->shifts[0] : NULL;
+    return s && !ab->emulated && isfinite(s->after_share)
+               ? etp_arena_printf(arena, "%s %.0f %%", etp_ab_part_name(s->after),
+                                  100 * s->after_share)
+               : NULL;
+}
+
 // BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
 // phases.
 static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c, bool brief,
@@ -126,10 +136,11 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     if (words && ab->phase) {
         words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);
     }
+    parts[2] = ab != whole && c == &ab->comparisons[0] ? mostly(ab, arena) : NULL;
     if (brief) {
         bool decided = c->verdict != ETP_VERDICT_UNKNOWN;
         parts[0] = decided ? parts[1] : NULL;
-        parts[1] = NULL;
+        parts[1] = parts[2] = NULL;
     }
     etp_screen_headline(s, c->withheld ? ETP_WARN : etp_ab_severity_of_verdict(c->verdict), words,
                         parts);
@@ -676,7 +687,10 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const char *full = etp_shell_command(arena, "etprof analyze %s", ab->dir);
     const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
     if (full && phase) {
-        etp_screen_more(s, "More", etp_arena_printf(arena, "%s%s --full", full, phase), true);
+        bool several = ab->n_phases > 1; // each of the others has a screen of its own
+        const char *other = several ? etp_ab_phase_option(ab->phases[1].ab, arena) : " --full";
+        etp_screen_more(s, "More",
+                        etp_arena_printf(arena, "%s%s%s", full, phase, other ? other : ""), true);
     }
     if (ask && phase) {
         etp_screen_more(s, "", etp_arena_printf(arena, "%s%s", ask, phase), true);

@@ -108,6 +108,13 @@ def check_documents(out):
             expect(abs(arm["tokens_per_s"] / rate - 1) < 1e-4, p["name"], "tells tokens a second", arm)
     expect(len(controls) == 3, "report.json", "does not lend one phase the control of another", controls)
     text = run("analyze", out).stdout
+    said = " ".join(text.split())
+    for p, d in zip(first["phases"][1:], documents[1:]):  # the screen is about the first; of others, what most is
+        most = d["bottlenecks"][0]
+        words = f"{most['after'] or 'Outside operators'} {100 * most['after_share']:.0f} %"
+        at = said.index(p["name"] + ":")
+        expect(words in said[at:at + 220], p["name"], f"has '{words}' on the screen", said[at:at + 220])
+    expect("--phase decode@0" in said, "screen", "says how to ask of the others", said[-300:])
     for word in ("prefill 16", "decode @0", "decode @32"):
         expect(word in text, "analyze", f"says {word}", text[:400])
     text = run("analyze", out, "--full").stdout  # the short form gives no times where the machine is too restless
