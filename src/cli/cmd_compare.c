@@ -38,6 +38,13 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const compare_options *o = opts;
+    if (argc < 2) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s is compared with what? name a second recording, or two arms of a run "
+                        "folder (etprof compare DIR:avx2 DIR:vnni); 'etprof analyze %s' explains "
+                        "what is in one",
+                        argv[0], argv[0]);
+    }
     ETP_TRY(etp_cli_limit(cli, o->limit, err));
     const char *out = o->out;
     if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
@@ -79,7 +86,7 @@ const etp_command etp_cmd_compare = {
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML) |
                ETP_CLI_FORMAT_BIT(ETP_CLI_GITHUB),
     .takes_runs = true,
-    .min_args = 2,
+    .min_args = 1, // one is told what is missing
     .max_args = 2,
     .run = run,
 };

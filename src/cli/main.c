@@ -52,6 +52,25 @@ static void print_error(const char *verb, const etp_error *err)
     etp_say("\n");
 }
 
+// Words that are no verbs and that people type all the same.
+static const char *verb_instead(const char *word)
+{
+    static const char *const k_instead[][2] = {
+        {"config",
+         "'etprof run --init MODEL.pte' writes a config, 'etprof run CONFIG.json' measures what it "
+         "says, 'etprof validate CONFIG.json' checks it"                                           },
+        {"bisect",
+         "'git bisect run' finds the commit with 'etprof gate NEW --against OLD --bisect' as its "
+         "judge, see 'etprof help gate'"                                                           },
+    };
+    for (size_t i = 0; i < sizeof k_instead / sizeof *k_instead; i++) {
+        if (strcmp(word, k_instead[i][0]) == 0) {
+            return k_instead[i][1];
+        }
+    }
+    return NULL;
+}
+
 static int usage_error(const char *word)
 {
     const char *names[64];
@@ -69,6 +88,8 @@ static int usage_error(const char *word)
     } else if (etp_str_ends(path, ETP_STR(".etdump")) ||
                etp_str_ends(path, ETP_STR(".etdump" ETP_OS_PACKED)) || etp_os_is_dir(word)) {
         etp_say("etprof: no verb '%s'; 'etprof analyze %s' explains it\n", word, word);
+    } else if (verb_instead(word)) {
+        etp_say("etprof: no verb '%s'; %s\n", word, verb_instead(word));
     } else if (near) {
         etp_say("etprof: no verb '%s'; did you mean '%s'?\n", word, near);
     } else {

@@ -369,7 +369,10 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
         return ETP_OK;
     }
     if (operands < cmd->min_args) {
-        return etp_fail(err, ETP_USAGE, "usage: etprof %s %s", cmd->name, cmd->usage);
+        const char *example = cmd->examples ? cmd->examples + strspn(cmd->examples, " ") : NULL;
+        return etp_fail(err, ETP_USAGE, "an operand is missing; usage: etprof %s %s%s%.*s",
+                        cmd->name, cmd->usage, example ? "; e.g. " : "",
+                        example ? (int)strcspn(example, "\n") : 0, example ? example : "");
     }
     if (cmd->max_args >= 0 && operands > cmd->max_args) {
         return etp_fail(err, ETP_USAGE, "unexpected operand '%s'; usage: etprof %s %s",
