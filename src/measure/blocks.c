@@ -173,6 +173,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
 {
     uint32_t n = s->plan->n_arms, position = 0;
     etp_launch_outcome o = {0};
+    s->all_timed = false;
     for (uint32_t i = 0; i <= n; i++) {
         if (order->control == (int)i) {
             ETP_TRY(launch_controls(s, block, &position, &o, err));
@@ -190,6 +191,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         }
         lost[t.arm] = !o.ok;
     }
+    s->all_timed = true;
     if (s->plan->settings.resident) {
         uint64_t ns = etp_session_launch_ns(s, s->plan->baseline, ETP_LAUNCH_RESIDENT) * n;
         if (!etp_session_has_time(s, block, ns)) {

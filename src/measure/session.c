@@ -292,7 +292,9 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
     if (s.writing) {
         finish_folder(&s, &status, err);
     }
-    out->blocks = s.run.blocks_done - (s.cut_short && s.run.blocks_done > 0);
+    // The answer counts a block that the budget left without recordings; --resume completes it.
+    bool cut = s.cut_short && !(s.out_of_time && s.all_timed);
+    out->blocks = s.run.blocks_done - (cut && s.run.blocks_done > 0);
     out->wall_ns = etp_os_now_ns() - s.start_ns;
     etp_sampled_close(&s.libraries);
     etp_arena_dispose(&s.block_arena);

@@ -44,6 +44,7 @@ typedef struct etp_session {
     etp_run_writer writer;
     bool writing;
     bool cut_short;   // a signal or the end of the budget came in the middle of the last block
+    bool all_timed;   // the last block has the timed launch of each arm: the answer counts it
     bool out_of_time; // it was the budget
     uint32_t resident_lost; // blocks in a row whose resident pairs failed
     uint32_t incomplete;    // blocks of the resumed session that lack an arm

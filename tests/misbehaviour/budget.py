@@ -8,6 +8,7 @@ usage: budget.py ETPROF FAKE_RUNNER"""
 import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,11 +30,16 @@ def measure(tmp, name, budget, directives, *words):
     done = run(tmp, "ab", path.name, "--levels", "sme2,neon", "--runner", FAKE, "--seed", "5", "--budget", budget,
                "--out", name, "--format", "json", *words)
     expect(done.returncode == 0 and done.stdout, name, f"exit {done.returncode}", done.stderr[-800:])
+    answer = json.loads(done.stdout) if done.stdout else {"stop": {}}
+    told = re.search(r"^measured +(\d+) blocks?,", done.stderr, re.M)
+    counted = [c["speedup"]["blocks"] for c in answer.get("comparisons", [])][:1]
+    expect(told and counted == [int(told[1])], name, "blocks that are said and those of the answer", told and told[0],
+           counted)
     slow = collections.Counter()
     environment = pathlib.Path(tmp) / name / "environment.jsonl"
     for row in map(json.loads, environment.read_text().splitlines() if environment.is_file() else ()):
         slow[row["block"]] += row["type"] == "launch" and row["wall_ns"] >= 1_000_000_000
-    return slow, done.stderr, json.loads(done.stdout) if done.stdout else {"stop": {}}
+    return slow, done.stderr, answer
 
 
 def first_block():
