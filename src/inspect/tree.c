@@ -129,6 +129,6 @@ const etp_report *etp_inspect_tree(const etp_inspect *in, etp_arena *arena)
         tree_text(in, &sink);
     }
     // The report makes names of the file harmless for terminals.
-    etp_report_code(r, NULL, etp_strbuf_str(&text));
+    etp_report_listing(r, etp_strbuf_str(&text));
     return text.failed ? NULL : r;
 }

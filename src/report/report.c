@@ -425,11 +425,8 @@ void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)
     }
 }
 
-void etp_report_code(etp_report *r, const char *caption, etp_str text)
+static void add_code(etp_report *r, const char *caption, etp_str text, bool wrapped)
 {
-    if (!r) {
-        return;
-    }
     while (text.len && text.ptr[text.len - 1] == '\n') {
         text.len--;
     }
@@ -438,6 +435,21 @@ void etp_report_code(etp_report *r, const char *caption, etp_str text)
     if (b) {
         b->caption = clean_caption;
         b->text = code;
+        b->wrapped = wrapped;
+    }
+}
+
+void etp_report_code(etp_report *r, const char *caption, etp_str text)
+{
+    if (r) {
+        add_code(r, caption, text, false);
+    }
+}
+
+void etp_report_listing(etp_report *r, etp_str text)
+{
+    if (r) {
+        add_code(r, NULL, text, true);
     }
 }
 

@@ -140,6 +140,9 @@ void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...) ETP_PRINTF(3, 4);
 // Something to paste: shown verbatim, newlines kept.
 void etp_report_code(etp_report *r, const char *caption, etp_str text);
+// Likewise a list of lines to read, indented by what they belong to: one that is longer than a
+// terminal goes on below, four columns further in.
+void etp_report_listing(etp_report *r, etp_str text);
 
 // A list "key  value", values wrapped under themselves. TITLE may be NULL.
 etp_keys *etp_report_keys(etp_report *r, const char *title);

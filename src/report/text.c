@@ -159,9 +159,19 @@ static void write_code(etp_text *o, const etp_block *b)
     etp_str s = b->text;
     while (s.len) {
         size_t n = etp_str_find(s, ETP_STR("\n"));
-        etp_text_putz(o, "    ");
-        etp_text_put(o, (etp_str){s.ptr, n});
-        etp_sink_char(o->sink, '\n');
+        etp_str line = {s.ptr, n};
+        size_t indent = 4;
+        while (b->wrapped && line.len > 0 && line.ptr[0] == ' ') {
+            line = (etp_str){line.ptr + 1, line.len - 1};
+            indent++;
+        }
+        etp_sink_repeat(o->sink, ' ', indent);
+        if (b->wrapped) {
+            etp_text_wrap(o, line, indent, indent + 4);
+        } else {
+            etp_text_put(o, line);
+            etp_sink_char(o->sink, '\n');
+        }
         s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
     }
 }

@@ -78,25 +78,25 @@ size_t etp_text_word(etp_str s)
 
 void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
 {
-    bool first_word = true;
+    size_t gap = 0; // blanks before the next word of this line
     while (s.len) {
         size_t n = etp_text_word(s);
         etp_str word = {s.ptr, n};
         s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
         size_t w = etp_width(word);
-        if (!first_word && at + 1 + w > o->width) {
+        if (w > 0 && gap > 0 && at + gap + w > o->width) {
             etp_sink_char(o->sink, '\n');
             etp_sink_repeat(o->sink, ' ', indent);
             at = indent;
-            first_word = true;
+            gap = 0;
         }
-        if (!first_word) {
-            etp_sink_char(o->sink, ' ');
-            at++;
+        if (w > 0) {
+            etp_sink_repeat(o->sink, ' ', gap);
+            etp_text_put(o, word);
+            at += gap + w;
+            gap = 0;
         }
-        etp_text_put(o, word);
-        at += w;
-        first_word = false;
+        gap++;
     }
     etp_sink_char(o->sink, '\n');
 }

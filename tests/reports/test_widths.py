@@ -66,6 +66,8 @@ with tempfile.TemporaryDirectory() as folder:
     mixed = DATA / "mixed_xnnpack_fp32"
     look(["ops", f"{mixed}.etdump", "--pte", f"{mixed}.pte"], tmp)
     look(["inspect", f"{mixed}.pte"], tmp)
+    look(["inspect", f"{mixed}.pte", "--etrecord", f"{mixed}.etrecord", "--tree"], tmp)
+    look(["inspect", TREE / "examples/models/image_encoder_xnnpack_int8.pte", "--tree"], tmp)
     look(["inspect", f"{mixed}.etrecord"], tmp)
     look(["analyze", DATA / "kit/flat"], tmp)
     look(["compare", f"{mixed}.etdump", f"{mixed}_load.etdump", "--pte", f"{mixed}.pte", "--full"], tmp)
