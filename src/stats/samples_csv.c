@@ -4,6 +4,7 @@
 #include "stats/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/csv.h"
 #include "base/number.h"
@@ -68,7 +69,9 @@ static etp_status read_number(const reader *r, const etp_csv_row *row, int colum
                               uint64_t max, uint64_t *out, etp_error *err)
 {
     etp_str cell = row->cells[r->column[column]];
-    if (!etp_parse_u64(cell, out) || *out < min || *out > max) {
+    bool decimal = etp_str_find(cell, ETP_STR("x")) == cell.len && // 0x10 is no number to others
+                   etp_str_find(cell, ETP_STR("X")) == cell.len;
+    if (!decimal || !etp_parse_u64(cell, out) || *out < min || *out > max) {
         return bad_cell(row, column, cell, min > 0 ? "a whole number from 1 up" : "a whole number",
                         err);
     }
@@ -80,6 +83,9 @@ static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp
     etp_str name = row->cells[r->column[EXPERIMENT]];
     if (name.len == 0) {
         return bad_cell(row, EXPERIMENT, name, "a name", err);
+    }
+    if (memchr(name.ptr, '\0', name.len)) { // what follows is not seen where it is shown
+        return bad_cell(row, EXPERIMENT, name, "a name: it has a byte 0", err);
     }
     if (r->last_arm < r->arms.n && etp_str_eq(r->arms.items[r->last_arm], name)) {
         *out = r->last_arm;

@@ -419,6 +419,7 @@ static void csv_refusals(void **state)
         {HEAD "a,1,0,99999999999999999999\n",   "line 2: duration_ns '99999999999999999999'",           39},
         {HEAD "a,one,0,5\n",                    "line 2: block 'one' is not a whole number",            39},
         {HEAD "a,4294967296,0,5\n",             "line 2: block '4294967296'",                           39},
+        {HEAD "a,1,0,0x10\n",                   "line 2: duration_ns '0x10' is not a whole number",     39},
         {HEAD ",1,0,5\n",                       "line 2: experiment '' is not a name",                  39},
         {HEAD "a,1,0,5\na,1,1,5\na,1,0,6\n",
          "line 4: experiment 'a', block 1, iteration 0 was on line 2 already",                          55},
