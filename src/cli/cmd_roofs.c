@@ -78,7 +78,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_answer out = {
         .json = etp_roofs_json,
         .data = &answer,
-        .report = etp_roofs_report(&answer, &cli->arena),
+        .report = cli->format == ETP_CLI_CSV ? etp_roofs_rows(&answer, &cli->arena)
+                                             : etp_roofs_report(&answer, &cli->arena),
         .csv_table = "roofs",
     };
     return etp_cli_emit(cli, &out, err);

@@ -2,6 +2,11 @@
 // Roofs of a device as a report.
 #include "machine/roofs.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+
 // A roof of more threads that is lower than one of fewer: something else was running. Their number.
 static size_t roofs_disturbed(const etp_roof_table *t)
 {
@@ -19,7 +24,138 @@ static size_t roofs_disturbed(const etp_roof_table *t)
     return n;
 }
 
-const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
+static const char *roof_words(etp_roof_what what)
+{
+    static const char *const k_words[ETP_ROOF_WHATS] = {
+        [ETP_ROOF_FMA_F32] = "multiply-add, float32", [ETP_ROOF_FMA_F16] = "multiply-add, float16",
+        [ETP_ROOF_DOT_I8] = "dot product, int8",      [ETP_ROOF_REGION] = "parallel region",
+        [ETP_ROOF_TIMER] = "step of the clock",
+    };
+    return k_words[what] ? k_words[what] : etp_roof_what_name(what);
+}
+
+static double rate(const etp_roof *x, uint64_t v)
+{
+    return v ? (double)v / (x->unit == ETP_ROOF_NS ? 1 : 1e9) : (double)NAN;
+}
+
+// The thread counts that were measured, rising; at most MOST.
+static size_t thread_counts(const etp_roof_table *t, uint32_t *out, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        uint32_t threads = t->items[i].threads;
+        size_t at = 0;
+        while (at < n && out[at] < threads) {
+            at++;
+        }
+        if (t->items[i].unit == ETP_ROOF_NS || (at < n && out[at] == threads) || n == most) {
+            continue;
+        }
+        memmove(&out[at + 1], &out[at], (n - at) * sizeof *out);
+        out[at] = threads;
+        n++;
+    }
+    return n;
+}
+
+static const etp_roof *find(const etp_roof_table *t, const etp_roof *like, etp_roof_what what,
+                            uint32_t threads)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *x = &t->items[i];
+        if (x->unit == like->unit && x->threads == threads && x->bytes == like->bytes &&
+            x->what == what &&
+            (x->unit == ETP_ROOF_BYTE_S || strcmp(x->isa, like->isa) == 0)) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
+static etp_cell best_of(const etp_roof *x)
+{
+    return x && x->best ? etp_cell_double(rate(x, x->best)) : etp_cell_missing();
+}
+
+enum { MOST_THREADS = 8, FIRST = 2 };
+
+// A row for each loop and instruction set, a column for each thread count.
+static void arithmetic(const etp_roof_table *table, const uint32_t *threads, size_t n,
+                       etp_report *r, etp_arena *arena)
+{
+    etp_column columns[FIRST + MOST_THREADS] = {
+        {.key = "what", .title = "arithmetic, Gop/s"},
+        {.key = "isa",  .title = "instruction set"  },
+    };
+    for (size_t k = 0; k < n; k++) {
+        const char *title =
+            etp_arena_printf(arena, "%u thread%s", threads[k], threads[k] == 1 ? "" : "s");
+        columns[FIRST + k] = (etp_column){.key = title ? title : "threads",
+                                          .title = title ? title : "threads",
+                                          .kind = ETP_KIND_DOUBLE,
+                                          .decimals = 1};
+    }
+    etp_table *t = etp_report_table(r, "arithmetic", NULL, columns, FIRST + n);
+    for (size_t i = 0; i < table->n; i++) {
+        const etp_roof *x = &table->items[i];
+        if (x->unit != ETP_ROOF_OP_S || n == 0 || x->threads != threads[0]) {
+            continue;
+        }
+        etp_cell cells[FIRST + MOST_THREADS] = {etp_cell_z(roof_words(x->what)),
+                                                etp_cell_z(x->isa[0] ? x->isa : NULL)};
+        for (size_t k = 0; k < n; k++) {
+            cells[FIRST + k] = best_of(find(table, x, x->what, threads[k]));
+        }
+        etp_table_add_row(t, cells, FIRST + n);
+    }
+}
+
+// One thread, and as many as there are; a row for each working set.
+static void memory(const etp_roof_table *table, const uint32_t *threads, size_t n, etp_report *r,
+                   etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "bytes", .title = "memory, GB/s", .flags = ETP_COL_FIGURES},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "read", .title = "read", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "write", .title = "write", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "copy", .title = "copy", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "strided", .title = "copy, strided", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+    };
+    etp_table *t = etp_report_table(r, "memory", NULL, k_columns, 6);
+    for (size_t k = 0; k < n; k += n > 1 ? n - 1 : 1) {
+        for (size_t i = 0; i < table->n; i++) {
+            const etp_roof *x = &table->items[i];
+            char bytes[ETP_NUMBER_CHARS];
+            if (x->unit == ETP_ROOF_BYTE_S && x->threads == threads[k] &&
+                x->what == ETP_ROOF_READ) {
+                ETP_ROW(
+                    t, etp_cell_z(etp_arena_printf(arena, "%s", etp_format_bytes(x->bytes, bytes))),
+                    etp_cell_u64(threads[k]), best_of(x),
+                    best_of(find(table, x, ETP_ROOF_WRITE, threads[k])),
+                    best_of(find(table, x, ETP_ROOF_COPY, threads[k])),
+                    best_of(find(table, x, ETP_ROOF_STRIDED_COPY, threads[k])));
+            }
+        }
+    }
+}
+
+static void moments(const etp_roof_table *table, etp_report *r)
+{
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t i = 0; i < table->n; i++) {
+        const etp_roof *x = &table->items[i];
+        char time[ETP_NUMBER_CHARS];
+        if (x->unit == ETP_ROOF_NS && x->best) {
+            etp_keys_add(keys, ETP_PLAIN, roof_words(x->what), "%s, %u thread%s",
+                         etp_format_ns((double)x->best, time), x->threads,
+                         x->threads == 1 ? "" : "s");
+        }
+    }
+}
+
+const etp_report *etp_roofs_rows(const etp_roofs_answer *a, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "what", .title = "what"},
@@ -31,6 +167,21 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
         {.key = "unit", .title = "unit"},
     };
     static const char *const k_units[ETP_ROOF_UNITS] = {"Gop/s", "GB/s", "ns"};
+    const etp_roof_table *table = &a->table;
+    etp_report *r = etp_report_create(arena, "roofs");
+    etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
+    for (size_t i = 0; i < table->n; i++) {
+        const etp_roof *x = &table->items[i];
+        ETP_ROW(t, etp_cell_z(etp_roof_what_name(x->what)), etp_cell_z(x->isa[0] ? x->isa : NULL),
+                etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
+                best_of(x), x->best ? etp_cell_double(rate(x, x->median)) : etp_cell_missing(),
+                etp_cell_z(k_units[x->unit]));
+    }
+    return r;
+}
+
+const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
+{
     const etp_roof_table *table = &a->table;
     etp_report *r = etp_report_create(arena, "roofs");
     etp_report_subtitle(r, "%s, %s%s%s%s", table->device,
@@ -51,15 +202,14 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
             "measure again with --fresh on a quiet machine",
             low);
     }
-    etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
-    for (size_t i = 0; i < table->n; i++) {
-        const etp_roof *x = &table->items[i];
-        double per = x->unit == ETP_ROOF_NS ? 1 : 1e9;
-        ETP_ROW(t, etp_cell_z(etp_roof_what_name(x->what)), etp_cell_z(x->isa[0] ? x->isa : NULL),
-                etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
-                x->best ? etp_cell_double((double)x->best / per) : etp_cell_missing(),
-                x->best ? etp_cell_double((double)x->median / per) : etp_cell_missing(),
-                etp_cell_z(k_units[x->unit]));
+    uint32_t threads[MOST_THREADS + 1] = {0};
+    size_t n = thread_counts(table, threads, MOST_THREADS);
+    arithmetic(table, threads, n, r, arena);
+    memory(table, threads, n, r, arena);
+    moments(table, r);
+    if (n > 2) {
+        etp_report_note(r, ETP_INFO,
+                        "--format csv has memory with every thread count, and the medians");
     }
     return r;
 }

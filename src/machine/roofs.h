@@ -6,6 +6,9 @@
 #include "report/report.h"
 #include "session/roofs.h"
 
+// For people.
 const etp_report *etp_roofs_report(const etp_roofs_answer *answer, etp_arena *arena);
+// All of them in one table "roofs", with medians, for CSV.
+const etp_report *etp_roofs_rows(const etp_roofs_answer *answer, etp_arena *arena);
 
 #endif

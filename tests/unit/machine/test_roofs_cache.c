@@ -200,17 +200,73 @@ static void rates_are_decimal(void **state)
         .table = {
                   .device = "local", .cpu = "", .features = "", .governor = "", .items = items, .n = 1}
     };
-    const etp_report *r = etp_roofs_report(&a, &f->arena);
+    const etp_report *r = etp_roofs_rows(&a, &f->arena);
     etp_strbuf text;
     etp_strbuf_init(&text, &f->arena);
     etp_sink sink = etp_sink_strbuf(&text);
-    assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, NULL, &sink, NULL), ETP_OK);
+    const etp_report_style style = {.select = "roofs"};
+    assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, &style, &sink, NULL), ETP_OK);
     assert_non_null(strstr(etp_strbuf_str(&text).ptr, "fma_f32,sse,1,,18.181111725,8.065484793,"));
+}
+
+// A terminal has a line for each loop and each working set, in units of their size; CSV has all.
+static void is_short_to_read(void **state)
+{
+    fixture *f = *state;
+    etp_roof items[64];
+    size_t n = 0;
+    for (uint32_t threads = 1; threads <= 4; threads *= 2) {
+        const etp_roof fma = {.isa = "sse",
+                              .what = ETP_ROOF_FMA_F32,
+                              .unit = ETP_ROOF_OP_S,
+                              .threads = threads,
+                              .best = 50000000000u * threads,
+                              .median = 1};
+        items[n++] = fma;
+        for (uint64_t bytes = 16384; bytes <= 1 << 20; bytes *= 64) {
+            const etp_roof_what k_what[] = {ETP_ROOF_READ, ETP_ROOF_WRITE, ETP_ROOF_COPY, ETP_ROOF_STRIDED_COPY};
+            for (size_t k = 0; k < 4; k++) {
+                items[n++] = (etp_roof){.isa = k ? "" : "avx2",
+                                        .what = k_what[k],
+                                        .unit = ETP_ROOF_BYTE_S,
+                                        .threads = threads,
+                                        .bytes = bytes,
+                                        .best = (10 * k + threads) * 1000000000,
+                                        .median = 1};
+            }
+        }
+    }
+    items[n++] = (etp_roof){
+        .isa = "", .what = ETP_ROOF_TIMER, .unit = ETP_ROOF_NS, .threads = 1, .best = 20, .median = 20};
+    const etp_roofs_answer a = {
+        .table = {
+                  .device = "local", .cpu = "", .features = "", .governor = "", .items = items, .n = n}
+    };
+    etp_strbuf text;
+    etp_strbuf_init(&text, &f->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    const etp_report_style style = {.width = 80};
+    assert_int_equal(
+        etp_report_write(etp_roofs_report(&a, &f->arena), ETP_FORMAT_TEXT, &style, &sink, NULL),
+        ETP_OK);
+    const char *said = etp_strbuf_str(&text).ptr;
+    size_t lines = 0;
+    for (const char *c = said; *c; c++) {
+        lines += *c == '\n';
+    }
+    assert_true(lines <= 24);
+    assert_null(strstr(said, "0.02"));
+    assert_non_null(
+        strstr(said, "multiply-add, float32  sse                  50.0      100.0      200.0"));
+    assert_non_null(strstr(said, "16.4 kB             4   4.0   14.0  24.0           34.0"));
+    assert_null(strstr(said, "kB             2"));
+    assert_non_null(strstr(said, "20 ns, 1 thread"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(is_short_to_read, setup, teardown),
         cmocka_unit_test_setup_teardown(remembers, setup, teardown),
         cmocka_unit_test_setup_teardown(keeps_other_thread_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(does_not_believe, setup, teardown),
