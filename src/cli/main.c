@@ -58,10 +58,10 @@ static const char *verb_instead(const char *word)
     static const char *const k_instead[][2] = {
         {"config",
          "'etprof run --init MODEL.pte' writes a config, 'etprof run CONFIG.json' measures what it "
-         "says, 'etprof validate CONFIG.json' checks it"                                           },
+         "says, 'etprof validate CONFIG.json' checks it"},
         {"bisect",
          "'git bisect run' finds the commit with 'etprof gate NEW --against OLD --bisect' as its "
-         "judge, see 'etprof help gate'"                                                           },
+         "judge, see 'etprof help gate'"                },
     };
     for (size_t i = 0; i < sizeof k_instead / sizeof *k_instead; i++) {
         if (strcmp(word, k_instead[i][0]) == 0) {

@@ -65,8 +65,7 @@ static const etp_roof *find(const etp_roof_table *t, const etp_roof *like, etp_r
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *x = &t->items[i];
         if (x->unit == like->unit && x->threads == threads && x->bytes == like->bytes &&
-            x->what == what &&
-            (x->unit == ETP_ROOF_BYTE_S || strcmp(x->isa, like->isa) == 0)) {
+            x->what == what && (x->unit == ETP_ROOF_BYTE_S || strcmp(x->isa, like->isa) == 0)) {
             return x;
         }
     }

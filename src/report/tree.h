@@ -172,12 +172,12 @@ typedef struct etp_actions {
 typedef struct etp_block {
     etp_block_kind kind;
     etp_severity severity;
-    int level;   // sections
-    bool part;   // a section that begins a part
-    bool inner;  // a section that the page shows within the one before
-    bool parts;  // a section that lists the parts behind it
+    int level;    // sections
+    bool part;    // a section that begins a part
+    bool inner;   // a section that the page shows within the one before
+    bool parts;   // a section that lists the parts behind it
     bool wrapped; // code: lines that are too long for a terminal go on below
-    bool detail; // this block is inside a detail section, or is one
+    bool detail;  // this block is inside a detail section, or is one
     etp_medium medium;
     size_t tab;    // counted from 1; 0: none
     etp_str id;    // sections, drawers

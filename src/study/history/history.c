@@ -53,7 +53,8 @@ static void add_figure(finder *f, found *to, const etp_run_arm *arm, const char 
 {
     if (isfinite(value)) {
         const char *name = etp_arena_printf(f->arena, "%.*s_%s", ETP_STR_ARG(arm->prefix), what);
-        struct figure x = {etp_str_from(name), phase, value};
+        struct figure x = {etp_str_from(name), phase,
+                           strcmp(what, "ns") == 0 ? value : etp_history_ratio(value)};
         ETP_ADD(f->arena, &to->figures, x);
     }
 }

@@ -11,6 +11,14 @@
 
 LENGTH(k_runs, etp_history, doc->runs.n)
 FIND(change_time, etp_history_change, etp_history, &doc->runs.items[it->run].time)
+// A mean over runs: of times in whole nanoseconds.
+static double mean_of(const etp_place *at, double v)
+{
+    const etp_history_series *s = at->outer->object;
+    return etp_str_ends(s->name, ETP_STR("_ns")) ? round(v) : etp_history_ratio(v);
+}
+FIND(before, etp_history_change, etp_history, MAKE(real, mean_of(at, it->before)))
+FIND(after, etp_history_change, etp_history, MAKE(real, mean_of(at, it->after)))
 FIND(relative, etp_history_change, etp_history,
      MAKE(real, it->before != 0 ? it->after / it->before - 1 : (double)NAN))
 
@@ -42,8 +50,8 @@ static SHAPE_ON_ONE_LINE(k_run, k_run_rows);
 static const etp_field k_change_rows[] = {
     FIELD("run", UINT, run, "index of the first of the new segment"),
     MADE("time", STR, change_time, "of it", .flags = ETP_SET),
-    FIELD("before", RATIO, before, "mean of the segment before", .range = ETP_SIGNED),
-    FIELD("after", RATIO, after, "of the new one", .range = ETP_SIGNED),
+    MADE("before", NUMBER, before, "mean of the segment before", .range = ETP_SIGNED),
+    MADE("after", NUMBER, after, "of the new one", .range = ETP_SIGNED),
     MADE("change", RATIO, relative, "after ÷ before − 1", .range = ETP_SIGNED),
     FIELD("p", RATIO, p, "of no change", .range = ETP_0_TO_1),
     FIELD("also_changed", STR, also, "attributes, comma-separated"),
@@ -77,6 +85,14 @@ void etp_history_json(const void *history, etp_json *j)
     etp_document_write(j, &k_etp_history_document, history, history);
 }
 
+static etp_cell name_cell(const etp_history_series *s, etp_arena *arena)
+{
+    etp_cell c = etp_cell_str(s->name);
+    etp_str called = etp_history_called(s->name, arena);
+    c.called = etp_str_eq(called, s->name) ? (etp_str){"", 0} : called;
+    return c;
+}
+
 // ---- first screen ----
 
 typedef struct newest { // the last change of a series
@@ -100,7 +116,7 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
     const etp_history_change *c = x->change;
     const char *words = etp_history_change_words(c, arena);
     const char *label =
-        etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(x->series->name),
+        etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(etp_history_called(x->series->name, arena)),
                          ETP_STR_ARG(etp_history_shown_time(h->runs.items[c->run].time, arena)));
     const char *from = etp_history_figure(x->series, c->before, arena),
                *to = etp_history_figure(x->series, c->after, arena);
@@ -198,7 +214,7 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
             }
         }
         const etp_cell cells[] = {
-            etp_cell_str(s->name),
+            name_cell(s, arena),
             etp_cell_u64(s->n_known),
             etp_cell_z(etp_history_figure(s, first, arena)),
             etp_cell_z(etp_history_figure(s, last, arena)),
@@ -230,7 +246,7 @@ static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
                 const etp_history_change *c = &s->changes[k];
                 if (c->run == run) {
                     ETP_ROW(t, etp_cell_str(etp_history_shown_time(h->runs.items[run].time, arena)),
-                            etp_cell_str(s->name),
+                            name_cell(s, arena),
                             etp_cell_z(etp_history_figure(s, c->before, arena)),
                             etp_cell_z(etp_history_figure(s, c->after, arena)),
                             etp_cell_judged(etp_cell_double(c->after / c->before - 1),
@@ -247,7 +263,7 @@ static void chart(const etp_history *h, size_t at, etp_report *r, etp_arena *are
 {
     const etp_history_series *s = &h->series.items[at];
     const char *id = etp_arena_printf(arena, "series-%zu", at + 1);
-    const char *name = etp_arena_strdup(arena, s->name);
+    const char *name = etp_arena_strdup(arena, etp_history_called(s->name, arena));
     etp_chart *c =
         etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
                          etp_str_ends(s->name, ETP_STR("_ns")) ? ETP_KIND_NS : ETP_KIND_DOUBLE);

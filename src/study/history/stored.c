@@ -68,7 +68,8 @@ static etp_status put_figure(etp_history *h, const etp_archive_point *x, const c
     const char *name =
         etp_arena_printf(h->arena, "%.*s_%.*s_t%llu_%s", ETP_STR_ARG(x->model),
                          ETP_STR_ARG(x->experiment), (unsigned long long)x->threads, what);
-    return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, value, err);
+    double v = strcmp(what, "ns") == 0 ? value : etp_history_ratio(value);
+    return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, v, err);
 }
 
 static bool same_run(const etp_archive_point *a, const etp_archive_point *b)

@@ -224,7 +224,8 @@ static void is_short_to_read(void **state)
                               .median = 1};
         items[n++] = fma;
         for (uint64_t bytes = 16384; bytes <= 1 << 20; bytes *= 64) {
-            const etp_roof_what k_what[] = {ETP_ROOF_READ, ETP_ROOF_WRITE, ETP_ROOF_COPY, ETP_ROOF_STRIDED_COPY};
+            const etp_roof_what k_what[] = {ETP_ROOF_READ, ETP_ROOF_WRITE, ETP_ROOF_COPY,
+                                            ETP_ROOF_STRIDED_COPY};
             for (size_t k = 0; k < 4; k++) {
                 items[n++] = (etp_roof){.isa = k ? "" : "avx2",
                                         .what = k_what[k],
@@ -236,8 +237,12 @@ static void is_short_to_read(void **state)
             }
         }
     }
-    items[n++] = (etp_roof){
-        .isa = "", .what = ETP_ROOF_TIMER, .unit = ETP_ROOF_NS, .threads = 1, .best = 20, .median = 20};
+    items[n++] = (etp_roof){.isa = "",
+                            .what = ETP_ROOF_TIMER,
+                            .unit = ETP_ROOF_NS,
+                            .threads = 1,
+                            .best = 20,
+                            .median = 20};
     const etp_roofs_answer a = {
         .table = {
                   .device = "local", .cpu = "", .features = "", .governor = "", .items = items, .n = n}
