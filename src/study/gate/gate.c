@@ -249,9 +249,11 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     add(g, c);
 }
 
-static bool is_of(const rule *r, const char *name)
+// By its name, or as answers call it.
+static bool is_of(const rule *r, const etp_ab_arm *arm)
 {
-    return r->subject.len == 0 || etp_str_eqz(r->subject, name);
+    return r->subject.len == 0 || etp_str_eqz(r->subject, arm->name) ||
+           etp_str_eqz(r->subject, arm->measured);
 }
 
 // The session's phases; the answer itself where it has none.
@@ -323,7 +325,7 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *name = ab->arms[c->candidate].name;
-        if (!is_of(r, name)) {
+        if (!is_of(r, &ab->arms[c->candidate])) {
             continue;
         }
         if (r->metric == NOISE) {
@@ -363,7 +365,7 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
 static void check_arms(etp_gate *g, const etp_ab *ab, const rule *r)
 {
     for (uint32_t i = 0; i < ab->n_arms; i++) {
-        if (is_of(r, ab->arms[i].name)) {
+        if (is_of(r, &ab->arms[i])) {
             check_arm(g, ab, i, r);
         }
     }
@@ -638,6 +640,26 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_op
                : etp_fail(err, ETP_USAGE, "the two folders have no arm of the same name");
 }
 
+// "speedup:VNNI" for "speedup:linux_vnni".
+static void call(etp_gate *g, const etp_ab *ab, etp_gate_check *c)
+{
+    etp_str id = etp_str_from(c->id);
+    c->called = c->id;
+    for (size_t p = 0; p < n_parts(ab); p++) {
+        const etp_ab *part = part_of(ab, p);
+        for (size_t i = 0; i < part->n_arms; i++) {
+            etp_str name = etp_str_from(part->arms[i].name);
+            size_t at = etp_str_find(id, name), end = at + name.len;
+            if (at > 0 && end <= id.len && id.ptr[at - 1] == ':' &&
+                (end == id.len || id.ptr[end] == '@')) {
+                c->called = etp_arena_printf(g->arena, "%.*s%s%s", (int)at, id.ptr,
+                                             part->arms[i].measured, id.ptr + end);
+                return;
+            }
+        }
+    }
+}
+
 etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                           const etp_gate_options *options, etp_arena *arena, etp_gate *out,
                           etp_error *err)
@@ -666,6 +688,7 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
     }
     bool no = false, unknown = false;
     for (size_t i = 0; i < out->checks.n; i++) {
+        call(out, ab, &out->checks.items[i]);
         no = no || out->checks.items[i].state == ETP_GATE_NO;
         unknown = unknown || out->checks.items[i].state == ETP_GATE_UNKNOWN;
     }

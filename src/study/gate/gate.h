@@ -16,6 +16,7 @@ typedef enum etp_gate_state { ETP_GATE_UNKNOWN, ETP_GATE_YES, ETP_GATE_NO } etp_
 typedef struct etp_gate_check {
     const char *id;       // "speedup:linux_vnni", "proof:linux_vnni", "outputs",
                           // "latency:linux_avx2@base", "decode@256.speedup:linux_vnni_decode256"
+    const char *called;   // the id for people: "speedup:VNNI"
     const char *phase;    // "decode @256"; NULL: the session has none, or it is about all
     const char *found;    // "1.52 [1.51, 1.52]"
     const char *expected; // ">= 1.3"

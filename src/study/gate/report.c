@@ -72,14 +72,14 @@ const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 4);
     for (size_t i = 0; i < g->checks.n; i++) {
         const etp_gate_check *c = &g->checks.items[i];
-        ETP_ROW(t, etp_cell_z(c->id),
+        ETP_ROW(t, etp_cell_called(c->id, c->called),
                 etp_cell_judged(etp_cell_z(k_words[c->state]), k_severity[c->state]),
                 etp_cell_z(c->found), etp_cell_z(c->expected));
     }
     for (size_t i = 0; i < g->checks.n; i++) {
         const etp_gate_check *c = &g->checks.items[i];
         if (c->fix) {
-            etp_report_note(r, k_severity[c->state], "%s: %s, expected %s; next: %s", c->id,
+            etp_report_note(r, k_severity[c->state], "%s: %s, expected %s; next: %s", c->called,
                             c->found, c->expected, c->fix);
         }
     }
