@@ -715,10 +715,12 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
         etp_report_section_whole(r, etp_sweep_pair_command(p, arena));
         etp_report_section_is_detail(r);
         if (x && !withheld && isfinite(x->effect.paired.estimate)) {
+            double speedup = x->effect.paired.estimate, lo = x->effect.paired.lo,
+                   hi = x->effect.paired.hi;
+            etp_ratio_as_said(x->effect.verdict, &speedup, &lo, &hi);
             etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",
                          "%s: %.2f× [%.2f, %.2f], %u blocks", verdict_cell(&x->effect, arena),
-                         x->effect.paired.estimate, x->effect.paired.lo, x->effect.paired.hi,
-                         (unsigned)x->effect.paired.blocks);
+                         speedup, lo, hi, (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
             etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s",
                          etp_ab_withheld_text(withheld));
