@@ -57,7 +57,7 @@ static const struct {
     {"stolen",       ETP_KIND_DOUBLE,  2, 0            },
     {"waited",       ETP_KIND_PERCENT, 1, 0            },
     {"hottest °C",  ETP_KIND_DOUBLE,  1, 0            },
-    {"clock kHz",    ETP_KIND_INT,     0, 0            },
+    {"clock MHz",    ETP_KIND_INT,     0, 0            }, // recorded in kHz
     {"free memory",  ETP_KIND_BYTES,   0, 0            },
     {"moved",        ETP_KIND_INT,     0, 0            },
     {"interrupted",  ETP_KIND_INT,     0, 0            },
@@ -65,11 +65,13 @@ static const struct {
     {"from storage", ETP_KIND_INT,     0, ETP_COL_MINOR},
     {"asleep",       ETP_KIND_NS,      0, 0            },
 };
-enum { FIGURES = sizeof k_columns / sizeof *k_columns, ASLEEP = FIGURES - 1 };
+enum { FIGURES = sizeof k_columns / sizeof *k_columns, CLOCK = 5, ASLEEP = FIGURES - 1 };
 
 static double figure(const etp_ab_conditions *block, size_t column)
 {
-    return *(const double *)(const void *)((const char *)block + k_block_rows[column + 1].offset);
+    double v =
+        *(const double *)(const void *)((const char *)block + k_block_rows[column + 1].offset);
+    return column == CLOCK ? v / 1000 : v;
 }
 
 static etp_cell cell_of(etp_kind kind, double v)
