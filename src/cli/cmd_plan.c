@@ -55,6 +55,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_plan_answer plan;
     ETP_TRY(etp_plan_answer_build(&stats, file.table.arms, file.name, o->precision, launch_ns,
                                   &cli->arena, &plan, err));
+    ETP_TRY(etp_sample_called(in.name, &file, &cli->arena, &plan.called, err));
     plan.phase = file.phase;
     plan.phases = file.others;
     etp_answer answer = {

@@ -287,8 +287,8 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
     const char *text = verdict_text(a, c, arena);
     const char *label =
-        etp_arena_printf(arena, "%.*s against %.*s", ETP_STR_ARG(a->names[c->candidate]),
-                         ETP_STR_ARG(a->names[c->baseline]));
+        etp_arena_printf(arena, "%.*s against %.*s", ETP_STR_ARG(a->called[c->candidate]),
+                         ETP_STR_ARG(a->called[c->baseline]));
     if (s->arms[c->baseline].median_ns >= 0 && s->arms[c->candidate].median_ns >= 0) {
         (void)etp_format_ns((double)s->arms[c->baseline].median_ns, before);
         (void)etp_format_ns((double)s->arms[c->candidate].median_ns, after);
@@ -343,6 +343,13 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     }
 }
 
+static etp_cell name_cell(const etp_stats_answer *a, uint32_t arm)
+{
+    etp_cell c = etp_cell_str(a->names[arm]);
+    c.called = etp_str_eq(a->names[arm], a->called[arm]) ? (etp_str){"", 0} : a->called[arm];
+    return c;
+}
+
 static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -373,7 +380,7 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
         etp_withheld withheld = stats_withheld(a, c);
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
-        ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),
+        ETP_ROW(t, name_cell(a, c->baseline), name_cell(a, c->candidate),
                 etp_cell_double(ratio.estimate + gone), etp_cell_double(ratio.lo + gone),
                 etp_cell_double(ratio.hi + gone),
                 etp_cell_z(withheld ? "withheld"
@@ -418,11 +425,11 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
         etp_report_table(r, "arms", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (uint32_t i = 0; i < a->stats.n_arms; i++) {
         const etp_stats_arm *arm = &a->stats.arms[i];
-        ETP_ROW(t, etp_cell_str(a->names[i]), known_ns(arm->median_ns),
-                known_ns(arm->quantiles[1].ns), known_ns(arm->quantiles[2].ns),
-                etp_cell_u64(arm->launches), etp_cell_u64(arm->iterations),
-                etp_cell_u64(arm->warmup_dropped), etp_cell_u64(arm->slowdowns),
-                etp_cell_double(arm->tail_share), etp_cell_double(arm->drift_per_block));
+        ETP_ROW(t, name_cell(a, i), known_ns(arm->median_ns), known_ns(arm->quantiles[1].ns),
+                known_ns(arm->quantiles[2].ns), etp_cell_u64(arm->launches),
+                etp_cell_u64(arm->iterations), etp_cell_u64(arm->warmup_dropped),
+                etp_cell_u64(arm->slowdowns), etp_cell_double(arm->tail_share),
+                etp_cell_double(arm->drift_per_block));
     }
 }
 
@@ -456,7 +463,7 @@ static void slow_notes(const etp_stats_answer *a, etp_report *r, etp_arena *aren
             etp_report_note(
                 r, ETP_INFO,
                 "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
-                ETP_STR_ARG(a->names[i]), (unsigned long long)all, all == 1 ? "" : "s", text.ptr);
+                ETP_STR_ARG(a->called[i]), (unsigned long long)all, all == 1 ? "" : "s", text.ptr);
         }
     }
 }
@@ -475,7 +482,7 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
         for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
             if (s->arms[i].flags & bit) {
                 etp_report_note(r, bit == ETP_FLAG_DRIFT ? ETP_INFO : ETP_WARN, "%.*s: %s",
-                                ETP_STR_ARG(a->names[i]), etp_stats_flag_name(bit));
+                                ETP_STR_ARG(a->called[i]), etp_stats_flag_name(bit));
             }
         }
     }
@@ -508,7 +515,7 @@ static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *ar
                        "Each dot is one launch: the median of its iterations. Lines join the "
                        "launches of one block.");
     for (uint32_t i = 0; i < s->n_arms; i++) {
-        char *name = etp_arena_strdup(arena, a->names[i]);
+        char *name = etp_arena_strdup(arena, a->called[i]);
         etp_chart_series(chart, name ? name : "");
     }
     for (uint32_t b = 0; b < s->n_blocks_seen; b++) {
@@ -528,8 +535,8 @@ static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena
     for (uint32_t i = 0; names && i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         names[i] =
-            (etp_counters_names){etp_arena_strdup(arena, a->names[c->baseline]),
-                                 etp_arena_strdup(arena, a->names[c->candidate]), c->baseline,
+            (etp_counters_names){etp_arena_strdup(arena, a->called[c->baseline]),
+                                 etp_arena_strdup(arena, a->called[c->candidate]), c->baseline,
                                  c->candidate, stats_withheld(a, c) != ETP_WITHHELD_NOT};
     }
     if (names) {

@@ -11,8 +11,9 @@
 #include "store/store.h"
 
 typedef struct etp_stats_answer {
-    const char *source;   // file as given, "-" for standard input; not part of documents
-    const etp_str *names; // [stats.n_arms]
+    const char *source;    // file as given, "-" for standard input; not part of documents
+    const etp_str *names;  // [stats.n_arms]
+    const etp_str *called; // what people read instead: of a run folder by what was measured
     // of a session of several that this is about, and the names of all; else NULL
     const char *phase, *phases;
     etp_stats stats;

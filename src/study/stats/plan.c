@@ -60,6 +60,7 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
     *out = (etp_plan_answer){
         .source = source,
         .names = names,
+        .called = names,
         .precision = precision,
         .launch_known = isfinite(launch_ns),
         .comparisons = ETP_NEW_ARRAY(arena, etp_plan_comparison, stats->n_comparisons),
@@ -214,7 +215,7 @@ static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c,
                          etp_arena *arena)
 {
     etp_report_text(r, "%.*s against %.*s: %u blocks so far give ±%s %%.",
-                    ETP_STR_ARG(a->names[c->candidate]), ETP_STR_ARG(a->names[c->baseline]),
+                    ETP_STR_ARG(a->called[c->candidate]), ETP_STR_ARG(a->called[c->baseline]),
                     (unsigned)c->pilot.blocks, ETP_DIGITS(100 * c->half_width_rel, 2));
     if (c->wanted.plan.blocks == UINT32_MAX) {
         etp_report_note(r, ETP_WARN, "±%s %% is out of reach: launches differ too much here",

@@ -32,8 +32,9 @@ typedef struct etp_plan_answer {
     const char *phase, *phases; // of a session of several that this is about, and all; set by the
                                 // caller, NULL: none
     const etp_str *names;
-    double precision;  // relative
-    bool launch_known; // else launch_ns is an assumption
+    const etp_str *called; // what people read instead; set by the caller, else the names
+    double precision;      // relative
+    bool launch_known;     // else launch_ns is an assumption
     etp_plan_comparison *comparisons;
     size_t n_comparisons;
 } etp_plan_answer;

@@ -171,19 +171,64 @@ etp_status etp_sample_file_read(const char *path, const etp_str *given, const ch
     return find_baseline(arena, wanted, (etp_str){0}, out, err);
 }
 
-// What 'analyze' withholds of this folder is not to be had here either.
-static etp_status take_withheld(const char *dir, const etp_sample_file *file,
-                                etp_stats_answer *stats, etp_arena *arena, etp_error *err)
+// The folder's answer with the same baseline; SESSION is the caller's to close.
+static etp_status open_answer(const char *dir, const etp_sample_file *file, etp_arena *arena,
+                              etp_ab_session **session, const etp_ab **ab, etp_error *err)
 {
     const char *baseline =
-        file->twin ? file->twin : etp_arena_strdup(arena, stats->names[stats->stats.baseline]);
+        file->twin ? file->twin : etp_arena_strdup(arena, file->table.arms[file->baseline]);
+    ETP_NEED(baseline, err, "baseline");
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, session, err));
+    etp_status st = etp_ab_of_phase(etp_ab_answer(*session), file->phase, ab, err);
+    if (st != ETP_OK) {
+        etp_ab_close(*session);
+    }
+    return st;
+}
+
+// What the answer calls the arms: "VNNI" for linux_vnni.
+static etp_status take_called(const etp_ab *ab, uint32_t n, etp_arena *arena, const etp_str **out,
+                              etp_error *err)
+{
+    etp_str *called = ETP_NEW_ARRAY(arena, etp_str, n + 1);
+    ETP_NEED(called, err, "names");
+    for (uint32_t i = 0; i < n && ab->n_arms == n; i++) {
+        const char *name = etp_arena_strdup(arena, etp_str_from(ab->arms[i].measured));
+        ETP_NEED(name, err, "names");
+        called[i] = etp_str_from(name);
+    }
+    *out = ab->n_arms == n ? called : *out;
+    return ETP_OK;
+}
+
+etp_status etp_sample_called(const char *path, const etp_sample_file *file, etp_arena *arena,
+                             const etp_str **out, etp_error *err)
+{
     etp_ab_session *session;
     const etp_ab *ab;
-    ETP_NEED(baseline, err, "baseline");
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, &session, err));
-    etp_status st = etp_ab_of_phase(etp_ab_answer(session), file->phase, &ab, err);
+    *out = file->table.arms;
+    if (!file->run) {
+        return ETP_OK;
+    }
+    etp_status st = open_answer(path, file, arena, &session, &ab, err);
+    if (st != ETP_OK) { // its samples are enough for a plan
+        return st == ETP_NOMEM ? st : ETP_OK;
+    }
+    st = take_called(ab, file->table.n_arms, arena, out, err);
+    etp_ab_close(session);
+    return st;
+}
+
+// What 'analyze' withholds of this folder is not to be had here either.
+static etp_status take_answer(const char *dir, const etp_sample_file *file, etp_stats_answer *stats,
+                              etp_arena *arena, etp_error *err)
+{
+    etp_ab_session *session;
+    const etp_ab *ab;
+    ETP_TRY(open_answer(dir, file, arena, &session, &ab, err));
+    etp_status st = etp_stats_take_withheld(stats, ab, arena, err);
     if (st == ETP_OK) {
-        st = etp_stats_take_withheld(stats, ab, arena, err);
+        st = take_called(ab, stats->stats.n_arms, arena, &stats->called, err);
     }
     etp_ab_close(session);
     return st;
@@ -196,7 +241,12 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(path, given, baseline, phase, arena, &file, err));
     *out = (etp_stats_answer){
-        .source = file.name, .names = file.table.arms, .phase = file.phase, .phases = file.others};
+        .source = file.name,
+        .names = file.table.arms,
+        .called = file.table.arms,
+        .phase = file.phase,
+        .phases = file.others,
+    };
     etp_stats_options how = {.baseline = file.baseline, .margin = margin};
     if (file.run) {
         how = etp_ab_stats_options(file.run, file.baseline, margin);
@@ -207,7 +257,7 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     }
     if (file.run) {
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
-        ETP_TRY(take_withheld(path, &file, out, arena, err));
+        ETP_TRY(take_answer(path, &file, out, arena, err));
     }
     return ETP_OK;
 }

@@ -70,7 +70,7 @@ static void analyse(session *s, etp_arena *arena, etp_stats_answer *out)
         {"b", 1}
     };
     etp_error err;
-    *out = (etp_stats_answer){.source = "x", .names = k_names};
+    *out = (etp_stats_answer){.source = "x", .names = k_names, .called = k_names};
     assert_int_equal(etp_stats_analyze(s->samples, sizeof s->samples / sizeof *s->samples, 2, NULL,
                                        arena, &out->stats, &err),
                      ETP_OK);

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_words.py ETPROF TREE: what people read in a terminal is said in words: an arm as answers call it, "2.00× slower",
+MHz; documents and tables of CSV keep names and whole nanoseconds. Names that the user gave in a table stay."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import phase_folders  # noqa: E402
+from checks import expect, finish  # noqa: E402
+
+ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+DATA = TREE / "tests/data"
+
+
+def run(*words, codes=(0, 1, 3)):
+    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, timeout=300, check=False,
+                          stdin=subprocess.DEVNULL, env={**os.environ, "COLUMNS": "100", "LC_ALL": "C.UTF-8"})
+    expect(done.returncode in codes, *words, "exit", done.returncode, done.stderr.decode()[-300:])
+    return done.stdout.decode()
+
+
+def names(folder):
+    """The session has arms linux_vnni and linux_avx2; who reads is told VNNI and AVX2, a program the names."""
+    for words, said in ((("stats", folder), "VNNI against AVX2"), (("plan", folder), "VNNI against AVX2: 6 blocks"),
+                        (("gate", folder, "speedup >= 1.3", "latency <= 1 ns"), "speedup:VNNI"),
+                        (("history", folder), "image_encoder_xnnpack_int8, VNNI, 1 thread: time"),
+                        (("kernels", folder), "VNNI"), (("analyze", folder), "VNNI")):
+        for form in ("text", "md"):
+            text = run(*words, "--format", form)
+            expect(said in " ".join(text.split()), words[0], form, f"does not say {said}", text[:800])
+            text = re.sub(r"runs/linux\S*|^\| `linux_\w+` \| \w+ \|.*", "", text, flags=re.M)  # the table Arms has both
+            expect("linux_" not in text, words[0], form, "an experiment's name",
+                   re.findall(r".*linux_.*", text)[:3])
+        document = run(*words, "--format", "json")
+        expect("linux_vnni" in document and ('"VNNI"' not in document or words[0] == "analyze"),
+               words[0], "the document keeps names")
+    expect("linux_avx2,linux_vnni," in run("stats", folder, "--format", "csv"), "stats", "CSV keeps names")
+    own = run("stats", DATA / "samples.csv")
+    given = json.loads(run("stats", DATA / "samples.csv", "--format", "json"))["arms"]
+    expect(all(a["name"] in own for a in given), "stats", "the user's own names", given, own[:400])
+    for subject, code in (("VNNI", 0), ("linux_vnni", 0), ("AVX2", 2)):  # the baseline has no speedup
+        run("gate", folder, f"speedup {subject} >= 1.3", codes=(code, ))
+
+
+def history(folder, tmp):
+    """Means are whole nanoseconds and ratios have six digits, as in the session's own document."""
+    for words in ((DATA / "history.csv", ), (folder, )):
+        document = json.loads(run("history", *words, "--format", "json"))
+        for s in document["series"]:
+            for change in s["changes"]:
+                ends = [change["before"], change["after"]]
+                expect(not s["name"].endswith("_ns") or all(isinstance(v, int) for v in ends), "history", ends)
+            if s["name"].endswith("_speedup"):
+                expect(all(v is None or float(f"{v:.6g}") == v for v in s["values"]), "history", s["values"][:3])
+    text = run("history", DATA / "history.csv", "--format", "json")
+    expect(not re.search(r'"(before|after)": [\d.]+e', text), "history", "a time in scientific notation")
+    # what changed stands first, and the first word of it is by how much
+    made = run("history", DATA / "history.csv").splitlines()
+    expect(re.match(r"7\.9 % more +toy_ns since 2026-10-16 06:00$", made[3]), "history", "begins with the change", made[:8])
+    many = phase_folders.make(tmp / "many", lambda p, level, t, m: 1000000 // t, phases=(), threads=(1, 2),
+                              models=("int8", "int4"))
+    said = run("history", many)
+    for line in ("int8, AVX2, 2 threads: time", "int4, SSE, 1 thread: time"):
+        expect(line in " ".join(said.split()), "history", line, said[:1500])
+
+
+def environment(folder):
+    lines = [json.loads(line) for line in (folder / "environment.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line["type"] == "block":
+            for end in ("start", "end"):
+                line[end].update(freq_max_khz=2445000, freq_min_khz=2445000, core_khz=2445000)
+    (folder / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = run("analyze", folder, "--full")
+    section = text.split("\nEnvironment\n")[1]
+    expect("MHz" in section and "2445" in section and "2445000" not in section and "kHz" not in section, "environment",
+           section[:1500])
+
+
+def sweep(tmp):
+    """A level of half the speed is 2.00 times slower wherever it is said."""
+    times = {"avx2": 2000000, "sse": 1000000}
+    folder = phase_folders.make(tmp / "swept", lambda p, level, t, m: times[level], phases=(), threads=(1, 2),
+                                models=("int8", "int4"), sweep={"knee": 0.1})
+    for form in ("text", "md", "html"):
+        text = re.sub(r"<[^>]*>", " ", run("report", folder, "--format", form))
+        expect(not re.search(r"slower: 0\.50", text), "sweep", form,
+               re.findall(r".{40}0\.50×.{40}", text)[:3])
+    page = re.sub(r"<[^>]*>", " ", run("report", folder, "--format", "html"))
+    expect("slower: 2.00×" in page, "sweep", "the key of a pair", re.findall(r"slower.{60}", page)[:3])
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    tmp = pathlib.Path(scratch)
+    folder = tmp / "out/runs/linux"
+    with tarfile.open(DATA / "session.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    names(folder)
+    history(folder, tmp)
+    sweep(tmp)
+    environment(folder)
+finish()
