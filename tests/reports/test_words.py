@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_words.py ETPROF TREE: what people read in a terminal is said in words: an arm as answers call it, "2.00× slower",
-MHz; documents and tables of CSV keep names and whole nanoseconds. Names that the user gave in a table stay."""
+"""test_words.py ETPROF TREE: what people read in a terminal is said in words: an arm as answers call it, "2.00×
+slower", MHz; documents and tables of CSV keep names and whole nanoseconds. Names that the user gave in a table stay."""
 import json
 import os
 import pathlib
@@ -62,7 +62,8 @@ def history(folder, tmp):
     expect(not re.search(r'"(before|after)": [\d.]+e', text), "history", "a time in scientific notation")
     # what changed stands first, and the first word of it is by how much
     made = run("history", DATA / "history.csv").splitlines()
-    expect(re.match(r"7\.9 % more +toy_ns since 2026-10-16 06:00$", made[3]), "history", "begins with the change", made[:8])
+    expect(re.match(r"7\.9 % more +toy_ns since 2026-10-16 06:00$", made[3]), "history", "begins with the change",
+           made[:8])
     many = phase_folders.make(tmp / "many", lambda p, level, t, m: 1000000 // t, phases=(), threads=(1, 2),
                               models=("int8", "int4"))
     said = run("history", many)

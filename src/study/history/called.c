@@ -78,7 +78,8 @@ etp_str etp_history_called(etp_str name, etp_arena *arena)
     }
     size_t half = model.len / 2; // of several models or thread counts the experiment names its own
     if (model.len > 2 && model.ptr[half] == '_' &&
-        etp_str_eq((etp_str){model.ptr, half}, (etp_str){model.ptr + half + 1, model.len - half - 1})) {
+        etp_str_eq((etp_str){model.ptr, half},
+                   (etp_str){model.ptr + half + 1, model.len - half - 1})) {
         model.len = half;
     }
     if (rest.len == threads.len + 1 && etp_str_ends(rest, threads)) {

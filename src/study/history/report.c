@@ -115,9 +115,9 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
 {
     const etp_history_change *c = x->change;
     const char *words = etp_history_change_words(c, arena);
-    const char *label =
-        etp_arena_printf(arena, "%.*s since %.*s", ETP_STR_ARG(etp_history_called(x->series->name, arena)),
-                         ETP_STR_ARG(etp_history_shown_time(h->runs.items[c->run].time, arena)));
+    const char *label = etp_arena_printf(
+        arena, "%.*s since %.*s", ETP_STR_ARG(etp_history_called(x->series->name, arena)),
+        ETP_STR_ARG(etp_history_shown_time(h->runs.items[c->run].time, arena)));
     const char *from = etp_history_figure(x->series, c->before, arena),
                *to = etp_history_figure(x->series, c->after, arena);
     const char *detail =
