@@ -53,8 +53,7 @@ static void add_figure(finder *f, found *to, const etp_run_arm *arm, const char 
 {
     if (isfinite(value)) {
         const char *name = etp_arena_printf(f->arena, "%.*s_%s", ETP_STR_ARG(arm->prefix), what);
-        struct figure x = {etp_str_from(name), phase,
-                           strcmp(what, "ns") == 0 ? value : etp_history_ratio(value)};
+        struct figure x = {etp_str_from(name), phase, value};
         ETP_ADD(f->arena, &to->figures, x);
     }
 }
@@ -81,14 +80,16 @@ static void take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to
         double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
         if (arm) {
             add_figure(f, to, arm, "ns", phase, ns);
-            add_figure(f, to, arm, "tokens_per_s", phase, etp_ab_token_rate(ab, a));
+            add_figure(f, to, arm, "tokens_per_s", phase,
+                       etp_history_ratio(etp_ab_token_rate(ab, a)));
         }
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_run_arm *arm = arm_called(run, ab->arms[c->candidate].name);
         if (arm) {
-            add_figure(f, to, arm, "speedup", phase, c->withheld ? (double)NAN : c->estimate);
+            add_figure(f, to, arm, "speedup", phase,
+                       c->withheld ? (double)NAN : etp_history_ratio(c->estimate));
         }
     }
 }

@@ -68,8 +68,7 @@ static etp_status put_figure(etp_history *h, const etp_archive_point *x, const c
     const char *name =
         etp_arena_printf(h->arena, "%.*s_%.*s_t%llu_%s", ETP_STR_ARG(x->model),
                          ETP_STR_ARG(x->experiment), (unsigned long long)x->threads, what);
-    double v = strcmp(what, "ns") == 0 ? value : etp_history_ratio(value);
-    return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, v, err);
+    return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, value, err);
 }
 
 static bool same_run(const etp_archive_point *a, const etp_archive_point *b)
@@ -84,12 +83,13 @@ static etp_status put_part(etp_history *h, const etp_archive_trend *t, size_t fi
     for (size_t i = first; i < end; i++) {
         const etp_archive_point *x = &t->items[i];
         ETP_TRY(put_figure(h, x, "ns", run, n_runs, x->median_ns, err));
-        ETP_TRY(put_figure(h, x, "tokens_per_s", run, n_runs, x->tokens_per_s, err));
+        ETP_TRY(
+            put_figure(h, x, "tokens_per_s", run, n_runs, etp_history_ratio(x->tokens_per_s), err));
     }
     for (size_t i = first; i < end; i++) {
         const etp_archive_point *x = &t->items[i];
-        ETP_TRY(
-            put_figure(h, x, "speedup", run, n_runs, x->compared ? x->estimate : (double)NAN, err));
+        ETP_TRY(put_figure(h, x, "speedup", run, n_runs,
+                           x->compared ? etp_history_ratio(x->estimate) : (double)NAN, err));
     }
     return ETP_OK;
 }
