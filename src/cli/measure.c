@@ -9,7 +9,6 @@
 #include "base/shell.h"
 #include "cli/newest.h"
 #include "cli/say.h"
-#include "judge/open.h"
 #include "os/os.h"
 
 typedef struct terminal { // of the session's callbacks
@@ -127,59 +126,11 @@ static etp_status on_settle(void *ctx, const etp_device *device, const etp_devic
     return t->settle ? t->settle(t->ctx, device, cpu, plan, err) : ETP_OK;
 }
 
-// ---- what the samples tell so far ----
-
-// The answer itself is asked: what it would call unknown is what more samples are for.
-static bool ask(const char *dir, const etp_ab_pair *pair, double times, double share[2])
-{
-    etp_ab_session *session = NULL;
-    const etp_ab_options how = {.pair = pair};
-    if (etp_ab_open(&dir, 1, &how, &session, NULL) != ETP_OK) {
-        return false;
-    }
-    share[0] = etp_ab_engage_reach(etp_ab_answer(session), 0);
-    share[1] = etp_ab_engage_reach(etp_ab_answer(session), times);
-    etp_ab_close(session);
-    return true;
-}
-
-static bool on_known(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n)
-{
-    (void)ctx;
-    etp_ab_session *whole = NULL;
-    double share[2];
-    if (etp_ab_open(&dir, 1, NULL, &whole, NULL) != ETP_OK) {
-        return false;
-    }
-    const etp_ab *ab = etp_ab_answer(whole);
-    uint32_t first = ab->engagement.arm;
-    if (first < n) {
-        arms[first] =
-            (etp_session_known){etp_ab_engage_reach(ab, 0), etp_ab_engage_reach(ab, times), false};
-    }
-    for (size_t i = 1; i < ab->n_comparisons; i++) { // the other candidates, as `ab` shows them
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        const etp_ab_pair pair = {
-            .whole = whole, .arms = {c->baseline, c->candidate}
-        };
-        if (c->candidate < n && c->candidate != first && ask(dir, &pair, times, share)) {
-            arms[c->candidate] = (etp_session_known){share[0], share[1], false};
-        }
-    }
-    for (size_t i = 0; i < n && i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        arms[i].few =
-            a->proof.truth == ETP_UNPROVEN && a->kernels && etp_kernels_too_few(a->kernels, times);
-    }
-    etp_ab_close(whole);
-    return true;
-}
-
 static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
 {
     return (etp_session_callbacks){.ctx = t,
                                    .settle = on_settle,
-                                   .known = on_known,
+                                   .known = etp_session_known_of,
                                    .progress = cli->progress_lines ? on_progress_line
                                                : !cli->quiet       ? on_progress
                                                                    : NULL,

@@ -81,6 +81,10 @@ ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
 
 // ---- parts that others need alone ----
 
+// `known` of the callbacks: by the answer of DIR, as its reader would get it.
+bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_known *arms,
+                          size_t n);
+
 // Opens the device of SPEC with RUNNER (NULL: the defaults).
 ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
                                                  const char *runner, double timeout_s,
