@@ -130,7 +130,6 @@ static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
 {
     return (etp_session_callbacks){.ctx = t,
                                    .settle = on_settle,
-                                   .known = etp_session_known_of,
                                    .progress = cli->progress_lines ? on_progress_line
                                                : !cli->quiet       ? on_progress
                                                                    : NULL,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the samples of an unfinished session tell so far.
+#include "session/known.h"
+
 #include "judge/open.h"
-#include "session/session.h"
 
 // The answer itself is asked: what it would call unknown is what more samples are for.
 static bool ask(const char *dir, const etp_ab_pair *pair, double times, double share[2])
@@ -17,7 +17,8 @@ static bool ask(const char *dir, const etp_ab_pair *pair, double times, double s
     return true;
 }
 
-bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n)
+bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_known *arms,
+                          size_t n)
 {
     (void)ctx;
     etp_ab_session *whole = NULL;

@@ -11,6 +11,7 @@
 #include "measure/foreign.h"
 #include "os/os.h"
 #include "program/data_file.h"
+#include "session/known.h"
 #include "session/platform.h"
 #include "session/roofs.h"
 
@@ -172,7 +173,7 @@ static etp_status measure(request *r, etp_error *err)
         .message = r->callbacks->message,
         .plan = r->callbacks->message,
         .interrupted = r->callbacks->interrupted,
-        .known = r->callbacks->known,
+        .known = etp_session_known_of,
     };
     etp_status st = etp_session_measure(r->device, &planned, &config, &hooks, &r->out->result, err);
     etp_os_lock_release(&lock);

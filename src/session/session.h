@@ -26,8 +26,8 @@ typedef struct etp_session_options {
     const char *prepare;         // how to set the device up; NULL: leave it as it is
     const char *config;          // path of the config that asked for it, NULL
     const char *command;         // the line that repeats it, NULL
-    bool roofs;                  // measure the device's roofs first unless they are known
-    etp_run *resume; // the folder `dir` as it was read: go on with it; NULL: a new session
+    bool roofs;         // measure the device's roofs first unless they are known
+    etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_session_place place;
 } etp_session_options;
 
@@ -40,8 +40,6 @@ typedef struct etp_session_callbacks { // all may be NULL
     void (*message)(void *ctx, const char *text); // one line worth telling
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
                                    // NULL: etp_os_interrupted
-    // As of etp_session_hooks: what the samples so far tell. NULL: one sampled launch per arm.
-    bool (*known)(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n);
 } etp_session_callbacks;
 
 typedef struct etp_session_outcome {
@@ -80,10 +78,6 @@ ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
                                                etp_error *err);
 
 // ---- parts that others need alone ----
-
-// `known` of the callbacks: by the answer of DIR, as its reader would get it.
-bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_known *arms,
-                          size_t n);
 
 // Opens the device of SPEC with RUNNER (NULL: the defaults).
 ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,

@@ -464,8 +464,8 @@ static void threads_do_not_meet(void **state)
     etp_analysis_close(a);
 }
 
-static etp_measurement *measurement(const char *runner, const char *folder,
-                                    const etp_measurement_callbacks *on)
+static etp_measurement *measurement_of(const char *runner, const char *folder, bool kernels,
+                                       const etp_measurement_callbacks *on)
 {
     const etp_measurement_options o = {.struct_size = sizeof o,
                                        .models = &s_model_path,
@@ -475,6 +475,7 @@ static etp_measurement *measurement(const char *runner, const char *folder,
                                        .blocks = 2,
                                        .warmup = 1,
                                        .iterations = 3,
+                                       .kernels = kernels,
                                        .work_dir = s_scratch};
     etp_measurement *m = NULL;
     etp_error err = {0};
@@ -482,6 +483,12 @@ static etp_measurement *measurement(const char *runner, const char *folder,
         fail_msg("%s", err.msg);
     }
     return m;
+}
+
+static etp_measurement *measurement(const char *runner, const char *folder,
+                                    const etp_measurement_callbacks *on)
+{
+    return measurement_of(runner, folder, false, on);
 }
 
 static void wrong_measurements_are_refused(void **state)
@@ -573,6 +580,33 @@ static void cancelling_keeps_whole_blocks(void **state)
     etp_analysis_close(a);
 }
 
+// As the command line samples: until enough is known, or why not.
+static void sampling_ends_for_a_reason(void **state)
+{
+    (void)state;
+    etp_error err = {0};
+    if (!s_has_runner) {
+        skip();
+    }
+    etp_measurement *m = measurement_of(NULL, SCRATCH("sampled"), true, NULL);
+    if (etp_measurement_run(m, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    etp_measurement_destroy(m);
+    etp_mapping *manifest = NULL;
+    assert_int_equal(etp_mapping_open(SCRATCH("sampled/manifest.json"), &manifest, &err), ETP_OK);
+    const etp_bytes bytes = etp_mapping_bytes(manifest);
+    char text[1 << 16] = "";
+    assert_true(bytes.len < sizeof text);
+    memcpy(text, bytes.ptr, bytes.len);
+    size_t told = 0;
+    for (const char *at = text; (at = strstr(at, "\"sampling\": \"")); at++) {
+        told++;
+    }
+    assert_true(told > 0);
+    etp_mapping_close(manifest);
+}
+
 static void *measure_there(void *folder)
 {
     told t = {0};
@@ -633,6 +667,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_measurements_are_refused),
         cmocka_unit_test(what_cannot_run_leaves_nothing),
         cmocka_unit_test(cancelling_keeps_whole_blocks),
+        cmocka_unit_test(sampling_ends_for_a_reason),
         cmocka_unit_test(two_sessions_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
