@@ -53,6 +53,7 @@ typedef struct etp_measurement_options { // zero or NULL: the default
     uint64_t warmup, iterations; // per launch; 0: found out
     uint64_t seed;               // of order and inputs; 0: drawn
     double timeout_s;            // longest silence of a runner
+    // Inputs NULL: those that an export left beside the first model, else random ones.
     const char *method, *inputs, *data, *cpus;
     const char *work_dir;    // temporary files; NULL: .etprof/work
     const char *state_dir;   // of the user, where is noted what was measured here; NULL: nothing is

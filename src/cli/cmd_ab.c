@@ -23,10 +23,6 @@ static etp_status plan_options(etp_cli *cli, const etp_session_arguments *g, int
     out->n_threads = g->threads.n;
     out->models = (const char *const *)argv;
     out->n_models = (size_t)argc;
-    bool several = argc > 1 && g->runner_a; // each has inputs of its own shapes
-    if (!out->settings.inputs && !several) {
-        out->settings.inputs = etp_inputs_beside(cli, argv[0], out->settings.method);
-    }
     return ETP_OK;
 }
 
@@ -50,6 +46,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                    .dir = g->out,
                                    .exact = g->out != NULL,
                                    .roofs = g->roofs,
+                                   // Two builds' models have inputs of their own shapes.
+                                   .inputs_beside = argc == 1 || !g->runner_a,
                                    .prepare = g->prepare};
     ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
     ETP_TRY(etp_arena_check(&cli->arena, err, "options")); // a device of NULL is this machine

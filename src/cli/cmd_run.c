@@ -379,8 +379,10 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
 {
     etp_session_arguments arguments = p->config->arguments;
     etp_session_arguments_override(k_options, &o->session, &arguments);
-    etp_session_options options = {
-        .config = p->config->path, .device = arguments.device, .prepare = arguments.prepare};
+    etp_session_options options = {.config = p->config->path,
+                                   .device = arguments.device,
+                                   .prepare = arguments.prepare,
+                                   .inputs_beside = true};
     etp_session_plan_options *plan = &options.plan;
     ETP_TRY(etp_session_plan_options_from_arguments(&arguments, plan, err));
     if (o->remote_device) {
@@ -398,9 +400,6 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
     plan->settings.cpus = p->arms[0]->cpus;
     p->kernels = p->kernels && !plan->settings.no_kernels;
     plan->settings.kernels = plan->settings.kernels || p->kernels;
-    if (!plan->settings.inputs) {
-        plan->settings.inputs = etp_inputs_beside(cli, model, plan->settings.method);
-    }
     set_counts(p, plan);
     if (o->session.runner) {
         ETP_TRY(etp_session_runners(o->session.runner, NULL, NULL, &cli->arena, plan,

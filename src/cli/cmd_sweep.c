@@ -93,12 +93,12 @@ static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *m
 }
 
 // One --inputs for all: files must fit every model.
-static etp_status choose_inputs(etp_cli *cli, const char *inputs, etp_session_plan_options *out,
-                                etp_error *err)
+static etp_status check_inputs(etp_cli *cli, const etp_session_plan_options *out,
+                               bool *inputs_beside, etp_error *err)
 {
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
     size_t other = least_alike(out, &match);
-    if (other && etp_input_kind_of(inputs) == ETP_INPUTS_FILES) {
+    if (other && etp_input_kind_of(out->settings.inputs) == ETP_INPUTS_FILES) {
         return etp_fail(
             err, ETP_USAGE,
             "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
@@ -109,8 +109,7 @@ static etp_status choose_inputs(etp_cli *cli, const char *inputs, etp_session_pl
                 "each other\n",
                 out->models[0], out->models[other]);
     }
-    out->settings.inputs =
-        inputs || other ? inputs : etp_inputs_beside(cli, out->models[0], out->settings.method);
+    *inputs_beside = other == 0;
     return ETP_OK;
 }
 
@@ -155,7 +154,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
     ETP_TRY(choose_threads(cli, &g->threads, plan, err));
-    ETP_TRY(choose_inputs(cli, g->settings.inputs, plan, err));
+    ETP_TRY(check_inputs(cli, plan, &options.inputs_beside, err));
     return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 

@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the options of the measuring verbs to those of a session.
 #include "cli/session_options.h"
-#include "cli/say.h"
 
 #include <string.h>
 
 #include "base/number.h"
-#include "os/os.h"
-
-// Folder with the inputs of one method: that of --method, or the only one there is.
-static const char *method_folder(etp_cli *cli, const char *dir, const char *method)
-{
-    etp_dir_list list = {0};
-    const char *found = NULL;
-    if (!etp_os_is_dir(dir) || etp_os_list(dir, &cli->arena, &list, NULL) != ETP_OK) {
-        return NULL;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        bool wanted = list.items[i].is_dir && (!method || strcmp(method, list.items[i].name) == 0);
-        if (wanted && found) {
-            return NULL; // several methods: the runner's choice is not ours to guess
-        }
-        found = wanted ? list.items[i].name : found;
-    }
-    return found ? etp_arena_printf(&cli->arena, "%s/%s", dir, found) : NULL;
-}
-
-const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *method)
-{
-    const char *beside = etp_arena_printf(&cli->arena, "%s.inputs", model);
-    const char *dir = beside ? method_folder(cli, beside, method) : NULL;
-    if (!dir) {
-        return NULL;
-    }
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    size_t n = 0;
-    for (;; n++) {
-        const char *file = etp_arena_printf(&cli->arena, "%s/%zu.bin", dir, n);
-        const char *full = file ? etp_os_absolute(file, &cli->arena) : NULL;
-        if (!full || !etp_os_is_file(full)) {
-            break;
-        }
-        etp_strbuf_printf(&buf, "%s%s", n ? "," : "", full);
-    }
-    if (n == 0 || buf.failed) {
-        return NULL;
-    }
-    if (!cli->quiet) {
-        etp_say("inputs     %s (%zu files beside the model)\n", dir, n);
-    }
-    return buf.ptr;
-}
 
 etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
                              etp_error *err)

@@ -56,8 +56,4 @@ ETP_NODISCARD etp_status etp_resume_check(const etp_opt *table, const etp_sessio
 ETP_NODISCARD etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list,
                                            const uint32_t **out, etp_error *err);
 
-// Example inputs that an export left beside the model (<model>.pte.inputs/<method>/<n>.bin) in the
-// form of --inputs; says so. NULL when there are none.
-const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *method);
-
 #endif

@@ -124,6 +124,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     set->resident = o->resident;
     m->options.plan.timeout_s = o->timeout_s;
     m->options.exact = o->exact_folder;
+    m->options.inputs_beside = true;
     m->trust = o->trust;
     return ETP_OK;
 }

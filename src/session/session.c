@@ -11,6 +11,7 @@
 #include "measure/foreign.h"
 #include "os/os.h"
 #include "program/data_file.h"
+#include "session/inputs.h"
 #include "session/known.h"
 #include "session/platform.h"
 #include "session/roofs.h"
@@ -93,6 +94,20 @@ static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str 
          answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
                        : "measured");
     return etp_roofs_document(&answer, r->arena, out, err);
+}
+
+// The session's inputs where nobody asks for any.
+static void choose_inputs(request *r)
+{
+    etp_session_plan_options *p = &r->plan_options;
+    if (!r->o->inputs_beside || p->settings.inputs || p->n_models == 0) {
+        return;
+    }
+    const etp_inputs_found found = etp_inputs_beside(p->models[0], p->settings.method, r->arena);
+    p->settings.inputs = found.files;
+    if (found.files) {
+        tell(r, "inputs     %s (%zu files beside the model)", found.dir, found.n);
+    }
 }
 
 // MODEL can be measured with DATA, as far as its bytes tell. What cannot be read here is the
@@ -271,6 +286,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
                  .plan_options = o->plan,
                  .arena = arena,
                  .out = out};
+    choose_inputs(&r);
     const char *mode = o->prepare && strcmp(o->prepare, "none") != 0 ? o->prepare : NULL;
     if (mode) {
         ETP_TRY(etp_prepare_mode(mode, err));

@@ -26,6 +26,7 @@ typedef struct etp_session_options {
     const char *prepare;         // how to set the device up; NULL: leave it as it is
     const char *config;          // path of the config that asked for it, NULL
     const char *command;         // the line that repeats it, NULL
+    bool inputs_beside; // where none are asked for: those that an export left beside the model
     bool roofs;         // measure the device's roofs first unless they are known
     etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_session_place place;

@@ -129,10 +129,15 @@ class Library(unittest.TestCase):
         if not self.has_runner():
             self.skipTest("no runner bundle (scripts/build-runner native)")
         for name, folder in self.built.items():
-            told = run(folder / "measure_model", MODEL, self.top / f"measured-{name}", env=self.env, cwd=self.top)
+            model = shutil.copy(MODEL, self.top)
+            beside = self.top / f"{MODEL.name}.inputs/forward"  # as an export leaves them
+            beside.mkdir(parents=True, exist_ok=True)
+            (beside / "0.bin").write_bytes(bytes(1 * 3 * 96 * 96 * 4))
+            told = run(folder / "measure_model", model, self.top / f"measured-{name}", env=self.env, cwd=self.top)
             self.assertRegex(told, r"^(faster|slower|same|unknown): ")
             manifest = json.loads((self.top / f"measured-{name}/manifest.json").read_text())
             self.assertEqual((manifest["state"], manifest["blocks_done"]), ("finished", 2))
+            self.assertEqual(manifest["plan"]["inputs"], str((beside / "0.bin").resolve()))
 
     def test_a_folder_is_renewed_as_the_tool_does(self):
         etprof = self.prefix / "bin/etprof"
