@@ -188,9 +188,10 @@ def two_sessions():
     """compare, gate --against, history, report over both."""
     pathlib.Path("nights").mkdir()
     os.environ.update({f"FAKE_ETDUMP_{level}": str(DUMP) for level in ("base", "neon")})
+    blocks = {"slow": 6, "fast": 7}  # one timed launch of an arm in each
     for name, ns in (("slow", SLOW), ("fast", FAST)):
         etprof("ab", model("night", f"base base {2 * SLOW}", f"base neon {ns}"), "--levels", "neon,base", "--blocks",
-               6, *SHORT, "--out", f"nights/{name}")
+               blocks[name], *SHORT, "--out", f"nights/{name}")
     for name in ("slow", "fast"):  # begun in one second, with one seed: two sessions none the less
         path = pathlib.Path(f"nights/{name}/manifest.json")
         path.write_text(re.sub(r'("generated_at": ?")[^"]*', r"\g<1>2026-01-02T03:04:05Z", path.read_text()))
@@ -200,6 +201,8 @@ def two_sessions():
         found = one(d, "compare")
         expect(found[:2] == ("A", "B"), "compare A B", found)
         is_about(f"compare {a} {b}", found[2], ratio)
+        launches = [d["comparisons"][0].get(f"{side}_launches") for side in ("baseline", "candidate")]
+        expect(launches == [blocks[a], blocks[b]], f"launches of compare {a} {b}", launches)
         g = answer("gate", f"nights/{b}", "--against", f"nights/{a}", code=(0, 1))
         check = next(c for c in g["checks"] if c["id"] == "against:linux_neon")
         expect(check["ok"] is (ratio > 1), f"gate {b} --against {a}", check)
