@@ -6,6 +6,8 @@
 
 // ---- values ----
 
+// A size that does not fit 64 bits is no reason to refuse the program, most of which can be told
+// all the same: it is unknown, and nothing is read through it.
 static etp_status tensor_nbytes(etp_pte_reader *r, etp_fb_table t, etp_pte_tensor *out)
 {
     uint64_t elements = 1;
@@ -49,6 +51,7 @@ static etp_status subsegment_data(etp_pte_reader *r, etp_fb_table tensor, etp_fb
     return etp_bytes_sub(segment, offset, out->nbytes, "constant", &out->data, r->err);
 }
 
+// Before there were segments, each constant was a buffer inside the FlatBuffer.
 static etp_status constant_data(etp_pte_reader *r, etp_fb_table tensor, etp_pte_tensor *out)
 {
     etp_fb_table t = etp_fb_table_field(r->root, PROGRAM_CONSTANT_SEGMENT);
@@ -62,6 +65,9 @@ static etp_status constant_data(etp_pte_reader *r, etp_fb_table tensor, etp_pte_
     return ETP_OK;
 }
 
+// The format has no field that says where a tensor's data is. It follows from what else is there,
+// in this order: a place in another file, then planned memory (with initial contents when it names
+// a buffer, too), then a constant. Buffer 0 stands for none.
 static etp_status tensor_location(etp_pte_reader *r, etp_fb_table t, etp_pte_tensor *out)
 {
     etp_fb_table extra = etp_fb_table_field(t, TENSOR_EXTRA);
@@ -120,6 +126,8 @@ static etp_status read_tensor(etp_pte_reader *r, etp_fb_table t, const etp_pte_t
     return ETP_OK;
 }
 
+// Values of a kind that is newer than we are stay as what they are, ETP_EVALUE_OTHER: a program is
+// read for what it can tell, and most of it never touches the new kind.
 static etp_status read_value(etp_pte_reader *r, etp_fb_table t, etp_evalue *out)
 {
     etp_fb_table v = etp_fb_table_field(t, UNION_VALUE);
@@ -204,6 +212,8 @@ static etp_status read_values(etp_pte_reader *r, etp_fb_table plan, etp_pte_meth
 
 // ---- instructions ----
 
+// Whoever walks instructions later indexes with these numbers and asks nothing: each is held
+// against the number of what it points to here, once.
 static etp_status check_values(etp_pte_reader *r, etp_fb_table at, const char *what, etp_i32s v,
                                uint32_t n_values)
 {
@@ -263,6 +273,7 @@ static etp_status read_instruction(etp_pte_reader *r, etp_fb_table t, const etp_
     return ETP_OK;
 }
 
+// Only programs that were exported for debugging have them, and then each instruction has its own.
 static etp_status read_stacktraces(etp_pte_reader *r, etp_fb_table chain, etp_pte_chain *out)
 {
     etp_fb_vector v = etp_fb_vec(chain, CHAIN_STACKTRACE);
@@ -329,6 +340,7 @@ static etp_status read_operators(etp_pte_reader *r, etp_fb_table plan, etp_pte_m
     return ETP_OK;
 }
 
+// A payload lies in a segment of its own or, of older exporters, inside the FlatBuffer.
 static etp_status read_delegate(etp_pte_reader *r, etp_fb_table t, etp_pte_delegate *out)
 {
     out->id = etp_fb_str(t, DELEGATE_ID);

@@ -62,6 +62,8 @@ static etp_status take(reader *r, const char *what, size_t n, size_t size, void 
 
 // ---- header ----
 
+// The header says where the graph ends and the constants behind it begin; without constants of its
+// own a payload of an old exporter is the graph alone.
 static etp_status read_header(reader *r)
 {
     etp_bytes p = r->payload;
