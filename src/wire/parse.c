@@ -8,6 +8,8 @@
 
 #include "wire/utf8.h"
 
+// Deeper than any message of ours. Members that a later version added are skipped by recursion, and
+// how deep that goes must not be the other side's to say.
 #define MAX_DEPTH 8
 
 typedef struct in {
@@ -17,6 +19,7 @@ typedef struct in {
     size_t why_cap;
 } in;
 
+// Always false, so that callers return it.
 static bool bad(in *s, const char *what)
 {
     if (s->why_cap > 0) {
@@ -88,6 +91,9 @@ static bool hex4(in *s, uint32_t *value)
     return true;
 }
 
+// A runner in another language may escape what it likes. Half of a surrogate pair has no character
+// and would make text that is no UTF-8; NUL would end a text of C in its middle, where a longer one
+// may be compared or shown as if it were the shorter.
 static bool unicode_escape(in *s, text *t)
 {
     uint32_t v, low;
