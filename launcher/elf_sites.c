@@ -4,7 +4,9 @@
 // their beginning, which the unwind tables (.eh_frame_hdr; static programs have .eh_frame alone) or
 // the symbol table know. Hand-written functions and some languages have neither: there the code
 // before the bytes must look like a question, or they are counted as not known. The file is
-// hostile: every offset is checked.
+// hostile: every offset is checked. Tables and unwind records are read by the same two files as in
+// the room `binary`. What that makes of them (sorted lists in an arena, gaps that a disassembler
+// fills) stays there: here a program is about to start, and its file is asked a few questions.
 #include "launch.h"
 
 #include <fcntl.h>

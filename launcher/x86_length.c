@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long is an x86-64 instruction? Enough of the opcode maps to walk over compiled code, so that
-// bytes that look like `cpuid` inside an address or a constant are told from the instruction.
+// bytes that look like `cpuid` inside an address or a constant are told from the instruction. The
+// room `binary` asks capstone for that. This program links the C library alone, statically where it
+// can, so that it starts on every device; the test launcher.lengths holds the two against each
+// other.
 #include "launch.h"
 
 // What follows an opcode, one letter each:
