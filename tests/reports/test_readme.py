@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_readme.py ETPROF TREE [--write]: what README shows as the answer of a session is what this tool prints of it.
+"""test_readme.py ETPROF TREE FAKE_RUNNER [--write]: what README shows as the answer of a session is what this tool
+prints of it, and its eight commands work as they are written.
 
 tests/data/session.tar.xz is that session as it was measured, but for three things: its recordings are not compressed
 each by itself, the folder it was measured in reads /home/user/etprof, and the outputs are left out. Those of both arms
@@ -9,6 +10,9 @@ With --write README's block is renewed."""
 import json
 import os
 import pathlib
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -17,7 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish  # noqa: E402
 
-ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 README = TREE / "README.md"
 FOLDER = "out_image_encoder/runs/linux"
 
@@ -50,18 +54,36 @@ def show(tmp):
     return done.stdout.decode()
 
 
+def eight(tmp, text):
+    """FOLDER, model.pte, a.pte and b.pte are there under these names; the runner is a fake, whose times mean nothing.
+    What exports needs PyTorch: here only that its command is taken."""
+    block = re.search(r"## Eight commands\n+```\n(.*?)```", text, re.S).group(1)
+    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    expect(len(commands) == 8 and all(c[0] == "etprof" for c in commands), "eight commands", commands)
+    shutil.copytree(tmp / FOLDER, tmp / "FOLDER")
+    for name in ("model", "a", "b"):
+        shutil.copy(TREE / "examples/models/image_encoder_xnnpack_int8.pte", tmp / f"{name}.pte")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp), "LC_ALL": "C.UTF-8", "COLUMNS": "80", "ETPROF_RUNNER": FAKE}
+    for words in commands:
+        more = ["-h"] if words[1] == "export" else []
+        done = subprocess.run([ETPROF, *words[1:], *more], cwd=tmp, env=env, capture_output=True, timeout=600,
+                              check=False, stdin=subprocess.DEVNULL)
+        expect(done.returncode == 0 and done.stdout, *words, "exit", done.returncode, done.stderr.decode()[-400:])
+
+
 with tempfile.TemporaryDirectory() as folder:
     tmp = pathlib.Path(folder)
     command = unpack(tmp)["command"]
     printed = show(tmp)
-text = README.read_text()
+    text = README.read_text()
+    eight(tmp, text)
 start = text.index("$ etprof ab ")
 end = text.index("```", start)
 wanted = f"$ {command}\n{printed}"
 if "--write" in sys.argv:
     README.write_text(text[:start] + wanted + text[end:])
 else:
-    expect(text[start:end] == wanted, "README shows another answer; test_readme.py ETPROF TREE --write renews it",
+    expect(text[start:end] == wanted, "README shows another answer; test_readme.py ETPROF TREE FAKE_RUNNER --write renews it",
            f"\n{wanted}--- README\n{text[start:end]}")
 expect(len(printed.splitlines()) <= 30, f"{len(printed.splitlines())} lines")
 expect(max(map(len, printed.splitlines())) <= 80, "a line of more than 80 columns")
