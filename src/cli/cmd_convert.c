@@ -529,7 +529,7 @@ const etp_command etp_cmd_convert = {
                    "(github-action-benchmark, customSmallerIsBetter and customBiggerIsBetter) and "
                    "openmetrics (Prometheus)\n"
                    "are the figures of one run folder with their intervals: docs/services.md.",
-    .examples = "  etprof convert model.etdump --pte model.pte --to perfetto -o model.pftrace\n"
+    .examples = "  etprof convert model.etdump --to perfetto -o model.pftrace\n"
                 "  etprof convert out_model --to flame -o difference.svg\n"
                 "  etprof convert off.etdump on.etdump --to speedscope -o both.json\n"
                 "  etprof convert out_*/runs/* --to parquet --table samples -o samples.parquet",
