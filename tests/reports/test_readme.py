@@ -83,7 +83,7 @@ wanted = f"$ {command}\n{printed}"
 if "--write" in sys.argv:
     README.write_text(text[:start] + wanted + text[end:])
 else:
-    expect(text[start:end] == wanted, "README shows another answer; test_readme.py ETPROF TREE FAKE_RUNNER --write renews it",
+    expect(text[start:end] == wanted, "README shows another answer; test_readme.py with --write renews it",
            f"\n{wanted}--- README\n{text[start:end]}")
 expect(len(printed.splitlines()) <= 30, f"{len(printed.splitlines())} lines")
 expect(max(map(len, printed.splitlines())) <= 80, "a line of more than 80 columns")
