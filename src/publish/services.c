@@ -4,6 +4,7 @@
 #include "publish/services.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "base/json.h"
 #include "base/number.h"
@@ -261,7 +262,16 @@ static void label(etp_sink *sink, const char *name, etp_str value, bool first)
 
 typedef struct family {
     const char *name, *unit, *help; // the name ends in the unit, where it has one
+    size_t offset;                  // of the figure, in etp_archive_arm or etp_archive_comparison
+    double per;                     // as of in_unit
 } family;
+#define ARM(member) offsetof(etp_archive_arm, member)
+#define COMPARISON(member) offsetof(etp_archive_comparison, member)
+
+static double figure_of(family f, const void *object)
+{
+    return in_unit(*(const double *)(const void *)((const char *)object + f.offset), f.per);
+}
 
 static void family_head(etp_sink *sink, family f)
 {
@@ -293,38 +303,36 @@ static void point(etp_sink *sink, family f, const etp_archive_session *s,
     etp_sink_printf(sink, "} %s\n", etp_format_double(v, buf));
 }
 
-static double of_arm(const etp_archive_arm *a, size_t which)
-{
-    const double values[] = {in_unit(a->median_ns, 1e9),
-                             in_unit(a->lo_ns, 1e9),
-                             in_unit(a->hi_ns, 1e9),
-                             in_unit(a->load_ns, 1e9),
-                             in_unit(a->first_ns, 1e9),
-                             a->peak_rss_bytes,
-                             a->tokens_per_s};
-    return values[which];
-}
-
 void etp_service_openmetrics(const etp_archive_session *s, etp_sink *sink)
 {
     static const family k_arm[] = {
-        {"etprof_latency_seconds",       "seconds", "Untraced latency of an inference, median."  },
-        {"etprof_latency_lower_seconds", "seconds", "Lower end of its 95 % interval."            },
-        {"etprof_latency_upper_seconds", "seconds", "Upper end of its 95 % interval."            },
-        {"etprof_load_seconds",          "seconds", "Loading the program and its method, median."},
-        {"etprof_first_seconds",         "seconds", "First inference of a process, median."      },
-        {"etprof_peak_memory_bytes",     "bytes",   "Peak resident memory of the process."       },
-        {"etprof_token_rate",            NULL,      "Tokens a second."                           },
+        {"etprof_latency_seconds",       "seconds", "Untraced latency of an inference, median.",
+         ARM(median_ns),                                                                                              1e9},
+        {"etprof_latency_lower_seconds", "seconds", "Lower end of its 95 % interval.",             ARM(lo_ns),
+         1e9                                                                                                             },
+        {"etprof_latency_upper_seconds", "seconds", "Upper end of its 95 % interval.",             ARM(hi_ns),
+         1e9                                                                                                             },
+        {"etprof_load_seconds",          "seconds", "Loading the program and its method, median.",
+         ARM(load_ns),                                                                                                1e9},
+        {"etprof_first_seconds",         "seconds", "First inference of a process, median.",       ARM(first_ns),
+         1e9                                                                                                             },
+        {"etprof_peak_memory_bytes",     "bytes",   "Peak resident memory of the process.",
+         ARM(peak_rss_bytes),                                                                                         1  },
+        {"etprof_token_rate",            NULL,      "Tokens a second.",                            ARM(tokens_per_s), 1  },
     };
     static const family k_speedup[] = {
-        {"etprof_speedup_ratio",       "ratio", "Latency of the baseline over that of the arm."},
-        {"etprof_speedup_lower_ratio", "ratio", "Lower end of its 95 % interval."              },
-        {"etprof_speedup_upper_ratio", "ratio", "Upper end of its 95 % interval."              },
+        {"etprof_speedup_ratio",       "ratio", "Latency of the baseline over that of the arm.",
+         COMPARISON(estimate),                                                                                   1},
+        {"etprof_speedup_lower_ratio", "ratio", "Lower end of its 95 % interval.",               COMPARISON(lo),
+         1                                                                                                        },
+        {"etprof_speedup_upper_ratio", "ratio", "Upper end of its 95 % interval.",               COMPARISON(hi),
+         1                                                                                                        },
     };
     for (size_t f = 0; f < sizeof k_arm / sizeof *k_arm; f++) {
         family_head(sink, k_arm[f]);
         for (size_t i = 0; i < s->arms.n; i++) {
-            point(sink, k_arm[f], s, &s->arms.items[i], (etp_str){0}, of_arm(&s->arms.items[i], f));
+            const etp_archive_arm *arm = &s->arms.items[i];
+            point(sink, k_arm[f], s, arm, (etp_str){0}, figure_of(k_arm[f], arm));
         }
     }
     for (size_t f = 0; f < sizeof k_speedup / sizeof *k_speedup; f++) {
@@ -333,9 +341,7 @@ void etp_service_openmetrics(const etp_archive_session *s, etp_sink *sink)
             const etp_archive_comparison *c = given(s, i);
             if (c) {
                 point(sink, k_speedup[f], s, &s->arms.items[i], baseline_of(s, c),
-                      f == 0   ? c->estimate
-                      : f == 1 ? c->lo
-                               : c->hi);
+                      figure_of(k_speedup[f], c));
             }
         }
     }
