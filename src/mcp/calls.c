@@ -43,12 +43,6 @@ static uint64_t keep(etp_mcp *s, etp_str text)
     return a->number;
 }
 
-static json_t *text_json(etp_str text)
-{
-    json_t *value = json_stringn(text.ptr ? text.ptr : "", text.len);
-    return value ? value : json_string("(the answer is not UTF-8)");
-}
-
 static void answer_tool(etp_mcp *s, etp_mcp_job *job, int code)
 {
     etp_str text = etp_strbuf_str(&job->out), notes = etp_strbuf_str(&job->notes);
@@ -58,23 +52,37 @@ static void answer_tool(etp_mcp *s, etp_mcp_job *job, int code)
     }
     size_t n = short_of(text, ETP_MCP_SHORT);
     uint64_t handle = n < text.len ? keep(s, text) : 0;
-    json_t *content = json_array(),
-           *facts = json_pack("{s:i, s:I}", "exit_code", code, "characters", (json_int_t)text.len);
-    json_array_append_new(content, json_pack("{s:s, s:o}", "type", "text", "text",
-                                             text_json((etp_str){text.ptr, n})));
+    char uri[72]; // 16 + 20 + 8 + 20 and the NUL
+    snprintf(uri, sizeof uri, "etprof://result/%llu?offset=%zu", (unsigned long long)handle, n);
+    etp_json j;
+    etp_mcp_begin_reply(s, &j, job->call.id);
+    etp_json_key(&j, "content");
+    etp_json_begin_array(&j);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "type", "text");
+    etp_json_kv_str(&j, "text", (etp_str){text.ptr, n});
+    etp_json_end(&j);
     if (handle) {
-        char uri[72]; // 16 + 20 + 8 + 20 and the NUL
-        snprintf(uri, sizeof uri, "etprof://result/%llu?offset=%zu", (unsigned long long)handle, n);
-        json_object_set_new(facts, "more", json_string(uri));
-        json_array_append_new(content, json_pack("{s:s, s:s, s:s}", "type", "resource_link", "uri",
-                                                 uri, "name", "the rest of the answer"));
+        etp_json_begin_object(&j);
+        etp_json_kv_z(&j, "type", "resource_link");
+        etp_json_kv_z(&j, "uri", uri);
+        etp_json_kv_z(&j, "name", "the rest of the answer");
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_json_key(&j, "structuredContent");
+    etp_json_begin_object(&j);
+    etp_json_kv_i64(&j, "exit_code", code);
+    etp_json_kv_u64(&j, "characters", text.len);
+    if (handle) {
+        etp_json_kv_z(&j, "more", uri);
     }
     if (job->call.tool->changes && fine && notes.len > 0) {
-        json_object_set_new(facts, "notes", text_json(notes));
+        etp_json_kv_str(&j, "notes", notes);
     }
-    etp_mcp_reply(s, job->call.id,
-                  json_pack("{s:o, s:o, s:b}", "content", content, "structuredContent", facts,
-                            "isError", !fine));
+    etp_json_end(&j);
+    etp_json_kv_bool(&j, "isError", !fine);
+    etp_mcp_end_reply(&j);
 }
 
 static void answer_resource(etp_mcp *s, etp_mcp_job *job, int code)
@@ -84,9 +92,7 @@ static void answer_resource(etp_mcp *s, etp_mcp_job *job, int code)
         etp_mcp_error(s, job->call.id, ETP_RPC_RESOURCE, "%.*s", ETP_STR_ARG(notes));
         return;
     }
-    etp_mcp_reply(s, job->call.id,
-                  json_pack("{s:[{s:s, s:s, s:o}]}", "contents", "uri", job->call.uri, "mimeType",
-                            "text/plain", "text", text_json(etp_strbuf_str(&job->out))));
+    etp_mcp_put_contents(s, job->call.id, job->call.uri, etp_strbuf_str(&job->out), NULL);
 }
 
 // ---- the child ----
@@ -181,11 +187,18 @@ static void tell_progress(etp_mcp *s, etp_str line)
     }
     job->told = true;
     job->steps = numbers[0];
-    etp_mcp_send(s, json_pack("{s:s, s:s, s:{s:O, s:I, s:I, s:o}}", "jsonrpc", "2.0", "method",
-                              "notifications/progress", "params", "progressToken", job->call.token,
-                              "progress", (json_int_t)numbers[0], "total",
-                              (json_int_t)(numbers[1] > numbers[0] ? numbers[1] : numbers[0]),
-                              "message", text_json(line)));
+    etp_json j;
+    etp_mcp_begin(s, &j);
+    etp_json_kv_z(&j, "method", "notifications/progress");
+    etp_json_key(&j, "params");
+    etp_json_begin_object(&j);
+    etp_json_key(&j, "progressToken");
+    etp_mcp_put_id(&j, job->call.token);
+    etp_json_kv_u64(&j, "progress", numbers[0]);
+    etp_json_kv_u64(&j, "total", numbers[1] > numbers[0] ? numbers[1] : numbers[0]);
+    etp_json_kv_str(&j, "message", line);
+    etp_json_end(&j);
+    etp_mcp_end(&j);
 }
 
 static void take_line(etp_mcp *s)

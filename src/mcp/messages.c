@@ -1,41 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages to the client.
+// Messages to the client. They go out as they are written, so that there is none that memory could
+// be lacking for.
 #include <stdarg.h>
 
 #include "mcp/server.h"
 
-static int put(const char *text, size_t len, void *sink)
+void etp_mcp_put_id(etp_json *j, const json_t *id)
 {
-    etp_sink_write(sink, (etp_str){text, len});
-    return 0;
-}
-
-void etp_mcp_send(etp_mcp *s, json_t *message)
-{
-    if (message &&
-        json_dump_callback(message, put, s->options.out, JSON_COMPACT | JSON_ENSURE_ASCII) == 0) {
-        etp_sink_char(s->options.out, '\n');
+    if (json_is_string(id)) {
+        etp_json_str(j, (etp_str){json_string_value(id), json_string_length(id)});
+    } else if (json_is_integer(id)) {
+        etp_json_i64(j, json_integer_value(id));
+    } else {
+        etp_json_null(j);
     }
-    json_decref(message);
 }
 
-void etp_mcp_reply(etp_mcp *s, json_t *id, json_t *result)
+void etp_mcp_begin(etp_mcp *s, etp_json *j)
 {
-    if (!result) {
-        etp_mcp_error(s, id, ETP_RPC_INTERNAL, "out of memory");
-        return;
-    }
-    etp_mcp_send(s, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
+    etp_json_init(j, s->options.out, false);
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "jsonrpc", "2.0");
 }
 
-void etp_mcp_error(etp_mcp *s, json_t *id, int code, const char *fmt, ...)
+void etp_mcp_end(etp_json *j)
+{
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+void etp_mcp_begin_reply(etp_mcp *s, etp_json *j, const json_t *id)
+{
+    etp_mcp_begin(s, j);
+    etp_json_key(j, "id");
+    etp_mcp_put_id(j, id);
+    etp_json_key(j, "result");
+    etp_json_begin_object(j);
+}
+
+void etp_mcp_end_reply(etp_json *j)
+{
+    etp_json_end(j);
+    etp_mcp_end(j);
+}
+
+void etp_mcp_put_contents(etp_mcp *s, const json_t *id, const char *uri, etp_str text,
+                          const char *more)
+{
+    etp_json j;
+    etp_mcp_begin_reply(s, &j, id);
+    etp_json_key(&j, "contents");
+    etp_json_begin_array(&j);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "uri", uri);
+    etp_json_kv_z(&j, "mimeType", "text/plain");
+    etp_json_kv_str(&j, "text", text);
+    if (more) {
+        etp_json_key(&j, "_meta");
+        etp_json_begin_object(&j);
+        etp_json_kv_z(&j, "more", more);
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_mcp_end_reply(&j);
+}
+
+void etp_mcp_error(etp_mcp *s, const json_t *id, int code, const char *fmt, ...)
 {
     char text[600];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    json_t *said = json_string(text);
-    etp_mcp_send(s, json_pack("{s:s, s:O?, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id, "error",
-                              "code", code, "message", said ? said : json_string("not UTF-8")));
+    etp_json j;
+    etp_mcp_begin(s, &j);
+    etp_json_key(&j, "id");
+    etp_mcp_put_id(&j, id);
+    etp_json_key(&j, "error");
+    etp_json_begin_object(&j);
+    etp_json_kv_i64(&j, "code", code);
+    etp_json_kv_z(&j, "message", text);
+    etp_json_end(&j);
+    etp_mcp_end(&j);
 }

@@ -18,24 +18,24 @@
 typedef struct found {
     etp_mcp *server;
     etp_arena arena;
-    json_t *list;
+    struct place {
+        const char *uri, *path;
+    } *items;
+    size_t n, cap;
 } found;
 
 static void add_run(found *f, const char *dir)
 {
     const char *path = etp_run_is(dir) ? etp_os_absolute(dir, &f->arena) : NULL;
-    if (path && json_array_size(f->list) < MOST_RUNS &&
-        etp_mcp_allowed(f->server, path, &f->arena)) {
-        const char *encoded = etp_mcp_encoded(&f->arena, path);
-        const char *uri = etp_arena_printf(&f->arena, RUN_URI "%s", encoded ? encoded : "");
-        for (size_t i = 0; uri && i < json_array_size(f->list); i++) { // roots may overlap
-            if (strcmp(uri, json_string_value(
-                                json_object_get(json_array_get(f->list, i), "uri"))) == 0) {
+    if (path && f->n < MOST_RUNS && etp_mcp_allowed(f->server, path, &f->arena)) {
+        for (size_t i = 0; i < f->n; i++) { // roots may overlap
+            if (strcmp(path, f->items[i].path) == 0) {
                 return;
             }
         }
-        json_array_append_new(f->list, json_pack("{s:s, s:s, s:s}", "uri", uri ? uri : "", "name",
-                                                 path, "mimeType", "text/plain"));
+        const char *encoded = etp_mcp_encoded(&f->arena, path);
+        const struct place at = {etp_arena_printf(&f->arena, RUN_URI "%s", encoded), path};
+        ETP_ADD(&f->arena, f, at);
     }
 }
 
@@ -58,13 +58,29 @@ static void look(found *f, const char *dir, int depth)
 
 void etp_mcp_resources(etp_mcp *s, json_t *id)
 {
-    found f = {.server = s, .list = json_array()};
+    found f = {.server = s};
     size_t n;
     const char *const *roots = etp_mcp_roots(s, &n);
     for (size_t i = 0; i < n; i++) {
         look(&f, roots[i], 3);
     }
-    etp_mcp_reply(s, id, json_pack("{s:o}", "resources", f.list));
+    etp_json j;
+    if (f.arena.failed) {
+        etp_mcp_error(s, id, ETP_RPC_INTERNAL, "out of memory");
+    } else {
+        etp_mcp_begin_reply(s, &j, id);
+        etp_json_key(&j, "resources");
+        etp_json_begin_array(&j);
+        for (size_t i = 0; i < f.n; i++) {
+            etp_json_begin_object(&j);
+            etp_json_kv_z(&j, "uri", f.items[i].uri);
+            etp_json_kv_z(&j, "name", f.items[i].path);
+            etp_json_kv_z(&j, "mimeType", "text/plain");
+            etp_json_end(&j);
+        }
+        etp_json_end(&j);
+        etp_mcp_end_reply(&j);
+    }
     etp_arena_dispose(&f.arena);
 }
 
@@ -113,20 +129,14 @@ static void read_result(etp_mcp *s, json_t *id, const char *uri)
            ((unsigned char)piece.ptr[piece.len] & 0xC0) == 0x80) {
         piece.len--;
     }
-    json_t *text = json_stringn(piece.ptr, piece.len);
-    if (!text) {
+    if (piece.len > 0 && ((unsigned char)piece.ptr[0] & 0xC0) == 0x80) {
         etp_mcp_error(s, id, ETP_RPC_RESOURCE, "%.100s: no character begins there", uri);
         return;
     }
-    json_t *meta = NULL; // where the next piece is
-    if (offset + piece.len < a->text.len) {
-        meta = json_pack("{s:o}", "more",
-                         json_sprintf(RESULT_URI "%llu?offset=%llu", (unsigned long long)number,
-                                      (unsigned long long)(offset + piece.len)));
-    }
-    etp_mcp_reply(s, id,
-                  json_pack("{s:[{s:s, s:s, s:o, s:o*}]}", "contents", "uri", uri, "mimeType",
-                            "text/plain", "text", text, "_meta", meta));
+    char more[72]; // where the next piece is: 16 + 20 + 8 + 20 and the NUL
+    snprintf(more, sizeof more, RESULT_URI "%llu?offset=%llu", (unsigned long long)number,
+             (unsigned long long)(offset + piece.len));
+    etp_mcp_put_contents(s, id, uri, piece, offset + piece.len < a->text.len ? more : NULL);
 }
 
 void etp_mcp_read(etp_mcp *s, json_t *id, const json_t *params)
@@ -159,13 +169,19 @@ void etp_mcp_prompts(etp_mcp *s, json_t *id)
     if (playbooks(s, NULL, &arena, &list, &err) != ETP_OK) {
         etp_mcp_error(s, id, ETP_RPC_INTERNAL, "%s", err.msg);
     } else {
-        json_t *prompts = json_array();
+        etp_json j;
+        etp_mcp_begin_reply(s, &j, id);
+        etp_json_key(&j, "prompts");
+        etp_json_begin_array(&j);
         for (size_t i = 0; i < list.n; i++) {
             const etp_skill *k = &list.items[i];
-            json_array_append_new(prompts, json_pack("{s:s, s:s}", "name", k->id, "description",
-                                                     k->description ? k->description : ""));
+            etp_json_begin_object(&j);
+            etp_json_kv_z(&j, "name", k->id);
+            etp_json_kv_z(&j, "description", k->description ? k->description : "");
+            etp_json_end(&j);
         }
-        etp_mcp_reply(s, id, json_pack("{s:o}", "prompts", prompts));
+        etp_json_end(&j);
+        etp_mcp_end_reply(&j);
     }
     etp_arena_dispose(&arena);
 }
@@ -181,11 +197,21 @@ void etp_mcp_prompt(etp_mcp *s, json_t *id, const json_t *params)
                       err.msg[0] ? err.msg : "name one of prompts/list");
     } else {
         const etp_skill *k = &list.items[0];
-        etp_mcp_reply(s, id,
-                      json_pack("{s:s, s:[{s:s, s:{s:s, s:o}}]}", "description",
-                                k->description ? k->description : "", "messages", "role", "user",
-                                "content", "type", "text", "text",
-                                json_stringn(k->text.ptr, k->text.len)));
+        etp_json j;
+        etp_mcp_begin_reply(s, &j, id);
+        etp_json_kv_z(&j, "description", k->description ? k->description : "");
+        etp_json_key(&j, "messages");
+        etp_json_begin_array(&j);
+        etp_json_begin_object(&j);
+        etp_json_kv_z(&j, "role", "user");
+        etp_json_key(&j, "content");
+        etp_json_begin_object(&j);
+        etp_json_kv_z(&j, "type", "text");
+        etp_json_kv_str(&j, "text", k->text);
+        etp_json_end(&j);
+        etp_json_end(&j);
+        etp_json_end(&j);
+        etp_mcp_end_reply(&j);
     }
     etp_arena_dispose(&arena);
 }

@@ -42,11 +42,25 @@ static void initialize(etp_mcp *s, json_t *id, const json_t *params)
     s->greeted = true;
     s->client_has_roots =
         json_is_object(json_object_get(json_object_get(params, "capabilities"), "roots"));
-    etp_mcp_reply(s, id,
-                  json_pack("{s:s, s:{s:{}, s:{}, s:{}}, s:{s:s, s:s}, s:s}", "protocolVersion",
-                            version_for(wanted), "capabilities", "tools", "resources", "prompts",
-                            "serverInfo", "name", "etprof", "version", ETP_VERSION, "instructions",
-                            k_instructions));
+    static const char *const k_capabilities[] = {"tools", "resources", "prompts"};
+    etp_json j;
+    etp_mcp_begin_reply(s, &j, id);
+    etp_json_kv_z(&j, "protocolVersion", version_for(wanted));
+    etp_json_key(&j, "capabilities");
+    etp_json_begin_object(&j);
+    for (size_t i = 0; i < sizeof k_capabilities / sizeof *k_capabilities; i++) {
+        etp_json_key(&j, k_capabilities[i]);
+        etp_json_begin_object(&j);
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_json_key(&j, "serverInfo");
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "name", "etprof");
+    etp_json_kv_z(&j, "version", ETP_VERSION);
+    etp_json_end(&j);
+    etp_json_kv_z(&j, "instructions", k_instructions);
+    etp_mcp_end_reply(&j);
 }
 
 static void ask_roots(etp_mcp *s)
@@ -55,8 +69,11 @@ static void ask_roots(etp_mcp *s)
         s->asked++;
         s->waits = true;
         s->asked_ns = etp_os_now_ns();
-        etp_mcp_send(s, json_pack("{s:s, s:I, s:s}", "jsonrpc", "2.0", "id", (json_int_t)s->asked,
-                                  "method", "roots/list"));
+        etp_json j;
+        etp_mcp_begin(s, &j);
+        etp_json_kv_u64(&j, "id", s->asked);
+        etp_json_kv_z(&j, "method", "roots/list");
+        etp_mcp_end(&j);
     }
 }
 
@@ -94,23 +111,40 @@ static void notified(etp_mcp *s, const char *method, const json_t *params)
 
 static void list_tools(etp_mcp *s, json_t *id)
 {
-    json_t *tools = json_array();
+    etp_json j;
+    etp_mcp_begin_reply(s, &j, id);
+    etp_json_key(&j, "tools");
+    etp_json_begin_array(&j);
     for (const etp_mcp_tool *t = k_etp_mcp_tools; t->name; t++) {
-        json_array_append_new(tools, etp_mcp_tool_json(t));
+        etp_mcp_tool_json(&j, t);
     }
-    etp_mcp_reply(s, id, json_pack("{s:o}", "tools", tools));
+    etp_json_end(&j);
+    etp_mcp_end_reply(&j);
 }
 
 static void list_templates(etp_mcp *s, json_t *id)
 {
-    etp_mcp_reply(s, id,
-                  json_pack("{s:[{s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, s:s}]}", "resourceTemplates",
-                            "uriTemplate", "etprof://run/{folder}", "name", "run", "description",
-                            "What a run folder says, by its absolute path.", "mimeType",
-                            "text/plain", "uriTemplate", "etprof://result/{number}?offset={offset}",
-                            "name", "result", "description",
-                            "An answer that was cut, from a character on.", "mimeType",
-                            "text/plain"));
+    static const struct {
+        const char *uri, *name, *description;
+    } k_templates[] = {
+        {"etprof://run/{folder}",                    "run",    "What a run folder says, by its absolute path."},
+        {"etprof://result/{number}?offset={offset}", "result",
+         "An answer that was cut, from a character on."                                                       },
+    };
+    etp_json j;
+    etp_mcp_begin_reply(s, &j, id);
+    etp_json_key(&j, "resourceTemplates");
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < sizeof k_templates / sizeof *k_templates; i++) {
+        etp_json_begin_object(&j);
+        etp_json_kv_z(&j, "uriTemplate", k_templates[i].uri);
+        etp_json_kv_z(&j, "name", k_templates[i].name);
+        etp_json_kv_z(&j, "description", k_templates[i].description);
+        etp_json_kv_z(&j, "mimeType", "text/plain");
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_mcp_end_reply(&j);
 }
 
 // A client answers our question for its roots when it may have sent calls already.
@@ -137,7 +171,9 @@ static void request(etp_mcp *s, json_t *m, json_t *id, const char *method, const
     } else if (held(s, m, method)) {
         ; // until the roots are known
     } else if (strcmp(method, "ping") == 0) {
-        etp_mcp_reply(s, id, json_object());
+        etp_json j;
+        etp_mcp_begin_reply(s, &j, id);
+        etp_mcp_end_reply(&j);
     } else if (strcmp(method, "initialize") == 0) {
         initialize(s, id, params);
     } else if (!s->greeted) {

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "mcp/mcp.h"
 #include "mcp/tools.h"
 #include "os/os.h"
@@ -69,10 +70,17 @@ struct etp_mcp { // lives in its arena
 
 // ---- messages ----
 
-// Each takes RESULT (NULL: out of memory, said so).
-void etp_mcp_send(etp_mcp *s, json_t *message);
-void etp_mcp_reply(etp_mcp *s, json_t *id, json_t *result);
-void etp_mcp_error(etp_mcp *s, json_t *id, int code, const char *fmt, ...) ETP_PRINTF(4, 5);
+// What comes in is read with jansson, what goes out is written here. A message is an object whose
+// members are written between begin and end; a reply's are those of its result.
+void etp_mcp_begin(etp_mcp *s, etp_json *j);
+void etp_mcp_end(etp_json *j);
+void etp_mcp_begin_reply(etp_mcp *s, etp_json *j, const json_t *id);
+void etp_mcp_end_reply(etp_json *j);
+void etp_mcp_error(etp_mcp *s, const json_t *id, int code, const char *fmt, ...) ETP_PRINTF(4, 5);
+// Replies with the text of the resource URI. MORE: where the rest of it is, NULL: that is all.
+void etp_mcp_put_contents(etp_mcp *s, const json_t *id, const char *uri, etp_str text,
+                          const char *more);
+void etp_mcp_put_id(etp_json *j, const json_t *id); // as the client gave it; null: none
 
 // ---- calls ----
 

@@ -123,28 +123,56 @@ static const char *item_type(etp_mcp_type type)
                                     : "string";
 }
 
-static json_t *param_json(const etp_mcp_param *p)
+static void param_json(etp_json *j, const etp_mcp_param *p)
 {
-    return is_list(p->type)
-               ? json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type",
-                           item_type(p->type), "description", p->help)
-               : json_pack("{s:s, s:s}", "type", item_type(p->type), "description", p->help);
+    etp_json_key(j, p->name);
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "type", is_list(p->type) ? "array" : item_type(p->type));
+    if (is_list(p->type)) {
+        etp_json_key(j, "items");
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "type", item_type(p->type));
+        etp_json_end(j);
+    }
+    etp_json_kv_z(j, "description", p->help);
+    etp_json_end(j);
 }
 
-json_t *etp_mcp_tool_json(const etp_mcp_tool *tool)
+static void schema_json(etp_json *j, const etp_mcp_tool *tool)
 {
-    json_t *properties = json_object(), *required = json_array();
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "type", "object");
+    etp_json_key(j, "properties");
+    etp_json_begin_object(j);
     for (size_t i = 0; i < ETP_MCP_PARAMS && tool->params[i].name; i++) {
-        const etp_mcp_param *p = &tool->params[i];
-        json_object_set_new(properties, p->name, param_json(p));
-        if (p->required) {
-            json_array_append_new(required, json_string(p->name));
+        param_json(j, &tool->params[i]);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "required");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ETP_MCP_PARAMS && tool->params[i].name; i++) {
+        if (tool->params[i].required) {
+            etp_json_z(j, tool->params[i].name);
         }
     }
-    return json_pack("{s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b}}", "name", tool->name,
-                     "description", tool->help, "inputSchema", "type", "object", "properties",
-                     properties, "required", required, "additionalProperties", 0, "annotations",
-                     "readOnlyHint", !tool->changes, "destructiveHint", 0);
+    etp_json_end(j);
+    etp_json_kv_bool(j, "additionalProperties", false);
+    etp_json_end(j);
+}
+
+void etp_mcp_tool_json(etp_json *j, const etp_mcp_tool *tool)
+{
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "name", tool->name);
+    etp_json_kv_z(j, "description", tool->help);
+    etp_json_key(j, "inputSchema");
+    schema_json(j, tool);
+    etp_json_key(j, "annotations");
+    etp_json_begin_object(j);
+    etp_json_kv_bool(j, "readOnlyHint", !tool->changes);
+    etp_json_kv_bool(j, "destructiveHint", false);
+    etp_json_end(j);
+    etp_json_end(j);
 }
 
 // ---- words ----

@@ -7,6 +7,8 @@
 
 #include <etprof/arena.h>
 
+#include "base/json.h"
+
 typedef enum etp_mcp_type {
     ETP_MCP_TEXT,
     ETP_MCP_NAME,  // a text that must not be taken for a path
@@ -38,7 +40,7 @@ typedef struct etp_mcp_tool {
 extern const etp_mcp_tool k_etp_mcp_tools[];
 const etp_mcp_tool *etp_mcp_tool_find(const char *name); // NULL: none
 
-json_t *etp_mcp_tool_json(const etp_mcp_tool *tool); // as tools/list has it; NULL on out of memory
+void etp_mcp_tool_json(etp_json *j, const etp_mcp_tool *tool); // as tools/list has it
 
 // A path as it may be used, absolute; fails where it lies outside the roots.
 typedef etp_status etp_mcp_place(void *ctx, const char *path, const char **out, etp_error *err);

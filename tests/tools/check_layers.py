@@ -18,6 +18,8 @@ FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
     (r"\b(v?f?printf|f?puts|putchar|perror|getenv|_?exit|abort)\s*\(",
      "library code neither prints nor exits nor reads the environment", ("src/cli/", "src/os/")),
     (r"\bjson_load\w*\s*\(", "JSON is read by base/json_read.h", ("src/base/json_read.c", "src/formats/etrecord.c")),
+    (r"\bjson_(pack|v?sprintf|dump\w*|stringn?|array|object|integer|real|boolean|\w+_new)\s*\(",
+     "JSON is written by base/json.h", ()),
     (r"\bstrrchr\s*\(.*'/'", "paths are taken apart by base/path.h", ("src/base/path.c",)),
     (r"\bgoto (?!done;)", "a goto goes to done", ()),
     (r"(?<!const )\betp_ab_session \*s[,)]", "a stage of a comparison gets the session const",
