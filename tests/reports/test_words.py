@@ -48,6 +48,15 @@ def names(folder):
         run("gate", folder, f"speedup {subject} >= 1.3", codes=(code, ))
 
 
+def kernels(folder):
+    """Functions under the names of their source; one row for each of an arm."""
+    for form in ("text", "md", "csv"):
+        text = run("kernels", folder, "--format", form)
+        expect("_Z" not in text, "kernels", form, "a mangled name", re.findall(r".*_Z.*", text)[:3])
+    shown = run("kernels", folder)
+    expect("torch::executor::" in shown, "kernels", "no name of C++", shown[:600])
+
+
 def history(folder, tmp):
     """Means are whole nanoseconds and ratios have six digits, as in the session's own document."""
     for words in ((DATA / "history.csv", ), (folder, )):
@@ -103,6 +112,7 @@ with tempfile.TemporaryDirectory() as scratch:
     with tarfile.open(DATA / "session.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     names(folder)
+    kernels(folder)
     history(folder, tmp)
     sweep(tmp)
     environment(folder)
