@@ -254,11 +254,12 @@ static etp_ab_views views_of(const etp_kit_folder *f, etp_arena *arena)
     return (etp_ab_views){views, n};
 }
 
+enum { MOST_CARDS = 6 };
+
 // A card for each pair, before and after as bars. One launch each has no interval.
 static void cards(const etp_kit_folder *f, etp_report *r)
 {
-    enum { MOST = 6 }; // the table has all
-    for (size_t i = 0; i < f->pairs.n && i < MOST; i++) {
+    for (size_t i = 0; i < f->pairs.n && i < MOST_CARDS; i++) { // the table has all
         const etp_kit_pair *p = &f->pairs.items[i];
         const etp_kit_unit *off = &f->units.items[p->off], *on = &f->units.items[p->on];
         const double none = (double)NAN;
@@ -350,6 +351,8 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
             "no experiment that is off has a partner that is on, with the same model and threads");
         return;
     }
+    bool in_cards = f->pairs.n <= MOST_CARDS; // which are the page's
+    etp_medium medium = etp_report_medium(r, in_cards ? ETP_OFF_PAGE : ETP_EVERYWHERE);
     etp_table *t =
         etp_report_table(r, "comparisons", NULL, k_pairs, sizeof k_pairs / sizeof *k_pairs);
     size_t silent = 0;
@@ -362,6 +365,7 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
                 etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown: no interval"));
         silent += !f->pairs.items[i].session;
     }
+    etp_report_medium(r, medium);
     const etp_kit_pair *p = &f->pairs.items[0];
     const char *command = etp_shell_command(arena, "etprof compare %s %s",
                                             file_of(f, p->off, arena), file_of(f, p->on, arena));

@@ -148,6 +148,24 @@ def kit(page):
            [("1 thread", "3.15×"), ("4 threads", "2.16×")], "kit: a card for each pair", first)  # 15.84 ÷ 5.03
 
 
+def few_rows_of_navigation(session, made):
+    """On a wide window the list of sections fills one row; with phases, roofs or several comparisons two."""
+    for name, page in made.items():
+        session.open(page)
+        tops = session.run("""return Array.from(document.querySelectorAll('nav li')).filter(function (li) {
+          return li.getClientRects().length; }).map(function (li) { return li.getBoundingClientRect().top; });""")
+        most = 1 if name in ("ab", "sweep", "kit", "several", "history", "record") else 2
+        expect(len(set(tops)) <= most, name, "rows of navigation", len(set(tops)), len(tops))
+
+
+def pairs_once(session, page):
+    """What the cards say of the pairs of a kit's folder no table says again."""
+    session.open(page)
+    again = session.run("""return Array.from(document.querySelectorAll('.box > table td')).map(function (c) {
+      return c.textContent; });""")
+    expect(not {"3.15\u00d7", "2.16\u00d7"} & set(again[:40]), "kit: the ratios of the cards again", again[:40])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(browser.find()) as session:
         made = pages(pathlib.Path(name))
@@ -156,6 +174,8 @@ def main():
         several(session, made["several"])
         one_name("several", made["several"], r"(?<![\w/])linux_\w+(?![\w/.])|\b(?:sme2|neon)\b(?!: )")
         kit(made["kit"])
+        pairs_once(session, made["kit"])
+        few_rows_of_navigation(session, made)
         history(session, pathlib.Path(name))
     finish("pages of several answers say what was measured")
 

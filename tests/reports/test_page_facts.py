@@ -347,7 +347,11 @@ def figures_once(browsing, page, document):
     for names in told["legend"]:
         expect(all(then != "text" for _, then in names), "a legend with figures beside a table", names)
     expect("Bottlenecks" not in told["headings"], "findings again", told["headings"])
-    # What that section had is of the table of operators: why one stands out, its share, the fixes that rest on it.
+
+
+def standing_out(browsing, page, document):
+    """The table of operators says which take more than a twentieth of an inference, and the fixes that rest on one."""
+    comparison, of = document["comparisons"][0], {a["name"]: a for a in document["arms"]}
     browsing.open(page)
     found = browsing.run("""var t = document.querySelector('#operators ~ figure.table table'), at = {};
       Array.from(t.tHead.rows[0].cells).forEach(function (th, k) { at[th.firstChild.textContent.trim()] = k; });
@@ -405,6 +409,8 @@ def main():
         headline(made["real"], document)
         drawers_figures(made["real"], document)
         figures_once(browsing, made["real"], document)
+        standing_out(browsing, made["real"], document)
+        standing_out(browsing, made["large"], json.loads((tmp / "large/report.json").read_text()))
         memory(made["real"])
         small_gain(made["real"])
         on_a_phone(browsing, made["real"])

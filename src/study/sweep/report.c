@@ -746,16 +746,14 @@ static void reproducibility(const etp_sweep *s, etp_report *r)
 
 const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
 {
-    const etp_factorial *g = &s->grid;
     etp_report *r = etp_report_create(arena, "sweep");
-    char phases[48] = "";
-    if (s->n_later > 0) {
-        snprintf(phases, sizeof phases, " × %zu phases", etp_sweep_n_phases(s));
-    }
-    etp_report_subtitle(r, "%u %s × %u %s × %u thread %s%s, %zu blocks", (unsigned)g->n[0],
-                        g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1],
-                        g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
-                        g->n[2] == 1 ? "count" : "counts", phases, g->n_blocks);
+    const char *phases =
+        s->n_later ? etp_arena_printf(arena, " × %zu phases", etp_sweep_n_phases(s)) : "";
+    const uint32_t m = (uint32_t)s->grid.n[0], l = (uint32_t)s->grid.n[1],
+                   n = (uint32_t)s->grid.n[2];
+    etp_report_subtitle(r, "%u model%s × %u level%s × %u thread count%s%s, %zu blocks", m,
+                        m == 1 ? "" : "s", l, l == 1 ? "" : "s", n, n == 1 ? "" : "s",
+                        phases ? phases : "", s->grid.n_blocks);
     bool told = etp_sweep_winners(s, r, arena);
     for (size_t i = 0; i < etp_sweep_n_phases(s) && (!told || s->n_later == 0); i++) {
         headlines(etp_sweep_phase(s, i), r, arena);
@@ -773,14 +771,18 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     screen(s, r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);
     thread_map(s, r, arena);
+    etp_report_inner(r, true);
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
+    etp_report_inner(r, false);
     etp_ab_blocks_section(s->ab, true, r);
+    etp_report_inner(r, true);
     if (pairs.items) {
         etp_ab_states_section(&(etp_ab_views){pairs.items, s->n_pairs}, s->ab, r, arena);
     }
     etp_ab_environment_section(s->ab, r, arena);
     cause_table(s, r);
+    etp_report_inner(r, false);
     for (size_t i = 1; i < etp_sweep_n_phases(s); i++) {
         phase_part(etp_sweep_phase(s, i), i + 1, r, arena);
     }
