@@ -208,7 +208,10 @@ def search_and_copy(session, folder):
       navigator.clipboard.writeText = function (text) { copied.push(text); return Promise.resolve(); };
       var wanted = Array.from(document.querySelectorAll('.actions .copy')).map(function (place) {
         var b = place.querySelector('button'); if (b) b.click(); return place.querySelector('code').textContent; });
-      return {rows: before, word: word, copied: copied, wanted: wanted,
+      var cards = copied.slice();
+      Array.from(table.closest('figure').querySelectorAll('.tools button')).find(function (b) {
+        return b.textContent === 'Copy CSV'; }).click();
+      return {rows: before, word: word, copied: cards, wanted: wanted, csv: copied[copied.length - 1],
         count: table.closest('figure').querySelector('.tools [aria-live]').textContent,
         shown: Array.from(table.tBodies[0].rows).filter(function (r) { return r.getClientRects().length; })
           .map(function (r) { return r.textContent.toLowerCase(); })};""")
@@ -216,6 +219,9 @@ def search_and_copy(session, folder):
     expect(0 < len(told["shown"]) < told["rows"] and all(w in r for w in words for r in told["shown"]), "search",
            told["word"], len(told["shown"]), told["rows"])
     expect(told["count"] == f"{len(told['shown'])} of {told['rows']} rows", "what is shown is counted", told["count"])
+    lines = told["csv"].splitlines()
+    expect(len(lines) == len(told["shown"]) + 1 and all(told["word"] in one.lower().replace('"', "")
+                                                       for one in lines[1:]), "CSV of the rows shown", lines[:3])
     expect(told["wanted"] and told["copied"] == told["wanted"], "cards copy their commands", told["copied"])
 
 
