@@ -614,6 +614,12 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             mark(s, k_severity[c->state], text);
         }
     }
+    const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
+    if (clock_ns > 0) { // of a runner of others
+        char step[ETP_NUMBER_CHARS];
+        mark(s, ETP_PLAIN,
+             etp_arena_printf(arena, "clock ±%s a call", etp_format_ns((double)clock_ns, step)));
+    }
     if (ab->bare) {
         mark(s, ETP_PLAIN, "recordings alone: nothing more is known");
     }

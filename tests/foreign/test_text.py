@@ -104,6 +104,10 @@ class Text(unittest.TestCase):
                                 text=True, check=False)
         self.assertIn("| clock", report.stdout)
         self.assertIn("125.0 µs", report.stdout)
+        for phase, step in (("prefill16", "1.000 ms"), ("decode@16", "125.0 µs")):
+            screen = subprocess.run([ETPROF, "analyze", "run", "--phase", phase], cwd=self.dir, capture_output=True,
+                                    text=True, check=False)
+            self.assertIn(f"clock ±{step} a call", " ".join(screen.stdout.split()))
         self.assertEqual(subprocess.run([ETPROF, "verify", "run"], cwd=self.dir, capture_output=True,
                                         check=False).returncode, 0)
 
