@@ -5,8 +5,10 @@
 #include "cli/say.h"
 #include "library/reply.h"
 
+// Asks for all memory that the answer took: a verb that wrote its text into a buffer need not.
 etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err)
 {
+    ETP_TRY(etp_arena_check(&cli->arena, err, "output"));
     if (cli->output) {
         return etp_os_write_atomic(cli->output, bytes, err);
     }
@@ -66,7 +68,6 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
                 ? etp_report_write_github(answer->report,
                                           cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)
                 : etp_answer_write(answer, format_of(cli), &style, &sink, err));
-    ETP_TRY(etp_arena_check(&cli->arena, err, "output"));
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
