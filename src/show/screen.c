@@ -95,6 +95,11 @@ static const char *mostly(const etp_ab *ab, etp_arena *arena)
                : NULL;
 }
 
+static size_t answers(const etp_ab *ab)
+{
+    return ab->n_phases > 1 ? ab->n_phases : 1;
+}
+
 // BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
 // phases.
 static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c, bool brief,
@@ -136,7 +141,9 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     if (words && ab->phase) {
         words = etp_arena_printf(arena, "%s: %s", ab->phase->name, words);
     }
-    parts[2] = ab != whole && c == &ab->comparisons[0] ? mostly(ab, arena) : NULL;
+    // Of more phases than have times there is no room: the screen ends after thirty lines.
+    bool room = answers(whole) <= WITH_TIMES && c == &ab->comparisons[0];
+    parts[2] = ab != whole && room ? mostly(ab, arena) : NULL;
     if (brief) {
         bool decided = c->verdict != ETP_VERDICT_UNKNOWN;
         parts[0] = decided ? parts[1] : NULL;
@@ -164,11 +171,6 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
 static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
 {
     return phase == 0 ? ab : ab->phases[phase].ab;
-}
-
-static size_t answers(const etp_ab *ab)
-{
-    return ab->n_phases > 1 ? ab->n_phases : 1;
 }
 
 // Why there is no verdict, each reason once. Bit i of *SAID is that of etp_withheld i.
