@@ -205,6 +205,15 @@ def check_ratios(a):
                               "is below what XNNPACK's clock resolves", o["ns"])
 
 
+def check_roofs(a):
+    """What lasted fewer than five ticks of XNNPACK's clock has no share of a roof."""
+    for o in a.d["operators"]:
+        for arm, place in (o.get("roof") or {}).items():
+            short = o["delegated"] and o["ns"][arm] is not None and o["ns"][arm] < 5 * RESOLUTION_NS
+            a.fail_unless(not short or place["efficiency"] is None, o["label"], "in", o["ns"][arm], "ns reaches",
+                          place["efficiency"])
+
+
 def check_words(a):
     strings = list(a.text.splitlines())
 
@@ -246,7 +255,7 @@ def check(a):
         a.fail_unless(rule, "no rule for findings of kind", f["kind"], f["text"])
         if rule:
             rule(a, f)
-    for c in (check_causes, check_bottlenecks, check_fixes, check_ratios, check_words, check_headline):
+    for c in (check_causes, check_bottlenecks, check_fixes, check_ratios, check_roofs, check_words, check_headline):
         c(a)
 
 
@@ -284,6 +293,10 @@ def pairs(folder, programs):
 n = answer("tree", "compare", TREE / "tests/data/mixed_xnnpack_fp32.etdump",
            TREE / "tests/data/mixed_xnnpack_fp32_load.etdump",
            "--pte", TREE / "tests/data/mixed_xnnpack_fp32.pte")
+DATA = TREE / "tests/data"
+for name in ("linear_xnnpack_fp32", "fixes/clash"):
+    n += answer(f"{name} below roofs", "analyze", DATA / f"{name}.etdump", "--pte", DATA / f"{name}.pte",
+                "--roofs-file", DATA / "roofs/round.json")
 n += answer("example", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 if (CORPUS / "dumps").is_dir():
     for program, low, high in pairs(CORPUS / "dumps", CORPUS / "models"):
