@@ -72,8 +72,10 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
                               "--prefill, --decode or --depth"
                             : "";
     }
-    return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s%s", arm->name,
-                    etp_lost_reason_name(l->reason), ETP_STR_ARG(l->detail), advice);
+    char words[ETP_CANDIDATE_CHARS];
+    return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s%s",
+                    etp_session_arm_words(s->plan, l->arm, words), etp_lost_reason_name(l->reason),
+                    ETP_STR_ARG(l->detail), advice);
 }
 
 static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
@@ -237,8 +239,9 @@ static void count_losses(etp_session *s, uint32_t block, const bool *lost)
         arm->lost_in_row = lost[i] ? arm->lost_in_row + 1 : 0;
         if (!arm->dead && arm->lost_in_row >= GIVE_UP_AFTER) {
             arm->dead = true;
-            etp_session_say(s, "%s: given up after %u lost blocks in a row", s->plan->arms[i].name,
-                            GIVE_UP_AFTER);
+            char words[ETP_CANDIDATE_CHARS];
+            etp_session_say(s, "%s: given up after %u lost blocks in a row",
+                            etp_session_arm_words(s->plan, i, words), GIVE_UP_AFTER);
             etp_session_note(s, "arm_given_up",
                              "an arm lost several blocks in a row and was not launched again");
         }

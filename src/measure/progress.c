@@ -18,6 +18,32 @@ void etp_session_say(etp_session *s, const char *fmt, ...)
     s->hooks->message(s->hooks->ctx, text);
 }
 
+const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
+                                  char buf[static ETP_CANDIDATE_CHARS])
+{
+    const etp_session_plan_arm *mine = &plan->arms[arm];
+    const etp_session_plan_phase *phase = etp_session_phase_of(plan, arm);
+    bool threads_differ = false, told = mine->level != ETP_LEVEL_NONE;
+    for (uint32_t i = 0; i < plan->n_arms; i++) {
+        const etp_session_plan_arm *other = &plan->arms[i];
+        bool alike = other->phase == mine->phase && other->level == mine->level &&
+                     other->threads == mine->threads;
+        threads_differ = threads_differ || other->threads != mine->threads;
+        told = told && (i == arm || !alike);
+    }
+    if (!told) {
+        return mine->name;
+    }
+    char threads[32] = "";
+    if (threads_differ) {
+        snprintf(threads, sizeof threads, ", %u thread%s", mine->threads,
+                 mine->threads == 1 ? "" : "s");
+    }
+    snprintf(buf, ETP_CANDIDATE_CHARS, "%s%s%s%s", phase ? phase->name : "", phase ? ": " : "",
+             etp_level_get(mine->level)->word, threads);
+    return buf;
+}
+
 int etp_session_interrupted(void *session)
 {
     const etp_session *s = session;

@@ -97,6 +97,10 @@ const char *etp_session_runner_hash(const etp_session *s, uint32_t arm);
 // ---- progress.c ----
 
 void etp_session_say(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
+// What people read for an arm: "VNNI", "decode @0: VNNI, 2 threads"; its name where the level and
+// the threads do not tell it from the others. BUF is used for what is put together.
+const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
+                                  char buf[static ETP_CANDIDATE_CHARS]);
 // ETP_NOMEM where memory ran out: asked before a launch, after it and before a block is committed.
 ETP_NODISCARD etp_status etp_session_memory(const etp_session *s, etp_error *err);
 // Once per id; TEXT must outlive the session.

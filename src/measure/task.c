@@ -326,7 +326,8 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
         arm->refusal_text = s->run.lost.items[s->run.lost.n - 1].detail.ptr;
         return ETP_OK;
     }
-    etp_session_say(s, "%s: %s launch lost (%s): %s", s->plan->arms[t->arm].name,
+    char words[ETP_CANDIDATE_CHARS];
+    etp_session_say(s, "%s: %s launch lost (%s): %s", etp_session_arm_words(s->plan, t->arm, words),
                     etp_launch_kind_name(t->kind), etp_lost_reason_name(o->reason), o->detail);
     return ETP_OK;
 }

@@ -407,7 +407,7 @@ static const struct {
     {ETP_FINDING_OUTPUTS_NAN,    outputs_nan,      outputs_no_nan,     NULL,
      "1 of 1 elements are NaN on both sides"                                                                               },
     {ETP_FINDING_OUTPUTS_UNREAD, outputs_broken,   outputs_whole,      NULL,                    "not compared"             },
-    {ETP_FINDING_NO_EXECUTION,   never_ends,       ends,               NULL,                    "no execution"             },
+    {ETP_FINDING_NO_EXECUTION,   never_ends,       ends,               NULL,                    "SME2: no execution"       },
     {ETP_FINDING_TRACE_UNUSED,   trace_torn,       trace_whole,        NULL,                    "trace not used"           },
     {ETP_FINDING_PROGRAM_UNUSED, program_foreign,  program_none,       NULL,                    "names alone"              },
     // 200 and 280 of 380 µs.

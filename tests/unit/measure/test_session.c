@@ -224,6 +224,8 @@ static void lost_blocks_are_made_up_for_within_reason(void **state)
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.blocks_done, 11);
     assert_int_equal(o.run.settings.blocks, 10);
+    assert_non_null(strstr(f->messages, "NEON: timed launch lost (crash)")); // no experiment's name
+    assert_null(strstr(f->messages, "_neon:"));
 }
 
 static void an_arm_that_always_fails_ends_the_session(void **state)
@@ -241,12 +243,15 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
         noted = noted || etp_str_eqz(o.run.notes[i].id, "arm_given_up");
     }
     assert_true(noted);
+    assert_non_null(strstr(f->messages, "SME2: given up after 3 lost blocks"));
+    assert_null(strstr(f->messages, "_sme2:"));
     assert_int_equal(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED), 15);
 
     session(f, "on * * * crash\n", &opts, &o);
     assert_int_equal(o.status, ETP_CHILD);
     assert_non_null(
         strstr(o.err.msg, "cannot be measured (crash): the runner was ended by signal 11"));
+    assert_null(strstr(o.err.msg, "linux_"));
     assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
     assert_int_equal(o.run.blocks_done, 0);
 }
