@@ -47,7 +47,7 @@ def completions(wanted):
     for verb, option in (*AT.items(), ("ab", "--device"), ("sweep", "--device")):
         words = wanted[option]
         expect(words <= set(bash(script, verb, option, "")), "bash", verb, option, bash(script, verb, option, ""))
-        line = re.search(rf"^complete -c etprof -n '__fish_seen_subcommand_from {verb}' -l {option[2:]}\b.*", fish, re.M)
+        line = re.search(rf"^complete -c etprof -n '\w+ {verb}' -l {option[2:]}\b.*", fish, re.M)
         given = re.search(r"-a '([^']*)'", line[0]) if line else None
         expect(given and words <= set(given[1].split()), "fish", verb, option, line and line[0])
         part = zsh.split(f"\n    {verb})\n")[1].split(" ;;\n")[0]
