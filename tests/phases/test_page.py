@@ -93,6 +93,22 @@ def shown(chromium, tmp, page):
                wanted, step["nav"])
 
 
+def without_scripts(chromium, page):
+    """Every tab stands there, with all that is in it, and the list above leads to its sections."""
+    with browser.Session(chromium) as session:
+        session.call("Emulation.setScriptExecutionDisabled", value=True)
+        session.events.clear()
+        session.call("Page.navigate", url=page.resolve().as_uri())
+        while "Page.loadEventFired" not in session.events:
+            session.read()
+        told = session.run("""var seen = function (e) { return e.getClientRects().length > 0; };
+          return ['.tab', '.tab h2, .tab h3', '.tab tbody tr', '.tabs a', 'nav li'].map(function (q) {
+            var all = Array.from(document.querySelectorAll(q)).filter(function (e) { return !e.closest('details'); });
+            return [q, all.length, all.filter(seen).length]; });""")
+    expect(told[0][1] == told[3][1] == len(TABS), "a tab and a link for each phase", told)
+    expect(all(n == shown > 2 for _, n, shown in told), "without scripts all of it is shown", told)
+
+
 def alone(tmp):
     """A session of one phase, and one without, are pages without tabs."""
     for name, phases in (("one", (phase_folders.DECODE, )), ("none", ())):
@@ -110,4 +126,5 @@ with tempfile.TemporaryDirectory(prefix="etp-phases-page-") as name:
     alone(place)
     if len(sys.argv) > 2:
         shown(browser.find(), place, run / "report.html")
+        without_scripts(browser.find(), run / "report.html")
 finish()
