@@ -186,7 +186,7 @@ typedef enum etp_cell_type {
 typedef struct etp_cell {
     etp_cell_type type;
     etp_severity severity;
-    unsigned color; // swatch in HTML, 1 … 16; 0 none
+    unsigned color; // swatch in HTML, 1 … 18; 0 none
     etp_str called; // TEXT: what people read instead of it, "": nothing else
     union {
         etp_str text;
@@ -309,7 +309,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
 void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
 void etp_chart_series(etp_chart *c, const char *label);
-// STACKED: the same with one of the colours 1 … 16, so that it has the same in every picture.
+// STACKED: the same with one of the colours 1 … 18, so that it has the same in every picture.
 void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color);
 // STACKED: what the colours mean, without the figures: a table beside it has them.
 void etp_chart_only_names(etp_chart *c);

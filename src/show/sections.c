@@ -34,8 +34,9 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
                        "outside them, and in neither.%s",
                        ab->emulated ? " Times of an emulator." : "");
     etp_chart_only_names(c);
-    etp_chart_series_colored(c, "Delegated", 9);
-    etp_chart_series_colored(c, "Outside delegates", 12);
+    // Colours that no category has.
+    etp_chart_series_colored(c, "Delegated", 17);
+    etp_chart_series_colored(c, "Outside delegates", 18);
     etp_chart_series_colored(c, "Neither", 8);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_profile *p = ab->arms[ab->shown[i]].profile;

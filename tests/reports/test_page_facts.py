@@ -5,32 +5,37 @@ other, no row twice, commands that end no line within a word, and what a drawer 
 usage: test_page_facts.py ETPROF SOURCE_ROOT FAKE_RUNNER RENDER_REPORT"""
 import collections
 import csv
+import gzip
 import html
 import json
 import pathlib
 import re
 import shutil
+import statistics
+import struct
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
 from checks import expect, finish  # noqa: E402
-from test_page import run, session  # noqa: E402
+from test_page import ROOT, run, session  # noqa: E402
 from test_reading import pages  # noqa: E402
 
-KIT_GROUP = {"Convolution": "CONV", "GEMM": "GEMM", "Data movement": "Data Movement", "Elementwise": "Elementwise"}
+# What the kit's groups are called, and what neither delegates nor kernels did.
+SAME = {"Convolution": "CONV", "Data movement": "Data Movement", "Neither": "Outside operators"}
 FIGURE = r"^(<|[+\u2212-])?\d+(\.\d+)?( ?(ns|\u00b5s|ms|s|kB|MB|GB|%|\u00d7))?$"
 
 
 def colours(browsing, name, page):
-    """Swatches of tables, legends and spans: a category has one colour, and no two of one answer share one."""
+    """Swatches of tables, legends and spans: a category has one colour, and no two of one answer share one; nor do
+    delegates and what is outside them have a category's."""
     browsing.open(page)
     told = browsing.run("""var found = [];
       document.querySelectorAll('tbody :is(td, th):is([class^=k], [class*=" k"])').forEach(function (c) {
         found.push([c.textContent, getComputedStyle(c, '::before').backgroundColor]); });
       document.querySelectorAll('figure.chart svg.wide').forEach(function (svg) {
-        if (!/operator (category|group)/.test(svg.closest('figure').textContent)) return;
+        if (!/operator (category|group)|by who does/.test(svg.closest('figure').textContent)) return;
         svg.querySelectorAll('rect + text').forEach(function (t) {
           var r = t.previousElementSibling;
           if (r.getAttribute('width') === '12') found.push([t.textContent, getComputedStyle(r).fill]); }); });
@@ -42,7 +47,7 @@ def colours(browsing, name, page):
       return found;""")
     of = collections.defaultdict(set)
     for category, colour in told:
-        of[KIT_GROUP.get(category, category)].add(colour)
+        of[SAME.get(category, category)].add(colour)
     expect(len(of) > 1 and all(len(c) == 1 for c in of.values()), name, "a colour for each category", dict(of))
     # The kit's groups are another division: its "Other" is grey as what is outside operators.
     expect(name == "kit" or len(set.union(*of.values())) == len(of), name, "two categories have one colour", dict(of))
@@ -252,6 +257,63 @@ def drawers_figures(page, document):
         expect(set(about) <= linked, finding["id"], "its operators", about, linked)
 
 
+def three_arms(tmp):
+    """Each of three arms has its time in a drawer, with the t interval of its three recordings, and each of the two
+    that are compared with the first what it saved: times that were written into the recordings."""
+    data = (ROOT / "tests/data/mixed_xnnpack_fp32.etdump").read_bytes()
+    flatc = json.loads(gzip.decompress((ROOT / "tests/data/mixed_xnnpack_fp32.etdump.json.gz").read_bytes()))
+    at = [(e["start_time"], e["end_time"]) for b in flatc["run_data"] for e in
+          (e["profile_event"] for e in b["events"]) if e.get("name") == "native_call_cumsum.out"]
+    means = {}
+    for arm, base in (("slow", 9000), ("middle", 6000), ("fast", 3000)):
+        for k in range(3):  # the first run of each recording is made to last so long
+            took = base + 100 * k * k
+            (tmp / (arm + (f"_b{k + 1}" if k else "") + ".etdump")).write_bytes(
+                data.replace(struct.pack("<Q", at[0][1]), struct.pack("<Q", at[0][0] + took)))
+            means.setdefault(arm, []).append((took + sum(b - a for a, b in at[1:])) / len(at))
+    names = [tmp / f"{arm}{more}.etdump" for arm in means for more in ("", "_b2", "_b3")]
+    page = run(tmp, "analyze", *names, "--baseline", "slow", "--format", "html")
+    drawer = next(d for d in re.findall(r'<section class="drawer" id="op.*?</section>', page, re.S) if "cumsum" in d)
+    drawer = html.unescape(drawer).replace("\u2212", "-")
+    ns = {"ns": 1, "\u00b5s": 1e3}
+    for arm, of in means.items():
+        half = 4.302653 * statistics.stdev(of) / 3**0.5  # Student's t of two degrees of freedom, 95 %
+        want = (statistics.mean(of), statistics.mean(of) - half, statistics.mean(of) + half)
+        said = re.search(rf"<dt>{arm}<dd[^>]*>([\d.]+) (\S+) \[([\d.]+)(?: (\S+))?, ([\d.]+) (\S+)\]", drawer)
+        told = said and (float(said[1]) * ns[said[2]], float(said[3]) * ns[said[4] or said[6]],
+                         float(said[5]) * ns[said[6]])
+        expect(told and all(abs(a - b) < 1.1 for a, b in zip(told, want)), "three arms", arm, told, want, drawer[:600])
+    saved = re.findall(r"(-?[\d.]+) (ns|\u00b5s)(?: \[[^]]*\])? · [\d.]+\u00d7(?: \[[^]]*\])? · (\w+)", drawer)
+    told = {arm: float(v) * ns[unit] for v, unit, arm in saved}
+    want = {arm: statistics.mean(means["slow"]) - statistics.mean(of) for arm, of in means.items() if arm != "slow"}
+    expect(set(told) == set(want) and all(abs(told[a] - want[a]) < 1.1 for a in want), "saved by each", told, want,
+           drawer[:900])
+
+
+def columns(browsing, page, document):
+    """The table of operators has the time of either arm with a bar, both on one scale, and the arms' names above."""
+    browsing.open(page)
+    heads, rows_of = browsing.run("""var t = document.querySelector('#operators ~ figure.table table');
+      return [Array.from(t.tHead.rows[0].cells).map(function (th) { return th.firstChild.textContent.trim(); }),
+        Array.from(t.tBodies[0].rows).map(function (r) {
+          return [r.querySelector('a').hash.slice(1)].concat(Array.from(r.cells).map(function (c) {
+            var s = getComputedStyle(c);
+            return [c.getAttribute('data-v'), s.backgroundImage === 'none' ? null :
+              parseFloat(s.getPropertyValue('--w'))]; })); })];""")
+    comparison, of = document["comparisons"][0], {a["name"]: a for a in document["arms"]}
+    arms_of = [comparison[k] for k in ("baseline", "candidate")]
+    times = {o["id"]: [o["ns"][a] for a in arms_of] for o in document["operators"]}
+    most = max(max(t) for t in times.values())
+    at = [heads.index(of[a]["level"].upper()) + 1 for a in arms_of] + [heads.index("saved") + 1]
+    expect(at[0] + 1 == at[1] == at[2] - 1 and len(rows_of) == len(times), "columns of the operators", heads)
+    for row in rows_of:
+        before, after = times[row[0]]
+        told = [row[k] for k in at]
+        expect([float(v) for v, _ in told] == [before, after, before - after], row[0], "its times", told, before, after)
+        for (_, wide), ns in zip(told, (before, after)):
+            expect(wide is not None and abs(wide - 100 * ns / most) <= 0.51, row[0], "its bar", wide, 100 * ns / most)
+
+
 def memory(page):
     """What takes more memory is not slower."""
     text = page.read_text()
@@ -395,7 +457,8 @@ def main():
         made = pages(tmp)
         real = session(tmp)
         made["real"] = real / "report.html"
-        all_of = [colours(browsing, kind, made[kind]) for kind in ("real", "large", "kit", "sweep", "several")]
+        all_of = [colours(browsing, kind, made[kind]) for kind in ("real", "large", "kit", "sweep", "several", "phases")]
+        expect(all("Delegated" in of for of in all_of[-3:]), "pages with delegates and kernels", list(map(list, all_of)))
         for category in set.union(*(set(of) for of in all_of)):
             seen = set.union(*(of.get(category, set()) for of in all_of))
             expect(len(seen) == 1, category, "has the same colour on every page", seen)
@@ -408,6 +471,8 @@ def main():
         document = json.loads((real / "report.json").read_text())
         headline(made["real"], document)
         drawers_figures(made["real"], document)
+        three_arms(tmp)
+        columns(browsing, made["real"], document)
         figures_once(browsing, made["real"], document)
         standing_out(browsing, made["real"], document)
         standing_out(browsing, made["large"], json.loads((tmp / "large/report.json").read_text()))
