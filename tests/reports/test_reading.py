@@ -281,9 +281,28 @@ def nothing_clipped(session, name, page):
                 break
 
 
+def watch(session):
+    """What a page asks for and the browser refuses, by the page's own policy, is kept in `refused`."""
+    session.call("Page.addScriptToEvaluateOnNewDocument", source="""window.refused = [];
+      addEventListener('securitypolicyviolation', function (e) { window.refused.push(e.blockedURI); });""")
+
+
+def no_request(session, name, page):
+    """Neither as it opens nor with a drawer, another theme and another answer; and none is tried in vain."""
+    told = session.run("""var d = document.querySelector('.drawer'), some = document.querySelectorAll('nav button, .views input');
+      some.forEach(function (e) { e.click(); });
+      some[0].click();
+      if (d) location.hash = d.id;
+      return new Promise(function (done) { setTimeout(function () {
+        location.hash = '';
+        done([window.refused, document.querySelectorAll('meta[content*="default-src \\'none\\'"]').length]); }, 100); });""")
+    expect(session.requests == [pathlib.Path(page).resolve().as_uri()], name, "asks for the network", session.requests)
+    expect(told == [[], 1], name, "asks in vain, or nothing forbids it", told)
+
+
 def names_and_roles(session, name, page):
     session.open(page)
-    expect(session.requests == [pathlib.Path(page).resolve().as_uri()], name, "asks for the network", session.requests)
+    no_request(session, name, page)
     nodes = session.tree()
     bare = [n for n in nodes if n["role"] in NAMED and not n["name"].strip()]
     expect(not bare, name, "without a name for a screen reader:", len(bare), bare[:3])
@@ -363,6 +382,7 @@ def main():
     chromium = browser.find()
     with tempfile.TemporaryDirectory(prefix="etp-") as name, browser.Session(chromium) as session:
         made = pages(pathlib.Path(name))
+        watch(session)
         for kind, page in made.items():
             names_and_roles(session, kind, page)
             nothing_clipped(session, kind, page)
