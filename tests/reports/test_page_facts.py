@@ -304,12 +304,13 @@ def columns(browsing, page, document):
     arms_of = [comparison[k] for k in ("baseline", "candidate")]
     times = {o["id"]: [o["ns"][a] for a in arms_of] for o in document["operators"]}
     most = max(max(t) for t in times.values())
-    at = [heads.index(of[a]["level"].upper()) + 1 for a in arms_of] + [heads.index("saved") + 1]
+    at = [heads.index(title) + 1 for title in [of[a]["level"].upper() for a in arms_of] + ["saved"]]
     expect(at[0] + 1 == at[1] == at[2] - 1 and len(rows_of) == len(times), "columns of the operators", heads)
     for row in rows_of:
         before, after = times[row[0]]
         told = [row[k] for k in at]
-        expect([float(v) for v, _ in told] == [before, after, before - after], row[0], "its times", told, before, after)
+        want = [before, after, before - after]
+        expect([float(v) for v, _ in told] == want, row[0], "its times", told, want)
         for (_, wide), ns in zip(told, (before, after)):
             expect(wide is not None and abs(wide - 100 * ns / most) <= 0.51, row[0], "its bar", wide, 100 * ns / most)
 
@@ -457,8 +458,9 @@ def main():
         made = pages(tmp)
         real = session(tmp)
         made["real"] = real / "report.html"
-        all_of = [colours(browsing, kind, made[kind]) for kind in ("real", "large", "kit", "sweep", "several", "phases")]
-        expect(all("Delegated" in of for of in all_of[-3:]), "pages with delegates and kernels", list(map(list, all_of)))
+        kinds = ("real", "large", "kit", "sweep", "several", "phases")
+        all_of = [colours(browsing, kind, made[kind]) for kind in kinds]
+        expect(all("Delegated" in of for of in all_of[-3:]), "pages with delegates", list(map(list, all_of)))
         for category in set.union(*(set(of) for of in all_of)):
             seen = set.union(*(of.get(category, set()) for of in all_of))
             expect(len(seen) == 1, category, "has the same colour on every page", seen)

@@ -289,13 +289,15 @@ def watch(session):
 
 def no_request(session, name, page):
     """Neither as it opens nor with a drawer, another theme and another answer; and none is tried in vain."""
-    told = session.run("""var d = document.querySelector('.drawer'), some = document.querySelectorAll('nav button, .views input');
+    told = session.run("""var d = document.querySelector('.drawer');
+      var some = document.querySelectorAll('nav button, .views input');
       some.forEach(function (e) { e.click(); });
       some[0].click();
       if (d) location.hash = d.id;
       return new Promise(function (done) { setTimeout(function () {
         location.hash = '';
-        done([window.refused, document.querySelectorAll('meta[content*="default-src \\'none\\'"]').length]); }, 100); });""")
+        done([window.refused, document.querySelectorAll('meta[content^="default-src \\'none\\';"]').length]);
+      }, 100); });""")
     expect(session.requests == [pathlib.Path(page).resolve().as_uri()], name, "asks for the network", session.requests)
     expect(told == [[], 1], name, "asks in vain, or nothing forbids it", told)
 
