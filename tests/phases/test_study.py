@@ -129,7 +129,10 @@ def history(tmp):
         times = {**TIMES, "decode @32": {"avx2": 800000 if n < 4 else 1040000, "sse": 1000000}}
         phase_folders.make(tmp / f"nightly/{n}", lambda p, level, t, m, times=times: times[p][level] + n % 2 * 100,
                            dumps=False, at=f"2026-11-2{n}T09:00:00Z")
-    series = {s["name"]: s for s in ask(tmp, "history", "nightly")[0]["series"]}
+    told = ask(tmp, "history", "nightly")[0]["series"]
+    expect([s["phase"] for s in told] == ["prefill 16"] * 5 + ["decode @0"] * 5 + ["decode @32"] * 5, "history",
+           "tells all of a phase before the next", [s["name"] for s in told])
+    series = {s["name"]: s for s in told}
     expect(len(series) == 6 + 3 + 6, "history", "has times, speedups and rates of every phase", sorted(series))
     for name, phase in [("m0_linux_avx2_prefill16_t1_ns", "prefill 16"), ("m0_linux_sse_decode0_t1_ns", "decode @0"),
                         ("m0_linux_avx2_decode32_t1_speedup", "decode @32"),
@@ -151,7 +154,10 @@ def history(tmp):
     stored = subprocess.run([ETPROF, "history", "add", "nightly", "--store", "s.sqlite"], cwd=tmp, capture_output=True,
                             text=True, check=False)
     expect(stored.returncode == 0, "history", "enters them", stored.stderr)
-    found = {s["name"]: s for s in ask(tmp, "history", "--store", "s.sqlite")[0]["series"]}
+    kept = ask(tmp, "history", "--store", "s.sqlite")[0]["series"]
+    expect([s["name"] for s in kept] == [s["name"] for s in told], "history", "has the same order of the store",
+           [s["name"] for s in kept])
+    found = {s["name"]: s for s in kept}
     expect(found == series, "history", "tells the same of the store", sorted(set(found) ^ set(series)),
            [(found[n], series[n]) for n in found if n in series and found[n] != series[n]][:1])
 
