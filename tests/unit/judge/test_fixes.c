@@ -427,6 +427,50 @@ static void threads_of_a_phase(void **state)
     folder_remove(&f);
 }
 
+// They are proposed to who ran with one, and has not measured this model with more.
+static void threads_that_were_measured(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t own, other, model;
+        bool proposed;
+    } k_cases[] = {
+        {1, 1, 0, true },
+        {1, 2, 0, false},
+        {1, 2, 1, true },
+        {0, 1, 0, false},
+        {2, 2, 0, false},
+    };
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = NULL;
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_ab ab = *etp_ab_answer(s);
+        assert_int_equal(ab.n_arms, 2);
+        uint32_t own = ab.comparisons[0].candidate;
+        etp_ab_arm arms[2] = {ab.arms[0], ab.arms[1]};
+        arms[own].threads = k_cases[i].own;
+        arms[1 - own].threads = k_cases[i].other;
+        arms[1 - own].model += k_cases[i].model;
+        ab.arms = arms;
+        ab.fixes = (etp_ab_fixes){0};
+        assert_int_equal(etp_ab_next_fixes(&ab, &ab.fixes, NULL), ETP_OK);
+        bool found = false;
+        for (size_t k = 0; k < ab.fixes.n; k++) {
+            found = found || ab.fixes.items[k].kind == ETP_FIX_THREADS;
+        }
+        if (found != k_cases[i].proposed) {
+            fail_msg("own %u, other %u of model %u: %d", k_cases[i].own, k_cases[i].other,
+                     k_cases[i].model, found);
+        }
+    }
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
 // Half of the time in products that quantisation left in floats stands before a layer norm of six
 // per cent, although nothing bounds what can be gained there from below.
 static void what_is_at_stake_comes_first(void **state)
@@ -686,6 +730,7 @@ int main(void)
         cmocka_unit_test(planted_island),
         cmocka_unit_test(threads_and_losses),
         cmocka_unit_test(threads_of_a_phase),
+        cmocka_unit_test(threads_that_were_measured),
         cmocka_unit_test(roofs_tell_what_to_expect),
         cmocka_unit_test(roofs_of_memory_and_regions),
         cmocka_unit_test(recipe_repeats_the_export),
