@@ -55,6 +55,7 @@ def hostile():
         "header alone": (HEAD, b"no rows"),
         "no block": (b"experiment,iteration,duration_ns\na,1,2\n", b"block"),
         "a column twice": (HEAD.replace(b"block", b"block,block") + b"a,1,1,0,5\n", b"two columns are called 'block'"),
+        "a name with a byte 0": (good + b"a\0b,9,0,5\n", b"line 146: experiment 'a"),
         "zero": (good + b"a,99,0,0\n", b"line 146"),
         "negative": (good + b"a,99,0,-5\n", b"line 146"),
         "fraction": (good + b"a,99,0,1.5\n", b"line 146"),
