@@ -233,6 +233,10 @@ with tempfile.TemporaryDirectory() as tmp:
     expect(re.search(r"^block +2/3  NEON 1\.73× \[1\.7\d, 1\.7\d\]", measured[1], re.M), "few",
            "no plain line of progress", measured[1])
     look("few", "analyze", tmp / "few")
+    talk = measure(tmp, "wide", f"{fast}\nnoise 60", "--levels", "neon,base", "--precision", "0.5%", "--blocks", "7",
+                   "--seed", "3")[1]
+    told = re.findall(r"^precision .* after (\d+) blocks; ±0\.5 % .*", talk, re.M)
+    expect(told == ["6"], "wide", "what is expected is said from six blocks on", told, talk)
     for budget, told in (("1s", "is over before the first block"), ("9s", "the budget has room for")):
         model = tmp / f"budget{budget}.pte"
         model.write_bytes(b"\x1c\0\0\0ET12" + f"\n{fast}\n".encode())
