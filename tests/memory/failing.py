@@ -6,7 +6,8 @@ import subprocess
 
 
 def run(program, arguments, here, scratch, fail_at=None, once=False):
-    """(exit status, stdout, stderr, allocations) of PROGRAM in the folder HERE, with SCRATCH for what a user has."""
+    """(exit status, stdout, stderr, allocations, those that hold a block's last rows) of PROGRAM in the folder HERE,
+    with SCRATCH for what a user has."""
     count = pathlib.Path(scratch) / "count"
     count.unlink(missing_ok=True)
     environment = {"PATH": os.environ["PATH"], "HOME": str(scratch), "LC_ALL": "C.UTF-8", "TZ": "UTC",
@@ -15,7 +16,8 @@ def run(program, arguments, here, scratch, fail_at=None, once=False):
     environment.update({"ETPROF_TEST_FAIL_ONCE": "1"} if once else {})
     done = subprocess.run([program, *map(str, arguments)], cwd=here, env=environment, capture_output=True,
                           check=False, stdin=subprocess.DEVNULL, timeout=300)
-    return done.returncode, done.stdout, done.stderr, int(count.read_text()) if count.exists() else 0
+    counted, *last_rows = map(int, count.read_text().split()) if count.exists() else (0,)
+    return done.returncode, done.stdout, done.stderr, counted, last_rows
 
 
 def points(total, most):

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // realloc as the arenas of this program see it: the one number ETPROF_TEST_FAIL_AT gives NULL, as
 // do all after it (a system that is out of memory stays so for a while), or only that one with
-// ETPROF_TEST_FAIL_ONCE. How many there were goes to the file ETPROF_TEST_COUNT.
+// ETPROF_TEST_FAIL_ONCE. How many there were goes to the file ETPROF_TEST_COUNT, with the numbers
+// of those that made room for the last rows of a block: few among thousands, and nothing is
+// launched after them that would fail for the same reason.
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/store.h"
+
+#define MOST_BLOCKS 16
+
 void *__real_realloc(void *ptr, size_t size);
 void *__wrap_realloc(void *ptr, size_t size);
+bool __real_etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t need,
+                           size_t elem_size);
+bool __wrap_etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t need,
+                           size_t elem_size);
+etp_status __real_etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
+                                 const etp_run_launch *launches, size_t n_launches,
+                                 const etp_str *environment, size_t n_environment, etp_error *err);
+etp_status __wrap_etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
+                                 const etp_run_launch *launches, size_t n_launches,
+                                 const etp_str *environment, size_t n_environment, etp_error *err);
 
-static unsigned long asked, fail_at;
+static unsigned long asked, fail_at, rows_at, last_rows[MOST_BLOCKS];
+static size_t n_blocks;
 static int once;
 
 static void write_count(void)
@@ -17,6 +34,9 @@ static void write_count(void)
     FILE *file = path ? fopen(path, "w") : NULL;
     if (file) {
         fprintf(file, "%lu\n", asked);
+        for (size_t i = 0; i < n_blocks; i++) {
+            fprintf(file, "%lu\n", last_rows[i]);
+        }
         fclose(file);
     }
 }
@@ -33,4 +53,24 @@ void *__wrap_realloc(void *ptr, size_t size)
         return NULL;
     }
     return __real_realloc(ptr, size);
+}
+
+bool __wrap_etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t need,
+                           size_t elem_size)
+{
+    if (elem_size == sizeof(etp_run_sample)) {
+        rows_at = asked + 1;
+    }
+    return __real_etp_arena_grow(arena, ptr_to_array, cap, need, elem_size);
+}
+
+etp_status __wrap_etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
+                                 const etp_run_launch *launches, size_t n_launches,
+                                 const etp_str *environment, size_t n_environment, etp_error *err)
+{
+    if (n_blocks < MOST_BLOCKS) {
+        last_rows[n_blocks++] = rows_at;
+    }
+    return __real_etp_run_commit(w, samples, n_samples, launches, n_launches, environment,
+                                 n_environment, err);
 }

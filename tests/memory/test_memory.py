@@ -117,7 +117,7 @@ def run(scratch, command, fail_at=None, once=False):
     for name in folders_of(command):
         shutil.copytree(scratch / name, work / name)
     arguments = [scratch / "run.tar.zst" if a == "PACK" else placed(a) for a in command]
-    status, out, error, count = failing.run(program, arguments, here, work, fail_at, once)
+    status, out, error, count, _ = failing.run(program, arguments, here, work, fail_at, once)
     (work / "count").unlink(missing_ok=True)
     files = files_of(work, ["here", *folders_of(command)])
     shutil.rmtree(work)

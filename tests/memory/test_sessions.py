@@ -5,7 +5,8 @@
 As test_memory.py, for what no two runs give alike. A command whose Nth allocation fails ends with status 5 and says
 that memory ran out, or it ends as with enough memory and its folder says as much: the same members of the manifest,
 each known that was known, and as many rows. Of a session that ended early every block that the manifest vouches for
-has all of its rows. N: how many allocations of each command fail, in place of some."""
+has all of its rows. The last rows of every block are among the allocations that fail: nothing is launched after them
+that would fail too. N: how many others of each command fail, in place of some."""
 import collections
 import concurrent.futures
 import csv
@@ -22,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish  # noqa: E402
 
 SHORT, ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:4])
-POINTS = next((int(w) for w in sys.argv[4:] if w.isdigit()), 8)
+POINTS = next((int(w) for w in sys.argv[4:] if w.isdigit()), 7)
 ONLY = [w for w in sys.argv[4:] if not w.isdigit()]
 MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n" + b"\n" * 40
 NEW = ["ab", "../model.pte", "--levels", "sme2,neon", "--blocks", 2, "--iterations", 3, "--warmup", 1, "--seed", 7,
@@ -55,21 +56,21 @@ def read(folder):
 
 
 def run(scratch, program, command, fail_at=None, once=False):
-    """(exit status, stderr, manifest, rows, allocations)."""
+    """(exit status, stderr, manifest, rows, allocations, those that hold a block's last rows)."""
     work = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     here = work / "here"
     here.mkdir()
     (work / "model.pte").write_bytes(MODEL)
     if "--extend" in command:
         shutil.copytree(scratch / "measured" / "here" / "run", here / "run")
-    status, _, error, count = failing.run(program, command, here, work, fail_at, once)
+    status, _, error, count, last_rows = failing.run(program, command, here, work, fail_at, once)
     manifest, rows = read(here / "run")
     shutil.rmtree(work)
-    return status, error.decode(errors="replace"), manifest, rows, count
+    return status, error.decode(errors="replace"), manifest, rows, count, last_rows
 
 
 def check(scratch, name, whole, before, at, once):
-    status, error, manifest, rows, _ = run(scratch, SHORT, COMMANDS[name], at, once)
+    status, error, manifest, rows, *_ = run(scratch, SHORT, COMMANDS[name], at, once)
     what = f"{name}: allocation {at}{' alone' if once else ''} of {whole[4]} fails"
     if status != whole[0]:
         expect(status == 5 and "out of memory" in error, what, f"status {status}", error[-1500:])
@@ -93,7 +94,7 @@ def main():
         first = scratch / "measured" / "here"
         first.mkdir(parents=True)
         (scratch / "measured" / "model.pte").write_bytes(MODEL)
-        status, _, error, _ = failing.run(ETPROF, NEW, first, scratch / "measured")
+        status, _, error, *_ = failing.run(ETPROF, NEW, first, scratch / "measured")
         expect(status in (0, 3), "the session to extend", status, error)
         before = read(first / "run")[0]
         tried = 0
@@ -104,7 +105,9 @@ def main():
                 whole = run(scratch, SHORT, command)
                 expect(whole[0] in (0, 1, 3), name, "does not run with enough memory", whole[0], whole[1])
                 expect(whole[4] > 0, name, "its allocations are not seen")
+                expect(bool(whole[5]) == (whole[3] != {}), name, "the last rows of its blocks are not seen")
                 tries = [(at, once) for at in failing.points(whole[4], POINTS) for once in (True, False)]
+                tries += [(at, True) for at in whole[5]]
                 list(pool.map(lambda t, n=name, w=whole: check(scratch, n, w, before, *t), tries))
                 tried += len(tries)
         finish(f"{tried} failures end as they should")
