@@ -328,25 +328,6 @@ static bool to_service(const convert_options *o)
     return o->to + 1 >= TO_HUD;
 }
 
-typedef struct service {
-    int to;
-    const etp_archive_session *session;
-} service;
-
-static etp_status fill_service(void *ctx, etp_sink *sink, etp_error *err)
-{
-    (void)err;
-    const service *v = ctx;
-    if (v->to == TO_HUD) {
-        etp_service_hud(v->session, sink);
-    } else if (v->to == TO_OPENMETRICS) {
-        etp_service_openmetrics(v->session, sink);
-    } else {
-        etp_service_github(v->session, v->to == TO_GITHUB_BIGGER, sink);
-    }
-    return ETP_OK;
-}
-
 static etp_status write_service(etp_cli *cli, const convert_options *o,
                                 const etp_ab_session *session, const char *path, etp_error *err)
 {
@@ -365,8 +346,19 @@ static etp_status write_service(etp_cli *cli, const convert_options *o,
                         "not tell them from real ones",
                         path);
     }
-    service v = {o->to + 1, &entry};
-    return etp_cli_emit_by(cli, fill_service, &v, err);
+    etp_strbuf text;
+    etp_strbuf_init(&text, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    int to = o->to + 1;
+    if (to == TO_HUD) {
+        etp_service_hud(&entry, &sink);
+    } else if (to == TO_OPENMETRICS) {
+        etp_service_openmetrics(&entry, &sink);
+    } else {
+        etp_service_github(&entry, to == TO_GITHUB_BIGGER, &cli->arena, &sink);
+    }
+    ETP_TRY(etp_arena_check(&cli->arena, err, k_to[o->to]));
+    return etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
 }
 
 static etp_status convert_service(etp_cli *cli, const convert_options *o, int argc, char **argv,

@@ -214,9 +214,8 @@ static void github_entry(etp_json *j, const etp_archive_session *s, const etp_ar
     etp_json_end(j);
 }
 
-void etp_service_github(const etp_archive_session *s, bool bigger, etp_sink *sink)
+void etp_service_github(const etp_archive_session *s, bool bigger, etp_arena *arena, etp_sink *sink)
 {
-    etp_arena arena = {0};
     const etp_str none = {0};
     etp_json j;
     etp_json_init(&j, sink, true);
@@ -226,19 +225,18 @@ void etp_service_github(const etp_archive_session *s, bool bigger, etp_sink *sin
         const etp_archive_comparison *c = given(s, i);
         if (!bigger) {
             github_entry(&j, s, a, "latency", "ns", a->median_ns, round(a->lo_ns), round(a->hi_ns),
-                         none, &arena);
+                         none, arena);
             continue;
         }
         github_entry(&j, s, a, "tokens", "tok/s", a->tokens_per_s, (double)NAN, (double)NAN, none,
-                     &arena);
+                     arena);
         if (c) {
             github_entry(&j, s, a, "speedup", "x", c->estimate, c->lo, c->hi, baseline_of(s, c),
-                         &arena);
+                         arena);
         }
     }
     etp_json_end(&j);
     etp_json_end_document(&j);
-    etp_arena_dispose(&arena);
 }
 
 // ---- OpenMetrics ----

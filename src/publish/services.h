@@ -11,8 +11,9 @@
 void etp_service_hud(const etp_archive_session *s, etp_sink *sink);
 
 // github-action-benchmark: customSmallerIsBetter (latency) or, BIGGER, customBiggerIsBetter
-// (speedup, tokens a second).
-void etp_service_github(const etp_archive_session *s, bool bigger, etp_sink *sink);
+// (speedup, tokens a second). ARENA is for texts on the way; who writes the document asks it.
+void etp_service_github(const etp_archive_session *s, bool bigger, etp_arena *arena,
+                        etp_sink *sink);
 
 // OpenMetrics 1.0 text: gauges, an interval's ends beside each estimate, no time stamps.
 void etp_service_openmetrics(const etp_archive_session *s, etp_sink *sink);

@@ -74,6 +74,7 @@ COMMANDS = [
     ["convert", "RUN", "--to", "parquet", "--table", "samples", "-o", "made"],
     ["convert", "RUN", "--to", "chrome", "-o", "made"], ["convert", "RUN", "--to", "flame", "-o", "made"],
     ["convert", DUMP, DUMP, "--to", "folded", "-o", "made"],
+    ["convert", "RUN", "--to", "github-benchmark-bigger", "-o", "made"],
     ["skills", "install", "made"], ["skills", "06"], ["skills", "run", "03,07", "--dry-run", "--set", "model=my_net"],
     ["library", "analysis", "RUN"], ["library", "analysis", "SWEEP"], ["library", "dumps", DUMP],
     ["library", "tables", "RUN"], ["library", "ops", DUMP], ["library", "inspect", PROGRAM_FILE],
