@@ -121,9 +121,8 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     etp_status st = find_model(cli, o, work, &model, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        etp_smoke_note(s, &cli->arena, "model", 0, "name a program with --model FILE.pte", "%s",
-                       why.msg);
-        return ETP_OK;
+        return etp_smoke_failed(s, &cli->arena, "model", "name a program with --model FILE.pte",
+                                &why, err);
     }
     etp_smoke_note(s, &cli->arena, "model", 1, NULL, "%s%s", model,
                    o->export_name ? ", exported now"
@@ -144,9 +143,8 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        etp_smoke_note(s, &cli->arena, "measure", 0, "etprof validate setup says what is missing",
-                       "%s", why.msg);
-        return ETP_OK;
+        return etp_smoke_failed(s, &cli->arena, "measure",
+                                "etprof validate setup says what is missing", &why, err);
     }
     s->folder = dir;
     return etp_smoke_examine(s, dir, etp_cli_work(cli), &cli->arena, err);

@@ -24,6 +24,16 @@ void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, cons
     s->failed += ok == 0;
 }
 
+etp_status etp_smoke_failed(etp_smoke *s, etp_arena *arena, const char *id, const char *fix,
+                            const etp_error *why, etp_error *err)
+{
+    if (why->status == ETP_NOMEM) {
+        return etp_fail_nomem(err, id);
+    }
+    etp_smoke_note(s, arena, id, 0, fix, "%s", why->msg);
+    return ETP_OK;
+}
+
 // Every arm has latencies and traces.
 static void note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
 {
@@ -91,17 +101,16 @@ static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
                                            : "differ");
 }
 
-static void note_report(etp_smoke *s, const etp_ab_session *session, const char *dir,
-                        etp_arena *arena)
+static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const char *dir,
+                              etp_arena *arena, etp_error *err)
 {
     static const char *const k_files[] = {"report.html", "report.md", "report.json", "metrics.json",
                                           "analysis_summary.json"};
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *missing = NULL;
     if (etp_ab_write_files(session, dir, &why) != ETP_OK) {
-        etp_smoke_note(s, arena, "report", 0, "make room, or name a folder with --out", "%s",
-                       why.msg);
-        return;
+        return etp_smoke_failed(s, arena, "report", "make room, or name a folder with --out", &why,
+                                err);
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
@@ -111,23 +120,24 @@ static void note_report(etp_smoke *s, const etp_ab_session *session, const char 
                    missing ? "not written: "
                            : "report.html, report.md, report.json, tables and pictures",
                    missing ? missing : "");
+    return ETP_OK;
 }
 
-static void analyse(etp_smoke *s, const char *dir, etp_arena *arena)
+static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_error *err)
 {
     etp_ab_session *session = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (etp_ab_open(&dir, 1, NULL, &session, &why) != ETP_OK) {
-        etp_smoke_note(s, arena, "analyse", 0, "etprof validate FOLDER says what is wrong with it",
-                       "%s", why.msg);
-        return;
+        return etp_smoke_failed(s, arena, "analyse",
+                                "etprof validate FOLDER says what is wrong with it", &why, err);
     }
     const etp_ab *ab = etp_ab_answer(session);
     note_samples(s, ab, arena);
     note_evidence(s, ab, arena);
     note_analysis(s, ab, arena);
-    note_report(s, session, dir, arena);
+    etp_status st = note_report(s, session, dir, arena, err);
     etp_ab_close(session);
+    return st;
 }
 
 static etp_status note_validation(etp_smoke *s, const char *dir, const char *work_root,
@@ -154,7 +164,11 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     etp_run run;
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_ab_session *session = NULL;
-    if (etp_run_open(dir, arena, &run, &why) != ETP_OK || run.dumps.n == 0) {
+    etp_status st = etp_run_open(dir, arena, &run, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, dir);
+    }
+    if (st != ETP_OK || run.dumps.n == 0) {
         etp_smoke_note(s, arena, "dumps", 0, "no launch left a trace: read the .log files",
                        "no dump");
         return ETP_OK;
@@ -163,10 +177,9 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     for (size_t i = 0; paths && i < run.dumps.n; i++) {
         paths[i] = etp_run_path(arena, dir, run.dumps.items[i].path);
     }
-    ETP_NEED(paths, err, "dumps");
+    ETP_TRY(etp_arena_check(arena, err, "dumps")); // each of them is opened
     if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
-        etp_smoke_note(s, arena, "dumps", 0, "etprof validate FOLDER says which", "%s", why.msg);
-        return ETP_OK;
+        return etp_smoke_failed(s, arena, "dumps", "etprof validate FOLDER says which", &why, err);
     }
     const etp_ab *ab = etp_ab_answer(session);
     bool alike = ab->n_arms == run.arms.n;
@@ -179,7 +192,7 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
 etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root, etp_arena *arena,
                              etp_error *err)
 {
-    analyse(s, dir, arena);
+    ETP_TRY(analyse(s, dir, arena, err));
     ETP_TRY(note_validation(s, dir, work_root, arena, err));
     ETP_TRY(note_dumps(s, dir, arena, err));
     return etp_arena_check(arena, err, "steps");

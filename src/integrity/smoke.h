@@ -27,8 +27,12 @@ typedef struct etp_smoke { // lives in the arena given to the functions below
 // Writes down a step. TEXT is printf-shaped.
 void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, const char *fix,
                     const char *text, ...) ETP_PRINTF(6, 7);
+// The step ended with WHY: it failed, unless memory ran out, which says nothing about the step.
+ETP_NODISCARD etp_status etp_smoke_failed(etp_smoke *s, etp_arena *arena, const char *id,
+                                          const char *fix, const etp_error *why, etp_error *err);
 // Everything after measuring: analyses DIR, writes its reports, validates them, reads the dumps
-// alone. What goes wrong is a failed step, not an error. WORK_ROOT as for etp_validate_path.
+// alone. What goes wrong is a failed step, not an error, but for memory that ran out. WORK_ROOT as
+// for etp_validate_path.
 ETP_NODISCARD etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root,
                                            etp_arena *arena, etp_error *err);
 

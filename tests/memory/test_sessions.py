@@ -23,14 +23,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish  # noqa: E402
 
 SHORT, ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:4])
-POINTS = next((int(w) for w in sys.argv[4:] if w.isdigit()), 7)
+POINTS = next((int(w) for w in sys.argv[4:] if w.isdigit()), 5)
 ONLY = [w for w in sys.argv[4:] if not w.isdigit()]
 MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n" + b"\n" * 40
 NEW = ["ab", "../model.pte", "--levels", "sme2,neon", "--blocks", 2, "--iterations", 3, "--warmup", 1, "--seed", 7,
        "--runner", FAKE, "--out", "run"]
 COMMANDS = {"new": NEW, "untraced": [*NEW, "--no-trace"],
             "extend": ["ab", "--extend", "run", "--blocks", 1, "--runner", FAKE, "--trust"],
-            "doctor": ["doctor", "--runner", FAKE]}
+            "doctor": ["doctor", "--runner", FAKE],
+            "smoke": ["smoke", "--model", "../model.pte", "--runner", FAKE, "--out", "run", "--format", "json"]}
 
 OF_THE_MACHINE = ("cpu_contended",)  # notes that come of what else runs here
 
@@ -56,22 +57,23 @@ def read(folder):
 
 
 def run(scratch, program, command, fail_at=None, once=False):
-    """(exit status, stderr, manifest, rows, allocations, those that hold a block's last rows)."""
+    """(exit status, stderr, manifest, rows, allocations, those that hold a block's last rows, stdout)."""
     work = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     here = work / "here"
     here.mkdir()
     (work / "model.pte").write_bytes(MODEL)
     if "--extend" in command:
         shutil.copytree(scratch / "measured" / "here" / "run", here / "run")
-    status, _, error, count, last_rows = failing.run(program, command, here, work, fail_at, once)
+    status, out, error, count, last_rows = failing.run(program, command, here, work, fail_at, once)
     manifest, rows = read(here / "run")
     shutil.rmtree(work)
-    return status, error.decode(errors="replace"), manifest, rows, count, last_rows
+    return status, error.decode(errors="replace"), manifest, rows, count, last_rows, out.decode(errors="replace")
 
 
 def check(scratch, name, whole, before, at, once):
-    status, error, manifest, rows, *_ = run(scratch, SHORT, COMMANDS[name], at, once)
+    status, error, manifest, rows, *_, out = run(scratch, SHORT, COMMANDS[name], at, once)
     what = f"{name}: allocation {at}{' alone' if once else ''} of {whole[4]} fails"
+    expect("out of memory" not in out, what, "is told as a result", out[-1500:])
     if status != whole[0]:
         expect(status == 5 and "out of memory" in error, what, f"status {status}", error[-1500:])
     if not manifest:
