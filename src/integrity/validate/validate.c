@@ -150,6 +150,7 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     } else {
         ETP_TRY(add_file(v, etp_path_name(v->root), v->root, 0, err));
     }
+    ETP_TRY(etp_arena_check(v->arena, err, v->root)); // each of them is opened
     v->out->files = v->files.n;
     for (size_t i = 0; i < v->files.n; i++) {
         ETP_TRY(etp_valid_file_alone(v, &v->files.items[i], err));
