@@ -357,7 +357,6 @@ static etp_status write_service(etp_cli *cli, const convert_options *o,
     } else {
         etp_service_github(&entry, to == TO_GITHUB_BIGGER, &cli->arena, &sink);
     }
-    ETP_TRY(etp_arena_check(&cli->arena, err, k_to[o->to]));
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
 }
 
