@@ -67,7 +67,6 @@ static bool same_durations(etp_validator *v, const uint64_t *a, size_t na, const
 {
     uint64_t *x = sorted(v, a, na), *y = sorted(v, b, nb);
     if (!x || !y) {
-        v->nomem = true;
         return true;
     }
     for (size_t i = 0; na == nb && i < na; i++) {
@@ -88,7 +87,6 @@ static double *numbers(etp_validator *v, const json_t *list, size_t *n)
     for (size_t i = 0; x && i < *n; i++) {
         x[i] = json_number_value(json_array_get(list, i));
     }
-    v->nomem = v->nomem || !x;
     return x;
 }
 
@@ -352,7 +350,6 @@ static void check_robust_timeline(etp_validator *v, const etp_valid_file *f)
     for (size_t i = 0; ns && i < n; i++) {
         ns[i] = (uint64_t)llround(ms[i] * 1e6);
     }
-    v->nomem = v->nomem || !ns;
     bool ok = !ns || same_durations(v, ns, n, t->execute_ns, t->n_execute);
     etp_valid_note(
         v, f->name, "robust.timeline", ok,
@@ -415,7 +412,7 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
             return; // said already
         }
         for (size_t k = 0; k < d->n_execute; k++) {
-            v->nomem = !ETP_PUSH(v->arena, &ns, d->execute_ns[k]) || v->nomem;
+            ETP_ADD(v->arena, &ns, d->execute_ns[k]);
         }
         dumps++;
     }

@@ -99,9 +99,8 @@ static bool check_timeline_row(reading *r)
         return fail_row(r, "timeline.units", "duration_ns is duration_ms", AGAIN, "duration_ns",
                         cell_text(r, "duration_ns"));
     }
-    if (cell_number(r, "run_index") >= 0 && etp_str_eqz(cell_text(r, "name"), "Method::execute") &&
-        !ETP_PUSH(r->v->arena, &r->execute, (uint64_t)llround(ms * 1e6))) {
-        r->v->nomem = true;
+    if (cell_number(r, "run_index") >= 0 && etp_str_eqz(cell_text(r, "name"), "Method::execute")) {
+        ETP_ADD(r->v->arena, &r->execute, (uint64_t)llround(ms * 1e6));
     }
     return true;
 }
@@ -240,7 +239,6 @@ static bool name_columns(reading *r)
             }
         }
     }
-    r->v->nomem |= r->columns == NULL;
     return r->columns != NULL;
 }
 

@@ -208,11 +208,7 @@ static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace
         n += block->has_execute ? block->n_runs : 0;
     }
     f->execute_ns = ETP_NEW_ARRAY(v->arena, uint64_t, n);
-    if (!f->execute_ns) {
-        v->nomem = true;
-        return;
-    }
-    for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+    for (size_t b = 0; f->execute_ns && b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
             f->execute_ns[f->n_execute++] = etp_trace_durations(block, block->execute)[r];
@@ -220,7 +216,7 @@ static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace
     }
 }
 
-static void check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes)
+static etp_status check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes, etp_error *err)
 {
     etp_trace *trace = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
@@ -230,16 +226,19 @@ static void check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes)
             "the runner wrote nothing: it ended before its first inference, or was built without "
             "the event tracer; measure again",
             "0 bytes");
-        return;
+        return ETP_OK;
     }
-    if (etp_trace_open(bytes, NULL, &trace, &why) != ETP_OK) {
-        v->nomem = v->nomem || why.status == ETP_NOMEM;
+    etp_status st = etp_trace_open(bytes, NULL, &trace, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, f->name);
+    }
+    if (st != ETP_OK) {
         etp_valid_note(v, f->name, "dump.readable", false, "an ETDump that parses",
                        "the file is cut off, damaged or no ETDump: copy it again from where it was "
                        "written, or "
                        "measure again",
                        "%s", why.msg);
-        return;
+        return ETP_OK;
     }
     take_executions(v, f, trace);
     etp_trace_close(trace);
@@ -249,18 +248,21 @@ static void check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes)
         "executions with a Method::execute",
         "no inference finished while it was recorded: read the .log beside it, measure again",
         "%zu executions", f->n_execute);
+    return ETP_OK;
 }
 
-static void check_model(etp_validator *v, const etp_valid_file *f, etp_bytes bytes)
+static etp_status check_model(etp_validator *v, const etp_valid_file *f, etp_bytes bytes,
+                              etp_error *err)
 {
     etp_inspect view = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
-    bool ok = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why) == ETP_OK;
-    v->nomem = v->nomem || why.status == ETP_NOMEM;
+    etp_status st = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why);
+    bool ok = st == ETP_OK;
     etp_valid_note(v, f->name, ok ? "model" : "model.readable", ok, "a model file that parses",
                    "the file is cut off, damaged or of another kind: export or copy it again", "%s",
                    ok ? "parses" : why.msg);
     etp_inspect_close(&view);
+    return st == ETP_NOMEM ? etp_fail_nomem(err, f->name) : ETP_OK;
 }
 
 etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *err)
@@ -294,14 +296,14 @@ etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *
         etp_valid_csv(v, f, s);
         break;
     case ETP_VALID_DUMP:
-        check_dump(v, f, file.bytes);
+        st = check_dump(v, f, file.bytes, err);
         break;
     case ETP_VALID_MODEL:
-        check_model(v, f, file.bytes);
+        st = check_model(v, f, file.bytes, err);
         break;
     case ETP_VALID_OTHER:
         break;
     }
     etp_file_close(&file);
-    return v->nomem ? etp_fail_nomem(err, f->name) : ETP_OK;
+    return st == ETP_OK ? etp_arena_check(v->arena, err, f->name) : st;
 }

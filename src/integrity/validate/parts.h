@@ -34,7 +34,6 @@ typedef struct etp_validator {
     const char *root;
     etp_arena *arena;
     etp_validation *out;
-    bool nomem;
     struct {
         etp_valid_file *items; // by name
         size_t n, cap;

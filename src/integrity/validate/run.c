@@ -22,19 +22,17 @@ static void check_rows_are_there(etp_validator *v)
 }
 
 // Every file that analysis would miss.
-static void check_layout(etp_validator *v, const etp_run *run)
+static etp_status check_layout(etp_validator *v, const etp_run *run, etp_error *err)
 {
     etp_run_names names;
-    if (etp_run_must_hold(run, v->arena, &names, NULL) != ETP_OK) {
-        v->nomem = true;
-        return;
-    }
+    ETP_TRY(etp_run_must_hold(run, v->arena, &names, err));
     for (size_t i = 0; i < names.n; i++) {
         if (!etp_valid_find(v, names.items[i])) {
             etp_valid_note(v, names.items[i], "run.missing", false,
                            "there, as manifest.json and its launches say", RAW, "absent");
         }
     }
+    return ETP_OK;
 }
 
 // Rows of whole blocks only: what the reader keeps.
@@ -229,7 +227,7 @@ etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err
         check_rows_are_there(v);
         return ETP_OK;
     }
-    check_layout(v, &run);
+    ETP_TRY(check_layout(v, &run, err));
     check_samples(v, &run);
     for (size_t i = 0; i < run.dumps.n; i++) {
         check_dump_fits(v, &run, &run.dumps.items[i]);

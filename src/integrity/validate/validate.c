@@ -136,8 +136,10 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     }
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (folder && etp_run_is(v->root) && etp_run_check_members(v->root, &why) != ETP_OK) {
+        if (why.status == ETP_NOMEM) {
+            return etp_fail_nomem(err, v->root);
+        }
         v->out->what = "run folder";
-        v->nomem = why.status == ETP_NOMEM;
         etp_valid_note(v, NULL, "run.members", false, "regular files and folders",
                        "nothing in it was read", "%s", why.msg);
         return ETP_OK;
@@ -176,7 +178,7 @@ etp_status etp_validate_path(const char *path, const char *work_root, etp_arena 
     for (size_t i = 0; i < v.files.n; i++) {
         json_decref(v.files.items[i].json);
     }
-    return st == ETP_OK && (v.nomem || arena->failed) ? etp_fail_nomem(err, path) : st;
+    return st == ETP_OK ? etp_arena_check(arena, err, path) : st;
 }
 
 void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validation *out)
