@@ -179,7 +179,7 @@ def facts_in_drawers(tmp):
     convolution = next(o["id"] for o in document["operators"] if o["chain"] == 0 and o["instruction"] == 45
                        and o["label"].startswith("Convolution"))
     for fact in (f"{32 * 32 * 64 * 3 * 3 * 64 / 1e6:.2f} million MACs, ",
-                 "1×32×32×64 qint8, 64×3×3×64 qcint8 (weight) → 1×32×32×64 qint8"):
+                 "1×32×32×64 qint8, 64×3×3×64 qcint8 (weight) → 1×32×32×64 qint8\n"):  # and nothing behind it
         expect(fact in words[convolution], convolution, fact, words[convolution])
 
 
