@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # TextLLMRunner's answers, and then the same calls by a plain loop (calls.cpp) in the same process: are the times of
 # TextLLMRunner's calls those of its calls, or of the process that they are made in?
