@@ -298,8 +298,15 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
 void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
     size_t most = v->n ? DRAWERS / v->n : 0;
-    bool left = false;
+    bool left = false, any = false;
     most = most < LEAST_DRAWERS ? LEAST_DRAWERS : most;
+    for (size_t i = 0; i < v->n; i++) {
+        const etp_ab *ab = v->items[i].ab;
+        any = any || ab->fixes.n > 0 || ab->judged.findings.n > 0 || ab->n_operators > 0;
+    }
+    if (!any) { // a session that ended before its first block: no empty section
+        return;
+    }
     etp_report_section(r, 1, "details", "Details");
     for (size_t i = 0; i < v->n; i++) {
         etp_report_scope(r, v->items[i].scope, v->items[i].run);
