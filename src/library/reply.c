@@ -82,6 +82,7 @@ etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_err
     ETP_NEED(r, err, "reply");
     r->arena = arena;
     etp_status st = k_makers[q.kind](&q, r, err);
+    st = st == ETP_OK ? etp_arena_check(&r->arena, err, "reply") : st;
     if (st != ETP_OK) {
         etp_reply_close(r);
         return st;
