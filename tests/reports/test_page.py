@@ -358,10 +358,12 @@ def hostile_names(chromium, tmp):
       var alien = document.querySelectorAll('script, img, iframe, object, form, [onclick], [onerror]').length;
       document.querySelector('a[href="#op1"]').dispatchEvent(
         new MouseEvent('click', {bubbles: true, cancelable: true}));
+      var labels = Array.from(document.querySelectorAll('.graph .n text')).map(function (t) { return t.textContent; });
       return {scripts: alien, open: document.querySelectorAll('.drawer.open').length,
-        tools: document.querySelectorAll('.graph button').length};""")
-    # the data, the page's script, and the two of the test
-    expect(told == {"scripts": 4, "open": 1, "tools": 3}, "hostile names", told)
+        tools: document.querySelectorAll('.graph button').length,
+        labels: labels.length > 5 && labels.every(function (t) { return t.indexOf('=<' + '/script><') == 0; })};""")
+    # the data, the page's script, and the two of the test; a label that was read as markup lacks its tags
+    expect(told == {"scripts": 4, "open": 1, "tools": 3, "labels": True}, "hostile names", told)
 
 
 def main():
