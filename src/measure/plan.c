@@ -55,8 +55,11 @@ static bool is_plain(etp_str s)
     return true;
 }
 
-static const char *kind_of(etp_bytes b)
+static const char *kind_of(const char *path, etp_bytes b)
 {
+    if (etp_str_ends(etp_str_from(path), ETP_STR(".py"))) {
+        return "Python source: 'etprof export FILE.py:CLASS' makes a .pte of it";
+    }
     const char *id = b.len >= 12 ? (const char *)b.ptr : "            ";
     if (memcmp(id + 4, "ED00", 4) == 0 || memcmp(id + 8, "ED00", 4) == 0) {
         return "an ETDump (a recording): see etprof ops";
@@ -69,8 +72,7 @@ static const char *kind_of(etp_bytes b)
     }
     if (memcmp(id, "PK\003\004", 4) == 0) {
         return "a zip archive, as torch.save and torch.export write them (.pt, .pt2): export it to "
-               "a "
-               ".pte first, with ExecuTorch or as 'etprof export --help' says";
+               "a .pte first, with ExecuTorch or as 'etprof export --help' says";
     }
     if (memcmp(id + 4, "TFL3", 4) == 0) {
         return "a LiteRT (TensorFlow Lite) model; etprof measures ExecuTorch programs (.pte)";
@@ -88,7 +90,7 @@ etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err)
                         path, bytes.len);
     }
     if (memcmp(bytes.ptr + 4, "ET", 2) != 0) {
-        return etp_fail(err, ETP_CORRUPT, "%s is %s", path, kind_of(bytes));
+        return etp_fail(err, ETP_CORRUPT, "%s is %s", path, kind_of(path, bytes));
     }
     if (memcmp(bytes.ptr + 4, "ET12", 4) != 0) {
         return etp_fail(err, ETP_UNSUPPORTED,

@@ -27,12 +27,14 @@ def main():
             with zipfile.ZipFile(tmp / f"m.{suffix}", "w") as archive:
                 archive.writestr("archive/data.pkl", b"x")
         (tmp / "m.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(16))
+        (tmp / "m.py").write_text("import torch\n\n\nclass Net(torch.nn.Module):\n    pass\n")
         (tmp / "short.pte").write_bytes(b"ET12")
         (tmp / "empty.pte").write_bytes(b"")
         (tmp / "m.ptd").write_bytes(pathlib.Path(ROOT, "tests/data/linear_external.ptd").read_bytes())
         cases = (("m.pt", 4, "a zip archive, as torch.save and torch.export write them"),
                  ("m.pt2", 4, "export it to a .pte first"),
                  ("m.tflite", 4, "a LiteRT (TensorFlow Lite) model"),
+                 ("m.py", 4, "Python source: 'etprof export FILE.py:CLASS'"),
                  ("m.ptd", 4, "a .ptd data file"),
                  ("short.pte", 4, "only 4 bytes"),
                  ("empty.pte", 4, "is empty"),
