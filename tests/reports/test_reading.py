@@ -288,7 +288,7 @@ def watch(session):
 
 
 def no_request(session, name, page):
-    """Neither as it opens nor with a drawer, another theme and another answer; and none is tried in vain."""
+    """Neither as it opens nor with a drawer, another theme and each view of the graph; and none is tried in vain."""
     told = session.run("""var d = document.querySelector('.drawer');
       var some = document.querySelectorAll('nav button, .views input');
       some.forEach(function (e) { e.click(); });
