@@ -24,7 +24,7 @@ static void sums(const etp_roof_loop *l)
     for (uint64_t trips = 0; trips < l->exact_trips && trips < 5000; trips = 3 * trips + 1) {
         ok = ok && l->run(trips) == (int64_t)(trips * l->adds);
     }
-    say(ok, l->isa, l->what, "sums");
+    say(ok, l->isa, etp_roof_what_name(l->what), "sums");
 }
 
 // ---- the matrix unit against plain C: element (row, column) of tile t is vector 4 × row + t of ZA
@@ -146,9 +146,10 @@ int main(int argc, char **argv)
     for (size_t i = 0; etp_roof_loop_at(i); i++) {
         const etp_roof_loop *l = etp_roof_loop_at(i);
         if (!etp_roof_set_on(etp_roof_set_find(l->isa), &cpu)) {
-            printf("%s %s: not on this CPU\n", l->isa, l->what);
+            printf("%s %s: not on this CPU\n", l->isa, etp_roof_what_name(l->what));
         } else if (argc > 1 && strcmp(argv[1], "--ops") == 0) {
-            printf("%s %s %llu\n", l->isa, l->what, (unsigned long long)l->ops());
+            printf("%s %s %llu\n", l->isa, etp_roof_what_name(l->what),
+                   (unsigned long long)l->ops());
         } else {
             sums(l);
         }

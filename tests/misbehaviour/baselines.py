@@ -52,11 +52,11 @@ def saved():
     note = TMP / "state/etprof/baselines/main"
     check = subprocess.run(["sha256sum", "-c", note], capture_output=True, check=False)
     expect(check.returncode == 0, "sha256sum reads the note", check)
-    against("main", 1, "against:linux_sme2_on", str(TMP / "fast"))
+    against("main", 1, "against:SME2", str(TMP / "fast"))
     against("main", 0, folder="fast")
     os.mkdir("elsewhere")
     os.chdir("elsewhere")
-    against("main", 1, "against:linux_sme2_on", folder="../slow")
+    against("main", 1, "against:SME2", folder="../slow")
     os.chdir(TMP)
     # A folder of that name is meant before a name is.
     (TMP / "work").mkdir()
@@ -75,14 +75,14 @@ def lost():
     against("main", 5, "moved or removed", "baselines save main")
     done = run("baselines", "save", "main", "away")
     expect(done.returncode == 0 and f"it was {TMP / 'fast'}" in done.stderr, "saved again", done.stderr)
-    against("main", 1, "against:linux_sme2_on")
+    against("main", 1, "against:SME2")
     manifest = pathlib.Path("away/manifest.json")
     before = manifest.read_bytes()
     manifest.write_bytes(before + b"\n")
     expect(listed()["main"][0] == "changed", "a changed folder", listed())
     against("main", 4, "another run", "baselines save main")
     manifest.write_bytes(before)
-    against("main", 1, "against:linux_sme2_on")
+    against("main", 1, "against:SME2")
     note = TMP / "state/etprof/baselines/main"
     line = note.read_bytes()
     for bad in (b"", b"main\n", line[:-1], line[1:], line + line, line.replace(b"  /", b"  "),
