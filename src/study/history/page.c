@@ -232,15 +232,7 @@ static void change_card(const etp_history *h, const shown *x, etp_report *r, etp
         c->p < 1e-6 ? "0.000001" : etp_format_digits(c->p, 2, p),
         c->also.len ? "changed there too: " : "nothing else is known to have changed there",
         ETP_STR_ARG(c->also));
-    etp_headline card = {.label = label ? label : "",
-                         .verdict = words ? words : "",
-                         .severity = etp_history_judgement(x->series, c),
-                         .value = (double)NAN,
-                         .lo = (double)NAN,
-                         .hi = (double)NAN,
-                         .reference = (double)NAN,
-                         .detail = detail};
-    etp_report_headline(r, &card);
+    etp_history_change_card(x->series, c, label, words, detail, r);
 }
 
 void etp_history_page_first(const etp_history *h, etp_report *r, etp_arena *arena)

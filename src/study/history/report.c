@@ -126,15 +126,7 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
                                      : "nothing else is known to have "
                                        "changed there",
                          ETP_STR_ARG(c->also));
-    etp_headline card = {.label = label ? label : "",
-                         .verdict = words ? words : "",
-                         .severity = etp_history_judgement(x->series, c),
-                         .value = (double)NAN,
-                         .lo = (double)NAN,
-                         .hi = (double)NAN,
-                         .reference = (double)NAN,
-                         .detail = detail};
-    etp_report_headline(r, &card);
+    etp_history_change_card(x->series, c, label, words, detail, r);
 }
 
 // What changed: the last change of each series, the latest first.

@@ -53,3 +53,18 @@ const char *etp_history_change_words(const etp_history_change *c, etp_arena *are
                                                  relative > 0 ? "more" : "less")
                               : "changed";
 }
+
+void etp_history_change_card(const etp_history_series *s, const etp_history_change *c,
+                             const char *label, const char *words, const char *detail,
+                             etp_report *r)
+{
+    etp_headline card = {.label = label ? label : "",
+                         .verdict = words ? words : "",
+                         .severity = etp_history_judgement(s, c),
+                         .value = (double)NAN,
+                         .lo = (double)NAN,
+                         .hi = (double)NAN,
+                         .reference = (double)NAN,
+                         .detail = detail};
+    etp_report_headline(r, &card);
+}
