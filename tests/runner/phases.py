@@ -108,7 +108,7 @@ def check_documents(out):
             expect(abs(arm["tokens_per_s"] / rate - 1) < 1e-4, p["name"], "tells tokens a second", arm)
     expect(len(controls) == 3, "report.json", "does not lend one phase the control of another", controls)
     text = run("analyze", out).stdout
-    said = " ".join(text.split())
+    said = " ".join(text.replace("\\\n", "\n").split())  # a long folder's command goes on behind a backslash
     for p, d in zip(first["phases"][1:], documents[1:]):  # the screen is about the first; of others, what most is
         most = d["bottlenecks"][0]
         words = f"{most['after'] or 'Outside operators'} {100 * most['after_share']:.0f} %"
