@@ -17,19 +17,6 @@
 
 ETP_C_BEGIN
 
-typedef enum etp_fleet_table {
-    ETP_FLEET_SESSIONS,    // one row per source
-    ETP_FLEET_ARMS,        // one row per arm
-    ETP_FLEET_COMPARISONS, // one row per arm that was compared with the baseline
-    ETP_FLEET_OPERATORS,   // one row per operator and arm
-    ETP_FLEET_SAMPLES,     // one row per inference
-    ETP_FLEET_FIXES,       // one row per next fix
-    ETP_FLEET_ERRORS,      // one row per source that gave no other rows
-    ETP_FLEET_TABLES
-} etp_fleet_table;
-
-ETP_API const char *etp_fleet_table_name(etp_fleet_table table); // static
-
 typedef struct etp_fleet etp_fleet;
 
 // SHA-256 in hex, with its NUL, by which a source is known under any name: of the manifest of a run

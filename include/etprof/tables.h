@@ -66,6 +66,20 @@ ETP_API const char *etp_run_table_name(etp_run_table table); // static
 ETP_API etp_run_table
 etp_run_table_find(const char *name); // ETP_RUN_TABLES when there is none of that name
 
+// The tables of a fleet (fleet.h), which have a column for the source too.
+typedef enum etp_fleet_table {
+    ETP_FLEET_SESSIONS,    // one row per source
+    ETP_FLEET_ARMS,        // one row per arm
+    ETP_FLEET_COMPARISONS, // one row per arm that was compared with the baseline
+    ETP_FLEET_OPERATORS,   // one row per operator and arm
+    ETP_FLEET_SAMPLES,     // one row per inference
+    ETP_FLEET_FIXES,       // one row per next fix
+    ETP_FLEET_ERRORS,      // one row per source that gave no other rows
+    ETP_FLEET_TABLES
+} etp_fleet_table;
+
+ETP_API const char *etp_fleet_table_name(etp_fleet_table table); // static
+
 // The rows of all FOLDERS in their order. Copies the names; folders are opened when their turn
 // comes, so that one which is missing or damaged shows as the error of get_next (EINVAL, EIO or
 // ENOMEM; get_last_error has the words). On failure (ETP_NOMEM) OUT is released already.

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include <etprof/fleet.h>
+#include <etprof/tables.h>
 #include <etprof/trace.h>
 
 #include "convert/table.h"
