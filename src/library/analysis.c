@@ -7,6 +7,8 @@
 #include "library/sized.h"
 #include "store/store.h"
 
+// The answer goes on to use paths and names that it was opened with, and callers may free theirs as
+// soon as the function returns: so each text is copied first.
 // TEXT in the analysis' own arena.
 static const char *keep(etp_analysis *a, const char *text)
 {
@@ -23,6 +25,7 @@ static etp_status take_options(etp_analysis *a, const etp_analysis_options *give
         return etp_fail(err, ETP_USAGE, "the margin is %s, not a ratio from 0 on",
                         ETP_DIGITS(o.margin, 6));
     }
+    // The position says it already, and a name that says something else could not be followed.
     if (two_sides && o.baseline) {
         return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");
     }
@@ -50,6 +53,7 @@ static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n
         }
         own[i] = keep(a, paths[i]);
     }
+    // A copy that failed is NULL, which in every one of these options means "not given".
     ETP_TRY(etp_arena_check(&a->arena, err, "analysis")); // an option left out means another thing
     return etp_ab_open(own, n, &options, &a->session, err);
 }
@@ -68,6 +72,8 @@ static etp_status analysis_open(const char *const *paths, size_t n,
     etp_arena arena = {0};
     etp_analysis *a = ETP_NEW(&arena, etp_analysis);
     ETP_NEED(a, err, "analysis");
+    // The struct lies in memory of the arena. From here on the copy inside it is the one that
+    // grows, and `arena` is not used again.
     a->arena = arena;
     etp_status st = open_paths(a, paths, n, options, two_sides, err);
     if (st != ETP_OK) {
@@ -81,6 +87,7 @@ static etp_status analysis_open(const char *const *paths, size_t n,
 etp_status etp_analysis_open_run(const char *dir, const etp_analysis_options *options,
                                  etp_analysis **out, etp_error *err)
 {
+    // The error below comes before analysis_open, which otherwise clears the handle.
     if (out) {
         *out = NULL;
     }
@@ -108,6 +115,7 @@ etp_status etp_analysis_compare(const char *a, const char *b, const etp_analysis
 void etp_analysis_close(etp_analysis *analysis)
 {
     if (analysis) {
+        // The session first: it borrows the copied paths and options from the arena.
         etp_ab_close(analysis->session);
         etp_arena arena = analysis->arena;
         etp_arena_dispose(&arena);

@@ -12,8 +12,11 @@
 #include "show/json.h"
 #include "store/pack.h"
 
+// A bound on what one hostile file makes a reader of a lake map.
 #define DUMP_LIMIT ((uint64_t)8 << 30)
 
+// What a source is known by. It is empty where the source could not be read, so that nobody enters
+// a damaged file as one that a lake has.
 typedef struct source_id {
     char hex[ETP_SHA256_HEX_CHARS];
     bool left_out;
@@ -30,9 +33,12 @@ struct etp_fleet {
     size_t n_ids;
 };
 
+// The names are the values of the column `kind`. What cannot be opened at all counts as a dump:
+// nothing told otherwise.
 typedef enum source_kind { DUMP, RUN, PACK } source_kind;
 static const char *const k_kinds[] = {"dump", "run", "pack"};
 
+// Each source is opened once; a question to the system before it would be a second way there.
 // Without asking the system: a folder of that name cannot be opened as a file.
 static bool is_dump_name(const char *path)
 {
@@ -77,6 +83,8 @@ static void remove_unpacked(unpacked *u)
 
 // ---- what a source is known by ----
 
+// The manifest stands for the folder: that of a finished session has the hash of every raw file, so
+// that two folders with the same manifest hold the same session, packed or not, under any name.
 static etp_status id_of_folder(const char *dir, char out_hex[static 65], etp_error *err)
 {
     etp_arena arena = {0};
@@ -118,6 +126,8 @@ static etp_status write_json(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
+// The rows come from the same etprof.ab/1 document that a report is made of: a lake cannot say
+// anything else than the report of the folder.
 static etp_status put_analysis(etp_fleet *fleet, const etp_fleet_source *source,
                                const etp_ab_session *session, etp_error *err)
 {
@@ -152,6 +162,7 @@ static etp_status put_folder(etp_fleet *fleet, etp_fleet_source *source, const c
     if (is_left_out(fleet, id)) {
         return ETP_OK;
     }
+    // Folders of a lake come from anywhere: no link in one may lead out of it.
     ETP_TRY(etp_run_check_members(dir, err));
     ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){0}, &session, err));
     // a later state of it has another manifest, and comes as a source of its own
@@ -189,6 +200,8 @@ static etp_status put_trace(etp_fleet *fleet, const etp_fleet_source *source, et
     return status;
 }
 
+// The bytes are hashed and read from one mapping, so that the id is that of the rows even when the
+// file is replaced meanwhile.
 static etp_status put_dump(etp_fleet *fleet, const etp_fleet_source *source, source_id *id,
                            etp_error *err)
 {
@@ -208,6 +221,8 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const c
 {
     if (is_dump_name(source->path)) {
         etp_status status = put_dump(fleet, source, id, err);
+        // A folder may be called like a dump. Only where it is one does the failure above say
+        // nothing about the source, and it is read by what it is.
         if (status == ETP_OK || !etp_os_is_dir(source->path)) {
             return status;
         }
@@ -232,6 +247,8 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const c
 static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *scratch,
                               source_id *id, etp_error *err)
 {
+    // Rows go into the tables while a source is being read. When it turns out to be damaged, each
+    // table is cut back to where it was before.
     etp_kept_mark marks[ETP_FLEET_TABLES];
     etp_fleet_source source = {.path = path, .id = id->hex, .kind = k_kinds[DUMP]};
     etp_error problem = {.offset = ETP_NO_OFFSET};
@@ -249,6 +266,7 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         etp_kept_cut(&fleet->rows[t], &marks[t]);
     }
+    // Out of memory is no property of the source: it ends the call. Everything else becomes a row.
     status = status == ETP_NOMEM ? etp_fail_nomem(err, path)
                                  : etp_fleet_put_error(fleet->rows, &source, &problem, err);
     id->hex[0] = '\0'; // a sound copy may have the same
@@ -268,6 +286,7 @@ static etp_status read_all(etp_fleet *fleet, const char *const *sources, size_t 
     return ETP_OK;
 }
 
+// ASKED is an empty fleet with the settings of this call.
 static etp_status read_sources(const char *const *sources, size_t n_sources, const etp_fleet *asked,
                                const char *scratch, etp_fleet **out, etp_error *err)
 {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ids lie one behind the other, and an index finds the position of one by its hash. Both only
+// grow: what a lake has, it keeps.
 // A set of ids.
 #include "library/fleet_known.h"
 
@@ -17,6 +19,8 @@ typedef struct id_bytes {
 struct etp_fleet_known {
     etp_arena arena; // owns this struct
     pthread_mutex_t lock;
+    // Insertion goes to both in one step under the lock; position I of the index is item I of this
+    // list.
     struct {
         id_bytes *items;
         size_t n, cap;
@@ -45,6 +49,8 @@ void etp_fleet_known_close(etp_fleet_known *known)
     }
 }
 
+// Kept as 32 bytes, half of their hex. That they are hex at all has to be checked: ids come from
+// programs.
 static bool parsed(const char *id, id_bytes *out)
 {
     return strlen(id) == (size_t)2 * ID_BYTES && etp_parse_hex(etp_str_from(id), out->bytes);
@@ -66,6 +72,7 @@ static bool has(const id_key *key, uint64_t hash)
     return etp_index_find(&key->known->index, hash, same_id, key) != ETP_NO_INDEX;
 }
 
+// The id is a hash already, but its first bytes alone would not do for the index.
 // Somebody may have made ids up so that their first bytes are alike.
 static uint64_t hash_of(const id_bytes *id)
 {
@@ -95,6 +102,8 @@ etp_status etp_fleet_known_add(etp_fleet_known *known, const char *id, bool *out
     uint64_t hash = hash_of(&key.id);
     (void)pthread_mutex_lock(&known->lock);
     *out_new = !has(&key, hash);
+    // Asked and entered under one lock: of two threads that bring the same id, exactly one is told
+    // that it was new.
     bool kept = !*out_new || (ETP_PUSH(&known->arena, &known->ids, key.id) &&
                               etp_index_insert(&known->index, &known->arena, hash,
                                                (uint32_t)(known->ids.n - 1)));

@@ -5,6 +5,7 @@
 
 #include <etprof/fleet.h>
 
+// ID is the hex text that etp_fleet_id gives; anything else is in no lake.
 // False for KNOWN NULL.
 bool etp_fleet_known_has(etp_fleet_known *known, const char *id);
 

@@ -7,6 +7,8 @@
 
 #include "judge/open.h"
 
+// The session owns what was read; the arena owns this struct and the copies of what the caller
+// gave.
 struct etp_analysis { // lives in its arena; immutable once it is given out
     etp_arena arena;
     etp_ab_session *session;

@@ -10,6 +10,8 @@
 #include "os/os.h"
 #include "session/session.h"
 
+// A lone flag is all that another thread touches; everything else belongs to the thread that runs
+// it.
 struct etp_measurement { // lives in its arena
     etp_arena arena;
     etp_session_options options;
@@ -46,6 +48,7 @@ static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *
     if (o->n_models == 0 && !o->resume) {
         return etp_fail(err, ETP_USAGE, "no model to measure");
     }
+    // Blocks that were measured under another plan could not be paired with those to come.
     if (o->resume && (o->n_models || o->n_levels || o->n_threads || o->blocks || o->seed ||
                       o->folder || o->baseline)) {
         return etp_fail(err, ETP_USAGE,
@@ -75,6 +78,7 @@ static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
     etp_session_options *s = &m->options;
     etp_settings *set = &s->plan.settings;
     etp_session_place *place = &s->place;
+    // The runner is looked for beside the shared library, as the tool looks for it beside itself.
     place->program = etp_os_library_path(&m->arena);
     s->plan.baseline = keep(m, o->baseline);
     s->device = keep(m, o->device);
@@ -97,6 +101,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
 {
     const double ratios[] = {o->budget_s, o->precision, o->timeout_s};
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        // Written so that a NAN is refused too.
         if (!(ratios[i] >= 0) || ratios[i] > 1e9) {
             return etp_fail(err, ETP_USAGE, "%s is %s, not a number from 0 on",
                             i == 0   ? "budget_s"
@@ -120,6 +125,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     set->seed = o->seed;
     set->no_trace = o->no_trace;
     set->kernels = o->kernels;
+    // The tool samples unasked where that costs little; a program gets exactly what it asked for.
     set->no_kernels = !o->kernels;
     set->resident = o->resident;
     m->options.plan.timeout_s = o->timeout_s;
@@ -138,6 +144,7 @@ static etp_status take(etp_measurement *m, const etp_measurement_options *given,
     ETP_TRY(etp_options_take(&m->callbacks, sizeof m->callbacks,
                              ETP_SIZE_TO(etp_measurement_callbacks, message), callbacks,
                              "etp_measurement_callbacks", err));
+    // Copies are not looked at one by one: the check at the end finds any that could not be had.
     ETP_TRY(keep_lists(m, &o, err));
     ETP_TRY(keep_numbers(m, &o, err));
     keep_texts(m, &o);
@@ -166,6 +173,8 @@ etp_status etp_measurement_create(const etp_measurement_options *options,
     return ETP_OK;
 }
 
+// The session's own struct may change between versions; programs see the public one, which says its
+// size.
 static void on_progress(void *ctx, const etp_session_progress *p)
 {
     const etp_measurement *m = ctx;
@@ -203,6 +212,7 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
         return etp_fail(err, ETP_USAGE, m ? "a measurement runs once" : "no measurement");
     }
     m->begun = true;
+    // Before anything is opened: a device that nobody wants any more is not even contacted.
     if (atomic_load(&m->cancelled)) {
         return etp_fail(err, ETP_INTERRUPTED, "cancelled before it began");
     }
@@ -215,6 +225,8 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
     if (!m->resume) {
         return etp_session_run(&m->options, &callbacks, &m->arena, &m->outcome, err);
     }
+    // What the plan holds was refused when the measurement was created; these are all that may
+    // differ.
     const etp_session_again again = {
         .dir = m->resume,
         .device = m->options.device,
@@ -227,6 +239,8 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
     return etp_session_run_again(&again, &callbacks, &m->arena, &m->outcome, err);
 }
 
+// A store and nothing else, so that a signal handler may call it. The session asks for the flag
+// between launches and while it waits for one.
 void etp_measurement_cancel(etp_measurement *m)
 {
     if (m) {
@@ -244,6 +258,7 @@ etp_status etp_measurement_about(const etp_measurement *m, etp_measurement_summa
     const etp_measurement_summary result = {
         .folder = etp_str_from(m->outcome.dir),
         .stopped = etp_str_from(etp_run_stop_name(r->stopped)),
+        // A cancel that came after the last block did not end the session, but was still asked for.
         .cancelled = r->signal != 0 || atomic_load(&m->cancelled),
         .restored = !m->outcome.not_restored,
         .blocks = r->blocks,

@@ -21,10 +21,14 @@ static etp_status take(const etp_analysis *analysis, const etp_analysis_output *
     out->analysis = analysis;
     ETP_TRY(etp_options_take(&out->how, sizeof out->how, ETP_SIZE_TO(etp_analysis_output, select),
                              given, "etp_analysis_output", err));
+    // The cast makes one comparison of two: the enum of a foreign program may hold a negative
+    // number.
     if ((unsigned)out->how.format >= ETP_OUTPUT_FORMATS) {
         return etp_fail(err, ETP_USAGE, "no format %u: there are %d", (unsigned)out->how.format,
                         ETP_OUTPUT_FORMATS);
     }
+    // Text is laid out in this many columns; without a bound a width could ask for gigabytes of
+    // blanks.
     return out->how.width <= 10000
                ? ETP_OK
                : etp_fail(err, ETP_USAGE, "%u columns are too many", out->how.width);
@@ -47,6 +51,7 @@ static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink,
     };
     etp_ab_shown shown;
     etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &shown, err);
+    // A table that memory was lacking for would otherwise look like an answer that has none.
     st = st == ETP_OK ? etp_arena_check(arena, err, "the answer") : st;
     if (st == ETP_OK) {
         st = etp_answer_write(&shown.answer, o->how.format, &style, sink, err);
@@ -63,6 +68,8 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
     return st;
 }
 
+// The caller's function as a sink. A sink remembers that it failed, so that writers need not ask
+// after each piece.
 typedef struct receiver {
     etp_output_write *write;
     void *ctx;
@@ -85,6 +92,7 @@ etp_status etp_analysis_write(const etp_analysis *analysis, const etp_analysis_o
     receiver r = {write, ctx};
     etp_sink sink = {.write = hand_over, .target = &r};
     etp_status st = fill(&o, &sink, err);
+    // The receiver's refusal is the cause, whatever the writer made of it.
     return sink.failed ? etp_fail(err, ETP_IO, "the receiver of the output ended it") : st;
 }
 
@@ -119,6 +127,8 @@ etp_status etp_analysis_json(const etp_analysis *analysis, etp_buffer *out, etp_
 
 etp_status etp_analysis_renew_folder(const etp_analysis *analysis, etp_error *err)
 {
+    // Renewing writes into the folder that was opened. Dumps have none: their folder belongs to the
+    // user.
     const etp_run *run = analysis ? etp_ab_run(analysis->session) : NULL;
     if (!run) {
         return etp_fail(err, ETP_USAGE, "only the analysis of a run folder has one to renew");

@@ -14,6 +14,7 @@
 #include "publish/shown.h"
 #include "show/report.h"
 
+// By the numbers of the public enum, which never change.
 static etp_reply_maker *const k_makers[ETP_QUESTIONS] = {
     [ETP_QUESTION_OPS] = etp_reply_ops,
     [ETP_QUESTION_INSPECT] = etp_reply_inspect,
@@ -76,10 +77,12 @@ etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_err
     etp_question q;
     ETP_TRY(etp_options_take(&q, sizeof q, ETP_SIZE_TO(etp_question, tensor), question,
                              "etp_question", err));
+    // The kind is an index into the table below from here on.
     ETP_TRY(check(&q, err));
     etp_arena arena = {0};
     etp_reply *r = ETP_NEW(&arena, etp_reply);
     ETP_NEED(r, err, "reply");
+    // The reply lies in its arena, whose copy in the struct is used from here on.
     r->arena = arena;
     etp_status st = k_makers[q.kind](&q, r, err);
     st = st == ETP_OK ? etp_arena_check(&r->arena, err, "reply") : st;
@@ -96,6 +99,8 @@ void etp_reply_close(etp_reply *r)
     if (!r) {
         return;
     }
+    // Views and traces borrow from the files: those are unmapped last, and the arena, which owns
+    // the texts of all of them, at the very end.
     etp_ab_close(r->session);
     etp_inspect_close(&r->view);
     etp_inspect_close(&r->other_view);
@@ -150,6 +155,7 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
         .select = w->how.select,
     };
     etp_arena arena = {0};
+    // JSON is written from the data itself; a report would be made for nothing.
     const etp_answer answer = etp_reply_answer(w->reply, w->how.format != ETP_OUTPUT_JSON, &arena);
     etp_status st = etp_answer_write(&answer, w->how.format, &style, sink, err);
     etp_arena_dispose(&arena);
@@ -191,6 +197,9 @@ etp_status etp_reply_columns(const etp_reply *reply, etp_inspector_columns *out,
                         : reply                   ? "not Inspector's reply"
                                                   : "no reply");
     }
+    // The sizes are known before anything is written, and the writer puts the arrays one behind the
+    // other in this order (convert/inspector.h). So they are found by arithmetic in one block of
+    // memory, which the caller frees at once.
     etp_inspector_columns c = {.n_rows = reply->inspector->n_rows};
     for (size_t i = 0; i < c.n_rows; i++) {
         c.n_times += reply->inspector->rows[i].n;
@@ -228,6 +237,8 @@ static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
 static const char *main_table(const etp_analysis *analysis)
 {
     const etp_run *run = etp_ab_run(analysis->session);
+    // A sweep or a comparison of builds has a table of its own that answers what was asked;
+    // operators are the main table of everything else.
     return run && run->settings.knee > 0      ? ETP_SWEEP_TABLE_CELLS
            : etp_builds_is(analysis->session) ? ETP_BUILDS_TABLE_MODELS
                                               : ETP_AB_TABLE_OPERATORS;
@@ -239,6 +250,8 @@ static etp_status check_table(const void *about, const void *out, etp_error *err
                         : etp_fail(err, ETP_USAGE, about ? "no place for the table" : "no answer");
 }
 
+// Inspector's reply alone has no report: its columns are those of a data frame, and
+// etp_reply_columns gives them.
 static etp_status check_reply(const etp_reply *reply, const void *out, etp_error *err)
 {
     ETP_TRY(check_table(reply, out, err));

@@ -8,6 +8,8 @@
 #include "judge/fixes/whatif.h"
 #include "study/stats/samples.h"
 
+// Files are mapped, so that a large one costs address space alone. A dump may be compressed: its
+// limit bounds what is unpacked into memory.
 #define FILE_LIMIT ((uint64_t)64 << 30)
 #define DUMP_LIMIT ((uint64_t)4 << 30)
 
@@ -42,6 +44,8 @@ etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
             return etp_fail_ctx(err, "%s", q->program);
         }
     }
+    // An ETRecord knows graph nodes, a recording knows instructions: only the program joins the
+    // two.
     if (q->record && !q->program) {
         return etp_fail(err, ETP_USAGE,
                         "--etrecord needs --pte: the program leads from "
@@ -68,6 +72,8 @@ static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error
     if (q->buffer) {
         ETP_TRY(etp_file_open(q->buffer, DUMP_LIMIT, &r->buffer_file, err));
     }
+    // The reader of a bare ETDump, not a trace: Inspector keeps neither the chain of an event nor
+    // events of equal ids apart, which a trace does.
     ETP_TRY(etp_etdump_open(r->file.bytes, dump, err));
     ETP_TRY(etp_inspector_build(dump, &r->arena, table, err));
     return r->record_file.bytes.ptr ? etp_inspector_annotate(table, &r->record, &r->arena, err)
@@ -208,6 +214,7 @@ static const etp_report *report_whatif(const void *about, etp_arena *arena)
     return etp_whatif_report(about, arena);
 }
 
+// The answer borrows the expressions, and whoever asks may free his as soon as the reply is open.
 static etp_status keep_all(etp_arena *arena, const char *const *given, size_t n,
                            const char *const **out, etp_error *err)
 {

@@ -6,6 +6,8 @@
 
 _Static_assert(ETP_UNKNOWN_NS == ETP_NS_UNKNOWN, "one way to say an unknown time");
 
+// Results have texts with a length. Of NULL it makes the empty one, which is how an unknown text
+// looks there.
 static etp_str text(const char *z)
 {
     return etp_str_from(z);
@@ -21,6 +23,7 @@ static etp_status item(const etp_analysis *analysis, const char *what, uint32_t 
     return index < n ? ETP_OK : etp_fail(err, ETP_USAGE, "no %s %u: there are %zu", what, index, n);
 }
 
+// Without an analysis an empty answer: item(), which is asked next, is the one that complains.
 static const etp_ab *answer_of(const etp_analysis *analysis)
 {
     static const etp_ab k_none = {0};
@@ -46,6 +49,8 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
         .findings = (uint32_t)ab->judged.findings.n,
         .bare = ab->bare,
         .emulated = ab->emulated,
+        // The knee (the gain below which more threads do not pay) is set in sessions that are shown
+        // as a sweep, and in no other.
         .sweep = run && run->settings.knee > 0,
         .outputs = (int8_t)ab->correctness.ok,
         .launch_lost = ab->block_lost,

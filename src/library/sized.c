@@ -5,6 +5,8 @@
 static etp_status size_of(const void *given, size_t first, const char *what, size_t *out,
                           etp_error *err)
 {
+    // The size is the first member of every such struct, whatever its type: it is read without
+    // knowing more.
     memcpy(out, given, sizeof *out);
     if (*out < first) {
         return etp_fail(err, ETP_USAGE,
@@ -23,6 +25,8 @@ etp_status etp_options_take(void *options, size_t size, size_t first, const void
     }
     size_t has;
     ETP_TRY(size_of(given, first, what, &has, err));
+    // A program of a later version may know more members. Those that it left zero ask for nothing
+    // and may be ignored; one that is set would be ignored silently.
     for (size_t i = size; i < has; i++) {
         if (((const unsigned char *)given)[i] != 0) {
             return etp_fail(err, ETP_UNSUPPORTED,
@@ -30,6 +34,7 @@ etp_status etp_options_take(void *options, size_t size, size_t first, const void
                             what, i);
         }
     }
+    // What an older program does not know stays zero, which is the default of every option.
     memcpy(options, given, has < size ? has : size);
     return ETP_OK;
 }
@@ -42,6 +47,8 @@ etp_status etp_result_give(const void *result, size_t size, size_t first, void *
     }
     size_t has;
     ETP_TRY(size_of(out, first, what, &has, err));
+    // The caller's struct may be longer than ours, and what lies behind ours must not stay as it
+    // was; or shorter, and then the end of ours is cut off. Its own size is put back at the end.
     memset(out, 0, has);
     memcpy(out, result, has < size ? has : size);
     memcpy(out, &has, sizeof has);

@@ -15,6 +15,8 @@ typedef struct source { // lives in its arena, as the report does
     size_t n_defs, next;
 } source;
 
+// The kind says how a column is shown: what is shown as a ratio is a double in each cell, and a
+// time or a count is a whole number, as it stands in the JSON document.
 static etp_column_type type_of_kind(etp_kind kind)
 {
     return kind == ETP_KIND_TEXT                                ? ETP_COLUMN_TEXT
@@ -23,6 +25,8 @@ static etp_column_type type_of_kind(etp_kind kind)
                                                                 : ETP_COLUMN_I64;
 }
 
+// A column may still have a cell of another type than its kind promises. One type must do for all
+// rows of a stream, so the first pass over the table finds the widest.
 // What holds both.
 static etp_column_type wider(etp_column_type type, etp_cell_type cell)
 {
@@ -105,6 +109,7 @@ static etp_status next(void *ctx, etp_batch *batch, etp_error *err)
 {
     source *s = ctx;
     const etp_cell *cells;
+    // A batch is as many rows as one call of the stream's get_next gives.
     while (!etp_batch_full(batch) && (cells = etp_table_cells(s->table, s->next)) != NULL) {
         for (size_t k = 0; k < s->n_defs; k++) {
             put(batch, s->defs[k].type, &cells[k]);
