@@ -6,11 +6,15 @@
 
 #include "base/number.h"
 
+// An answer is collected in memory. What a verb prints beyond this is dropped, and the answer says
+// that it was cut.
 #define OUTPUT_LIMIT ((size_t)8 << 20)
 #define NOTES_LIMIT ((size_t)4000)
 #define CANCEL_NS UINT64_C(8000000000) // from asking it to end to ending it
 #define PROGRESS "progress "           // what a verb's line of progress begins with (cli/measure.c)
 
+// Whoever gave the call up lets go of its words and of the client's id, of which a reference was
+// taken.
 void etp_mcp_call_end(etp_mcp_call *call)
 {
     json_decref(call->id);
@@ -31,6 +35,9 @@ static size_t short_of(etp_str text, size_t limit)
     return n;
 }
 
+// The slots are used in turn, so a new answer takes the place of the oldest. A slot keeps the
+// number it was given out under: a handle whose number is another one now leads to nothing, never
+// to somebody else's answer.
 // Number of the handle that leads to TEXT from now on; 0 when there is no memory for it.
 static uint64_t keep(etp_mcp *s, etp_str text)
 {
@@ -46,10 +53,13 @@ static uint64_t keep(etp_mcp *s, etp_str text)
 static void answer_tool(etp_mcp *s, etp_mcp_job *job, int code)
 {
     etp_str text = etp_strbuf_str(&job->out), notes = etp_strbuf_str(&job->notes);
+    // "No" and "unknown" are answers, not errors (docs/mcp.md).
     bool fine = code == 0 || code == 1 || code == 3; // yes, no, unknown
     if (!fine || text.len == 0) {
         text = notes.len > 0 ? notes : text;
     }
+    // What a tool answers goes into the context of a language model, which is small and dear: a
+    // beginning, and where the rest is.
     size_t n = short_of(text, ETP_MCP_SHORT);
     uint64_t handle = n < text.len ? keep(s, text) : 0;
     char uri[72]; // 16 + 20 + 8 + 20 and the NUL
@@ -77,6 +87,8 @@ static void answer_tool(etp_mcp *s, etp_mcp_job *job, int code)
     if (handle) {
         etp_json_kv_z(&j, "more", uri);
     }
+    // What a verb that writes says on the side is part of its answer: which folder it made. Of the
+    // others it is talk.
     if (job->call.tool->changes && fine && notes.len > 0) {
         etp_json_kv_str(&j, "notes", notes);
     }
@@ -100,15 +112,18 @@ static void answer_resource(etp_mcp *s, etp_mcp_job *job, int code)
 static bool start(etp_mcp *s, etp_mcp_call *call)
 {
     etp_error err = {0};
+    // Progress as lines that are read below; no escape sequences in what a model reads.
     static const char *const k_env[] = {"ETPROF_PROGRESS=lines", "NO_COLOR=1", NULL};
     const etp_process_spec spec = {.argv = call->argv, .env_set = k_env};
     etp_mcp_job *job = &s->job;
+    // The job owns the call from here on, whatever becomes of it.
     *job = (etp_mcp_job){.call = *call};
     if (etp_process_start(&spec, &job->process, &err) != ETP_OK) {
         etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "%s", err.msg);
         etp_mcp_call_end(&job->call);
         return false;
     }
+    // The server's own standard input is the protocol: no child may read from it.
     etp_process_close_input(&job->process);
     etp_strbuf_init(&job->out, &job->call.arena);
     etp_strbuf_init(&job->notes, &job->call.arena);
@@ -117,6 +132,7 @@ static bool start(etp_mcp *s, etp_mcp_call *call)
     return true;
 }
 
+// A loop, since a call that cannot be started has been answered already and the next one is due.
 static void start_next(etp_mcp *s)
 {
     while (!s->job.active && s->n_queue > 0) {
@@ -135,6 +151,7 @@ void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call)
     } else if (!s->job.active) {
         start(s, call);
     } else if (s->n_queue < ETP_MCP_QUEUE) {
+        // One at a time: two that measure at once would disturb each other's times.
         s->queue[s->n_queue++] = *call;
     } else {
         etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "%d calls wait already", ETP_MCP_QUEUE);
@@ -161,6 +178,7 @@ void etp_mcp_cancel(etp_mcp *s, const json_t *id)
     }
 }
 
+// Answers are told apart by the id alone, so an id must not be in use twice.
 bool etp_mcp_at_work(const etp_mcp *s, const json_t *id)
 {
     bool found = s->job.active && json_equal(s->job.call.id, id);
@@ -195,6 +213,8 @@ static void tell_progress(etp_mcp *s, etp_str line)
     etp_json_key(&j, "progressToken");
     etp_mcp_put_id(&j, job->call.token);
     etp_json_kv_u64(&j, "progress", numbers[0]);
+    // More launches may come than were expected (blocks in place of lost ones): the total is never
+    // told below what is done.
     etp_json_kv_u64(&j, "total", numbers[1] > numbers[0] ? numbers[1] : numbers[0]);
     etp_json_kv_str(&j, "message", line);
     etp_json_end(&j);
@@ -207,6 +227,8 @@ static void take_line(etp_mcp *s)
     if (etp_str_starts(line, mark)) {
         tell_progress(s, (etp_str){line.ptr + mark.len, line.len - mark.len});
     } else if (s->job.notes.len + line.len < NOTES_LIMIT) {
+        // The beginning of the talk is kept: an error is a line or two, and a session that warns
+        // again and again must not fill the memory.
         etp_strbuf_append(&s->job.notes, line);
         etp_strbuf_appendz(&s->job.notes, "\n");
     }
@@ -230,8 +252,11 @@ static void finish(etp_mcp *s)
     if (job->line.len > 0) {
         take_line(s);
     }
+    // Its output has ended; the process may still set a device back.
     (void)etp_process_wait(&job->process, CANCEL_NS);
     int code = job->process.signal ? 128 + job->process.signal : job->process.exit_code;
+    // Killed below because it did not end: no exit code of its own, so the one of a signal without
+    // a number.
     if (!job->process.ended) {
         code = 128;
     }
@@ -259,6 +284,7 @@ bool etp_mcp_calls_turn(etp_mcp *s, unsigned ms)
     if (!job->active) {
         return false;
     }
+    // Asked and given time to keep whole blocks; what still runs now is stuck.
     if (job->cancelled && etp_os_now_ns() - job->cancelled_ns > CANCEL_NS) {
         etp_process_kill(&job->process);
     }
@@ -272,6 +298,7 @@ bool etp_mcp_calls_turn(etp_mcp *s, unsigned ms)
     case ETP_PROCESS_ERR:
         take_errors(s, buf, n);
         break;
+    // Both of its streams are closed: all of the answer is here.
     case ETP_PROCESS_EOF:
         finish(s);
         break;
@@ -320,6 +347,7 @@ void etp_mcp_tool_call(etp_mcp *s, json_t *id, const json_t *params)
     }
     etp_error err = {0};
     etp_mcp_call call = {.tool = tool};
+    // Everything that the call needs lies in its own arena, which goes with it.
     etp_mcp_room room = {s, &call.arena};
     if (etp_mcp_command_line(tool, json_object_get(params, "arguments"), s->options.program,
                              etp_mcp_inside, &room, &call.arena, &call.argv, &err) != ETP_OK) {

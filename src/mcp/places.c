@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 
+// A prefix that ends where a name ends: "/work" holds "/work/x" and not "/workshop".
 static bool below(const char *path, const char *root)
 {
     size_t n = strlen(root);
@@ -15,6 +16,8 @@ static bool below(const char *path, const char *root)
 
 const char *const *etp_mcp_roots(const etp_mcp *s, size_t *n)
 {
+    // --root wins over the client, who could otherwise widen what its user fixed; without either it
+    // is the working directory.
     *n = s->options.n_roots ? s->options.n_roots : s->n_roots ? s->n_roots : 1;
     return s->options.n_roots ? s->options.roots
            : s->n_roots       ? (const char *const *)s->roots
@@ -26,6 +29,7 @@ bool etp_mcp_allowed(const etp_mcp *s, const char *path, etp_arena *arena)
     size_t n;
     const char *const *roots = etp_mcp_roots(s, &n);
     for (size_t i = 0; i < n; i++) {
+        // The roots themselves may be named through links, while PATH has none left.
         const char *root = roots[i] ? etp_os_absolute(roots[i], arena) : NULL;
         if (root && below(path, root)) {
             return true;
@@ -59,6 +63,8 @@ static etp_status absent(const etp_mcp_room *room, const char *path, const char 
     ETP_TRY(etp_arena_check(arena, err, "path"));
     const char *run = dir[0] ? etp_os_absolute(dir, arena) : NULL;
     const char *known = etp_os_absolute(above, arena);
+    // The verb splits a path that is not there at its last colon. Where that stands in a folder's
+    // name, the verb would read what lies before it, and this judged what lies above NAME.
     if (run && colon < name) {
         return outside(room, path, err);
     }
@@ -71,6 +77,7 @@ static etp_status absent(const etp_mcp_room *room, const char *path, const char 
     return etp_arena_check(arena, err, "path");
 }
 
+// Otherwise a link inside a root would lead anywhere.
 // Links are followed before it is judged.
 etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_error *err)
 {
@@ -106,6 +113,7 @@ const char *etp_mcp_decoded(etp_arena *arena, const char *text)
     char *out = etp_arena_alloc(arena, n + 1);
     for (size_t i = 0; out && i < n; i++) {
         if (text[i] == '%') {
+            // Two digits must follow; a zero byte would end the path before what was judged.
             int high = i + 2 < n + 1 ? hex(text[i + 1]) : -1,
                 low = high >= 0 ? hex(text[i + 2]) : -1;
             if (low < 0 || high * 16 + low == 0) {
@@ -145,6 +153,8 @@ void etp_mcp_take_roots(etp_mcp *s, const json_t *result)
     etp_arena arena = {0};
     size_t n = json_is_array(roots) ? json_array_size(roots) : 0, k = 0;
     const char **paths = ETP_NEW_ARRAY(&arena, const char *, n);
+    // Only folders of this machine can be roots: a URI with a host, or of another scheme, is passed
+    // over.
     for (size_t i = 0; paths && i < n && i < 64; i++) {
         const char *uri = json_string_value(json_object_get(json_array_get(roots, i), "uri"));
         if (uri && strncmp(uri, "file:///", 8) == 0) {

@@ -10,6 +10,7 @@
 
 #define RUN_URI "etprof://run"
 #define RESULT_URI "etprof://result/"
+// Larger than the beginning that a tool answers with: who asks for the rest wants to read it.
 #define PIECE ((size_t)32 << 10) // of a cut answer
 #define MOST_RUNS 100
 
@@ -39,6 +40,8 @@ static void add_run(found *f, const char *dir)
     }
 }
 
+// DEPTH ends the search: below a root, out_MODEL/runs/PLATFORM is three levels away. Links are not
+// followed, and hidden folders are passed over.
 // DIR itself, what lies in it, and the runs of an output folder.
 static void look(found *f, const char *dir, int depth)
 {
@@ -65,6 +68,7 @@ void etp_mcp_resources(etp_mcp *s, json_t *id)
         look(&f, roots[i], 3);
     }
     etp_json j;
+    // A list that is shorter for want of memory would say that runs are not there.
     if (f.arena.failed) {
         etp_mcp_error(s, id, ETP_RPC_INTERNAL, "out of memory");
     } else {
@@ -94,6 +98,7 @@ static void read_run(etp_mcp *s, json_t *id, const char *uri)
     const char *path, *place = etp_mcp_decoded(&call.arena, uri + strlen(RUN_URI));
     const char **argv = ETP_NEW_ARRAY(&call.arena, const char *, 4);
     call.uri = etp_arena_strdup(&call.arena, etp_str_from(uri));
+    // The URI comes from the client: its folder is held against the roots as a path of a tool is.
     if (!place || !argv || !call.uri || place[0] != '/' ||
         etp_mcp_inside(&room, place, &path, &err) != ETP_OK) {
         etp_mcp_error(s, id, ETP_RPC_RESOURCE, "%s", err.msg[0] ? err.msg : "no such run folder");
@@ -117,6 +122,8 @@ static void read_result(etp_mcp *s, json_t *id, const char *uri)
         etp_parse_u64((etp_str){rest.ptr, at}, &number) &&
         (at == rest.len ||
          etp_parse_u64((etp_str){rest.ptr + at + mark.len, rest.len - at - mark.len}, &offset));
+    // The slot by the rule it was filled by (calls.c); the number in it tells whether the answer is
+    // still that one.
     const etp_mcp_answer *a = fits && number > 0 ? &s->kept[(number - 1) % ETP_MCP_KEPT] : NULL;
     if (!a || a->number != number || offset > a->text.len) {
         etp_mcp_error(s, id, ETP_RPC_RESOURCE, "%.100s: no such answer, or it is one of before",
@@ -125,6 +132,7 @@ static void read_result(etp_mcp *s, json_t *id, const char *uri)
     }
     etp_str piece = {a->text.ptr + offset, a->text.len - (size_t)offset};
     piece.len = piece.len < PIECE ? piece.len : PIECE;
+    // No piece ends within a character of UTF-8, and so the next begins with a whole one.
     while (piece.len > 0 && offset + piece.len < a->text.len &&
            ((unsigned char)piece.ptr[piece.len] & 0xC0) == 0x80) {
         piece.len--;

@@ -8,8 +8,12 @@
 
 #define ROOTS_NS UINT64_C(3000000000) // that a client may take to name its roots
 
+// Revisions of the protocol that this server speaks, newest first. A client that wants another one
+// is offered the newest, as the protocol has it, and may go away.
 static const char *const k_versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 
+// Every client gets this with the answer to its first message: its model reads it before it knows
+// any tool.
 static const char k_instructions[] =
     "etprof measures ExecuTorch programs and says where the time goes. Measure, read the report, "
     "explain what it names, and check every figure with verify_claim before you tell it. Answers "
@@ -40,6 +44,7 @@ static void initialize(etp_mcp *s, json_t *id, const json_t *params)
         return;
     }
     s->greeted = true;
+    // Only a client that has announced roots may be asked for them.
     s->client_has_roots =
         json_is_object(json_object_get(json_object_get(params, "capabilities"), "roots"));
     static const char *const k_capabilities[] = {"tools", "resources", "prompts"};
@@ -63,6 +68,8 @@ static void initialize(etp_mcp *s, json_t *id, const json_t *params)
     etp_mcp_end_reply(&j);
 }
 
+// With --root the client's are of no interest. Each request has a new number, so that an answer to
+// an older one, which may come late, is not taken for the newest.
 static void ask_roots(etp_mcp *s)
 {
     if (s->client_has_roots && s->options.n_roots == 0) {
@@ -94,6 +101,7 @@ static void notified(etp_mcp *s, const char *method, const json_t *params)
         ask_roots(s);
     } else if (strcmp(method, "notifications/cancelled") == 0) {
         const json_t *id = json_object_get(params, "requestId");
+        // A call may be cancelled while it waits for the roots, before it has become a job.
         size_t at = held_at(s, id);
         if (at < s->n_held) {
             json_decref(s->held[at]);
@@ -155,6 +163,7 @@ static bool held(etp_mcp *s, json_t *m, const char *method)
     if (!s->waits || !asks) {
         return false;
     }
+    // As a whole message, which is read again when the roots are known.
     if (s->n_held < ETP_MCP_QUEUE) {
         s->held[s->n_held++] = json_incref(m);
     } else {
@@ -207,6 +216,8 @@ static void roots_known(etp_mcp *s)
 {
     json_t *list[ETP_MCP_QUEUE];
     size_t n = s->n_held;
+    // The list is emptied first: an id in it counts as one of a call that waits, and would be
+    // refused.
     memcpy(list, s->held, n * sizeof *list);
     s->waits = false;
     s->n_held = 0;
@@ -218,6 +229,7 @@ static void roots_known(etp_mcp *s)
 
 bool etp_mcp_turn(etp_mcp *s, unsigned ms)
 {
+    // A client that announces roots and never names them must not hold its calls for ever.
     if (s->waits && etp_os_now_ns() - s->asked_ns > ROOTS_NS) {
         roots_known(s);
     }
@@ -251,8 +263,12 @@ static void message(etp_mcp *s, json_t *m)
                       json_is_array(m) ? "batches are not taken: one message a line"
                                        : "no JSON-RPC 2.0 message");
     } else if (!method && (json_object_get(m, "result") || json_object_get(m, "error"))) {
+        // A message without a method is an answer; the only question that this server asks is for
+        // the roots.
         answered(s, m);
     } else if (!method || (id && !id_fits)) {
+        // JSON-RPC allows null and fractions as ids. MCP does not, and an answer could not be
+        // told from another one by them.
         etp_mcp_error(s, id_fits ? id : NULL, ETP_RPC_REQUEST,
                       method ? "id is no string and no whole number" : "the message has no method");
     } else if (params && !json_is_object(params)) {
@@ -271,6 +287,7 @@ void etp_mcp_line(etp_mcp *s, etp_str line, bool too_long)
     json_t *m;
     etp_error err;
     line = etp_str_trim(line, " \t\r");
+    // Its id is somewhere in what was thrown away, so the error has none.
     if (too_long || line.len > ETP_MCP_LINE_LIMIT) {
         etp_mcp_error(s, NULL, ETP_RPC_REQUEST, "a message is longer than %zu bytes",
                       ETP_MCP_LINE_LIMIT);

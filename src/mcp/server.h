@@ -31,6 +31,8 @@ typedef struct etp_mcp_call { // a verb that runs, or waits for its turn
     etp_arena arena; // owns the words and what the verb prints
 } etp_mcp_call;
 
+// The call at work, with what its process has printed so far: the answer, the talk, and the line of
+// standard error that has no end yet.
 typedef struct etp_mcp_job {
     bool active, cancelled;
     uint64_t cancelled_ns;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+// Parameters that mean the same have the same words in every tool: a model learns them once.
 #define RUN "run folder (out_MODEL/runs/PLATFORM), or a recording (.etdump)"
 #define ARM RUN "; RUN:ARM for one arm of a run that has several"
 #define FORMAT {"format", ETP_MCP_TEXT, "--format", false, "text (default: short), json, md or csv"}
@@ -15,6 +16,7 @@
     {"phase", ETP_MCP_TEXT, "--phase", false, \
      "of a session of several phases: 'decode@256'; default: the first"}
 
+// The order of the parameters is that of the verb's operands.
 const etp_mcp_tool k_etp_mcp_tools[] = {
     {"measure",
      "ab", "Measures a .pte at CPU-feature levels, block by block, and says whether one is faster, with "
@@ -156,6 +158,8 @@ static void schema_json(etp_json *j, const etp_mcp_tool *tool)
         }
     }
     etp_json_end(j);
+    // A model that invents a parameter is told so, instead of measuring something else than it
+    // meant.
     etp_json_kv_bool(j, "additionalProperties", false);
     etp_json_end(j);
 }
@@ -224,12 +228,15 @@ static etp_status word_of(words *w, const etp_mcp_param *p, const json_t *value,
             return etp_fail(err, ETP_USAGE, "%s holds a control character", p->name);
         }
     }
+    // No value may begin with '-': the verb would read it as an option, and an option may name a
+    // file that no root was asked about.
     if (text.len == 0 || text.len > 4096 || text.ptr[0] == '-') {
         return etp_fail(err, ETP_USAGE, "%s is empty, too long, or begins with '-'", p->name);
     }
     if (p->type == ETP_MCP_NAME && names_a_file(text.ptr)) {
         return etp_fail(err, ETP_USAGE, "%s is a path; it takes %s", p->name, p->help);
     }
+    // The path that was judged is the one that the verb gets: absolute, links followed.
     if (p->type == ETP_MCP_PATH || p->type == ETP_MCP_PATHS) {
         return w->place(w->ctx, text.ptr, out, err);
     }
@@ -264,6 +271,7 @@ static etp_status add_param(words *w, const etp_mcp_param *p, const json_t *valu
     }
     for (size_t i = 0; i < json_array_size(value); i++) {
         const json_t *item = json_array_get(value, i);
+        // Options that are lists split their value at commas: one item must not become two.
         bool comma = p->option && json_is_string(item) && strchr(json_string_value(item), ',');
         ETP_TRY(comma ? wrong(p, err) : add_value(w, p, item, err));
     }
