@@ -62,11 +62,15 @@ static const char *value_of(const filling *f, etp_str name)
         const char *given = lookup(f->given, name);
         return given ? given : f->platform;
     }
+    // A setting can be given only where the playbook has a default for it: the front matter is the
+    // list of what can be set.
     const char *own = lookup(&f->skill->settings, name);
     const char *given = own ? lookup(f->given, name) : NULL;
     return given ? given : own;
 }
 
+// Replaces {name} in TEXT. A value may hold further braces, since defaults are made of other
+// defaults ("out_{model}/…/{model}_{dtype}.pte"); DEPTH ends a default that is made of itself.
 static etp_status fill(const filling *f, etp_str text, int depth, etp_strbuf *out, etp_error *err)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -78,6 +82,8 @@ static etp_status fill(const filling *f, etp_str text, int depth, etp_strbuf *ou
         size_t n = etp_str_find(rest, ETP_STR("}"));
         etp_str name = {rest.ptr, n};
         const char *value = n < rest.len ? value_of(f, name) : NULL;
+        // The folder does not exist yet when the playbook is read: the step before this one makes
+        // it. A playbook without a pte has no model whose run it could be.
         if (!value && etp_str_eqz(name, "run") && lookup(&f->skill->settings, ETP_STR("pte"))) {
             etp_strbuf_appendz(out, ETP_SKILL_RUN); // when it is started
             i += n + 1;
@@ -109,6 +115,7 @@ static etp_str next_word(etp_str *rest, bool *quoted)
 
 static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool gate, etp_error *err)
 {
+    // Split first and filled in afterwards: a value with a blank in it stays one word.
     const char **argv = ETP_NEW_ARRAY(f->arena, const char *, MOST_WORDS + 1);
     ETP_NEED(argv, err, "a command");
     etp_strbuf shown;
@@ -129,6 +136,8 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
         n++;
     }
     etp_skill_command c = {.gate = gate, .line = f->line, .argv = argv, .shown = shown.ptr};
+    // The program is kept by its path, filled in now, because its run is looked for when the
+    // settings are not at hand any more.
     if (etp_str_find(etp_strbuf_str(&shown), ETP_STR(ETP_SKILL_RUN)) < shown.len) {
         etp_strbuf pte;
         etp_strbuf_init(&pte, f->arena);
@@ -147,7 +156,7 @@ static bool scalar(etp_str text, etp_str *out)
     if (quoted) {
         return !memchr(out->ptr, '"', out->len) && !memchr(out->ptr, '\\', out->len);
     }
-    // What would be something else to a YAML parser.
+    // Others read the front matter as YAML: what is plain text here must be plain text there.
     bool plain = text.len > 0 && !strchr("\"'{[&*!|>%@`#,?-", text.ptr[0]);
     return plain && etp_str_find(text, ETP_STR(": ")) == text.len &&
            etp_str_find(text, ETP_STR(" #")) == text.len && text.ptr[text.len - 1] != ':';
@@ -207,6 +216,8 @@ static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings
 
 typedef enum where { START, FRONT, TEXT, OTHER_BLOCK, STEPS, GATES } where;
 
+// A fence ends the block it stands in. A block that is neither step nor gate is text: its lines are
+// shown and never run.
 static where after_fence(where now, etp_str line)
 {
     if (now != TEXT) {
@@ -242,6 +253,7 @@ static etp_status skill_read(const etp_embedded *text, const etp_skill_settings 
             ETP_TRY(add_command(&f, out, line, now == GATES, err));
         }
     }
+    // A playbook that ends within a block or within its front matter was cut off.
     if (now != TEXT || !out->name || !out->description) {
         return etp_fail(err, ETP_CORRUPT,
                         "%s: expected front matter with name and description, and closed blocks",
@@ -252,6 +264,7 @@ static etp_status skill_read(const etp_embedded *text, const etp_skill_settings 
 
 // ---- selection ----
 
+// Two digits, as the files are numbered: "4" is no number of one, and no name.
 static bool number_of(etp_str s, uint64_t *out)
 {
     return s.len == 2 && etp_parse_u64(s, out);
@@ -321,6 +334,7 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
 {
     etp_skill_list all = {0};
     *out = (etp_skill_list){0};
+    // All are read, also when one is asked for: numbers and ranges are about the whole chain.
     for (const etp_embedded *t = k_etp_skill_texts; t->name; t++) {
         etp_skill s;
         ETP_TRY(skill_read(t, settings, platform, arena, &s, err));

@@ -14,6 +14,8 @@ static const char *folder_name(const etp_skill *skill, etp_arena *arena)
     return name;
 }
 
+// The front matter is left out: the file that is written has one of its own, in the form in which
+// agents read it.
 static etp_str body_of(etp_str text)
 {
     etp_str rest = {text.ptr + 4, text.len > 4 ? text.len - 4 : 0}; // behind the first "---\n"

@@ -10,9 +10,11 @@
 #include "os/os.h"
 #include "store/store.h"
 
+// What a command prints is kept until it has ended; only the end of a failed one is shown.
 #define MOST_OUTPUT ((size_t)64 << 20)
 #define TAIL_BYTES 1500
 
+// Whole lines: the first one that is left is cut away with its beginning.
 // The last lines of what a command printed, errors after data.
 static const char *tail_of(etp_str out, etp_str log, etp_arena *arena)
 {
@@ -29,6 +31,8 @@ static const char *tail_of(etp_str out, etp_str log, etp_arena *arena)
     return etp_arena_printf(arena, "%.*s%.*s", ETP_STR_ARG(parts[0]), ETP_STR_ARG(parts[1]));
 }
 
+// "etprof" in a playbook is this very program, whatever PATH has: the steps must be those of the
+// version that printed them.
 static const char *program_of(const char *word, const etp_skill_environment *env, etp_arena *arena)
 {
     if (strcmp(word, "etprof") == 0) {
@@ -53,6 +57,8 @@ static etp_status skill_newest_run(const char *pte, const char *platform, etp_ar
     }
     ETP_TRY(etp_run_hash_file(pte, sha256, &bytes, err));
     ETP_TRY(etp_run_find_named(name, arena, &found, err));
+    // Newest first. The hash decides and not the name: another model may have been exported to the
+    // same path meanwhile.
     for (size_t i = 0; i < found.n; i++) {
         for (size_t m = 0; m < found.items[i].n_models; m++) {
             if (etp_str_eqz(found.items[i].models[m].sha256, sha256)) {
@@ -118,6 +124,7 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     ETP_NEED(argv && self, err, "a command");
     memcpy(argv, c->argv, (n + 1) * sizeof *argv);
     argv[0] = program_of(c->argv[0], env, arena);
+    // Until it has succeeded: each way out below leaves a failed command with its reason.
     c->state = ETP_SKILL_FAILED;
     c->exit_code = -1;
     etp_error missing = {.offset = ETP_NO_OFFSET};
@@ -171,6 +178,7 @@ etp_status etp_skill_run(etp_skill_list *list, const etp_skill_environment *env,
             }
             s->state = c->state;
         }
+        // Later playbooks rest on what this one should have made: none of them is begun.
         list->stopped_at = s->state == ETP_SKILL_FAILED ? s->id : NULL;
     }
     return ETP_OK;
