@@ -9,9 +9,13 @@
 
 #include "measure/selftest.h"
 
+// One level's self-test runs two tiny models; a runner that needs longer hangs.
 #define SELFTEST_NS ((uint64_t)60 * 1000000000u)
+// The load average counts threads that run or wait to: near 0 on an idle machine.
 #define MOST_LOAD_PER_CPU 0.1
 #define LEAST_FREE_BYTES ((uint64_t)1 << 30)
+// Operators of small models take some microseconds: a clock that steps by more than one cannot tell
+// them apart.
 #define WORST_CLOCK_NS 1000u
 #define HOT_C 85.0
 
@@ -39,6 +43,8 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     etp_level list[ETP_LEVEL_COUNT];
     etp_session_plan_arm arms[ETP_LEVEL_COUNT] = {{0}};
     size_t n = etp_level_list(cpu->cpu.family, list);
+    // The self-test asks for the arms of a session, so one is made that has an arm for each level
+    // and nothing to measure.
     etp_session_plan plan = {.arms = arms, .timeout_ns = SELFTEST_NS, .cpu = *cpu};
     for (size_t i = 0; i < n; i++) {
         etp_isa_mask mask = etp_level_mask(list[i]);
@@ -125,6 +131,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
 static void clock_check(etp_doctor *d, etp_arena *arena)
 {
     uint64_t smallest = UINT64_MAX;
+    // The smallest step of many: an interruption makes a step longer and never shorter.
     for (int i = 0; i < 1000; i++) {
         uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
         smallest = b > a && b - a < smallest ? b - a : smallest;
@@ -136,6 +143,8 @@ static void clock_check(etp_doctor *d, etp_arena *arena)
                                "use a machine or clock source with a finer clock", NULL});
 }
 
+// An empty FOUND means that the system does not tell, which is neither good nor bad; the advice
+// would not apply.
 static void text_check(etp_doctor *d, etp_arena *arena, const char *id, const char *found,
                        const char *wanted, const char *fix)
 {
@@ -238,6 +247,8 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
                         : "no: something required is missing");
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
+        // The noise is the one figure that says how fine a difference can be found today: it stands
+        // above the list, with all that would lower it.
         if (strcmp(c->id, "noise_floor") == 0) {
             etp_report_note(r, c->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", c->found,
                             c->fix ? "; what would lower it: " : "", c->fix ? c->fix : "");

@@ -7,8 +7,10 @@
 #include "measure/session.h"
 #include "report/report.h"
 
-typedef struct etp_doctor { // lives in the arena given to the checks
-    etp_checks checks;      // required: nothing can be measured without it
+// Its texts live in the arena given to the checks. Without what a check calls required nothing can
+// be measured.
+typedef struct etp_doctor {
+    etp_checks checks;
 } etp_doctor;
 
 // What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.

@@ -27,6 +27,8 @@ static double work(uint64_t rounds, double start)
     return x;
 }
 
+// The sum goes through SINK, so that no slice can be left out and none can be computed ahead of its
+// time.
 static double slice_ns(uint64_t rounds, double *sink)
 {
     uint64_t start = etp_os_now_ns();
@@ -46,6 +48,7 @@ static uint64_t warm_up(double *sink)
     return rounds;
 }
 
+// Logarithms, as launches are compared: the interval of the mean is one of a ratio.
 static double piece_ln(uint64_t rounds, double *sink)
 {
     double slices[SLICES];
@@ -77,6 +80,8 @@ static noise measure(void)
     bool busy = before.cpu_busy_ms != UINT64_MAX && after.cpu_busy_ms != UINT64_MAX;
     bool steal = before.cpu_steal_ms != UINT64_MAX && after.cpu_steal_ms != UINT64_MAX;
     noise n = {.floor = sink > 0 ? expm1((ln.hi - ln.lo) / 2) : (double)NAN};
+    // The system counts the time of all CPUs together. One of them was busy with this loop, and
+    // what is above one is somebody else's; below it, the reading was coarse.
     n.others = busy
                    ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
                    : (double)NAN;
@@ -88,6 +93,7 @@ static noise measure(void)
 // What the other checks found that makes a machine restless, with what to do about it.
 static const char *remedies(const etp_doctor *d, etp_arena *arena)
 {
+    // Only what disturbs times: a missing emulator or a full disk explains no noise.
     static const char *const k_restless[] = {"load",  "other_work", "stolen",     "governor",
                                              "boost", "power",      "temperature"};
     const char *text = NULL;
@@ -124,6 +130,7 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
                                    : "unreadable",
                                "at most 1 %, taken by the host of a virtual machine",
                                stolen ? "use a machine of its own" : NULL, NULL});
+    // A NAN is not quiet either: the machine could not be judged.
     bool quiet = n.floor <= MOST_NOISE;
     etp_checks_add(&d->checks, arena,
                    (etp_check){"noise_floor", quiet, false,

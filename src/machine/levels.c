@@ -17,12 +17,15 @@ void etp_levels_here(etp_levels *out)
     }
 }
 
+// ETP_LEVEL_NONE has no name: where there is no second level, the default comparison says null.
 static const char *level_name(etp_level level)
 {
     const etp_level_info *info = etp_level_get(level);
     return info ? info->name : NULL;
 }
 
+// The CPU as one text, that of isa.h, which the manifest of a run folder keeps too: the two can be
+// compared.
 static void write_cpu(etp_json *j, const etp_place *at)
 {
     char cpu[ETP_ISA_TEXT_MAX];

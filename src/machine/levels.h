@@ -12,6 +12,8 @@ typedef struct etp_levels_item {
     etp_level_state state;
 } etp_levels_item;
 
+// Available: this CPU has the features. Switchable: they can be hidden from a program here, which
+// is what a level does.
 typedef struct etp_levels {
     etp_isa_cpu cpu;
     etp_level best, plain; // the default comparison; ETP_LEVEL_NONE where there is none

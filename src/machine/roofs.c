@@ -16,6 +16,9 @@ static size_t roofs_disturbed(const etp_roof_table *t)
         bool lower = false;
         for (size_t k = 0; k < t->n && a->unit == ETP_ROOF_OP_S; k++) {
             const etp_roof *b = &t->items[k];
+            // Asked of arithmetic alone, since bandwidth can fall by itself where threads share a
+            // cache; and only of more than a tenth, which chance between two measurements does not
+            // make up.
             lower = lower || (b->threads < a->threads && a->what == b->what &&
                               strcmp(a->isa, b->isa) == 0 && a->best < b->best - b->best / 10);
         }
@@ -34,6 +37,7 @@ static const char *roof_words(etp_roof_what what)
     return k_words[what] ? k_words[what] : etp_roof_what_name(what);
 }
 
+// Operations and bytes are kept per second and shown in units of 10^9; times are shown as they are.
 static double rate(const etp_roof *x, uint64_t v)
 {
     return v ? (double)v / (x->unit == ETP_ROOF_NS ? 1 : 1e9) : (double)NAN;
@@ -49,6 +53,7 @@ static size_t thread_counts(const etp_roof_table *t, uint32_t *out, size_t most)
         while (at < n && out[at] < threads) {
             at++;
         }
+        // Times of regions and of the clock are no columns of a table of rates.
         if (t->items[i].unit == ETP_ROOF_NS || (at < n && out[at] == threads) || n == most) {
             continue;
         }
@@ -59,6 +64,8 @@ static size_t thread_counts(const etp_roof_table *t, uint32_t *out, size_t most)
     return n;
 }
 
+// The roof that differs from LIKE in WHAT and THREADS alone. Of memory the instruction set is left
+// out: reading has that of its loop, writing and copying have none.
 static const etp_roof *find(const etp_roof_table *t, const etp_roof *like, etp_roof_what what,
                             uint32_t threads)
 {
@@ -77,6 +84,7 @@ static etp_cell best_of(const etp_roof *x)
     return x && x->best ? etp_cell_double(rate(x, x->best)) : etp_cell_missing();
 }
 
+// The most thread counts that the table has columns for, and the column of the first one.
 enum { MOST_THREADS = 8, FIRST = 2 };
 
 // A row for each loop and instruction set, a column for each thread count.
@@ -98,6 +106,8 @@ static void arithmetic(const etp_roof_table *table, const uint32_t *threads, siz
     etp_table *t = etp_report_table(r, "arithmetic", NULL, columns, FIRST + n);
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
+        // A row comes from the fewest threads, with which each loop was measured as with all
+        // others.
         if (x->unit != ETP_ROOF_OP_S || n == 0 || x->threads != threads[0]) {
             continue;
         }
@@ -123,6 +133,7 @@ static void memory(const etp_roof_table *table, const uint32_t *threads, size_t 
         {.key = "strided", .title = "copy, strided", .kind = ETP_KIND_DOUBLE, .decimals = 1},
     };
     etp_table *t = etp_report_table(r, "memory", NULL, k_columns, 6);
+    // The fewest and the most threads: what one core gets from memory, and what all together get.
     for (size_t k = 0; k < n; k += n > 1 ? n - 1 : 1) {
         for (size_t i = 0; i < table->n; i++) {
             const etp_roof *x = &table->items[i];
