@@ -35,6 +35,7 @@ etp_status etp_session_runners(const char *runner, const char *on, const char *o
 {
     *out_runner = runner;
     bool declared = plan->settings.runner_kind != NULL;
+    // A folder is a bundle of etprof's own runner; of a file its bytes tell, or --runner-kind does.
     bool foreign = runner && !etp_os_is_dir(runner) && (declared || etp_foreign_is(runner));
     if (declared && !foreign && !on) {
         return etp_fail(err, ETP_USAGE, "--runner-kind says what --runner is: give --runner PATH");
@@ -133,6 +134,8 @@ static etp_status take_extension(const etp_session_again *again, etp_run *run, e
         return etp_fail(err, ETP_USAGE, "%s has %u blocks: %llu more are above %d in all",
                         again->dir, run->blocks_done, (unsigned long long)blocks, ETP_MAX_BLOCKS);
     }
+    // Kept in the manifest: who saw a result and then measures more has looked twice, for which the
+    // intervals are widened (etp_run_was_looked_at).
     run->settings.extended = run->blocks_done;
     run->settings.blocks = run->blocks_done + blocks;
     run->settings.budget_s = more->budget_s;
@@ -166,6 +169,7 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
                         "%s compares two builds, for which one --runner cannot stand: leave it out",
                         dir);
     }
+    // Two bundles: the device is opened with the first, and each launch names its own.
     o.runner = o.plan.builds && o.plan.n_runners == 0 ? o.plan.builds[0] : again->runner;
     if (again->runner && !again->trust &&
         o.plan.n_runners > 0) { // the folder's own programs are not asked for

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds example inputs beside a model, in the layout that `etprof export` writes.
 #include "session/inputs.h"
 
 #include <string.h>
@@ -30,8 +31,11 @@ etp_inputs_found etp_inputs_beside(const char *model, const char *method, etp_ar
     etp_inputs_found found = {.dir = beside ? method_folder(beside, method, arena) : NULL};
     etp_strbuf files;
     etp_strbuf_init(&files, arena);
+    // Numbered from 0 without a gap: the first number that is missing ends the list.
     for (; found.dir; found.n++) {
         const char *file = etp_arena_printf(arena, "%s/%zu.bin", found.dir, found.n);
+        // The paths go into the manifest, from which `rerun` reads them in another working
+        // directory.
         const char *full = file ? etp_os_absolute(file, arena) : NULL;
         if (!full || !etp_os_is_file(full)) {
             break;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks the room that judges what the samples of a session that still runs can tell.
 #include "session/known.h"
 
 #include "judge/open.h"
@@ -11,6 +12,7 @@ static bool ask(const char *dir, const etp_ab_pair *pair, double times, double s
     if (etp_ab_open(&dir, 1, &how, &session, NULL) != ETP_OK) {
         return false;
     }
+    // What is known now, and what TIMES as many samples would tell.
     share[0] = etp_ab_engage_reach(etp_ab_answer(session), 0);
     share[1] = etp_ab_engage_reach(etp_ab_answer(session), times);
     etp_ab_close(session);
@@ -26,7 +28,11 @@ bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_
     if (etp_ab_open(&dir, 1, NULL, &whole, NULL) != ETP_OK) {
         return false;
     }
+    // The folder holds whole blocks alone, so it reads like that of a finished session. An error
+    // only means that nothing can be told: sampling then ends.
     const etp_ab *ab = etp_ab_answer(whole);
+    // The whole answer has the engagement of one candidate; each other one is opened as a pair with
+    // its baseline below.
     uint32_t first = ab->engagement.arm;
     if (first < n) {
         arms[first] =

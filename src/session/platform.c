@@ -18,6 +18,8 @@ static bool is_letter(char c)
 static bool has_word(etp_str text, const char *word)
 {
     size_t len = strlen(word);
+    // Digits and underscores end a word, since names of experiments are made of them
+    // ("mac_sme2_on").
     for (size_t at = 0; at + len <= text.len; at++) {
         bool begins = at == 0 || !is_letter(text.ptr[at - 1]);
         bool ends = at + len == text.len || !is_letter(text.ptr[at + len]);
@@ -53,6 +55,8 @@ const char *etp_platform_of_folder(const char *dir)
         start--;
     }
     etp_str name = {path.ptr + start, path.len - start};
+    // Below runs/ a name may go on after its platform ("mac_trace"). Anywhere else only the whole
+    // name counts, or a later run of it (".2"): a folder "linux_models" is nobody's platform.
     bool in_runs = start >= 5 && memcmp(path.ptr + start - 5, "runs/", 5) == 0 &&
                    (start == 5 || path.ptr[start - 6] == '/');
     for (size_t i = 0; i < N_PLATFORMS; i++) {

@@ -31,6 +31,8 @@ static const char *cache_path(const etp_roof_table *t, const char *dir, etp_aren
     return etp_arena_printf(arena, "%s/%.16s.json", dir, hex);
 }
 
+// The file's name is a hash cut short, and the file may have been edited: what it says of its state
+// is compared as well.
 static bool same_state(const etp_roof_table *a, const etp_roof_table *b)
 {
     return strcmp(a->device, b->device) == 0 && strcmp(a->cpu, b->cpu) == 0 &&
@@ -50,6 +52,8 @@ static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_
     return ok ? found : (etp_roof_table){0};
 }
 
+// The cost of a parallel region is measured with every thread count: where it is, all of that count
+// is.
 static bool has_threads(const etp_roof_table *t, uint32_t threads)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -112,6 +116,7 @@ etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roo
     out->table.items = NULL;
     out->table.n = out->table.cap = 0;
     ETP_TRY(etp_roofs_gather(device, &o, arena, &out->table, err));
+    // The loops were checked, nothing was timed: a cache of that would look like roofs.
     if (out->table.emulated) {
         return ETP_OK;
     }

@@ -16,6 +16,8 @@
 #include "session/platform.h"
 #include "session/roofs.h"
 
+// The steps stand in the order of what they cost: words are checked before files are read, files
+// before a device is opened, and the run folder is made only when there is a plan to measure.
 typedef struct request { // of etp_session_run
     const etp_session_options *o;
     const etp_session_callbacks *callbacks;
@@ -66,6 +68,7 @@ static etp_status folder(request *r, etp_error *err)
 static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str *out,
                         etp_error *err)
 {
+    // A resumed folder has the roofs it began with; its blocks belong below those.
     if (r->device->info.emulated || r->o->resume) {
         return r->o->roofs ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
                            : ETP_OK;
@@ -79,6 +82,8 @@ static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str 
         return etp_roofs_document(&answer, r->arena, out, err);
     }
     etp_roofs_options o = {.seconds = ETP_ROOFS_SECONDS};
+    // The thread counts of the arms, each once and rising, which is the order that the measurement
+    // wants.
     for (uint32_t next = 1; next <= ETP_ROOF_THREADS_MAX && o.n_threads < ETP_ROOF_COUNTS_MAX;
          next++) {
         bool wanted = false;
@@ -150,6 +155,7 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
     etp_session_plan_options *p = &r->plan_options;
     etp_device_cpu cpu;
+    // A stock runner cannot be asked what its CPU has: etprof-launch answers in its place.
     if (p->n_runners > 0) {
         ETP_TRY(etp_foreign_prepare(r->device, err));
         ETP_TRY(etp_foreign_probe(r->device, r->arena, &cpu, err));
@@ -169,6 +175,8 @@ static etp_status measure(request *r, etp_error *err)
     etp_session_plan planned;
     etp_str known = ETP_STR("");
     ETP_TRY(make_plan(r, &planned, err));
+    // Before the folder is made: roofs that cannot be measured end the session, and leave nothing
+    // behind.
     ETP_TRY(roofs(r, &planned, &known, err));
     ETP_TRY(folder(r, err));
     etp_os_lock lock = {0}; // a resumed folder is locked since before it was read
@@ -212,6 +220,8 @@ static void warn_of_journal(const request *r, const char *dir)
     }
 }
 
+// The journal lies in the user's home and not in the run folder: a device that a killed session
+// left set up is found again by any later command.
 static etp_status prepare(const request *r, const char *mode, etp_error *err)
 {
     const char *state = r->o->place.state_dir;
@@ -299,6 +309,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
     }
     ETP_TRY(
         etp_session_open_device(&o->place, o->device, runner, o->plan.timeout_s, &r.device, err));
+    // From here on the device may have other settings than its own: each way out passes restore().
     etp_status st = prepare(&r, mode, err);
     if (st == ETP_OK) {
         st = measure(&r, err);
