@@ -9,12 +9,15 @@
 #define NAP_NS ((uint64_t)100000000)   // a signal is noticed this late
 #define CAP_FALL 0.01                  // of the clocks that the system allows
 
+// A device that throttles counts as too hot whatever its sensor shows: what it allows is what
+// matters.
 static bool too_hot(const etp_session *s, const etp_os_state *now)
 {
     return now->temperature_c > s->plan->settings.cool.celsius ||
            now->thermal_status > 0; // a NAN is not above
 }
 
+// In short pieces: a user who ends the session must not wait for a device to cool down.
 static void nap(etp_session *s, uint64_t end)
 {
     while (etp_os_now_ns() < end && etp_session_interrupted(s) == 0) {
@@ -74,6 +77,8 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
 void etp_block_environment_end(etp_session *s, etp_block_environment *e)
 {
     s->device->ops->state(s->device, &e->end);
+    // The highest that was ever allowed is the yardstick: a device may have begun the session
+    // throttled.
     const etp_os_state *moments[] = {&e->start, &e->end};
     for (size_t i = 0; i < 2; i++) {
         uint64_t cap = moments[i]->freq_cap_khz;
@@ -81,6 +86,7 @@ void etp_block_environment_end(etp_session *s, etp_block_environment *e)
             s->highest_cap_khz = cap > s->highest_cap_khz ? cap : s->highest_cap_khz;
         }
     }
+    // Judged by the end of the block: heat builds up while it runs.
     double share = e->end.freq_cap_khz == UINT64_MAX || s->highest_cap_khz == 0
                        ? 1
                        : (double)e->end.freq_cap_khz / (double)s->highest_cap_khz;

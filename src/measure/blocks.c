@@ -12,6 +12,8 @@
 #include "measure/phases.h"
 #include "measure/state.h"
 
+// One lost block may be chance. An arm that loses one after another would cost each of them its
+// time-out, and none of them can be paired.
 #define GIVE_UP_AFTER 3u // blocks in a row that an arm may lose
 #define EXTRA_BLOCKS 2u  // at most, in place of incomplete ones
 
@@ -82,6 +84,7 @@ static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
 {
     const etp_task t = {.arm = arm, .kind = ETP_LAUNCH_TIMED};
     etp_launch_outcome o;
+    // A trial may fail by chance. An arm that fails twice is out before it costs any block.
     for (uint32_t attempt = 1; attempt <= 2 && !s->arms[arm].dead; attempt++) {
         ETP_TRY(etp_session_pilot_launch(s, &t, attempt, &o, err));
         if (o.interrupted) {
@@ -92,6 +95,8 @@ static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
             ETP_NEED(scratch, err, "the pilot");
             s->arms[arm].counts = etp_pilot_counts(s->plan, &o, scratch);
             if (attempt == 2) {
+                // The last loss is that of the first attempt: nothing else was launched between the
+                // two.
                 s->run.lost.items[s->run.lost.n - 1].recovered = true;
             }
             return ETP_OK;
@@ -125,6 +130,7 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         arm->iterations = s->arms[i].counts.iterations;
         arm->traced = !s->plan->settings.no_trace ? s->arms[i].counts.traced : 0;
     }
+    // What the trials said has become counts; their iterations are of no further use.
     etp_arena_dispose(&s->block_arena);
     if (etp_session_interrupted(s) != 0) {
         return ETP_OK;
@@ -146,6 +152,8 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     out->arms = ETP_NEW_ARRAY(&s->block_arena, uint32_t, n);
     ETP_NEED(out->arms, err, "a block");
     etp_block_order(s->plan->settings.seed, block, n, out->arms);
+    // Drawn for each block: at a fixed place it would always be launched later, or always earlier,
+    // than the launch that it is held against.
     out->control = block <= s->plan->control_blocks
                        ? (int)etp_control_position(s->plan->settings.seed, block, n)
                        : -1;
@@ -176,6 +184,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
     uint32_t n = s->plan->n_arms, position = 0;
     etp_launch_outcome o = {0};
     s->all_timed = false;
+    // There are n + 1 places for the control: before each arm, and behind the last.
     for (uint32_t i = 0; i <= n; i++) {
         if (order->control == (int)i) {
             ETP_TRY(launch_controls(s, block, &position, &o, err));
@@ -193,8 +202,11 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         }
         lost[t.arm] = !o.ok;
     }
+    // From here on the block counts for the headline, whatever ends it.
     s->all_timed = true;
     if (s->plan->settings.resident) {
+        // Processes that take turns run for as long as all of them together: a launch of each is
+        // the bound.
         uint64_t ns = etp_session_launch_ns(s, s->plan->baseline, ETP_LAUNCH_RESIDENT) * n;
         if (!etp_session_has_time(s, block, ns)) {
             s->cut_short = s->out_of_time = true;
@@ -217,6 +229,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
             return ETP_OK;
         }
     }
+    // Only in the first block: what ran is a fact, which needs no repetition (sampling.c).
     return block == 1 ? etp_session_sample(s, block, order->arms, position, err) : ETP_OK;
 }
 
@@ -271,6 +284,7 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
 
 static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
 {
+    // The rows of the block before lay in the block's arena, which was disposed of.
     s->samples.items = NULL;
     s->samples.n = s->samples.cap = 0;
     s->launches.items = NULL;
@@ -286,6 +300,8 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     etp_block_environment_begin(s, &e);
     e.wall_start = etp_os_wall_seconds();
     etp_status launched = launch_block(s, block, &order, lost, err);
+    // Asked before the launches' own result: a launch that failed for want of memory must not stand
+    // in the folder as a finding about its arm.
     ETP_TRY(etp_session_memory(s, err));
     ETP_TRY(launched);
     e.wall_end = etp_os_wall_seconds();
@@ -294,6 +310,8 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     count_losses(s, block, lost);
     if (s->launches.n == 0) { // nothing came of it: no block
         s->cut_short = false; // a budget that is over stays over
+        // The order was drawn for a block that does not exist; the next one draws its own, which
+        // for the same number is the same.
         s->run.order.n -= s->plan->n_arms;
         return ETP_OK;
     }
@@ -310,6 +328,8 @@ static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_
     if (s->plan->settings.budget_s <= 0 || block == 1) {
         return true;
     }
+    // What the trial launches promise, or what blocks really took, whichever is more: a budget is a
+    // promise to the user.
     double each = (double)etp_session_block_ns(s, block <= s->plan->control_blocks);
     if (measured > 0) {
         each = fmax(each, (double)measured_ns / measured);
@@ -320,6 +340,7 @@ static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_
 
 etp_status etp_session_blocks(etp_session *s, etp_error *err)
 {
+    // A resumed session makes up for blocks that the interruption left without an arm.
     uint32_t goal = s->plan->blocks + s->incomplete;
     uint64_t start = etp_os_now_ns();
     uint32_t tried = 0;
@@ -345,6 +366,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
             etp_session_say_budget(s, block);
             break;
         }
+        // After the block is in the folder: what the samples tell is asked of the folder itself.
         if (block == 1 && s->run.blocks_done == 1) {
             ETP_TRY(etp_session_sample_more(s, block, err));
         }
@@ -358,6 +380,8 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
             s->result->stopped = ETP_STOP_OTHER;
             break;
         }
+        // Sampling comes once. Counted in, it would make every block look longer than those to
+        // come.
         uint64_t blocks_ns = etp_os_now_ns() - start - s->sampling.spent_ns;
         etp_session_ratio_so_far(s, &s->progress);
         etp_session_say_precision(s, (double)blocks_ns / (tried + 1));

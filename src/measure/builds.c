@@ -7,9 +7,11 @@
 static etp_status open_own(const char *path, const etp_device *device, etp_arena *arena,
                            etp_bundle *bundle, etp_run_build *out, etp_error *err)
 {
+    // No program of ours to look beside: a build is what was named, never the default runner.
     ETP_TRY(etp_bundle_find(path, NULL, device->info.triple, arena, bundle, err));
     const char *hash = NULL;
     ETP_TRY(etp_bundle_hash(bundle, arena, &hash, err));
+    // A bare program without a bundle.json is known by its own bytes alone.
     bool folder = bundle->sdk_digest[0] != '\0';
     bundle->sdk_digest = folder ? hash : ""; // of the bytes: somebody may have put a library there
     const char *text =
@@ -47,6 +49,7 @@ etp_status etp_builds_plan(const etp_session_plan_options *o, const etp_device *
         }
     }
     p->n_builds = 2;
+    // Arms come in pairs A, B (`side`), each pair at one model, level and number of threads.
     for (uint32_t i = 0; i < p->n_arms && own; i++) {
         p->arms[i].bundle = &bundles[p->arms[i].side];
     }

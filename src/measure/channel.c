@@ -6,6 +6,8 @@
 
 // A runner that has said its last word gets this long to end.
 #define END_NS ((uint64_t)15 * 1000000000u)
+// The runner says nothing any more, so its end is looked for this often while its output is
+// drained.
 #define END_SLICE_NS ((uint64_t)20 * 1000000u)
 #define ASK_SLICE_NS ((uint64_t)100 * 1000000u)
 
@@ -26,6 +28,7 @@ etp_status etp_channel_start(etp_device *device, const char *const *args, const 
     out->lost = out->end_known = false;
     out->start = out->end = 0;
     out->out_closed = false;
+    // The caller fills this and the time-out before the start; everything else is begun here.
     if (!out->interrupted) {
         out->interrupted = default_interrupted;
     }
@@ -39,6 +42,8 @@ bool etp_channel_send(etp_channel *t, etp_str line)
 
 static void keep_log(etp_channel *t, const char *ptr, size_t len)
 {
+    // The beginning is kept whole. Of what is dropped behind it the end is still kept, for the last
+    // words.
     size_t room = ETP_LOG_LIMIT - t->log.len;
     size_t kept = len < room ? len : room;
     etp_strbuf_append(&t->log, (etp_str){ptr, kept});
@@ -63,6 +68,7 @@ static void record_end(etp_channel *t)
     t->end_known = true; // its mark is cut off the log: there is no second time
     etp_str log = etp_strbuf_str(&t->log), tail = {t->tail, t->tail_len};
     t->lost = !t->device->ops->ended(t->device, &t->process, t->log_dropped ? &tail : &log);
+    // The device's mark stood at the end of the log. Where that was dropped, only the tail had it.
     if (t->log_dropped == 0) {
         t->log.len = log.len;
     }
@@ -100,6 +106,7 @@ static uint64_t poll_limit(const etp_channel *t, uint64_t left_ns)
 static etp_channel_result fill(etp_channel *t, uint64_t deadline)
 {
     for (;;) {
+        // Asked before every wait, since a caught signal wakes the read without any output.
         if (t->interrupted(t->ctx) != 0) {
             return ETP_CHANNEL_SIGNAL;
         }
@@ -111,6 +118,8 @@ static etp_channel_result fill(etp_channel *t, uint64_t deadline)
         if (now >= deadline) {
             return ETP_CHANNEL_SILENCE;
         }
+        // Which of them speaks next is not known beforehand, so no more is read than the line
+        // buffer has room for.
         // One buffer for both streams; stderr is copied out at once.
         char text[4096];
         size_t got;
@@ -141,6 +150,8 @@ static etp_channel_result line_until(etp_channel *t, uint64_t deadline, etp_str 
             t->start += out->len + 1;
             return ETP_CHANNEL_OK;
         }
+        // What is left of a line moves to the front. A line that fills the whole buffer can never
+        // be completed.
         memmove(t->buf, begin, t->end - t->start);
         t->end -= t->start;
         t->start = 0;
@@ -166,6 +177,7 @@ etp_channel_result etp_channel_line(etp_channel *t, uint64_t extra_ns, etp_str *
 }
 
 // Adds the beginning of LINE to WHY, with anything but plain text as dots.
+// What a hostile runner writes goes into a message and onto a terminal.
 static void quote(etp_str line, char *why, size_t why_cap)
 {
     char text[61];
@@ -205,6 +217,7 @@ etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_
 
 bool etp_channel_finish(etp_channel *t)
 {
+    // The end of its input is the command to quit for a runner that has missed that (wire/wire.h).
     etp_process_close_input(&t->process);
     uint64_t deadline = etp_os_now_ns() + END_NS;
     for (;;) {
@@ -222,6 +235,7 @@ bool etp_channel_finish(etp_channel *t)
             break; // a helper that it left behind may hold the pipes open
         }
     }
+    // Its output is closed, or nobody knows; now it gets what is left of the time to end.
     uint64_t now = etp_os_now_ns();
     if (etp_process_wait(&t->process, now < deadline ? deadline - now : 0)) {
         record_end(t);

@@ -15,6 +15,7 @@ static etp_str fact(const etp_run *run, const char *key)
     return ETP_STR("");
 }
 
+// CPUS NULL: of all of them, where nothing is pinned.
 static uint32_t clusters_of(const etp_topology *t, const etp_cpu_set *cpus)
 {
     uint32_t n = 0;
@@ -24,6 +25,8 @@ static uint32_t clusters_of(const etp_topology *t, const etp_cpu_set *cpus)
     return n;
 }
 
+// SME is not in each core: a unit serves the cores of a cluster. Threads beyond the units queue for
+// them, so a slow result says nothing about the kernels.
 void etp_cores_units(etp_session *s)
 {
     uint32_t most = 0;
@@ -42,6 +45,8 @@ void etp_cores_units(etp_session *s)
         s->plan->settings.cpus && etp_cpu_set_parse(etp_str_from(s->plan->settings.cpus), &set);
     bool counted = etp_parse_u64(fact(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
     etp_topology_parse(fact(&s->run, "clusters"), &t);
+    // 0: the registers that tell it (SMIDR_EL1) could not be read. Then clusters are the next best
+    // guess, and the text says that it is one.
     uint32_t units =
         counted ? etp_sme_units(fact(&s->run, "smidr"), pinned ? &set : NULL, (uint32_t)cpus) : 0;
     uint32_t clusters = clusters_of(&t, pinned ? &set : NULL);
@@ -66,6 +71,8 @@ void etp_cores_units(etp_session *s)
     }
 }
 
+// A request to pin is advice that a system may refuse (cpusets of Android): what the kernel says of
+// the running threads counts.
 void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str allowed)
 {
     etp_cpu_set wanted, found = {0};

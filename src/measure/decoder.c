@@ -2,6 +2,7 @@
 // Recognising text decoders, and what a method keeps between calls.
 #include "measure/decoder.h"
 
+// Exporters tell limits of a model as methods that return a constant.
 // What a method without inputs and instructions returns. False: there is no such number.
 static bool constant_of(const etp_program *program, const char *name, int64_t *out)
 {
@@ -33,6 +34,7 @@ const etp_method *etp_decoder_method(const etp_program *program, const char *nam
         only = program->methods[i].n_inputs > 0 ? &program->methods[i] : only;
         n += program->methods[i].n_inputs > 0;
     }
+    // Constant methods take no inputs, so they do not count: the one that does is the model.
     return m ? m : !name && n == 1 ? only : NULL;
 }
 
@@ -89,14 +91,19 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
                         out->name ? out->name : "");
     }
     int64_t flag;
+    // A program without these methods has not denied it: then the shapes and inputs decide.
     bool says_dynamic = !constant_of(program, "enable_dynamic_shape", &flag) || flag != 0;
     bool says_cached = !constant_of(program, "use_kv_cache", &flag) || flag != 0;
     out->dynamic = tokens->dynamic && says_dynamic;
     out->cached = at && says_cached;
+    // One number is the position of the first token, a list has one for each. A list of one token
+    // looks like a start position, and is the same.
     out->positions = at && at->dims[0] > 1;
     out->most = (uint64_t)tokens->dims[1];
     uint64_t most = positive_of(program, "get_max_seq_len");
     out->context = positive_of(program, "get_max_context_len");
+    // A program without get_max_context_len has one limit for both: the tokens of a call and those
+    // of the cache.
     out->context = out->context == ETP_DECODER_UNKNOWN ? most : out->context;
     out->most = out->dynamic && most < out->most ? most : out->most;
     out->vocabulary = positive_of(program, "get_vocab_size");
@@ -109,6 +116,8 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     return ETP_OK;
 }
 
+// Only what lies in planned memory can be put back: a constant or an input without a place of its
+// own has none that the runner could write to.
 static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp_state_ranges *out)
 {
     const etp_evalue *v = &m->pte->values[value];
@@ -121,6 +130,8 @@ static void add_state(const etp_method *m, uint32_t value, etp_arena *arena, etp
     ETP_ADD(arena, out, r);
 }
 
+// A cache is nowhere declared as such. It shows in the order of the instructions: what is read
+// before anything has written it carries something over from the call before.
 etp_status etp_method_state(const etp_method *m, etp_arena *arena, etp_state_ranges *out,
                             etp_error *err)
 {

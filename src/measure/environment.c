@@ -6,8 +6,10 @@
 
 #include "base/json.h"
 
+// Two readings that are rounded to a second are up to two apart by that alone.
 #define CLOCK_JUMP_S 2.5 // wall against steady clock; both are rounded to a second
 
+// Names and units of these members are those that docs/run-folder.md lists for environment.jsonl.
 static void number_or_null(etp_json *j, const char *key, uint64_t v)
 {
     etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
@@ -86,6 +88,7 @@ etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e,
         return ETP_STR("");
     }
     etp_str line = etp_strbuf_str(&text);
+    // The writer of the folder adds the line break, of this line as of all others.
     line.len -= line.len > 0 && line.ptr[line.len - 1] == '\n';
     return line;
 }
@@ -104,6 +107,8 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     for (size_t i = 0; i < state.n_unreadable; i++) {
         ETP_ADD(arena, &run->unreadable, etp_str_from(state.unreadable[i]));
     }
+    // A reader must tell "there was no waiting" from "nobody could see it": what cannot be read is
+    // named once for the session.
     // Page faults and context switches come with a process's end; these only where /proc has them.
     etp_process_sched sched;
     etp_process_sched_read(etp_os_self_pid(), &sched);
@@ -120,6 +125,8 @@ void etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_r
 {
     const char *found = cpu->counters && cpu->counters[0] ? cpu->counters : NULL;
     etp_counter_events events;
+    // Counters of the kernel alone (page faults, switches) are no cycle counters: they cannot tell
+    // work from clock.
     bool counts =
         etp_counter_events_find(etp_str_from(found), &events) && events != ETP_EVENTS_SOFTWARE;
     const etp_run_fact facts[] = {
@@ -151,6 +158,7 @@ double etp_environment_jump_s(const etp_block_environment *e)
     double wall = (double)(e->wall_end - e->wall_start);
     double steady = (double)(e->end.time_ns - e->start.time_ns) / 1e9;
     uint64_t slept = etp_environment_slept_ns(e);
+    // The steady clock stands still while the machine sleeps, and the wall clock does not.
     double jump = wall - steady - (slept == UINT64_MAX ? 0 : (double)slept / 1e9);
     return fabs(jump) > CLOCK_JUMP_S ? jump : 0;
 }

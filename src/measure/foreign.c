@@ -10,8 +10,12 @@
 
 #define MAX_ARGS 32
 #define PROBE_NS ((uint64_t)60 * 1000000000u)
+// Of a log the timing lines are taken as they come; what is kept is for people, and its beginning
+// is enough.
 #define LOG_LIMIT ((size_t)256 << 10)
 #define REPORT_LIMIT ((size_t)64 << 10)
+// A stock runner does not answer between iterations, so a trial cannot warm up until it has seen
+// enough: it gets a fixed number.
 #define PILOT_WARMUP 3
 
 typedef struct foreign_launch { // state of one call
@@ -63,6 +67,8 @@ etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cp
         size_t got = 0;
         etp_process_event e = etp_process_read(&p, PROBE_NS, piece, sizeof piece, &got);
         more = e == ETP_PROCESS_OUT || e == ETP_PROCESS_ERR;
+        // The answer is one short line. What is longer is none, and is refused by the parser below
+        // for its missing end.
         if (e == ETP_PROCESS_OUT && got < sizeof line - n) {
             memcpy(line + n, piece, got);
             n += got;
@@ -97,6 +103,8 @@ static void add(argument_list *w, const char *word)
     }
 }
 
+// Flags that the build does not have are left out: a stock runner ends with an error when it meets
+// one it does not know. What cannot be done without them was refused when the session was planned.
 static void flag(foreign_launch *r, argument_list *w, etp_foreign_flag known, const char *name,
                  const char *value)
 {
@@ -113,6 +121,7 @@ static const char *count_text(foreign_launch *r, uint64_t n)
 static void add_executor(foreign_launch *r, argument_list *w)
 {
     const etp_launch_request *q = r->request;
+    // Ones are what a stock runner fills in by itself, for which it has no flag.
     bool files = q->inputs && etp_input_kind_of(q->inputs) != ETP_INPUTS_ONES;
     flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions", count_text(r, r->log.executions));
     flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
@@ -122,6 +131,8 @@ static void add_executor(foreign_launch *r, argument_list *w)
          q->outputs ? etp_arena_printf(r->arena, "%s/output", q->outputs) : NULL);
 }
 
+// A word of one letter is a token in most vocabularies. How many tokens the prompt really had the
+// runner's statistics say, and learn_prompt corrects it.
 // "a a a" or "aaa".
 static const char *prompt_of(foreign_launch *r)
 {
@@ -159,8 +170,10 @@ static void add_text(foreign_launch *r, argument_list *w)
     if (has[ETP_FOREIGN_MAX_NEW_TOKENS]) {
         flag(r, w, ETP_FOREIGN_MAX_NEW_TOKENS, "max_new_tokens", count_text(r, more));
     } else {
+        // This flag of older releases counts the prompt in.
         flag(r, w, ETP_FOREIGN_SEQ_LEN, "seq_len", count_text(r, asked + more));
     }
+    // Greedy, and to the last token that was asked for: every launch does the same work.
     flag(r, w, ETP_FOREIGN_TEMPERATURE, "temperature", "0");
     flag(r, w, ETP_FOREIGN_IGNORE_EOS, "ignore_eos", "true");
     if (has[ETP_FOREIGN_NUM_EXECUTIONS]) {
@@ -255,6 +268,7 @@ static bool wait_for_end(foreign_launch *r, uint64_t silence_limit_ns)
 {
     const etp_launch_request *q = r->request;
     uint64_t deadline = etp_os_now_ns() + silence_limit_ns;
+    // A stock runner ends by itself after its last iteration, while it writes its files.
     while (!etp_process_wait(&r->process, 20000000)) {
         if (q->interrupted(q->interrupted_ctx) != 0) {
             r->out->interrupted = true;
@@ -296,6 +310,8 @@ static bool check_end(foreign_launch *r)
         return mark_lost(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon,
                          said);
     }
+    // As env and nohup have it: 126 and 127 say that the program could not be started. 125 is
+    // etprof-launch's own: the level could not be set.
     if (p->exit_code >= 125 && p->exit_code <= 127) {
         return mark_lost(r, p->exit_code == 125 ? ETP_LOST_MASK : ETP_LOST_CRASH, "%s",
                          said[0] ? said : "etprof-launch could not start it");
@@ -315,6 +331,8 @@ static void spread_total(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
     uint64_t mean = log->total_ns / log->executions;
+    // Where the iterations began is not known either; laid end to end behind the load they are at
+    // least in the right order.
     uint64_t start = r->process.start_ns + log->load_ns;
     for (uint64_t i = 0; i < log->executions; i++) {
         etp_launch_iteration item = {start + i * mean, mean ? mean : 1};
@@ -353,6 +371,8 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
                          "for more tokens",
                          p->name);
     }
+    // The statistics come when the answer is complete, and decoding is the end of it: the prompt's
+    // time ended so much earlier.
     uint64_t after = decode ? 0 : said->decode_ms, took = (ms + after) * 1000000;
     etp_launch_iteration item = {said->ended_ns > took ? said->ended_ns - took : 0,
                                  ms * 1000000 / p->calls};
@@ -410,6 +430,7 @@ static bool check_log(foreign_launch *r)
                 ? "it was built without logging; configure it with -DEXECUTORCH_ENABLE_LOGGING=ON"
                 : "it was built without logging, or logs elsewhere (Android: logcat)");
     }
+    // A part of the lines is worse than none: which of them is the warm-up would be guessed.
     if (log->iterations.n != log->executions) {
         return mark_lost(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu",
                          log->iterations.n, (unsigned long long)log->executions);
@@ -453,12 +474,16 @@ static bool take_report(foreign_launch *r)
     record->mask_requested = etp_str_from(r->request->arm->mask);
     record->mask_hook =
         etp_str_from(etp_arena_printf(r->arena, "etprof-launch:%.*s", ETP_STR_ARG(method)));
+    // etprof-launch clears what it is asked to in each answer it gives. That it gave any is what
+    // proves that the mask was in the way of a question.
     record->mask_cleared = record->mask_requested;
     record->hook_calls = answers;
     record->asks_left = etp_parse_u64(value_of(text, "left"), &left) ? left : 0;
     record->asks_missed =
         etp_parse_u64(value_of(text, "missed"), &missed) ? missed : 0; // arm64 asks nowhere else
     record->asks_looks = etp_parse_u64(value_of(text, "looks"), &looks) ? looks : 0;
+    // A program that never asks what the CPU has runs the same code at every level: two equal arms
+    // would look like a result.
     if (counted && answers == 0) {
         return mark_lost(r, ETP_LOST_MASK, "nothing in the runner asked for CPU features%s%.*s",
                          why.len ? ": " : "", ETP_STR_ARG(why));
@@ -476,6 +501,7 @@ static void record_end(foreign_launch *r)
     record->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
     record->load_ns = r->log.load_ns;
     record->first_ns = r->log.iterations.n > 0 ? r->log.iterations.items[0].ns : 0;
+    // The process has ended: /proc has nothing on it any more.
     record->wait_ns = record->migrations = UINT64_MAX;
     if (r->device->info.local_pid) {
         record->user_ns = p->usage.user_ns;
@@ -488,6 +514,7 @@ static bool go(foreign_launch *r)
 {
     const etp_launch_request *q = r->request;
     uint64_t each = q->expected_iteration_ns, n = r->log.executions;
+    // Ten times what it should take, as for etprof's own runner; none where the product would wrap.
     uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
     uint64_t silence_limit = q->timeout_ns + extra;
     etp_process_close_input(&r->process); // it reads nothing
@@ -510,6 +537,7 @@ static bool learn_prompt(foreign_launch *r, etp_foreign *foreign)
         foreign->prompt.letters = true; // spaces are tokens of their own
         return true;
     }
+    // Tokens that the tokenizer adds by itself (the beginning of a text), or letters that it joins.
     int64_t extra = (int64_t)r->counted - (int64_t)r->letters;
     bool more = extra != foreign->prompt.extra && extra < (int64_t)asked;
     foreign->prompt.extra = more ? extra : foreign->prompt.extra;
@@ -530,6 +558,7 @@ static etp_status run_once(foreign_launch *r, etp_error *err)
     const etp_launch_request *request = r->request;
     etp_launch_outcome *out = r->out;
     etp_strbuf_init(&r->text, r->arena);
+    // Where etprof-launch says what it hid and who asked.
     ETP_TRY(device->ops->scratch(device, "launch-report", r->arena, &r->report, err));
     // A tracer writes a file in any case; not into the folder it stands in.
     const char *dump = request->dump;
@@ -562,6 +591,8 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     bool repeats = !text || foreign->flags[ETP_FOREIGN_NUM_EXECUTIONS];
     foreign_launch *r = ETP_NEW(arena, foreign_launch);
     ETP_NEED(r, err, "a launch");
+    // Once to see what the tokenizer does, once corrected, once more where the letters had to be
+    // put together. Only runners of language models come back here.
     for (int attempt = 0; attempt < 3; attempt++) {
         *out = (etp_launch_outcome){0};
         *r = (foreign_launch){

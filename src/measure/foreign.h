@@ -72,12 +72,12 @@ bool etp_foreign_is(const char *path);
 // "" nothing that shows.
 const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, etp_arena *arena);
 
-// Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are
-// what cannot come to good: a build for another processor, without timing lines, without a flag
-// that is needed.
 // Adds what a reader of the session must know about its runners; TEXT NULL: nothing. ID and TEXT
 // are kept as they are.
 void etp_plan_note(etp_session_plan *plan, const char *id, const char *text);
+// Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are
+// what cannot come to good: a build for another processor, without timing lines, without a flag
+// that is needed.
 ETP_NODISCARD etp_status etp_foreign_plan(const etp_session_plan_options *options,
                                           const etp_device *device, etp_arena *arena,
                                           etp_session_plan *out, etp_error *err);

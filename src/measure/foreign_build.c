@@ -11,6 +11,8 @@
 
 #define FILE_LIMIT ((uint64_t)2 << 30)
 
+// gflags keeps the name of each flag as a text in the program: a flag that a build takes can be
+// seen in its file, without starting it.
 static const char *const k_flag_names[ETP_FOREIGN_FLAGS] = {
     [ETP_FOREIGN_MODEL_PATH] = "model_path",   [ETP_FOREIGN_NUM_EXECUTIONS] = "num_executions",
     [ETP_FOREIGN_ETDUMP_PATH] = "etdump_path", [ETP_FOREIGN_CPU_THREADS] = "cpu_threads",
@@ -53,6 +55,8 @@ static void find_flags(etp_bytes b, bool program, bool flags[ETP_FOREIGN_FLAGS])
     }
 }
 
+// Encodings of the Arm manual (MSR SVCRSM, SVCRZA, SVCRSMZA, each with 1). A64 instructions are 4
+// bytes and aligned, so data could look alike but code cannot be missed.
 // Whole instructions that switch streaming mode or ZA on: SMSTART in its three forms.
 static bool starts_streaming(etp_bytes b)
 {
@@ -91,6 +95,7 @@ static const char *texts_of(etp_bytes section, etp_arena *arena)
 
 static void summarise(etp_foreign *f, etp_arena *arena)
 {
+    // By etp_known: not known, no, yes.
     static const char *const k_words[][3] = {
         {"tracer unknown",  "no event tracer", "event tracer"},
         {"XNNPACK unknown", "no XNNPACK",      "XNNPACK"     },
@@ -134,6 +139,7 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     f->build_id = etp_arena_strdup(arena, etp_image_build_id(image));
     f->compiler = texts_of(etp_image_section(image, ".comment"), arena);
     f->command_line = texts_of(etp_image_section(image, ".GCC.command.line"), arena);
+    // Only what a loader completes names one.
     f->is_static = elf && etp_image_section(image, ".interp").len == 0;
     f->has_symbols =
         elf ? etp_image_section(image, ".symtab").len > 0 : etp_image_symbol_count(image) > 0;
@@ -141,6 +147,8 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
     f->tracer = f->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_YES : ETP_KNOWN_NO;
     // The oldest releases log "Model executed successfully." without a time.
     f->logging = holds_text(b, "Model executed successfully ") ? ETP_KNOWN_YES : ETP_KNOWN_NO;
+    // The name of the backend is what a program's delegates are looked up by, so a build with
+    // XNNPACK has the text, stripped or not.
     bool xnnpack = holds_text(b, "XnnpackBackend") || holds_text(b, "executorch_backend_xnnpack");
     bool elsewhere = !f->is_static && holds_text(b, "libexecutorch"); // libraries that load others
     f->xnnpack = xnnpack ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
@@ -159,6 +167,7 @@ static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *er
     }
     etp_sha256 all;
     etp_sha256_init(&all);
+    // With its terminating zero, as each name and hash below: no two lists run into the same bytes.
     etp_sha256_update(&all, f->sha256, sizeof f->sha256);
     for (size_t i = 0; i < f->n_libraries; i++) {
         const char *name = etp_path_name(paths[i]);
@@ -234,6 +243,8 @@ etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *ar
     etp_arena scratch = {0};
     if (etp_image_open(file.bytes, &scratch, &image, NULL) == ETP_OK) {
         read_image(file.bytes, image, arena, out);
+        // A build that has the flags of both kinds is taken for an executor_runner; --runner-kind
+        // says otherwise.
         bool text = is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS];
         if (kind ? strcmp(kind, "llama") == 0 : text) {
             out->kind = ETP_FOREIGN_TEXT;
@@ -255,6 +266,8 @@ bool etp_foreign_is(const char *path)
     if (etp_file_open(path, FILE_LIMIT, &file, NULL) != ETP_OK) {
         return false;
     }
+    // By bare texts, since it may be a script: --runner decides by it whether a file is etprof's
+    // own.
     bool flags[ETP_FOREIGN_FLAGS];
     find_flags(file.bytes, false, flags);
     bool is =

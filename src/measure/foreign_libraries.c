@@ -9,6 +9,8 @@
 #define MAX_LIBRARIES 64
 #define ENTRY_BYTES 16
 
+// Entries of ".dynamic" in a 64-bit ELF: a tag and a value of 8 bytes each; of these tags the value
+// is an offset into ".dynstr".
 enum { TAG_NEEDED = 1, TAG_RPATH = 15, TAG_RUNPATH = 29 };
 
 typedef struct library {
@@ -23,6 +25,8 @@ typedef struct search {
     const char *paths; // of the runner, which its libraries are searched in as well
 } search;
 
+// A library of the system belongs to the machine: two builds share it, and it says nothing of
+// either.
 static bool is_system(const char *path)
 {
     static const char *const k_roots[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
@@ -40,6 +44,7 @@ static const char *find_in(search *s, const char *paths, etp_str origin, etp_str
     for (const char *p = paths; p && *p;) {
         size_t n = strcspn(p, ":");
         etp_str folder = {p, n};
+        // The loader puts the folder of the file that names the path there.
         static const char *const k_origins[] = {"$ORIGIN", "${ORIGIN}"};
         etp_str before = {"", 0};
         for (size_t i = 0; i < sizeof k_origins / sizeof *k_origins; i++) {
@@ -62,6 +67,7 @@ static const char *find_in(search *s, const char *paths, etp_str origin, etp_str
 static void add(search *s, const char *path)
 {
     const char *full = path ? etp_os_absolute(path, s->arena) : NULL;
+    // The bound ends a file that was made to lead on and on.
     if (!full || is_system(full) || s->n > MAX_LIBRARIES) {
         return;
     }
@@ -111,6 +117,8 @@ static void follow(search *s, size_t i)
             own = etp_arena_strdup(s->arena, text);
         }
     }
+    // RPATH of the program holds for its libraries as well; RUNPATH does not, but taking it too
+    // finds at most a library more.
     s->paths = i == 0 ? own : s->paths;
     const library *at = &s->found[i];
     for (size_t k = 0; k < n; k++) {

@@ -79,6 +79,8 @@ static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_
         wrong(log, "executions:", n, "told was", log->executions);
         return;
     }
+    // Numbered from 1 without a gap: a line that is missing or comes twice would put the wrong
+    // times into the sample.
     if (i != log->iterations.n + 1) {
         wrong(log, "its log has iteration", i, "after", log->iterations.n);
         return;
@@ -98,6 +100,8 @@ static void take_answer(etp_foreign_log *log, etp_str text, uint64_t now)
 {
     etp_foreign_stats stats;
     char why[sizeof log->bad];
+    // One too many is known only when it comes; it is not kept, so that a log without end costs no
+    // memory.
     if (log->answers.n == log->executions) {
         wrong(log, "answers: more than", log->executions, "told was", log->executions);
         return;
@@ -143,6 +147,8 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
     }
 }
 
+// Lines are put together here, one buffer for each stream, since a piece ends anywhere; a line
+// counts with the time of the piece that completes it.
 void etp_foreign_log_feed(etp_foreign_log *log, unsigned stream, const char *text, size_t len,
                           uint64_t now_ns)
 {

@@ -22,6 +22,7 @@ typedef struct question {
     etp_arena *arena;
 } question;
 
+// Between separators, so that a name is not found inside a longer one.
 static bool is_listed(const char *list, etp_str name, etp_arena *arena)
 {
     const char *all = etp_arena_printf(arena, "; %s; ", list);
@@ -39,6 +40,7 @@ static etp_str base_name(etp_str name)
     return name;
 }
 
+// By the data types in the names of these three kinds a level can be told (isa.h).
 static bool has_kernels(etp_str name)
 {
     static const char *const k_kinds[] = {"Convolution (", "Fully Connected (",
@@ -96,6 +98,7 @@ static bool run_once(const question *q, const etp_foreign *f, const char *mask, 
         .interrupted_ctx = q->ctx};
     etp_launch_outcome o;
     const char *here = etp_arena_printf(q->arena, "%s/names.etdump", q->device->work_dir);
+    // A copy: what a launch learns of the runner here is about another model.
     etp_foreign once = *f;
     arm.foreign = &once;
     snprintf(arm.mask, sizeof arm.mask, "%s", mask);
@@ -180,6 +183,7 @@ void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
         etp_level_state state = etp_level_state_of(&plan->cpu.cpu, levels[i]);
         etp_isa_mask mask = etp_level_mask(levels[i]);
         char text[ETP_ISA_TEXT_MAX];
+        // One level of either kind is enough; the best of them comes first in the list.
         if (names[on] || !state.available || !state.switchable) {
             continue;
         }

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "measure/foreign.h"
 
+// Without a name the first one, which is what executor_runner runs.
 static const etp_pte_method *method_of(const etp_pte *pte, const char *name)
 {
     for (uint32_t i = 0; i < pte->n_methods; i++) {
@@ -33,6 +34,8 @@ static void write_output(etp_json *j, const char *dir, uint32_t i, const etp_pte
 {
     const char *name = etp_arena_printf(arena, "output-%u.bin", i);
     const char *path = name ? etp_arena_printf(arena, "%s/%s", dir, name) : NULL;
+    // A dynamic output may be shorter than the program's largest: then the bytes have no shape that
+    // is known here.
     bool there = t && path && size_of(path) == t->nbytes;
     etp_json_begin_object(j);
     etp_json_kv_u64(j, "index", i);

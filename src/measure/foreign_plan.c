@@ -28,6 +28,8 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
                         b->dir);
     }
     start[0] = d->info.local_pid ? path : "./" LAUNCHER;
+    // In place of the runner's own loader: a stock runner brings its own way of being started, and
+    // etprof-launch is linked statically.
     b->start = start;
     b->runner = path;
     b->own_libraries = false; // the runner uses the system's
@@ -65,6 +67,7 @@ static etp_status check_text_flags(const etp_foreign *f, const etp_session_plan 
                         : !has[ETP_FOREIGN_PROMPT]   ? "prompt"
                                                      : "max_new_tokens");
     }
+    // A script may bring a tokenizer of its own.
     if (f->is_elf && !p->settings.tokenizer) {
         return etp_fail(err, ETP_USAGE,
                         "%s needs the tokenizer of the model, which takes the prompt apart: give "
@@ -79,6 +82,8 @@ static etp_status check_text_flags(const etp_foreign *f, const etp_session_plan 
                      p->settings.data != NULL, "data_path", "--data", err);
 }
 
+// What a session needs of a build is asked before anything is launched: an unknown flag would end
+// the program launch after launch.
 static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, uint32_t threads,
                               etp_error *err)
 {
@@ -198,6 +203,7 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
                    "recordings include the warm-up, so that the breakdown is slower than the "
                    "latency");
     }
+    // Recordings of some arms alone could not be set against each other.
     p->settings.no_trace = p->settings.no_trace || without > 0;
 }
 
@@ -280,6 +286,8 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device 
         return ETP_OK;
     }
     size_t n_threads = o->n_threads ? o->n_threads : 1;
+    // Levels that were chosen by default are not in the options: their number follows from the
+    // arms.
     size_t n_levels = p->n_arms / (o->n_models * n_threads * (p->n_phases ? p->n_phases : 1));
     if (o->n_runners != 1 && o->n_runners != n_levels) {
         return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
@@ -291,6 +299,7 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device 
             "--runner");
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
+        // Arms are made in the order phases × models × levels × threads.
         size_t level = i / n_threads % n_levels; // the same in each phase
         ETP_TRY(give(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
         ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "measure/foreign.h"
 
+// Milliseconds since 1970 need 41 bits; with this bound no sum of them wraps.
 #define MOST_MS ((uint64_t)1 << 52)
 #define MOST_TOKENS 1000000000u
 #define MOST_PROMPT 30000u // letters of one argument
@@ -36,6 +37,7 @@ static void refuse(reading *r, const char *fmt, ...)
     r->ok = false;
 }
 
+// After a first refusal the others say nothing: one cause is told.
 static uint64_t whole(reading *r, const char *key, uint64_t most)
 {
     const json_t *v = json_object_get(r->object, key);
@@ -51,6 +53,7 @@ static uint64_t whole(reading *r, const char *key, uint64_t most)
     return (uint64_t)json_integer_value(v);
 }
 
+// The statistics are points in time; a phase is the distance of two.
 static uint64_t span(reading *r, const char *from, const char *to)
 {
     uint64_t a = whole(r, from, MOST_MS), b = whole(r, to, MOST_MS);
@@ -177,6 +180,8 @@ etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_er
                             (unsigned long long)phase->prompt,
                             (unsigned long long)(phase->tokens * phase->calls));
         }
+        // One reading is divided by the calls it covers, and so is its step; rounded up, because a
+        // clock is never finer than told.
         phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
     }
     const char *clock = clock_text(p, arena);

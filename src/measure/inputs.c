@@ -36,6 +36,8 @@ typedef struct tensor { // elements somewhere in memory
 
 // ---- layouts ----
 
+// ExecuTorch's dim_order: dimensions by falling stride. Empty is the usual order; anything that is
+// no permutation is refused.
 static bool set_order(tensor *t, etp_str dim_order)
 {
     unsigned seen = 0;
@@ -129,6 +131,7 @@ static etp_status refuse(preparation *p, size_t i, const char *found, const char
                     found ? found : "?", ETP_STR_ARG(p->method->name), wanted ? wanted : "?");
 }
 
+// A scalar input of a program comes as an array without dimensions, which is how numpy saves one.
 static etp_status put_scalar(preparation *p, size_t i, const etp_evalue *wanted,
                              const tensor *given)
 {
@@ -172,6 +175,7 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
     }
     size_t item = etp_dtype_bits(wanted.dtype) / 8;
     uint64_t bytes;
+    // Types of less than a byte cannot be rearranged element by element.
     if (item == 0 || etp_dtype_bits(wanted.dtype) % 8 != 0 ||
         !etp_dtype_bytes(wanted.dtype, elements_of(&wanted), &bytes) || bytes != given->data.len) {
         return etp_fail(p->err, ETP_CORRUPT, "input %zu has %zu bytes, not those of %s", i,
@@ -214,6 +218,7 @@ static uint64_t unpacked_limit(const preparation *p)
         uint64_t bytes = 0;
         if (value && value->kind == ETP_EVALUE_TENSOR && set_sizes(&t, value->u.tensor->sizes) &&
             etp_dtype_bytes(value->u.tensor->dtype, elements_of(&t), &bytes)) {
+            // Eight times: the same number of elements in the widest type there is.
             sum += bytes < UNPACKED_LIMIT / 8 ? 8 * bytes : UNPACKED_LIMIT;
         }
         if (sum >= UNPACKED_LIMIT) {
@@ -350,6 +355,7 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     etp_json j;
     const char *dir = etp_arena_printf(p->arena, "%s/expected", p->work_dir);
     const char *list = etp_arena_printf(p->arena, "%s/expected/outputs.json", p->work_dir);
+    // A folder of before could hold outputs that this case does not have.
     ETP_TRY(etp_os_remove_tree(dir, p->err));
     ETP_TRY(etp_os_mkdirs(dir, p->err));
     etp_json_init(&j, &sink, false);

@@ -11,6 +11,7 @@
 #include "measure/foreign.h"
 
 #define MAX_ARGS 24
+// A page: beyond it the offsets of addresses within their pages repeat.
 #define PAD_MAX 4096u
 #define WARMUP_MIN 3
 
@@ -75,6 +76,7 @@ static void explain_end(launch *l)
     }
 }
 
+// Says what a failed read means for the launch; always false, as mark_lost.
 static bool channel_failed(launch *l, etp_channel_result r, const char *doing,
                            uint64_t silence_limit_ns)
 {
@@ -126,6 +128,8 @@ static bool same_features(const etp_isa_cpu *a, const etp_isa_cpu *b)
            a->x86.bits[0] == b->x86.bits[0] && a->x86.bits[1] == b->x86.bits[1];
 }
 
+// Three things have to agree: what the runner was told, what it says it was told, and what its SDK
+// then sees of the CPU, computed here from the unmasked CPU.
 static bool check_mask(launch *l, const etp_wire_hello *h)
 {
     const etp_session_plan_arm *arm = l->request->arm;
@@ -175,6 +179,8 @@ static bool hear_hello(launch *l)
         return mark_lost(l, ETP_LOST_GARBAGE, "the runner speaks protocol %llu, not %d",
                          (unsigned long long)h->protocol, ETP_WIRE_PROTOCOL);
     }
+    // A program that was left behind by an earlier launch, or a shell that echoes, cannot know the
+    // nonce.
     if (strcmp(h->nonce, l->nonce) != 0) {
         return mark_lost(l, ETP_LOST_GARBAGE,
                          "the answer is not from the process that was started");
@@ -215,6 +221,8 @@ static bool hear_load(launch *l)
         !keep(l, &l->out->kernels_theirs, msg.u.load.kernels_theirs)) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
+    // A mask works by the answers that the hook gives. When nobody asked, the launch ran the code
+    // of the unmasked CPU.
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
         return mark_lost(l, ETP_LOST_MASK,
                          "no library of the SDK asked for CPU features under the mask");
@@ -226,6 +234,8 @@ static bool hear_load(launch *l)
 
 static bool take_iteration(launch *l, const etp_wire_iter *it)
 {
+    // Numbers and clock must go on without a gap: with one line lost, each later time would count
+    // for another iteration.
     if (it->i != l->iterations.n) {
         return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu after %zu", (unsigned long long)it->i,
                          l->iterations.n);
@@ -353,6 +363,7 @@ static bool warm_up_pilot(launch *l)
     }
 }
 
+// The commands of one launch, in their order (wire/wire.h).
 static bool converse(launch *l)
 {
     const etp_launch_request *q = l->request;
@@ -364,6 +375,7 @@ static bool converse(launch *l)
         return false;
     }
     l->out->n_warmup = l->iterations.n;
+    // Throws away what was recorded of the load and the warm-up.
     if (q->dump && q->warmup > 0 && !command(l, "dump", "-")) {
         return false;
     }
@@ -376,6 +388,7 @@ static bool converse(launch *l)
     if (q->dump && !command(l, "dump", q->dump)) {
         return false;
     }
+    // Last: writing outputs takes time and memory that belong to no iteration.
     return !q->outputs || command(l, "outputs", q->outputs);
 }
 
@@ -418,6 +431,8 @@ static void record_end(launch *l)
     r->major_faults = p->usage.major_faults;
     r->voluntary_switches = p->usage.voluntary_switches;
     r->involuntary_switches = p->usage.involuntary_switches;
+    // The system's figure is of the process that was started, which on other devices is a client of
+    // ours.
     if (r->peak_rss_bytes == 0 && l->channel->device->info.local_pid) {
         r->peak_rss_bytes = p->usage.peak_rss_bytes;
     }
@@ -436,6 +451,7 @@ static void finish(launch *l, bool good)
             out->record.cpus_allowed = t->device->ops->affinity(t->device, &t->process, l->arena);
         }
         if (t->device->info.local_pid) {
+            // While the process still lives: /proc forgets it with its end.
             etp_process_sched_read(t->process.pid, &sched);
             etp_process_counters_read(t->process.pid, &counters);
         }
@@ -458,6 +474,8 @@ static void finish(launch *l, bool good)
     out->record.instructions = counters.instructions;
     out->record.fast_cycles = counters.fast_cycles;
     out->record.energy_nj = counters.energy_nj;
+    // Once cycles were counted, all iterations have a row, zeros included, so that the row's number
+    // stays that of the iteration.
     out->record.counted.n = out->record.counted.n > 0 ? (uint32_t)l->counts.n : 0;
     out->record.counted.items = l->counts.items;
     out->ok = good;
@@ -495,6 +513,7 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     build_arguments(request, threads, args);
     const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
     const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
+    // Nonce, mask and pad, and the NULL that ends the list.
     const char *env[4] = {nonce}, **next = env + 1;
     if (request->arm->mask[0]) {
         *next++ = mask;

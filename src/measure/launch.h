@@ -6,6 +6,7 @@
 #include "measure/session.h"
 #include "wire/wire.h"
 
+// Texts are borrowed until the launch has ended; paths are those of the device.
 typedef struct etp_launch_request {
     const etp_session_plan_arm *arm;
     const char *model, *data;            // on the device; data may be NULL

@@ -73,6 +73,7 @@ static const dtype *find_dtype(const char *name)
 }
 
 // "output-<digits>.bin": nothing else is opened.
+// Outputs of another machine may be compared here: a name must not lead out of its folder.
 static bool is_file_name(const char *name)
 {
     size_t n = strlen(name), digits = strspn(name + (n > 7 ? 7 : 0), "0123456789");
@@ -101,6 +102,8 @@ static bool read_output(const json_t *entry, etp_arena *arena, output *out)
     out->n_dims = json_array_size(shape);
     if (!json_is_object(entry) || out->n_dims > MAX_DIMS ||
         !read_numbers(shape, out->dims, out->n_dims) ||
+        // Without an order the dimensions lie as they are listed; `order` is zero then, on both
+        // sides alike.
         (json_array_size(order) == out->n_dims && !read_numbers(order, out->order, out->n_dims))) {
         return false;
     }
@@ -147,6 +150,8 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
 
 // ---- elements ----
 
+// IEEE 754 binary16: 5 bits of exponent with bias 15, 10 bits of fraction; exponent 0 holds zero
+// and the subnormal numbers.
 static double half_to_double(uint16_t h)
 {
     unsigned exponent = h >> 10 & 31u, fraction = h & 1023u;
@@ -203,6 +208,8 @@ static tolerance tolerance_for(const dtype *t, etp_output_precision precision)
             precision == ETP_OUTPUTS_INT8 && t->size == 1 && strcmp(t->name, "bool") != 0;
         return (tolerance){.absolute = quantised ? 2 : 0, .steps = true};
     }
+    // Results that are stored in 16 bits cannot agree more closely than those bits allow, however
+    // the program computes.
     if (precision == ETP_OUTPUTS_FLOAT32 && t->size == 2) {
         precision = ETP_OUTPUTS_FLOAT16;
     }
@@ -220,6 +227,8 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
             d->max_magnitude = fmax(d->max_magnitude, fabs(x));
         }
     }
+    // The absolute part is of the largest magnitude in the output: elements near zero are sums that
+    // cancelled, and their relative error says nothing.
     double floor_abs = tol.steps ? tol.absolute : tol.absolute * d->max_magnitude;
     for (uint64_t i = 0; i < o->elements; i++) {
         double x = load(a + i * o->type->size, o->type), y = load(b + i * o->type->size, o->type);
@@ -227,6 +236,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
         d->nan_b += isnan(y) != 0;
         d->nan_both += isnan(x) && isnan(y);
         finite += isfinite(x) && isfinite(y);
+        // The same NaN in both is no difference; equal infinities are equal.
         if ((isnan(x) && isnan(y)) || x == y) {
             if (isfinite(x)) {
                 dot += x * y;
@@ -262,6 +272,7 @@ static uint64_t largest_of(const uint8_t *row, uint64_t n, const dtype *t)
     double top = load(row, t);
     for (uint64_t i = 1; i < n; i++) {
         double v = load(row + i * t->size, t);
+        // The first of equal ones; a NaN is never the largest.
         if (v > top || (isnan(top) && !isnan(v))) {
             top = v;
             best = i;
@@ -300,6 +311,8 @@ static etp_status open_data(const folder *f, const output *o, etp_arena *arena, 
     return ETP_OK;
 }
 
+// Elements are compared byte position by byte position: that is right only where both lie in the
+// same order.
 static bool same_layout(const output *a, const output *b)
 {
     return a->type == b->type && a->n_dims == b->n_dims && !a->file == !b->file &&

@@ -90,6 +90,8 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
         const char *name = "";
         for (size_t i = 0; i < n; i++) {
             const etp_str shape = all[i].items[all[i].n == 1 ? 0 : k];
+            // Each input of a phase has values of its own, and every shape has those of the same
+            // seed.
             const etp_script_input in = {.index = all[i].index,
                                          .fill = ones ? ETP_FILL_ONES : ETP_FILL_RANDOM,
                                          .shape = shape,
@@ -120,6 +122,7 @@ typedef struct making {
     size_t n_phases, n_models;
 } making;
 
+// The word becomes a part of the names of experiments, which are folders.
 // Letters, digits, '-' and '.' stay.
 static const char *word_of(etp_str name, etp_arena *arena)
 {
@@ -185,6 +188,7 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         if (model == 0) {
             ETP_TRY(describe(m, from, p, err));
         } else if (n == m->n_phases || !etp_str_eqz(from->name, p->name)) {
+            // All models of a session are measured in the phases of the first one.
             break;
         }
         uint64_t calls = p->calls;
@@ -200,6 +204,7 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         if (model == 0) {
             etp_sha256_init(&m->sums[n]);
         }
+        // Over all models: --resume tells by it that a phase still does what it did.
         etp_sha256_update(&m->sums[n], steps.ptr, steps.len);
         p->files[model] = file;
         n++;
@@ -267,5 +272,7 @@ uint64_t etp_phase_whole(const etp_session_plan_phase *phase, uint64_t n)
     if (!phase || phase->calls <= 1) {
         return n;
     }
+    // Rounded up to whole repetitions: a repetition that is cut short would leave its cheap or its
+    // dear calls out of the sample.
     return (n < 1 ? 1 : (n + phase->calls - 1) / phase->calls) * phase->calls;
 }

@@ -17,8 +17,8 @@ ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings,
                                          etp_session_plan_phase **out, uint32_t *n_out,
                                          etp_error *err);
 
-// Of PATH, which PROGRAM was read from, a script from --prefill, --decode and --depth.
-// phases_decoder.c
+// phases_decoder.c: of PATH, which PROGRAM was read from, a script from --prefill, --decode and
+// --depth.
 ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
                                             const etp_program *program, const char *path,
                                             etp_arena *arena, etp_script *out, etp_error *err);

@@ -163,6 +163,8 @@ static void add_text(etp_arena *arena, etp_script_step *step, const etp_decoder 
     const etp_str shape = etp_str_from(etp_arena_printf(arena, "1x%llu", (unsigned long long)n));
     const etp_str places =
         etp_str_from(etp_arena_printf(arena, "%llu", (unsigned long long)(d->positions ? n : 1)));
+    // The same text at the same places, whatever is called in which chunks: the seed and the place
+    // alone decide a token.
     const etp_script_input tokens = {.index = 0,
                                      .fill = ETP_FILL_TOKENS,
                                      .shape = shape,
@@ -189,6 +191,7 @@ static void add_calls(etp_arena *arena, etp_script_phase *p, const etp_decoder *
 {
     for (uint64_t left = end - from; left > 0; left = end - from) {
         uint64_t n = left < step ? left : step;
+        // As many whole calls as fit, then one with the rest.
         etp_script_step s = {.method = d->method->name, .repeat = left / n};
         add_text(arena, &s, d, from, n);
         ETP_ADD(arena, &p->steps, s);
@@ -222,6 +225,8 @@ static void add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena, e
                           .depth = w->from,
                           .prompt = w->prompt};
     name_phase(w, arena, &p);
+    // Decoding at a depth needs a cache that is filled so far. That costs time before each launch
+    // and is not measured.
     if (w->from > 0) {
         const char *name = etp_arena_printf(arena, "fill %llu for %.*s",
                                             (unsigned long long)w->from, ETP_STR_ARG(p.name));

@@ -13,6 +13,8 @@
 #define TIMED_NS 5e8
 #define TIMED_MIN 10
 #define TIMED_MAX 1000
+// A recording holds every operator of every inference: more of them make large files and hardly
+// better means.
 #define TRACED_MAX 50
 #define OTHER_FACTOR 3.2 // of the rest of the launch; 3 would be three quarters exactly
 
@@ -57,6 +59,8 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     for (uint64_t i = 0; i < trial->n_iterations; i++) {
         scratch[i] = log(fmax(scratch[i], 1));
     }
+    // Robust, because the trial is short and its first iterations may be slow: 1.4826 times the MAD
+    // is the standard deviation of a normal distribution.
     double within = 1.4826 * etp_mad(scratch, trial->n_iterations);
     double other = fmax((double)trial->record.wall_ns - spent, 0); // start, load, end
     etp_arm_counts c = {.iteration_ns = (uint64_t)each, .within_ln = isfinite(within) ? within : 0};
@@ -64,6 +68,8 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     while (c.warmup < trial->n_warmup && (c.warmup < WARMUP_MIN || warm < WARMUP_NS)) {
         warm += (double)trial->iterations[c.warmup++].ns;
     }
+    // At least as many typical iterations as fill the time: a later launch may find caches and
+    // clocks warm, and its first iterations are then no longer than the others.
     uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
     c.warmup = c.warmup > later ? c.warmup : later;
     c.warmup = plan->settings.warmup ? plan->settings.warmup : c.warmup;

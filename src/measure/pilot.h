@@ -5,6 +5,7 @@
 
 #include "measure/launch.h"
 
+// Fixed for the whole session before its first block, so that all blocks are alike.
 typedef struct etp_arm_counts {
     uint64_t warmup, iterations, traced;
     uint64_t iteration_ns; // typical, 0 unknown

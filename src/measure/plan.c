@@ -60,6 +60,8 @@ static const char *kind_of(const char *path, etp_bytes b)
     if (etp_str_ends(etp_str_from(path), ETP_STR(".py"))) {
         return "Python source: 'etprof export FILE.py:CLASS' makes a .pte of it";
     }
+    // File identifiers of FlatBuffers stand at byte 4; an ETDump may have its size in front, which
+    // moves its own to byte 8.
     const char *id = b.len >= 12 ? (const char *)b.ptr : "            ";
     if (memcmp(id + 4, "ED00", 4) == 0 || memcmp(id + 8, "ED00", 4) == 0) {
         return "an ETDump (a recording): see etprof ops";
@@ -160,6 +162,8 @@ static const char *level_list(etp_isa_family family, const etp_isa_cpu *availabl
     return text ? text : "";
 }
 
+// A word that is a level of another processor family is no typing error: the machine is the wrong
+// one.
 static etp_status check_level(const char *name, const etp_isa_cpu *cpu, etp_arena *arena,
                               etp_level *out, etp_error *err)
 {
@@ -195,6 +199,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
         etp_level level;
         ETP_TRY(check_level(o->levels[i], cpu, arena, &level, err));
         for (size_t k = 0; k < out->n; k++) {
+            // With names of their own two arms may run at one level: a config may ask for it.
             if (out->items[k] == level && o->n_names == 0) {
                 return etp_fail(err, ETP_USAGE, "level %s is given twice", o->levels[i]);
             }
@@ -232,6 +237,7 @@ static const char *experiment_name(const etp_session_plan_options *o, const char
                                    const etp_run_model *model, uint32_t threads,
                                    const etp_session_plan_phase *phase, etp_arena *arena)
 {
+    // The kit's names for its one comparison: tools that read its folders look for these.
     bool has_sme2 = false, has_neon = false;
     for (size_t i = 0; i < levels->n; i++) {
         has_sme2 = has_sme2 || levels->items[i] == ETP_LEVEL_SME2;
@@ -267,6 +273,7 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
     }
     etp_session_plan_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
+    // Arms of two builds are made one after the other.
     *a = (etp_session_plan_arm){.level = level,
                                 .level_name = etp_level_get(level)->name,
                                 .threads = threads,
@@ -326,6 +333,8 @@ static etp_status make_arms(const etp_session_plan_options *o, const char *platf
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
     out->arms = ETP_NEW_ARRAY(arena, etp_session_plan_arm, MAX_ARMS);
     ETP_NEED(out->arms, err, "the plan");
+    // Every phase has the same arms in the same order, so that the same arm of another phase is
+    // found by arithmetic.
     for (uint32_t p = 0; p < (out->n_phases ? out->n_phases : 1); p++) {
         ETP_TRY(make_phase_arms(o, platform, &levels, p, arena, out, err));
     }
@@ -370,6 +379,7 @@ static uint32_t fewest_threads(const etp_session_plan *plan, uint32_t n_arms, ui
 static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
+    // Chosen among the arms of the first phase; in the others it is the arm at the same place.
     uint32_t n = out->n_phases > 0 ? out->n_arms / out->n_phases : out->n_arms;
     if (o->builds) {
         out->baseline = 0; // and of each other model and phase the arm before the candidate
@@ -380,6 +390,7 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     for (uint32_t i = 0; i < n; i++) {
         names[i] = (etp_arm_name){etp_str_from(out->arms[i].name), (int)out->arms[i].level};
     }
+    // The rule is shared with the reader of folders, so that a plan and its answer agree.
     ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),
                                 etp_str_from(o->compare_baseline), &out->baseline, err));
     if (!o->baseline && !o->compare_baseline) {
@@ -446,12 +457,15 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
         set->warmup = set->warmup ? set->warmup : 1;
         set->iterations = set->iterations ? set->iterations : 3;
     }
+    // Something else than the number of blocks ends such a session; then the number is only a
+    // bound.
     bool open = set->budget_s > 0 || set->precision > 0;
     uint32_t most = emulated ? 1 : open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
     out->blocks = set->blocks ? (uint32_t)set->blocks : most;
     set->blocks = out->blocks;
     out->control_blocks = o->no_control || emulated || out->n_arms < 2 ? 0 : ETP_CONTROL_BLOCKS;
     double seconds = o->timeout_s > 0 ? o->timeout_s : emulated ? 600 : 60;
+    // Tests ask for very little; a day is for ever, and no product of it wraps.
     seconds = fmin(fmax(seconds, 0.05), 86400);
     out->timeout_ns = (uint64_t)(seconds * 1e9);
     if (set->kernels && emulated) {
@@ -493,6 +507,8 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
     const etp_settings *set = &out->settings;
     *text = false;
     for (size_t i = 0; i < o->n_runners; i++) {
+        // Only its kind is wanted here. The arms, which get the builds, are not made yet: their
+        // number depends on the phases.
         etp_foreign *first = ETP_NEW(arena, etp_foreign);
         ETP_NEED(first, err, "phases");
         ETP_TRY(etp_foreign_inspect(o->runners[i], set->runner_kind, arena, first, err));
@@ -578,10 +594,13 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
                             etp_error *err)
 {
     *out = (etp_session_plan){.cpu = *cpu, .settings = options->settings};
+    // 53 bits, so that every reader of JSON gives it back exactly.
     out->settings.seed =
         (options->settings.seed ? options->settings.seed : etp_os_random_u64()) & ETP_MAX_SEED;
     ETP_TRY(read_models(options, arena, out, err));
     bool text;
+    // The order matters: arms are multiplied by phases, counts depend on the number of arms, and
+    // runners of others are checked against inputs and counts.
     ETP_TRY(make_phases(options, device, arena, out, &text, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));

@@ -8,6 +8,8 @@
 
 #define PROBE_NS ((uint64_t)60 * 1000000000u)
 
+// The probe is the first thing that a device is asked: its failure is most people's first error,
+// and says what to look at.
 static etp_status explain(etp_channel *channel, etp_channel_result r, const char *why,
                           etp_error *err)
 {

@@ -57,7 +57,10 @@ uint64_t etp_session_launch_ns(const etp_session *s, uint32_t arm, etp_launch_ki
     bool traced = kind == ETP_LAUNCH_TRACED;
     uint64_t known = traced ? a->counts.traced_wall_ns : a->counts.timed_wall_ns;
     uint64_t last = traced ? a->traced_wall_ns : a->timed_wall_ns;
+    // The longer of the two: an estimate that is too short breaks a budget, one that is too long
+    // costs at most a block.
     known = last > known ? last : known;
+    // Counts were given, so there was no trial: the mean of all launches so far has to do.
     if (known == 0 && s->result->launches > 0) {
         known = s->result->launch_wall_ns / s->result->launches;
     }
@@ -116,6 +119,7 @@ void etp_session_note(etp_session *s, const char *id, const char *text)
             return;
         }
     }
+    // The manifest has room for so many; each is about the session as a whole, and comes once.
     if (s->run.n_notes < sizeof s->run.notes / sizeof *s->run.notes) {
         s->run.notes[s->run.n_notes].id = etp_str_from(id);
         s->run.notes[s->run.n_notes++].text = etp_str_from(text);

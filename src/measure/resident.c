@@ -68,6 +68,8 @@ static etp_status take_turns(etp_session *s, turns *t, bool *good, etp_error *er
         etp_session_show(s, "block", &t->tasks[i]);
         st = etp_launch_open(s->device, &t->requests[i], &s->block_arena, &t->outcomes[i],
                              &t->launches[i], err);
+        // Each process is warmed up alone; the turns before the first that counts then bring all of
+        // them into the state in which they take turns.
         *good = t->launches[i] && etp_launch_iterate(t->launches[i], t->requests[i].warmup);
     }
     *good = *good && st == ETP_OK && play(t, SETTLE_ROUNDS);

@@ -37,6 +37,8 @@ static void add_number(number_set *set, uint32_t v, etp_arena *arena)
     ETP_ADD(arena, set, v);
 }
 
+// Only the arms are in the manifest, not the options that made them. When arms made from the
+// options below would be others, the session cannot be planned again.
 // The plan makes arms in the order models × levels × threads: RUN's must be that.
 static etp_status check_product(const etp_run *run, const text_set *levels,
                                 const number_set *threads, etp_error *err)
@@ -68,6 +70,7 @@ static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_
     if (run->arms.n == 0 || run->arms.items[0].runner.len == 0) {
         return ETP_OK;
     }
+    // The first arm of each level stands for it: runners are given by level.
     const char **runners = ETP_NEW_ARRAY(arena, const char *, n_levels);
     bool differ = false;
     ETP_NEED(runners, err, "the plan");
@@ -116,6 +119,7 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session
     }
     ETP_TRY(etp_arena_check(arena, err, "the plan")); // each arm is looked up in them
     ETP_TRY(check_product(run, &levels, &threads, err));
+    // The baseline by name: a rule that chose it once could choose another one in a later version.
     *out = (etp_session_plan_options){.models = models.items,
                                       .n_models = models.n,
                                       .levels = levels.items,
@@ -139,6 +143,7 @@ static etp_status changed(const char *what, etp_error *err)
     return etp_fail(err, ETP_USAGE, "%s changed since this session began: start a new one", what);
 }
 
+// Blocks of two experiments cannot be paired: whatever an answer depends on must be what it was.
 static etp_status check_same(const etp_session *s, const etp_run *old, etp_error *err)
 {
     const etp_session_plan *p = s->plan;
@@ -219,6 +224,7 @@ static etp_status count_incomplete(const etp_run *run, etp_arena *arena, uint32_
                                    etp_error *err)
 {
     size_t n_arms = run->arms.n;
+    // A row of arms for each block.
     bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done *n_arms + 1);
     bool *never =
         ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that only failed misses in every block
@@ -260,7 +266,9 @@ etp_status etp_session_resume(etp_session *s, etp_error *err)
     s->run.order.n = s->run.order.n < known ? s->run.order.n : known;
     for (size_t i = 0; i < old->launches.n; i++) {
         const etp_run_launch *l = &old->launches.items[i];
+        // Numbers go on behind the largest: a launch number names one process in the whole folder.
         s->next_launch = l->launch > s->next_launch ? l->launch : s->next_launch;
+        // What its runner says from now on is no refusal of the model (task.c): it has worked.
         s->arms[l->arm].succeeded = true;
     }
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {

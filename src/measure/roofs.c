@@ -16,6 +16,7 @@ static bool is_here(const etp_device *device)
     return !device || etp_device_kind_of(device->info.spec) == ETP_DEVICE_LOCAL;
 }
 
+// This machine is asked directly: its roofs need no runner, and none has to be installed.
 static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error *err)
 {
     etp_os_facts facts;
@@ -152,6 +153,8 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
                 return etp_fail(err, ETP_CHILD, "the runner measured a roof of %llu threads",
                                 (unsigned long long)w->threads);
             }
+            // Words of a later version read as "other"; a unit is no matter of opinion, and an
+            // unknown one would be compared with the wrong figures.
             etp_roof roof = {w->isa,   ETP_ROOF_OTHER, ETP_ROOF_OP_S, (uint32_t)w->threads,
                              w->bytes, w->best,        w->median};
             for (etp_roof_what what = 0; what < ETP_ROOF_WHATS; what++) {
@@ -182,6 +185,7 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
     channel->timeout_ns = LINE_NS;
     etp_status status = etp_channel_start(device, args, env, arena, channel, err);
     if (status == ETP_OK) {
+        // A line comes when its roof was measured, which may take all the time of one thread count.
         status = read_output(channel, (uint64_t)(o->seconds * 1e9), &t, err);
     }
     etp_channel_dispose(channel);

@@ -19,6 +19,8 @@
 #define RAW_LIMIT ((uint64_t)256 << 20)
 #define DUMP_LIMIT ((uint64_t)1 << 30)
 #define LIBRARY_LIMIT ((uint64_t)2 << 30)
+// Some seconds at the kernel's 250 samples a second give a thousand: a million is nobody's
+// measurement.
 #define MAX_SAMPLES ((size_t)1 << 20)
 #define MAX_FUNCTION ((uint64_t)64 << 10) // bytes of code kept of one function
 #define MAX_CODE ((size_t)8 << 20)        // of all together
@@ -66,6 +68,8 @@ typedef struct sampled_launch {
 
 // ---- what the runner wrote ----
 
+// A handful of libraries are sampled, so a list does. What comes when it is full counts as outside
+// any.
 static uint32_t module_of(sampled_launch *k, etp_str name)
 {
     if (name.len == 0) {
@@ -136,6 +140,7 @@ static int by_time(const void *pa, const void *pb)
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
+// Both lists rise in time, so one pass over the two is enough.
 static void place_in_iterations(sampled_launch *k, const etp_launch_outcome *o)
 {
     uint64_t i = o->n_warmup, end = o->n_warmup + o->n_iterations;
@@ -169,12 +174,15 @@ static void place_in_run(sampled_launch *k, const etp_etdump_run *run, uint64_t 
         }
         bool inside = ev.delegate_id_str.ptr != NULL;
         etp_str name = inside ? ev.delegate_id_str : ev.name;
+        // It contains everything; only what lies in it has kernels.
         if (etp_str_eqz(name, "Method::execute")) {
             continue;
         }
         uint64_t blur = 0;
         if (inside) {
             bool same = p.chain == ev.chain_index && p.instruction == ev.instruction_id;
+            // COUNT is how many operators of the partition came before: only the first is not
+            // early.
             p = (placing){ev.chain_index, ev.instruction_id, same ? p.count + 1 : 0};
             blur = 500 * p.count;
         }
@@ -193,11 +201,14 @@ static void place_in_run(sampled_launch *k, const etp_etdump_run *run, uint64_t 
             s->instruction = ev.instruction_id;
             uint64_t edge =
                 s->time_ns - start < end - s->time_ns ? s->time_ns - start : end - s->time_ns;
+            // An operator of a delegate may have begun up to BLUR earlier or later than shown, and
+            // its microsecond is rounded; others are stamped to the nanosecond.
             s->sure = edge >= blur + (inside ? 1000 : 0);
         }
     }
 }
 
+// It ends last, so it is looked for from the end.
 static bool execute_of(const etp_etdump_run *run, uint64_t *start, uint64_t *end)
 {
     for (size_t e = run->n_events; e > 0; e--) {
@@ -235,6 +246,8 @@ static void place_in_operators(sampled_launch *k, const etp_etdump *dump, uint64
 
 // ---- code ----
 
+// Looked for in the bundle alone, and by bare names: what the runner wrote must not choose a file
+// of this machine. A name that led to nothing is kept too, and is not looked for again.
 static const etp_image *open_library(const etp_device *device, etp_sampled_libraries *l,
                                      etp_str name)
 {
@@ -320,6 +333,7 @@ static void collect_parts(sampled_launch *k)
     if (k->parts.n > 1) {
         qsort(k->parts.items, k->parts.n, sizeof *k->parts.items, by_place);
     }
+    // Thousands of samples lie in some dozens of functions: each is kept once.
     size_t kept = 0;
     for (size_t i = 0; i < k->parts.n; i++) {
         if (kept == 0 || by_place(&k->parts.items[kept - 1], &k->parts.items[i]) != 0) {
@@ -402,6 +416,7 @@ static etp_status write_files(const sampled_launch *k, const etp_sampled_files *
     ETP_TRY(etp_arena_check(k->arena, err, "samples"));
     ETP_TRY(
         etp_run_keep_file(files->settings, files->dir, files->samples, etp_strbuf_str(&text), err));
+    // The same buffer once more: the first file is written.
     text.len = 0;
     write_code(k, &sink);
     ETP_TRY(etp_arena_check(k->arena, err, "code"));
@@ -445,6 +460,7 @@ etp_status etp_sampled_keep(const etp_device *device, etp_sampled_libraries *lib
     sampled_launch *k = ETP_NEW(arena, sampled_launch);
     ETP_NEED(k, err, "samples");
     k->arena = arena;
+    // Names of samples and operators point into both files until the two new ones are written.
     etp_file raw = {0}, recording = {0};
     etp_status st = join(k, o, files, &raw, &recording, err);
     if (st == ETP_OK) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sampled launch leaves in the run folder: program counters joined to iterations and
-// operators
-// (<experiment>/P.samples), and the code they point into (P.code). With both, kernels can be judged
-// anywhere later, without the libraries that ran.
+// operators (<experiment>/P.samples), and the code they point into (P.code). With both, kernels can
+// be judged anywhere later, without the libraries that ran.
 #ifndef ETP_MEASURE_SAMPLED_H
 #define ETP_MEASURE_SAMPLED_H
 

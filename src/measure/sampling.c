@@ -15,6 +15,7 @@
 // Why not, whatever it takes; NOT_TOLD: nothing is in the way.
 static etp_samples_end barred(const etp_session *s)
 {
+    // The runner's sampler exists for Linux kernels alone (runner/src/sampler.h).
     const char *platform = s->device->info.platform;
     bool linux_kernel = strcmp(platform, "linux") == 0 || strcmp(platform, "android") == 0;
     return s->plan->settings.no_kernels                ? ETP_SAMPLES_OFF
@@ -56,6 +57,7 @@ static double block_ns(const etp_session *s)
     for (size_t i = 0; i < s->samples.n; i++) {
         said += (double)s->samples.items[i].duration_ns;
     }
+    // A runner may claim more time than has passed; the larger figure keeps the sampling short.
     return fmax(wall, said);
 }
 
@@ -68,6 +70,8 @@ static double allowed(const etp_session *s, etp_samples_end *why)
     uint32_t blocks = s->plan->blocks;
     *why = ETP_SAMPLES_PART;
     if (!(set->budget_s > 0)) {
+        // Such a session may end with the fewest blocks that have a verdict, and then sampling
+        // would be the larger part of it.
         bool open = set->precision > 0 && blocks > ETP_MIN_BLOCKS;
         return (open ? ETP_MIN_BLOCKS : blocks) * block / ETP_SAMPLING_PART;
     }
@@ -86,6 +90,7 @@ static uint64_t affordable(etp_session *s, etp_samples_end *why)
     for (uint32_t a = 0; a < s->plan->n_arms; a++) {
         s->arms[a].cost = s->arms[a].dead ? (etp_arm_cost){0} : cost_of(s, a);
     }
+    // Shorter launches of all arms, rather than long ones of some: arms are compared.
     for (; ns >= ETP_SAMPLED_LEAST_NS; ns *= SHORTER) {
         double all = 0;
         for (uint32_t a = 0; a < s->plan->n_arms; a++) {
@@ -140,6 +145,7 @@ etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *or
     etp_launch_outcome o;
     bool goes_on = wanted(s);
     for (uint32_t i = 0; i < s->plan->n_arms && goes_on; i++) {
+        // Arms that are dead or have no time leave a gap in the positions, which only have to rise.
         const etp_task t = {order[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
         s->positions = t.position + 1;
         const etp_samples_end over = used_up(s, t.arm, etp_os_now_ns() - start);
@@ -173,6 +179,7 @@ static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
                               const etp_session_known *known)
 {
     bool more_tells = known->few || known->reachable - known->share >= LITTLE;
+    // The first reason that holds is the one that the folder tells.
     return !known->few && known->share >= ETP_SAMPLING_GOAL ? ETP_SAMPLES_KNOWN
            : done >= ETP_SAMPLING_LAUNCHES                  ? ETP_SAMPLES_BOUND
            : !more_tells                                    ? ETP_SAMPLES_NO_GAIN
@@ -212,6 +219,8 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
         for (uint32_t a = 0; a < n; a++) {
             known[a] = (etp_session_known){(double)NAN, (double)NAN, false};
         }
+        // What the most launches that are allowed would tell; when even those would add too little,
+        // none is made.
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
         answered = s->hooks->known(s->hooks->ctx, s->config->dir, times, known, n);

@@ -81,6 +81,8 @@ static void check_phase(const etp_json_object *o, const void *object, const void
     if (phase->name.len == 0 || phase->name.len > 100) {
         etp_json_reject(o, "name", "a name of 1 to 100 bytes");
     }
+    // The phases before this one are read already, so a name is held against those alone: no chain
+    // of "after" can be a circle.
     size_t own = (size_t)(phase - script->phases.items);
     for (size_t i = 0; i < own; i++) {
         if (same_word(script->phases.items[i].name, phase->name)) {
@@ -115,6 +117,7 @@ static void check_script(const etp_json_object *o, const void *object, const voi
     }
 }
 
+// ETP_MOST: what is absent is the largest value, ETP_SCRIPT_OWN, because 0 can be meant.
 #define OPTIONAL ETP_ABSENT | ETP_MOST
 #define OF etp_script_input
 static const etp_field k_input_rows[] = {

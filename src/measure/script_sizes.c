@@ -15,6 +15,7 @@ static bool step_sizes(const etp_script_step *step, const etp_method *method, et
             in->index < method->n_inputs ? &method->values[method->inputs[in->index]] : NULL;
         known = v && v->kind == ETP_EVALUE_TENSOR && (in->fill != ETP_FILL_OUTPUT || !v->dynamic);
         if (known && v->dynamic && in->shape.len > 0) {
+            // Only sizes that can differ are told: static ones are in the program.
             etp_strbuf_printf(out, "%s%llu=%.*s", out->len ? "," : "",
                               (unsigned long long)in->index, ETP_STR_ARG(in->shape));
         }
@@ -22,6 +23,8 @@ static bool step_sizes(const etp_script_step *step, const etp_method *method, et
     return known;
 }
 
+// By the contract of a text decoder input 1 is the position. Its mean over the calls says how full
+// the cache was, on which the work of attention depends.
 // Sum over the calls of STEP of the first element of input 1.
 static bool step_places(const etp_script_step *step, uint64_t repeat, double *sum)
 {
@@ -35,9 +38,11 @@ static bool step_places(const etp_script_step *step, uint64_t repeat, double *su
         if (in->shape.len > 0 && !etp_dims_read(in->shape, dims, &rank)) {
             return false;
         }
+        // The size by which each repeat goes on is then the program's, which is not looked at here.
         bool open = in->shape.len == 0 && in->advance == ETP_SCRIPT_OWN && repeat > 1;
         if (in->fill == ETP_FILL_POSITION && rank == 1 && !open) {
             double advance = in->advance == ETP_SCRIPT_OWN ? (double)dims[0] : (double)in->advance;
+            // The sum of an arithmetic series: first, and mean of the steps after it.
             *sum += (double)repeat * ((double)in->start + advance * (double)(repeat - 1) / 2);
             return true;
         }
@@ -68,6 +73,8 @@ etp_status etp_script_call_of(const etp_script_phase *phase, const etp_program *
             out->inputs = etp_arena_strdup(arena, sizes);
             out->method = etp_arena_strdup(arena, step->method);
         }
+        // What is not the same in all calls cannot be told as one: nothing is better than a mean of
+        // sizes.
         same = same && etp_str_eqz(sizes, out->inputs) && etp_str_eqz(step->method, out->method);
         placed = placed && step_places(step, repeat, &sum);
         calls += (double)repeat;

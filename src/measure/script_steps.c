@@ -70,6 +70,7 @@ static const char *wrong_shape(const making *m, const shape *s)
     const etp_value *v = s->value;
     bool fits = s->rank == v->rank;
     for (uint32_t i = 0; fits && i < s->rank; i++) {
+        // The sizes in a program are its upper bounds where it is dynamic.
         fits = v->dynamic ? s->dims[i] <= v->dims[i] : s->dims[i] == v->dims[i];
     }
     return fits ? NULL
@@ -187,6 +188,7 @@ static etp_status write_values(making *m, const etp_script_phase *p, const etp_m
     etp_strbuf_printf(m->b, " values");
     for (uint64_t i = 0; i < s->elements; i++) {
         double v = in->values.items[in->values.n == 1 ? 0 : i];
+        // JSON has doubles: beyond 2^53 a whole number is not what was written.
         if (whole && (v != floor(v) || fabs(v) > EXACT)) {
             return refuse(m, p, method, in->index,
                           etp_arena_printf(m->arena, "%g is no whole number, and it is %s", v,
@@ -240,6 +242,7 @@ static etp_status write_file(making *m, const etp_script_phase *p, const etp_met
         } else {
             bool sign = t != ETP_DTYPE_UINT8 && t != ETP_DTYPE_BOOL && size < 8 &&
                         (bits >> (8 * size - 1) & 1);
+            // Two's complement of SIZE bytes to that of eight.
             bits |= sign ? UINT64_MAX << (8 * size) : 0;
             int64_t v;
             memcpy(&v, &bits, sizeof v);
@@ -300,9 +303,13 @@ static etp_status write_output(making *m, const etp_script_phase *p, const etp_m
                                const etp_script_input *in, size_t at)
 {
     const etp_method *from = m->before;
+    // Calls are numbered from 0 over all that is written, those that come once included
+    // (runner/src/steps.h).
     size_t call = (size_t)m->calls - 2; // this one has been counted
     if (in->from.len > 0) {
         size_t i = etp_script_find(m->script, in->from, at + 1);
+        // An output can only come from a call that was made: a phase that is none of those before
+        // this one was not run.
         if (i > at || (i < at && !m->method_of[i])) {
             return refuse(m, p, method, in->index,
                           etp_arena_printf(m->arena,
@@ -343,6 +350,8 @@ static etp_status write_input(making *m, const etp_script_phase *p, const etp_me
     etp_strbuf_printf(m->b, "in %llu %s %s", (unsigned long long)in->index,
                       etp_dtype_name(s.value->dtype), dims_text(m, s.dims, s.rank));
     bool drawn = in->fill == ETP_FILL_ONES || in->fill == ETP_FILL_RANDOM;
+    // Only numbers that stand in the script cost memory and transfer; drawn ones are made on the
+    // device.
     m->written += drawn ? 0 : s.elements;
     if (m->written > ETP_SCRIPT_WRITTEN) {
         return refuse(m, p, method, in->index,
@@ -379,6 +388,8 @@ static etp_status write_input(making *m, const etp_script_phase *p, const etp_me
 static etp_status look_at(making *m, const etp_script_phase *p, const etp_method *method,
                           const etp_script_step *step)
 {
+    // A method that is no text decoder is nothing wrong here: then only shapes and types can be
+    // checked.
     etp_error unused;
     const char *name = etp_arena_strdup(m->arena, method->name);
     m->is_decoder = etp_decoder_read(m->program, name, m->arena, &m->decoder, &unused) == ETP_OK &&
@@ -452,6 +463,8 @@ static size_t chain_of(const etp_script *script, size_t at, size_t *out)
     return n;
 }
 
+// Before each repetition the caches are what they were after `once`: each repetition does the same
+// work.
 static etp_status write_state(making *m, size_t at)
 {
     const etp_script_step *step = &m->script->phases.items[at].steps.items[0]; // all of one method

@@ -46,6 +46,7 @@ static bool read_answer(etp_str line, etp_arena *arena, answer *out)
     return out->found;
 }
 
+// A process for each level: a mask holds for the whole life of one.
 static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeout_ns,
                       etp_arena *arena, answer *out, etp_error *err)
 {
@@ -134,6 +135,7 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
     for (size_t i = 0; i < n && all->n < ETP_LEVEL_COUNT; i++) {
         etp_level_state state = etp_level_state_of(&plan->cpu.cpu, levels[i]);
         const etp_level_info *info = etp_level_get(levels[i]);
+        // Only a runner that tells names at all is asked for more of them.
         bool told = all->n > 0 && all->items[0].found && all->items[0].names[0] != '\0';
         if (!told || !state.available || !state.switchable ||
             has_kind(all, etp_level_is_named(levels[i])) || answer_of(all, info->name)) {
@@ -232,6 +234,8 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
         if (a->extra) {
             continue;
         }
+        // A single level without an answer leaves the whole test open: it is never read as a
+        // success.
         out->ran = out->ran && a->found;
         out->ok = out->ok && !a->failed;
         etp_strbuf_printf(&text, "%s%s: %s%s%s", text.len > 0 ? "; " : "", a->level,
@@ -270,6 +274,7 @@ etp_status etp_selftest_builds(etp_device *device, const etp_session_plan *plan,
                                etp_error *err)
 {
     etp_selftest_result other;
+    // B first, so that the device is left with A, the baseline's build, as before.
     ETP_TRY(etp_device_use(device, plan->arms[1].bundle, err));
     ETP_TRY(etp_selftest_run(device, plan, cache_dir, arena, &other, err));
     ETP_TRY(etp_device_use(device, plan->arms[0].bundle, err));

@@ -69,6 +69,7 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .prefix = etp_str_from(p->arms[i].prefix),
                            .emulated = s->device->info.emulated};
         ETP_ADD(&s->arena, &r->arms, arm);
+        // Made now, so that a folder that cannot be written is known before anything was launched.
         ETP_TRY(etp_os_mkdirs_below(s->config->dir, p->arms[i].name, err));
     }
     for (size_t i = 0; i < p->n_runner_notes; i++) {
@@ -94,6 +95,8 @@ static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char *
     return ETP_OK;
 }
 
+// Once for the session. A model or library that several arms share is sent once: devices know files
+// by their hash.
 static etp_status push_files(etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
@@ -145,6 +148,7 @@ static etp_status test_runner(etp_session *s, etp_error *err)
         s->run.names[s->run.n_names].level = etp_str_from(t.names[s->run.n_names].level);
         s->run.names[s->run.n_names].names = etp_str_from(t.names[s->run.n_names].names);
     }
+    // Runners of others have no self-test; that they cannot be asked is no news.
     if (!t.ok && !foreign) {
         etp_session_say(s, "self-test of the runner: %s", t.text);
     }
@@ -153,11 +157,14 @@ static etp_status test_runner(etp_session *s, etp_error *err)
 
 static void expect_launches(etp_session *s)
 {
+    // Timed, and where asked for traced and taking turns; the pilot, the controls and the samples
+    // come on top.
     uint32_t per_block =
         s->plan->n_arms * ((!s->plan->settings.no_trace ? 2u : 1u) + s->plan->settings.resident);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
     s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
+        // One control launch for the baseline of each phase.
         s->expected_launches += s->plan->n_phases > 1 ? s->plan->n_phases : 1;
     }
     s->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
@@ -202,6 +209,7 @@ static etp_status measure(etp_session *s, etp_error *err)
         ETP_TRY(describe(s, err));
         ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
     }
+    // From here on the folder has a manifest, which every way out brings to an end.
     s->writing = true;
     trust(s);
     if (!s->config->resume) {
@@ -254,6 +262,7 @@ static void remove_folder(etp_session *s)
 
 static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
 {
+    // These say that the request itself was wrong: the same command would fail again.
     bool hopeless = *status == ETP_USAGE || *status == ETP_CORRUPT || *status == ETP_UNSUPPORTED ||
                     *status == ETP_ENVIRONMENT;
     if (hopeless && s->run.blocks_done == 0 && !s->config->resume) {
@@ -287,6 +296,8 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
                      .start_ns = etp_os_now_ns()};
     s.arms = ETP_NEW_ARRAY(&s.arena, etp_arm_state, plan->n_arms);
     etp_status status = s.arms ? measure(&s, err) : etp_fail_nomem(err, "the session");
+    // Asked once more at the end: a signal that came after the last launch was still meant for this
+    // session.
     out->signal = etp_session_interrupted(&s);
     out->state = status == ETP_OK && out->signal == 0 ? ETP_RUN_FINISHED : ETP_RUN_INTERRUPTED;
     if (s.writing) {

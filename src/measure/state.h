@@ -138,7 +138,7 @@ ETP_NODISCARD etp_status etp_session_resident(etp_session *s, uint32_t block, co
 // ---- sampling.c ----
 
 // The sampled launches of the first block, one of each arm in ORDER: when they are asked for, or
-// nobody said no and they take little. *POSITION is of the next launch.
+// nobody said no and they take little. POSITION is that of the first of them.
 ETP_NODISCARD etp_status etp_session_sample(etp_session *s, uint32_t block, const uint32_t *order,
                                             uint32_t position, etp_error *err);
 // After the block that sampled for the first time: more of it, until enough is known.

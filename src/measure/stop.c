@@ -49,6 +49,8 @@ etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples
     }
     etp_status st = etp_arena_check(&scratch, err, "the session");
     if (st == ETP_OK && timed > 0) {
+        // The samples of one block, or on --resume those of all: their values go behind those that
+        // are there.
         const etp_stats_options how = {.baseline = s->plan->baseline};
         st = etp_stats_analyze(rows, n, s->plan->n_arms, &how, &scratch, &stats, err);
         size_t values = 0;
@@ -82,6 +84,8 @@ static uint32_t reference_of(const etp_session *s, uint32_t arm)
 }
 
 // Log ratios of ARM over the blocks that have every living arm; OUT has room for all blocks.
+// A block that lacks one arm is left out for all of them, as in the answer: the comparisons are
+// then of the same blocks.
 static size_t ratios_of(const etp_session *s, uint32_t reference, uint32_t arm, double *out)
 {
     size_t n_arms = s->plan->n_arms, k = 0;
@@ -131,9 +135,12 @@ static bool look(const etp_session *s, progress *out)
         }
         size_t k = ratios_of(s, reference, a, ratios);
         etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
+        // Who looks after each block and stops when it looks good enough stops too early too often:
+        // the interval is wider for it (docs/statistics.md).
         etp_paired_widen(&p, etp_sequential_widening(k), ETP_MARGIN_DEFAULT);
         out->enough = out->enough && etp_precise_enough(ratios, k, s->plan->settings.precision);
         double width = expm1(p.half_width_ln);
+        // The widest decides how long all of them go on.
         if (isfinite(width) && width > out->half_width) {
             out->half_width = width;
             out->blocks = k;
@@ -142,6 +149,7 @@ static bool look(const etp_session *s, progress *out)
         }
     }
     etp_arena_dispose(&scratch);
+    // Without any comparison there is nothing that could be precise.
     out->enough = out->enough && out->half_width >= 0;
     return out->half_width >= 0;
 }
@@ -172,6 +180,7 @@ void etp_session_ratio_so_far(const etp_session *s, etp_session_progress *out)
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
     *out->candidate = '\0';
     out->ratio = out->lo = out->hi = (double)NAN;
+    // The line has room for one ratio, that of the first candidate.
     for (uint32_t a = 0; ratios && a < s->plan->n_arms && !*out->candidate; a++) {
         uint32_t reference = reference_of(s, a);
         size_t k = reference == ETP_NO_INDEX ? 0 : ratios_of(s, reference, a, ratios);
@@ -272,6 +281,7 @@ static void warn_of_few(etp_session *s, double each, double control)
 etp_status etp_session_check_budget(const etp_session *s, etp_error *err)
 {
     const etp_session_plan *p = s->plan;
+    // The first block is one of the dearest, because the control is launched in it.
     double each = (double)etp_session_block_ns(s, p->control_blocks > 0);
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     double budget = p->settings.budget_s * 1e9;
@@ -343,6 +353,7 @@ void etp_session_say_plan(etp_session *s)
 static const char *blocks_needed(const progress *p, double target, uint32_t goal,
                                  char buf[static 64])
 {
+    // The spread itself is only estimated: its interval gives the range of the blocks.
     uint32_t lo =
         etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p->df), target);
     uint32_t hi =

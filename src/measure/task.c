@@ -10,6 +10,7 @@
 #include "measure/phases.h"
 #include "measure/state.h"
 
+// A bound on what a runner makes the session take in.
 #define DUMP_LIMIT ((uint64_t)1 << 30)
 
 etp_status etp_session_memory(const etp_session *s, etp_error *err)
@@ -39,6 +40,8 @@ static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_o
     return etp_os_write_below(s->config->dir, log_name(s, t, !o->ok), o->log, err);
 }
 
+// The whole file is verified when it is analysed. Here a launch that left none, or something else,
+// is told from others: it counts as lost.
 // A trace is there, of a bearable size, and begins like one (with or without a size in front).
 static bool is_dump(const char *path, char *why, size_t why_cap)
 {
@@ -63,6 +66,7 @@ static const char *scratch(etp_session *s, const char *name)
     return etp_arena_printf(&s->block_arena, "%s/%s", s->device->work_dir, name);
 }
 
+// Taken over by content and not moved: the folder may keep it compressed.
 static etp_status keep_dump(etp_session *s, const char *local, const char *name, etp_error *err)
 {
     etp_file file;
@@ -153,6 +157,7 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
     if (st == ETP_NOMEM) {
         return etp_fail(err, st, "%s", why.msg);
     }
+    // One set of outputs is kept of each arm; where that failed the next launch tries again.
     s->arms[t->arm].has_outputs = st == ETP_OK;
     if (st != ETP_OK) {
         etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
@@ -189,6 +194,8 @@ static bool add_names(etp_session *s, etp_str names, etp_str *all)
     return more;
 }
 
+// The notes on kernels grow while programs are loaded: the later text takes the place of the
+// earlier one.
 static void put_note(etp_session *s, const char *id, const char *text)
 {
     for (size_t i = 0; i < s->run.n_notes; i++) {
@@ -229,6 +236,7 @@ static etp_status note_theirs(etp_session *s, etp_error *err)
 static etp_status record_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                                 etp_error *err)
 {
+    // By the numbers of etp_launch_kind.
     static const etp_phase k_phase_of[] = {ETP_PHASE_TIMED, ETP_PHASE_TRACED, ETP_PHASE_CONTROL,
                                            ETP_PHASE_SAMPLED, ETP_PHASE_RESIDENT};
     for (uint64_t i = 0; i < o->n_warmup + o->n_iterations; i++) {
@@ -339,6 +347,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     ETP_TRY(etp_session_memory(s, err));
     etp_arm_state *arm = &s->arms[t->arm];
     bool traced = t->kind == ETP_LAUNCH_TRACED, sampled = t->kind == ETP_LAUNCH_SAMPLED;
+    // What a block has shown is better than what the trial foretold.
     uint64_t iteration_ns =
         arm->cost.each_ns > 0 ? (uint64_t)arm->cost.each_ns : arm->counts.iteration_ns;
     *q = (etp_launch_request){
@@ -365,6 +374,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     q->tokenizer = s->tokenizer;
     q->iterations = etp_phase_whole(q->arm->foreign ? NULL : q->phase, q->iterations);
     if (pilot) {
+        // The pilot warms up by time, since its counts are what it is there to find.
         q->warmup = 0;
         q->pilot_warmup_ns = ETP_PILOT_WARMUP_NS;
         q->iterations = ETP_PILOT_ITERATIONS;
@@ -379,6 +389,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     }
     bool text = q->arm->foreign && q->arm->foreign->kind == ETP_FOREIGN_TEXT; // words, no tensors
     if (!arm->has_outputs && !text &&
+        // The first launch that is not timed writes them. Only a session without traces has to let
+        // a timed one do it, after its last iteration.
         t->kind == (!s->plan->settings.no_trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
         ETP_TRY(s->device->ops->scratch(s->device, "outputs", &s->block_arena, &q->outputs, err));
     }
@@ -395,6 +407,7 @@ static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *
     } else if (t->kind == ETP_LAUNCH_TRACED && o->ok) {
         s->arms[t->arm].traced_wall_ns = o->record.wall_ns;
     }
+    // Pilots have another number of iterations and would make blocks look shorter.
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
         s->arms[t->arm].timed_wall_ns = o->record.wall_ns;
         etp_run_wait_add(&s->waited, &o->record);
@@ -419,6 +432,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     }
     ETP_TRY(made);
     etp_session_show(s, pilot ? "pilot" : "block", t);
+    // Counted before it is known what becomes of it: a lost launch has its number too.
     s->next_launch++;
     ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
     add_up(s, t, o);
@@ -438,6 +452,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     if (o->ok && q.outputs) {
         ETP_TRY(take_outputs(s, t, q.outputs, err));
     }
+    // Of launches that went well only the logs of those with a recording are kept, beside it.
     if (!pilot && (q.dump || !o->ok)) {
         ETP_TRY(keep_log(s, t, o, err));
     }
