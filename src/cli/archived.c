@@ -14,6 +14,7 @@ static bool is_off(const char *word)
 }
 
 // $XDG_DATA_HOME/etprof/sessions.sqlite, else ~/.local/share/…; NULL without a home.
+// The rule of XDG's base directories: what lasts and belongs to the user lies in its data folder.
 static const char *default_file(etp_cli *cli)
 {
     bool own = cli->env_data && cli->env_data[0] == '/'; // relative ones do not count
@@ -24,6 +25,7 @@ static const char *default_file(etp_cli *cli)
                             own ? cli->env_data : cli->env_home, own ? "" : "/.local/share");
 }
 
+// The order of all settings: what was typed, then the environment, then the default.
 static const char *chosen(etp_cli *cli, const char *file)
 {
     return file ? file : cli->env_store ? cli->env_store : default_file(cli);
@@ -46,6 +48,7 @@ etp_status etp_cli_archive(etp_cli *cli, const char *file, etp_archive_use use, 
     return etp_archive_open(path, use, out, err);
 }
 
+// Reads only: who asks in passing must not make a file in the user's home.
 etp_archive *etp_cli_archive_if_any(etp_cli *cli, const char *file)
 {
     etp_archive *a = NULL;
@@ -65,12 +68,15 @@ static etp_status enter_open(etp_archive *a, const etp_ab_session *session, etp_
 void etp_cli_enter(etp_cli *cli, const etp_ab_session *session, const char *dir)
 {
     const char *path = chosen(cli, cli->store);
+    // A build without SQLite has no store, and nothing of that needs to be said after each session.
     if (is_off(path) || !etp_archive_built()) {
         return;
     }
     etp_error err = {.offset = ETP_NO_OFFSET};
     etp_archive *a = NULL;
     etp_archive_added added;
+    // Asked before the file is made: that something is kept outside the run folder is said once,
+    // when it begins.
     bool first = path && !etp_os_is_file(path);
     etp_status st = etp_cli_archive(cli, cli->store, ETP_ARCHIVE_WRITE, &a, &err);
     if (st == ETP_OK) {

@@ -14,6 +14,8 @@
 etp_status etp_cli_save(etp_cli *cli, const char *name, const char *dir, etp_error *err)
 {
     const char *state = etp_cli_state(cli, NULL);
+    // A name is taken over without a question, as a bookmark is; the line says what it meant
+    // before.
     etp_baseline before;
     ETP_TRY(etp_baseline_find(state, name, &cli->arena, &before, err));
     ETP_TRY(etp_baseline_save(state, name, dir, &cli->arena, err));
@@ -43,6 +45,8 @@ static etp_status by_name(etp_cli *cli, const char **path, const etp_archive_ses
     etp_baseline b;
     ETP_TRY(etp_baseline_find(etp_cli_state(cli, NULL), name, &cli->arena, &b, err));
     *path = b.dir;
+    // The store has the figures of a session by the hash of its manifest, so a gate goes on when
+    // the folder of the baseline was cleaned away.
     bool gone = b.state == ETP_BASELINE_MOVED || b.state == ETP_BASELINE_CHANGED;
     *out_stored = gone ? stored(cli, &b) : NULL;
     if (*out_stored) {
@@ -88,6 +92,8 @@ etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path,
                                     const etp_archive_session **out_stored, etp_error *err)
 {
     *out_stored = NULL;
+    // What exists, has a slash or cannot be a name is a path: a folder of the working directory
+    // wins over a name that was given to another one.
     bool is_path = etp_os_is_dir(*path) || etp_os_is_file(*path) || strchr(*path, '/') ||
                    !etp_baseline_name_ok(*path);
     return is_path ? etp_cli_newest(cli, false, path, err) : by_name(cli, path, out_stored, err);

@@ -8,6 +8,7 @@
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
 
+// The column `ab` of store/options.def says which of its rows are options here.
 static const etp_opt k_options[] = {
 #define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
     ETP_ROW_##ab(where, field, type, __VA_ARGS__)
@@ -42,6 +43,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
         }
         device = etp_arena_printf(&cli->arena, "adb:%s", g->remote);
     }
+    // A folder that somebody names is meant exactly: it must not silently become NAME.2.
     etp_session_options options = {.device = device,
                                    .dir = g->out,
                                    .exact = g->out != NULL,
@@ -51,6 +53,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                    .prepare = g->prepare};
     ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
     ETP_TRY(etp_arena_check(&cli->arena, err, "options")); // a device of NULL is this machine
+    // The one that decides whether a runner is ours: it takes those of others out of RUNNER and
+    // puts them into the plan.
     ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
                                 &options.runner, err));
     ETP_TRY(etp_session_builds(g->runner_a, g->runner_b, &cli->arena, &options.plan,
@@ -73,6 +77,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }
+    // The folder is read back as `analyze` would read it: what is shown now can be shown again at
+    // any time.
     etp_ab_options answer = {.margin = g->margin};
     ETP_TRY(etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err));
     if (g->save && cli->exit_code >= 128) { // a signal: what was measured is told already

@@ -18,6 +18,7 @@ typedef struct analyze_options {
     uint64_t limit;
 } analyze_options;
 
+// The rows at the end without a text are words of earlier versions, taken and not shown.
 static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(analyze_options, baseline), "ARM",
      "compare the others with this arm", NULL},
@@ -65,6 +66,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE,
                         o->model_id ? "--model-id is empty" : "--run-index is too large");
     }
+    // A folder of Arm's kit has no recordings that these options could be about. With any of them
+    // the operands are read as dumps, and the error says what is missing.
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
                  !o->phase && !o->fail_on.n;
     if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {

@@ -12,6 +12,7 @@ static etp_status list(etp_cli *cli, etp_error *err)
 {
     etp_baselines found;
     ETP_TRY(etp_baseline_list(etp_cli_state(cli, NULL), &cli->arena, &found, err));
+    // A name whose folder is gone may still be good for `gate --against`; the list says so.
     etp_archive *archive = etp_cli_archive_if_any(cli, NULL);
     for (size_t i = 0; i < found.n && archive; i++) {
         etp_baseline *b = &found.items[i];

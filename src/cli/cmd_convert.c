@@ -26,6 +26,8 @@ typedef struct convert_options {
     bool negate, uncompressed;
 } convert_options;
 
+// In the order of k_to, one higher: an option that was not given is −1, and so 0 is "none". From
+// TO_HUD on they are services, which take a whole session.
 enum {
     TO_NONE,
     TO_CHROME,
@@ -58,6 +60,7 @@ static const char *const k_to[] = {"chrome",
                                    "openmetrics",
                                    NULL};
 
+// −1: not given. 0 would be the first word of the list.
 static const convert_options k_defaults = {.to = -1, .table = -1};
 
 static const etp_opt k_options[] = {
@@ -99,6 +102,7 @@ typedef struct view { // what is written, one of the three
     etp_arena *arena;
 } view;
 
+// Called while the file is written: what comes out may be larger than memory should hold.
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
     const view *v = ctx;
@@ -139,6 +143,8 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
         return;
     }
     for (size_t side = 0; side < s->n_sides; side++) {
+        // A mean of differences may be negative (a remainder that is over-explained); a width
+        // cannot.
         if (s->below_zero_ns[side]) {
             char change[ETP_NUMBER_CHARS];
             etp_say("etprof: %.*s: %s ns of sums below zero are in no stack\n",
@@ -170,6 +176,7 @@ static bool to_slices(const convert_options *o)
 
 // ---- one dump ----
 
+// Everything that the answer borrows from until it is written.
 typedef struct inputs {
     etp_file dump, pte, record_file;
     etp_trace *trace;
@@ -198,6 +205,7 @@ static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const cha
         etp_convert_nodes_of(ops, etp_str_from(etp_path_name(program)), &cli->arena, &nodes, err));
     view v = {.to = TO_NODES, .nodes = nodes.data.items, .n_nodes = nodes.data.n};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
+    // A graph whose nodes do not add up to the whole would otherwise look complete.
     if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {
         etp_say("etprof: %llu of %llu ns are of operators that the program has no node for\n",
                 (unsigned long long)(nodes.whole_ns - nodes.placed_ns),
@@ -266,6 +274,7 @@ static etp_status find_comparison(const etp_ab *ab, const char *path, const char
                         "%s has one arm, %s; give its dump instead, or a second operand", path,
                         ab->n_arms ? ab->arms[0].name : "without a name");
     }
+    // Without a name the first other arm, which is the one that reports begin with.
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         if (!candidate || strcmp(ab->arms[ab->comparisons[i].candidate].name, candidate) == 0) {
             *out = i;
@@ -294,6 +303,8 @@ static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_
         ETP_TRY(write_stacks(cli, o, &stacks, err));
     }
     etp_withheld withheld = ab->comparisons[at].withheld;
+    // The picture is drawn all the same, since the times were measured; that their ratio is not to
+    // be quoted cannot be seen in it.
     if (withheld && !cli->quiet) {
         etp_say("etprof: the comparison is withheld: %s\n", etp_ab_withheld_text(withheld));
     }
@@ -333,6 +344,8 @@ static etp_status write_service(etp_cli *cli, const convert_options *o,
 {
     etp_archive_session entry;
     bool finished = false;
+    // The same figures as in the store of sessions: one meaning of "a session's figures" for all
+    // that collect them.
     ETP_TRY(etp_archive_entry(session, &cli->arena, &entry, &finished, err));
     if (!finished) {
         return etp_fail(err, ETP_USAGE,
@@ -407,6 +420,8 @@ static etp_status check_kind(const convert_options *o, int operands, etp_error *
     return ETP_OK;
 }
 
+// Each combination that has no meaning is refused with the reason. An option that is silently
+// ignored would be taken for one that worked.
 static etp_status check(const etp_cli *cli, const convert_options *o, bool one, bool folder,
                         etp_error *err)
 {
@@ -459,10 +474,13 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const convert_options *o = opts;
+    // What is written depends on the operands: a dump is drawn by its own times, while a run folder
+    // or two operands are sides that were aligned.
     bool one = argc == 1, folder = one && etp_os_is_dir(argv[0]);
     if (o->to >= 0) {
         ETP_TRY(check_kind(o, argc, err));
     }
+    // The verb has no --format, and so --output is an option of its own here.
     cli->output = o->output;
     if (o->to + 1 == TO_PARQUET) {
         return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv,

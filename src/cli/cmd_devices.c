@@ -21,6 +21,7 @@ static const etp_opt k_options[] = {
     {0},
 };
 
+// argv[0] is the word "restore"; without names all are meant.
 static bool is_wanted(const char *spec, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -36,6 +37,8 @@ static void restore_one(etp_cli *cli, const etp_device_options *how,
 {
     etp_error failed = {0};
     etp_device *device = NULL;
+    // Undoing what a session that measures has set would change its device in the middle of a
+    // block.
     if (journal->live && !force) {
         *why = "its session still runs (--force restores anyway)";
         return;
@@ -57,6 +60,7 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
 {
     etp_prepare_journals journals;
     etp_restored_list done = {0};
+    // Caught, so that a signal does not end this in the middle of a device's settings.
     ETP_TRY(etp_os_catch_signals(err));
     const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
     ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &journals, err));
@@ -68,6 +72,7 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
         etp_restored item = {.spec = journal->spec, .mode = journal->mode};
         restore_one(cli, how, journal, force, &item.why);
         ETP_ADD(&cli->arena, &done, item);
+        // One device that does not answer leaves the others to be restored.
         if (item.why) {
             etp_cli_outcome(cli, 5);
         }
@@ -98,6 +103,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         "'%s' is nothing that devices can do: it lists, or restores", argv[0]);
     }
     if (argc > 0) {
+        // Setting a device back needs no program of ours on it.
         how.no_runner = true;
         how.work_root = etp_cli_work(cli);
         return restore(cli, &how, o->force, argc, argv, err);

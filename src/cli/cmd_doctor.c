@@ -28,6 +28,7 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     etp_device *device = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *qemu = NULL;
+    // Opening the device of this machine is looking for its runner.
     etp_status st = etp_device_open(&how, &device, &why);
     if (st == ETP_NOMEM) {
         return etp_fail(err, st, "%s", why.msg);
@@ -42,6 +43,7 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     if (st == ETP_OK) {
         etp_doctor_machine(out, ".", qemu, &cli->arena);
     }
+    // What was found is partly in the device's own memory, which goes with it.
     for (size_t i = 0; there && i < out->checks.n; i++) {
         out->checks.items[i].found =
             etp_arena_strdup(&cli->arena, etp_str_from(out->checks.items[i].found));
@@ -57,6 +59,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const doctor_options *o = opts;
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
+    // Not part of the set-up that validate and smoke ask for: it takes a second, and a noisy
+    // machine is no broken one.
     etp_doctor_noise(&doctor, &cli->arena);
     etp_answer answer = {
         .json = etp_doctor_json,

@@ -56,6 +56,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
     const char *here = ".";
+    // A lone operand is a folder to list or an ID to explain; an ID is never a folder's name unless
+    // somebody makes one.
     bool all = argc == 1 && etp_os_is_dir(argv[0]);
     if (all) {
         here = argv[0];

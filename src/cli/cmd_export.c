@@ -55,10 +55,13 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
         ETP_ADD(&cli->arena, &words, first[i]);
     }
     for (int i = 0; i < argc; i++) {
+        // As typed: the Python package parses them, and its help is the one that is shown.
         ETP_ADD(&cli->arena, &words, argv[i]);
     }
     ETP_ADD(&cli->arena, &words, NULL);
     ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
+    // This process becomes Python: signals, the terminal and the exit code are Python's own. It
+    // only comes back when that failed.
     return etp_os_exec(words.items, NULL, err);
 }
 

@@ -20,6 +20,7 @@ typedef struct gate_options {
     bool bisect;
 } gate_options;
 
+// "any" is 0 and therefore the default.
 static const char *const k_grades[] = {"any", "A", "B", "C", "D", NULL};
 
 static const etp_opt k_options[] = {
@@ -41,6 +42,7 @@ static const etp_opt k_options[] = {
 static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate, etp_error *err)
 {
     static const int k_codes[] = {[ETP_GATE_UNKNOWN] = 3, [ETP_GATE_YES] = 0, [ETP_GATE_NO] = 1};
+    // Before anything is printed: a check that is asked for the file must not pass without it.
     if (o->junit) {
         etp_str xml;
         ETP_NEED(etp_gate_junit(gate, &cli->arena, &xml), err, "JUnit XML");
@@ -67,10 +69,14 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     const char *dir = argv[0];
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
     const char *against = o->against;
+    // Resolved after the run itself was opened: a run that cannot be read is the first thing to
+    // know.
     if (st == ETP_OK && against) {
         st = etp_cli_resolve_baseline(cli, &against, &entry, err);
     }
     if (st == ETP_OK && entry) {
+        // The folder is gone and the store has its figures: they stand in for an answer that was
+        // opened.
         st = etp_gate_of_entry(entry, &cli->arena, &stored, err);
     } else if (st == ETP_OK && against) {
         st = etp_ab_open(&against, 1, &how, &earlier, err);
@@ -98,6 +104,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_status st = judge(cli, o, argc, argv, err);
     // A mistyped command must stop a bisection; a revision that cannot be measured must not.
     if (o->bisect && ((st != ETP_OK && st != ETP_USAGE) || cli->exit_code == 3)) {
+        // Said here, since for the caller nothing went wrong: git asks for one of three codes.
         if (st != ETP_OK) {
             etp_say("etprof gate: %s\n", err->msg);
         }

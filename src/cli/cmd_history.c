@@ -70,6 +70,8 @@ static etp_status fill(etp_cli *cli, const history_options *o, bool rebuild, int
     ETP_TRY(etp_cli_archive(cli, o->store, ETP_ARCHIVE_WRITE, &a, err));
     const char *const *paths = (const char *const *)argv;
     size_t n = (size_t)argc;
+    // Entering looks for sessions below the folders; rebuilding makes entries again from where
+    // their folders were.
     etp_status st = rebuild ? etp_history_rebuild(a, paths, n, tell, NULL, &entered, err)
                             : etp_history_enter(a, paths, n, tell, NULL, &entered, err);
     etp_archive_close(a);
@@ -85,6 +87,7 @@ static etp_status list(etp_cli *cli, const history_options *o, etp_error *err)
     etp_archive *a = NULL;
     etp_archive_list found = {0};
     ETP_TRY(etp_cli_archive(cli, o->store, ETP_ARCHIVE_READ, &a, err));
+    // No file yet is a store without sessions, and no error of who only looks.
     etp_status st = a ? etp_archive_sessions(a, &o->filter, &cli->arena, &found, err) : ETP_OK;
     etp_archive_close(a);
     if (st != ETP_OK) {
@@ -164,6 +167,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (o->otava) {
         ETP_TRY(etp_history_otava(&h, o->otava, err));
     }
+    // The table is one that this verb reads again, with a column for each series; no report has
+    // such a table.
     if (cli->format == ETP_CLI_CSV) {
         etp_strbuf text;
         etp_strbuf_init(&text, &cli->arena);

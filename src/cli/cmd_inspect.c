@@ -28,6 +28,7 @@ static const etp_opt k_options[] = {
     {0},
 };
 
+// The question is that of <etprof/reply.h>: what the verb answers, a program can ask for.
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)argc;

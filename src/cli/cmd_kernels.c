@@ -34,6 +34,7 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
                             etp_error *err)
 {
     etp_kernel_log logs[2];
+    // Operands are at most two (max_args below), as are the names they can be given.
     const char *names[] = {o->name1, o->name2};
     for (int i = 0; i < argc; i++) {
         etp_str text;
@@ -59,6 +60,7 @@ static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc
                                 etp_error *err)
 {
     etp_kernel_binary files[2];
+    // Names of kernels point into the files: they are closed when the answer is out.
     etp_file held[2] = {0};
     const char *names[] = {o->name1, o->name2};
     etp_status status = ETP_OK;
@@ -99,6 +101,7 @@ static bool is_binary(const char *path)
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const kernels_options *o = opts;
+    // Told by the first bytes, since programs and logs have any name.
     if (etp_os_is_file(argv[0]) && is_binary(argv[0])) {
         if (o->title || o->model_id) {
             return etp_fail(err, ETP_USAGE,
@@ -110,6 +113,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (etp_os_is_file(argv[0])) {
         return show_logs(cli, o, argc, argv, err);
     }
+    // A folder's kernels are of its arms, which have names: none of these options is about it.
     if (argc > 1 || o->filter || o->title || o->name1 || o->name2 || o->model_id) {
         return etp_fail(err, ETP_USAGE,
                         "%s is no file; two operands and their options are for logs of XNNPACK",
@@ -123,6 +127,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_kernels_answer answer;
     ETP_TRY(etp_run_open(argv[0], &cli->arena, &folder, err));
     ETP_TRY(etp_kernels_load(&folder, &cli->arena, &answer, err));
+    // Samples of one arm that cannot be read do not keep those of the others from being shown; the
+    // exit code says that something was wrong.
     bool damaged = false;
     for (size_t i = 0; i < answer.n_arms; i++) {
         damaged = damaged || answer.arms[i].problem;
@@ -132,6 +138,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         "%s has no sampled launches; measure with 'etprof ab MODEL.pte --kernels'",
                         argv[0]);
     }
+    // The files are derived ones of the folder: written together, with their hashes, or not at all.
     etp_run_deriving deriving;
     etp_run_derive_begin(argv[0], &cli->arena, &deriving);
     etp_status written = etp_kernels_write_files(&answer, &deriving, &cli->arena, err);

@@ -24,6 +24,8 @@ typedef struct input { // the line that is being read
     bool too_long;
 } input;
 
+// A line that is too long is thrown away as it comes, up to its end, and told once: memory does not
+// grow with what a client sends.
 static void take(etp_mcp *server, input *in, const char *text, size_t n)
 {
     while (n > 0) {
@@ -52,6 +54,8 @@ static etp_status serve(etp_mcp *server, etp_arena *arena, etp_error *err)
     etp_strbuf_init(&in.line, arena);
     while (!etp_os_interrupted()) {
         struct pollfd from = {.fd = STDIN_FILENO, .events = POLLIN};
+        // While a tool is at work etp_mcp_turn does the waiting, and input is only looked at; else
+        // this waits for input, for as long as it takes.
         int ready = poll(&from, 1, busy ? 0 : -1);
         if (ready > 0) {
             ssize_t n = read(STDIN_FILENO, chunk, sizeof chunk);
@@ -64,6 +68,7 @@ static etp_status serve(etp_mcp *server, etp_arena *arena, etp_error *err)
             take(server, &in, chunk, n > 0 ? (size_t)n : 0);
         }
         busy = etp_mcp_turn(server, 20);
+        // After each turn: the client waits for whole answers.
         if (fflush(stdout) != 0) {
             return etp_fail_errno(err, ETP_IO, "writing standard output");
         }
@@ -83,6 +88,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .program = cli->program,
         .roots = o->roots.items,
         .n_roots = o->roots.n,
+        // Fixed at the start: paths of calls are relative to where the server was started.
         .folder = etp_os_absolute(".", &cli->arena),
         .platform = facts.platform,
         .out = &out,
@@ -92,6 +98,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_os_catch_signals(err));
     ETP_TRY(etp_mcp_open(&options, &server, err));
     etp_status st = serve(server, &cli->arena, err);
+    // Interrupts a session that is being measured, so that its folder can be resumed.
     etp_mcp_close(server);
     return st;
 }

@@ -52,6 +52,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argc;
     const ops_options *o = opts;
     const char *path = argv[0];
+    // These are not formats of our answer but other people's tables, byte for byte.
     if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
         return etp_ops_inspector(cli, path, o->record, o->buffer,
                                  cli->format == ETP_CLI_INSPECTOR_JSON, err);

@@ -29,6 +29,7 @@ static const etp_opt k_unpack_options[] = {
     {0},
 };
 
+// On standard error, as talk: the file itself is what was asked for.
 static void say(const etp_cli *cli, const char *made, const etp_pack_count *count)
 {
     char size[ETP_NUMBER_CHARS];
@@ -43,6 +44,7 @@ static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv
     (void)argc;
     const pack_options *o = opts;
     etp_str dir = etp_str_from(argv[0]);
+    // "out/" would be packed as "out/.tar.zst", inside itself.
     while (dir.len > 1 && dir.ptr[dir.len - 1] == '/') {
         dir.len--;
     }
@@ -62,6 +64,7 @@ static etp_status run_unpack(etp_cli *cli, const void *opts, int argc, char **ar
 {
     (void)argc;
     const pack_options *o = opts;
+    // The folder appears in the working directory, wherever the file lies.
     etp_str name = etp_str_from(etp_path_name(argv[0]));
     const char *dir = o->out;
     if (!dir) {

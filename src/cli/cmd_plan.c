@@ -51,6 +51,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                           &cli->arena, &stats, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", file.name);
     }
+    // A table of samples does not say what a launch costs besides its iterations; a run folder
+    // does.
     double launch_ns = o->launch_cost_s > 0 ? o->launch_cost_s * 1e9 : file.launch_ns;
     etp_plan_answer plan;
     ETP_TRY(etp_plan_answer_build(&stats, file.table.arms, file.name, o->precision, launch_ns,

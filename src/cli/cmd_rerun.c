@@ -34,6 +34,7 @@ static const etp_opt k_options[] = {
 static etp_status show(etp_cli *cli, const etp_ab_session *first, const etp_ab_session *second,
                        double margin, etp_error *err)
 {
+    // By etp_rerun_verdict: unknown, reproduced, not reproduced.
     static const int k_codes[] = {3, 0, 1};
     etp_rerun rerun;
     ETP_TRY(etp_rerun_compare(etp_ab_answer(first), etp_ab_answer(second), margin, &cli->arena,
@@ -67,6 +68,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_cli_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};
+    // Both are shown as the first one was: by its baseline and margin, so that the same ratios are
+    // set side by side.
     etp_status st = etp_run_report_options(old_dir, &cli->arena, &how.baseline, &how.margin, err);
     if (st == ETP_OK) {
         st = etp_ab_open(&old_dir, 1, &how, &first, err);
@@ -81,6 +84,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         st = show(cli, first, second, o->margin, err);
     }
     if (st == ETP_OK) {
+        // From the folder, since an entry is what the folder says by itself, and this one was
+        // opened with the first one's options.
         etp_cli_enter(cli, NULL, new_dir);
     }
     etp_ab_close(second);

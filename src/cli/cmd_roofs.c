@@ -42,6 +42,8 @@ static etp_status parse_threads(const etp_opt_list *list, etp_roofs_options *out
             return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to %d, not '%s'",
                             ETP_ROOF_THREADS_MAX, list->items[i]);
         }
+        // Ascending, as the runner takes its list of counts (etp_roof_threads_parse); so no count
+        // comes twice.
         if (out->n_threads == ETP_ROOF_COUNTS_MAX || (i > 0 && one[0] <= out->threads[i - 1])) {
             return etp_fail(err, ETP_USAGE, "--threads takes at most %d numbers in ascending order",
                             ETP_ROOF_COUNTS_MAX);

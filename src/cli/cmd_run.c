@@ -40,6 +40,8 @@ static const etp_opt k_options[] = {
     {0},
 };
 
+// An experiment is one arm, or one for each of its thread counts. `arms` are experiments; `names`
+// has all arms that come of them, in the order of the plan.
 typedef struct setup { // what of the config is carried out
     etp_cli *cli;
     const etp_config *config;
@@ -61,6 +63,7 @@ static void say(const setup *p, const char *topic, const char *text)
     }
 }
 
+// No --only: all of them.
 static bool wanted(const run_options *o, const char *name)
 {
     for (size_t i = 0; i < o->only.n; i++) {
@@ -71,9 +74,11 @@ static bool wanted(const run_options *o, const char *name)
     return o->only.n == 0;
 }
 
+// A name that was mistyped would leave its experiment out without a word.
 static etp_status check_only(etp_cli *cli, const run_options *o, const etp_config *c,
                              etp_error *err)
 {
+    // A config has at most 64 experiments (run_config.c).
     const char *names[65] = {0};
     const char *list = "";
     for (size_t i = 0; i < c->experiments.n; i++) {
@@ -107,6 +112,7 @@ static bool same_role(const etp_config_experiment *a, const etp_config_experimen
 static etp_status choose_arms(const run_options *o, setup *p, etp_error *err)
 {
     const etp_config *c = p->config;
+    // Timing first, so that each trace experiment can be held against all of them.
     for (int trace = 0; trace < 2; trace++) {
         for (size_t i = 0; i < c->experiments.n; i++) {
             const etp_config_experiment *e = &c->experiments.items[i];
@@ -123,6 +129,7 @@ static etp_status choose_arms(const run_options *o, setup *p, etp_error *err)
             }
         }
     }
+    // Timing experiments come first: when the first one is none, there is none.
     p->trace_only = p->arms[0]->xnntrace;
     for (size_t i = 1; i < p->n_arms; i++) {
         const etp_config_experiment *a = p->arms[0], *e = p->arms[i];
@@ -161,6 +168,8 @@ static etp_status choose_runner(const run_options *o, setup *p, const char **out
             continue;
         }
         const char *bundle = etp_arena_printf(&p->cli->arena, "%s/bundle.json", path);
+        // Ours by its name or by the bundle.json that lies in its folder; anything else is started
+        // as an executor_runner.
         bool ours =
             strcmp(etp_path_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
         if (!ours) {
@@ -176,6 +185,8 @@ static etp_status choose_runner(const run_options *o, setup *p, const char **out
         }
         *out = path;
     }
+    // Some arms with a build of their own and others with a mask would differ in two things at
+    // once.
     if (p->n_runners > 0 && p->n_runners < p->n_arms) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "%s: only some experiments have a runner_path that is there%s%s: "
@@ -198,6 +209,8 @@ static const char *arm_name(etp_cli *cli, const etp_config_experiment *e, uint32
     return e->n_threads == 1 ? e->name : etp_arena_printf(&cli->arena, "%s_t%u", e->name, threads);
 }
 
+// A kit's config says SME2 in its names wherever it is run. What stands in for it is said before
+// anything is measured.
 static void say_arms(const setup *p, const etp_isa_cpu *cpu)
 {
     bool stand_in = false;
@@ -238,6 +251,8 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     ETP_TRY(etp_platform_check(&p->expected, device->info.spec, device->info.platform, err));
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
+        // An experiment without a level of its own has a role, and the machine decides what that is
+        // here.
         etp_level level =
             e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
         if (!e->level && level == ETP_LEVEL_NONE) {
@@ -252,6 +267,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     options->names = p->names;
     options->levels = p->levels;
     options->n_levels = p->n_arms;
+    // A knee is what makes a session a sweep for its readers.
     options->settings.knee = is_grid(p, options) ? ETP_SWEEP_KNEE : 0;
     say_arms(p, &cpu->cpu);
     if (p->kernels && device->info.emulated) {
@@ -323,6 +339,8 @@ static etp_status find_model(setup *p, const char **model, const char **output_r
                              c->model, c->fallback_model);
         say(p, "model", text ? text : c->fallback_model);
         *model = c->fallback_model;
+        // The fallback's times must not land in a folder that is called after the model that is
+        // missing.
         *output_root = c->fallback_output_root ? c->fallback_output_root : c->output_root;
         return ETP_OK;
     }
@@ -377,6 +395,8 @@ static etp_status choose_device(setup *p, const char **device, etp_error *err)
 static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const char **out_dir,
                           etp_error *err)
 {
+    // Config first, then what was typed: each option that was given takes the place of the
+    // config's.
     etp_session_arguments arguments = p->config->arguments;
     etp_session_arguments_override(k_options, &o->session, &arguments);
     etp_session_options options = {.config = p->config->path,
@@ -388,6 +408,8 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
     if (o->remote_device) {
         options.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }
+    // The device before the model: a config for another platform is refused by its names, whatever
+    // else is wrong with it.
     ETP_TRY(choose_device(p, &options.device, err));
     const char *model = NULL;
     ETP_TRY(find_model(p, &model, &options.dir, err));
@@ -499,6 +521,7 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
         .model = o->init, .output_root = root, .platform = platform, .trace = o->trace};
     ETP_TRY(name_experiments(&facts, &c, err));
     ETP_TRY(etp_config_write_new(path, &c, &cli->arena, err));
+    // The path alone on standard output: `etprof run $(etprof run --init MODEL.pte)` works.
     printf("%s\n", path);
     return ETP_OK;
 }
@@ -521,12 +544,15 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_config config;
     ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
     ETP_TRY(check_only(cli, o, &config, err));
+    // Some ten kilobytes: not on the stack.
     setup *p = ETP_NEW(&cli->arena, setup);
     ETP_NEED(p, err, "the plan");
     *p = (setup){.cli = cli, .config = &config};
     ETP_TRY(choose_arms(o, p, err));
     const char *dir = NULL;
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
+    // A session that was measured now has its baseline in its manifest; one of before may have been
+    // measured for another pair.
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
         const etp_show_options show = {.full = o->session.full,

@@ -41,6 +41,7 @@ static etp_status settings_of(etp_cli *cli, const etp_opt_list *set, etp_skill_s
     return etp_arena_check(&cli->arena, err, "settings"); // their names are compared
 }
 
+// --set platform=… also decides in which folder a run is looked for.
 static const char *platform_of(const etp_skill_settings *given, const char *here)
 {
     for (size_t i = 0; i < given->n; i++) {
@@ -89,18 +90,22 @@ static etp_status execute(etp_cli *cli, const skills_options *o, const char *pla
                                  .timeout_ns = (uint64_t)(o->timeout_s * 1e9),
                                  .progress = progress,
                                  .ctx = cli};
+    // A playbook runs this very program; without its path another etprof of PATH would take its
+    // place.
     if (!env.program) {
         return etp_fail(err, ETP_ENVIRONMENT, "cannot find out the path of this program");
     }
     if (!o->dry_run) {
         ETP_TRY(etp_skill_run(list, &env, &cli->arena, err));
     }
+    // The answer is no, and not an error: the gate did what it is there for.
     if (list->stopped_at) {
         etp_cli_outcome(cli, 1);
     }
     return ETP_OK;
 }
 
+// All of them, with their defaults: which are of use is for the agent to find out.
 static etp_status install(etp_cli *cli, const char *dir, const char *platform, etp_error *err)
 {
     static const etp_skill_settings k_none;
@@ -118,6 +123,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const skills_options *o = opts;
     bool runs = argc > 0 && strcmp(argv[0], "run") == 0;
     bool installs = argc > 0 && strcmp(argv[0], "install") == 0;
+    // "run LIST" and "install DIR" are two words, NAME is one.
     if ((runs || installs) != (argc == 2)) {
         return etp_fail(err, ETP_USAGE,
                         runs ? "skills run needs a list: 01-07, 04, setup-agent"
@@ -144,6 +150,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
             return ETP_OK;
         }
     } else if (argc == 1 && cli->format == ETP_CLI_TEXT) {
+        // The Markdown as it is: people and agents read it, and may redirect it into a file.
         return etp_cli_emit_bytes(cli, list.items[0].text, err);
     }
     etp_answer answer = {

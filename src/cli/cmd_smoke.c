@@ -10,6 +10,7 @@
 #include "integrity/smoke.h"
 
 #define MODEL "toy_cnn_xnnpack_fp32.pte" // float32: its names tell SME from NEON
+// A first export installs PyTorch, which takes minutes on a slow line.
 #define EXPORT_SECONDS 900
 #define EXPORT_OUTPUT ((size_t)1 << 20)
 
@@ -66,6 +67,7 @@ static etp_status export_model(etp_cli *cli, const char *name, const char *dir, 
     ETP_TRY(etp_process_capture(&(etp_process_spec){.argv = argv}, EXPORT_SECONDS * 1000000000ull,
                                 EXPORT_OUTPUT, &cli->arena, &process, &text, &talk, err));
     if (process.signal || process.exit_code) {
+        // The end of what it said: a Python traceback has its reason in the last line.
         size_t from = talk.len > 300 ? talk.len - 300 : 0;
         return etp_fail(err, ETP_ENVIRONMENT, "etprof export %s ended with %d: %.*s", name,
                         process.exit_code, (int)(talk.len - from), talk.ptr ? talk.ptr + from : "");
@@ -73,6 +75,7 @@ static etp_status export_model(etp_cli *cli, const char *name, const char *dir, 
     ETP_TRY(etp_os_list(dir, &cli->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         etp_str file = etp_str_from(list.items[i].name);
+        // The exporter chooses the file's name from model, backend and precision (docs/export.md).
         if (etp_str_ends(file, ETP_STR(".pte")) && etp_str_starts(file, etp_str_from(name))) {
             *out = etp_arena_printf(&cli->arena, "%s/%s", dir, list.items[i].name);
             return etp_arena_check(&cli->arena, err, dir);
@@ -133,6 +136,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     }
     const char *wanted = o->out ? o->out : etp_arena_printf(&cli->arena, "%s/run", work);
     etp_session_options options = {
+        // A fixed seed: two smokes launch in the same order.
         .plan = {.models = &model, .n_models = 1, .settings.seed = 1},
         .device = device,
         .runner = o->runner,
@@ -140,6 +144,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
         .exact = o->out == NULL,
     };
     ETP_TRY(etp_arena_check(&cli->arena, err, work)); // NULL would be another device or folder
+    // Its errors become a step that failed, so that the other steps and the advice are still told.
     st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
@@ -165,12 +170,17 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_smoke s = {0};
     const char *work = NULL;
     uint64_t start = etp_os_now_ns();
+    // A folder of its own, so that a smoke leaves nothing behind and meets nothing of an earlier
+    // one.
     ETP_TRY(etp_os_temp_dir(etp_cli_work(cli), "smoke", &cli->arena, &work, err));
     etp_status st = steps(cli, o, work, &s, err);
     s.seconds = (double)(etp_os_now_ns() - start) / 1e9;
+    // What failed has to be looked at, so its temporary folder stays where it is.
     bool keep = s.failed && s.folder && !o->out;
     if (!keep) {
         s.folder = o->out ? s.folder : NULL;
+        // The first error is the one to tell; that the folder could not be removed counts only
+        // without another.
         etp_status removed = etp_os_remove_tree(work, st == ETP_OK ? err : NULL);
         st = st == ETP_OK ? removed : st;
     }
@@ -185,6 +195,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     for (size_t i = 0; i < s.steps.n; i++) {
         if (s.steps.items[i].ok == 0) {
+            // A level that did not run is not a wrong file: 6, as of every session whose proof is
+            // false.
             etp_cli_outcome(cli, strcmp(s.steps.items[i].id, "evidence") == 0 ? 6 : 1);
         }
     }

@@ -85,6 +85,8 @@ static bool is_timeline(const char *path)
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const stats_options *o = opts;
+    // A timeline has traced inferences of one launch and no blocks: it is described, never compared
+    // with a verdict.
     if (is_timeline(argv[0])) {
         return show_timelines(cli, o, argc, argv, err);
     }
@@ -96,6 +98,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_cli_input in;
     etp_stats_answer stats;
+    // A run folder, a file, or "-": whoever reads the samples tells the first two apart.
     ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
     ETP_TRY(etp_stats_answer_build(in.name, in.given, o->baseline, o->phase, o->margin, &cli->arena,
                                    &stats, err));

@@ -53,6 +53,7 @@ static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, cha
 static bool open_model(const char *path, const char *method, etp_file *file,
                        const etp_program **program, const etp_method **out)
 {
+    // Set before anything can fail, so that the caller may close it in any case.
     *program = NULL;
     *out = NULL;
     if (etp_file_open(path, PROGRAM_LIMIT, file, NULL) != ETP_OK) {
@@ -67,12 +68,16 @@ static bool open_model(const char *path, const char *method, etp_file *file,
 
 // Index of the model whose inputs are least like those of the first one, and how much; 0 when all
 // are alike.
+// One set of inputs goes to all models of a sweep, so how alike they are decides which inputs can
+// be used, and whether their times may be compared.
 static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *match)
 {
     etp_file files[2];
     const etp_program *programs[2] = {NULL, NULL};
     const etp_method *methods[2];
     size_t different = 0;
+    // All are held against the first model: files of inputs fit all of them where they fit that
+    // one.
     bool opened =
         open_model(o->models[0], o->settings.method, &files[0], &programs[0], &methods[0]);
     for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
@@ -104,6 +109,8 @@ static etp_status check_inputs(etp_cli *cli, const etp_session_plan_options *out
             "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
             out->models[0], out->models[other]);
     }
+    // Models of another task in one sweep are allowed, since levels and threads are compared within
+    // each; only the models are not compared with each other.
     if (match == ETP_SWEEP_OTHER_INPUTS && !cli->quiet) {
         etp_say("models     %s and %s take different inputs: their times are not compared with "
                 "each other\n",

@@ -25,6 +25,7 @@ static const etp_opt k_options[] = {
 static etp_status validate(etp_cli *cli, const validate_options *o, const char *what,
                            etp_validation *v, etp_error *err)
 {
+    // The word before the path: a folder called setup is ./setup.
     if (strcmp(what, "setup") != 0) {
         if (o->runner) {
             return etp_fail(err, ETP_USAGE, "--runner is for 'etprof validate setup'");

@@ -56,6 +56,8 @@ typedef enum etp_cli_format {
     (ETP_CLI_FORMAT_BIT(ETP_CLI_TEXT) | ETP_CLI_FORMAT_BIT(ETP_CLI_JSON) | \
      ETP_CLI_FORMAT_BIT(ETP_CLI_CSV) | ETP_CLI_FORMAT_BIT(ETP_CLI_MD))
 
+// Everything that a verb may know of its surroundings. The environment is read once, in main.c;
+// verbs see these fields alone.
 typedef struct etp_cli {
     etp_arena arena; // lives until exit
     etp_cli_format format;

@@ -2,6 +2,7 @@
 // The verbs, in the order of help.
 #include "cli/command.h"
 
+// Declared here and nowhere else: nobody calls a verb but through the table below.
 extern const etp_command etp_cmd_ab;
 extern const etp_command etp_cmd_analyze;
 extern const etp_command etp_cmd_baselines;

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "isa/isa.h"
 
+// --format takes other words in each verb.
 static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS + 1])
 {
     int n = 0;
@@ -41,6 +42,7 @@ typedef void print_option(FILE *out, const etp_command *cmd, const etp_opt *o,
 // Calls PRINT for every option that CMD takes. A raw verb's options are another program's.
 static void each_option(FILE *out, const etp_command *cmd, print_option *print)
 {
+    // Every verb takes these; they are no rows of its table, because options.c parses them for all.
     static const etp_opt k_format = {
         "format", 'f', ETP_OPT_CHOICE, 0, "FORMAT", "how the answer is written", NULL};
     static const etp_opt k_output = {"output", 'o',    ETP_OPT_STRING,
@@ -78,6 +80,7 @@ static void join(FILE *out, const char *const *words)
 }
 
 // Whether an operand named so is a file: shells then complete paths.
+// The placeholder in the help text tells: a shell cannot know more of an operand than its name.
 static bool is_path(const char *arg)
 {
     static const char *const k_words[] = {"FILE", "DIR", "PATH", "SPEC", "MODEL"};
@@ -90,7 +93,7 @@ static bool is_path(const char *arg)
 }
 
 // TEXT inside single quotes; what is in SPECIAL gets a backslash, a single quote is written as
-// QUOTE.
+// QUOTE. Between single quotes a shell takes all else as it is.
 static void quoted(FILE *out, const char *text, const char *special, const char *quote)
 {
     for (const char *p = text; *p; p++) {
@@ -98,6 +101,7 @@ static void quoted(FILE *out, const char *text, const char *special, const char 
             fputs(quote, out);
             continue;
         }
+        // What the completion system reads again after the shell has taken the quotes off.
         if (strchr(special, *p)) {
             fputc('\\', out);
         }
@@ -120,6 +124,7 @@ static void bash_name(FILE *out, const etp_command *cmd, const etp_opt *o, const
     fprintf(out, "--%s ", o->name);
 }
 
+// A case per verb and option, by the word before the cursor.
 static void bash_values(FILE *out, const etp_command *cmd, const etp_opt *o,
                         const char *const *words)
 {
@@ -134,6 +139,9 @@ static void bash_values(FILE *out, const etp_command *cmd, const etp_opt *o,
     }
 }
 
+// The script sets `words` to what can stand at the cursor, and clears `files` where no path can.
+// `list` marks values with commas: only what follows the last comma is completed, and `head` is put
+// back before it.
 static void complete_bash(FILE *out)
 {
     fputs("# bash completion of etprof: eval \"$(etprof help --completion bash)\"\n"
@@ -180,6 +188,7 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
                        const char *const *words)
 {
     static const char k_special[] = "[]:\\";
+    // Lists may be given again; of every other option zsh then offers neither form once more.
     bool again = o->type == ETP_OPT_LIST;
     (void)cmd;
     fputs(" \\\n            ", out);
@@ -215,6 +224,8 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
     fputc('\'', out);
 }
 
+// _arguments of zsh does the parsing: each option is one specification, which has its help text and
+// its values.
 static void complete_zsh(FILE *out)
 {
     fputs("#compdef etprof\n"
@@ -257,6 +268,7 @@ static void complete_zsh(FILE *out)
           out);
 }
 
+// fish has a line per verb and option, with the condition under which it is offered.
 static void fish_option(FILE *out, const etp_command *cmd, const etp_opt *o,
                         const char *const *words)
 {

@@ -2,6 +2,7 @@
 // What the answers know of an operator, as arguments of its slices.
 #include "cli/convert_views.h"
 
+// A scalar or a list is no tensor, and is left out of the shapes.
 static bool tensors(etp_strbuf *buf, const etp_op_facts *f, const uint32_t *which, uint32_t n)
 {
     size_t start = buf->len;
@@ -29,6 +30,7 @@ static bool shapes_arg(etp_slice_args *args, etp_arena *arena, const etp_op_fact
     return !buf.failed && (!any || etp_slice_text(args, arena, "shapes", etp_strbuf_str(&buf)));
 }
 
+// What only a program tells; without one these arguments are missing.
 static bool facts_args(etp_slice_args *args, etp_arena *arena, const etp_op_facts *f, uint32_t node)
 {
     bool ok = true;
@@ -38,12 +40,14 @@ static bool facts_args(etp_slice_args *args, etp_arena *arena, const etp_op_fact
     if (ok && f->node_type.len) {
         ok = etp_slice_text(args, arena, "node_type", f->node_type);
     }
+    // The viewers' formats have signed numbers of 64 bits.
     if (ok && f->work.known && f->work.macs <= INT64_MAX) {
         ok = etp_slice_number(args, arena, "macs", (int64_t)f->work.macs);
     }
     return ok && shapes_arg(args, arena, f);
 }
 
+// Where the exporter's record leads to: the line of Python that the operator came from.
 static bool source_args(etp_slice_args *args, etp_arena *arena, etp_str file, uint32_t line,
                         etp_str module)
 {
@@ -56,6 +60,8 @@ static bool source_args(etp_slice_args *args, etp_arena *arena, etp_str file, ui
     return module.len == 0 || etp_slice_text(args, arena, "module", module);
 }
 
+// Arguments that a viewer shows when a slice is clicked: what joins it to the other answers comes
+// first.
 static bool op_args(const etp_ops_answer *a, size_t i, etp_arena *arena, etp_slice_args *args)
 {
     const etp_op_row *row = &a->table.rows[i];
@@ -99,6 +105,8 @@ static void datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str
     }
     const char *graph = etp_arena_printf(arena, "%.*s::%s", ETP_STR_ARG(pte), call);
     const char *node = etp_arena_printf(arena, "%u", join->node);
+    // A delegate's operator is told twice: at its own node, and above as part of the call, which is
+    // what the outer graph shows.
     d = (etp_node_datum){etp_str_from(graph), etp_str_from(node), ns};
     out->placed_ns += ns;
     ETP_ADD(arena, &out->data, d);
@@ -111,7 +119,11 @@ etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena 
     for (size_t i = 0; i < a->table.n_rows; i++) {
         const etp_op_row *row = &a->table.rows[i];
         const etp_join *join = &a->joins[row->block];
+        // Counted before the node is known to exist: the difference to what was placed is told to
+        // the user.
         out->whole_ns += row->mean_ns;
+        // Without the method, or with two that fit, an instruction would be shown at the node of
+        // another one.
         if (join->method == ETP_NO_INDEX || join->ambiguous ||
             join->events[row->event].instruction == ETP_NO_INDEX) {
             continue;
@@ -127,6 +139,7 @@ etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena 
                           "no operator of the dump is in the program: is it the one that ran?");
 }
 
+// By the rule of the ledger's own rows, so that a colour in a viewer says what the report says.
 // "Same" when the interval leaves no room for either.
 static etp_side_verdict verdict_of(const etp_ledger_row *row)
 {
@@ -140,6 +153,7 @@ static etp_side_verdict verdict_of(const etp_ledger_row *row)
         return ETP_SIDE_UNKNOWN;
     }
     double enough = ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
+    // The interval of the difference lies within the margin on both sides.
     bool same = (double)row->lo_ns > -enough && (double)row->hi_ns < enough;
     return same ? ETP_SIDE_SAME : ETP_SIDE_UNKNOWN;
 }
@@ -163,6 +177,7 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     if (ok && op->names[arm].len) {
         ok = etp_slice_text(args, arena, "name", op->names[arm]);
     }
+    // One row may stand for several operators of this side, which the other side ran as one.
     etp_strbuf merged;
     etp_strbuf_init(&merged, arena);
     for (size_t i = 0; i < op->merged.n; i++) {
@@ -198,6 +213,8 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
     ETP_NEED(rows, err, "ledger");
     for (size_t i = 0; i < l->ledger.n; i++) {
         const etp_ledger_row *from = &l->ledger.items[i];
+        // Rows for what is no operator (boundaries, tracer, remainder) have no operator behind
+        // them.
         const etp_ab_operator *op = from->op != ETP_NO_INDEX ? &ab->operators[from->op] : NULL;
         etp_side_row *row = &rows[i];
         *row = (etp_side_row){

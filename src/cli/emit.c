@@ -23,6 +23,8 @@ etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx, etp_error
     if (cli->output) {
         return etp_os_replace_by(cli->output, fill, ctx, err);
     }
+    // Straight to the stream, piece by piece. A file, on the other hand, gets its name only when it
+    // is whole.
     etp_sink sink = etp_sink_file(stdout);
     ETP_TRY(fill(ctx, &sink, err));
     return sink.failed || fflush(stdout) != 0
@@ -41,6 +43,7 @@ static etp_output_format format_of(const etp_cli *cli)
     return k_formats[cli->format];
 }
 
+// The largest leaves room below what GitHub takes as one comment (report.h).
 etp_status etp_cli_limit(etp_cli *cli, uint64_t bytes, etp_error *err)
 {
     if (bytes && cli->format != ETP_CLI_GITHUB) {
@@ -61,9 +64,13 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_report_style style = {
         .width = (int)cli->width,
+        // A file is read by programs and in editors: no escape sequences, and UTF-8 whatever this
+        // terminal can show.
         .color = cli->color && !cli->output,
         .unicode = cli->output || etp_terminal_is_utf8(),
     };
+    // A comment on GitHub may have to be shortened, which only this verb's user can want: it is no
+    // form of the library (etprof/output.h).
     ETP_TRY(cli->format == ETP_CLI_GITHUB
                 ? etp_report_write_github(answer->report,
                                           cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)

@@ -14,7 +14,8 @@ const etp_command *etp_command_find(const char *name)
     return NULL;
 }
 
-// Every verb in one group: the golden cases of help hold that none is missing.
+// Every verb in one group: the golden cases of help hold that none is missing. The order is by what
+// somebody wants to do, not by the alphabet.
 static const struct {
     const char *title, *verbs[12];
 } k_groups[] = {
@@ -30,6 +31,8 @@ static const struct {
 
 enum { HELP_AT = 31, USAGE_AT = 7 };
 
+// Characters of UTF-8, each counted by its first byte: bytes that go on with one have 10 as their
+// highest bits.
 static size_t columns_of(const char *text, size_t n)
 {
     size_t columns = 0;
@@ -45,7 +48,10 @@ static int put_wrapped(FILE *out, const char *text, size_t at, size_t indent, si
 {
     int lines = 1;
     for (bool first = true; *text; first = false) {
+        // A line break between two words of a paragraph is only where the source was broken. An
+        // empty line ends a paragraph, and an indented line stands for itself.
         bool joined = width && text[0] == '\n' && text[1] && text[1] != '\n' && text[1] != ' ';
+        // GAP blanks and then a word of N bytes. A line break that is joined counts as one blank.
         size_t gap = strspn(text, joined ? "\n" : " "), n = strcspn(text + gap, " \n");
         if (!joined && *text == '\n') {
             lines++;
@@ -60,6 +66,7 @@ static int put_wrapped(FILE *out, const char *text, size_t at, size_t indent, si
         size_t columns = columns_of(text + gap, n);
         bool breaks = width && !first && at > indent && at + gap + columns > width;
         lines += breaks;
+        // The column behind the word, whether it stands in this line or begins the next.
         at = breaks ? indent + columns : at + gap + columns;
         if (out) {
             fprintf(out, "%s%*s%.*s", breaks ? "\n" : "", (int)(breaks ? indent : gap), "", (int)n,
@@ -117,6 +124,7 @@ static int option_line(FILE *out, const etp_opt *o, size_t width)
     if (o->short_name) {
         snprintf(short_form, sizeof short_form, "-%c, ", o->short_name);
     }
+    // Options without a letter begin where those with one have their word.
     snprintf(left, sizeof left, "%s--%s%s%s", short_form, o->name, o->arg ? " " : "",
              o->arg ? o->arg : "");
     size_t n = (size_t)snprintf(text, sizeof text, "%s", o->help);
@@ -156,6 +164,8 @@ static const struct {
 };
 
 // The heading of an option; NOW, the one before it, for those that are no session's.
+// Headings stand between the rows of options.def, so the heading of an option is the last one
+// before it there.
 static const char *group_of(const etp_command *cmd, const etp_opt *o, const char *now)
 {
     const char *group = now;
@@ -182,6 +192,7 @@ static void option_lines(FILE *out, const etp_command *cmd, size_t width)
         shown = group;
         option_line(out, o, width);
     }
+    // A verb without options of its own still has the shared ones below this heading.
     if (!shown) {
         fprintf(out, "\n%s\n", none);
     }
@@ -247,6 +258,8 @@ void etp_help_brief(FILE *out, const etp_command *cmd, size_t width)
     }
     for (const etp_opt *o = cmd->opts ? etp_option_shown(cmd->opts) : NULL;
          o && o->name && n < SHOWN; o = etp_option_shown(o + 1)) {
+        // Counted first: an option that would not fit is left out, and a shorter one after it may
+        // still be shown.
         int lines = option_line(NULL, o, width);
         if (used + lines <= LINES) {
             used += lines;

@@ -12,6 +12,7 @@ static etp_status read_all(etp_arena *arena, size_t limit, etp_str *out, etp_err
     etp_strbuf_init(&buf, arena);
     char chunk[65536];
     size_t n;
+    // Standard input may be a pipe, whose end nobody knows: it is read whole, up to the limit.
     while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
         etp_strbuf_append(&buf, (etp_str){chunk, n});
         if (buf.failed || buf.len > limit) {

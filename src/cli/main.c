@@ -37,6 +37,7 @@ static unsigned known_width(void)
         return size.ws_col;
     }
     const char *env = environment("COLUMNS");
+    // COLUMNS is what a user may export; a width that no terminal has is not believed.
     if (env && etp_parse_u64(etp_str_from(env), &columns) && columns >= 40 && columns <= 400) {
         return (unsigned)columns;
     }
@@ -71,6 +72,8 @@ static const char *verb_instead(const char *word)
     return NULL;
 }
 
+// Most mistyped verbs are no verbs at all but the operand of one: a model, a recording, a folder.
+// The line says what to do with it.
 static int usage_error(const char *word)
 {
     const char *names[64];
@@ -167,6 +170,8 @@ static int help(int argc, char **argv)
     return 0;
 }
 
+// How many folders there are decides whether a newer run of one of them is worth a word: of two
+// that are compared, both were chosen.
 static etp_status newest_runs(etp_cli *cli, int n, char **operands, etp_error *err)
 {
     int folders = 0;
@@ -188,11 +193,13 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
         etp_help_brief(stdout, cmd, known_width());
         return 0;
     }
+    // A verb that becomes another program only comes back when that failed.
     if (cmd->raw_args) {
         etp_status raw = cmd->run(cli, NULL, argc - 1, argv + 1, &err);
         print_error(cmd->name, &err);
         return etp_status_exit_code(raw);
     }
+    // Zeroed: what is not given is zero, NULL or an empty list, unless the verb has defaults.
     void *opts = etp_arena_alloc(&cli->arena, cmd->opts_size);
     if (!opts) {
         etp_say("etprof: out of memory\n");
@@ -232,6 +239,7 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
 
 int main(int argc, char **argv)
 {
+    // First of all: a closed standard stream would give its number to the next file that is opened.
     etp_os_begin();
     etp_cli cli = {
         .width = known_width() ? known_width() : 80,
@@ -252,6 +260,7 @@ int main(int argc, char **argv)
         .newest = environment("ETPROF_NEWEST") != NULL,
     };
     int code = 0;
+    // A call without a verb is a mistake, and so its help goes to standard error.
     if (argc < 2) {
         etp_help_overview(stderr, false, known_width());
         return 2;
@@ -263,6 +272,7 @@ int main(int argc, char **argv)
         code = help(argc - 1, argv + 1);
     } else {
         const etp_command *cmd = etp_command_find(argv[1]);
+        // Runners, models and the Python package are looked for beside it.
         cli.program = etp_os_self_exe(&cli.arena);
         cli.command_line = quoted_line(&cli.arena, argc, argv);
         code = cmd ? run_command(&cli, cmd, argc - 1, argv + 1) : usage_error(argv[1]);

@@ -11,6 +11,8 @@ static void roff(FILE *out, const char *text)
 {
     bool line_start = true;
     for (const char *p = text; *p; p++) {
+        // At the beginning of a line these make it a request; \& is nothing that stands before
+        // them.
         if (line_start && (*p == '.' || *p == '\'')) {
             fputs("\\&", out);
         }
@@ -70,6 +72,7 @@ static void manual_options(FILE *out, const etp_command *cmd)
           out);
 }
 
+// The sections and their order are those that man-pages(7) names.
 void etp_manual_command(FILE *out, const etp_command *cmd)
 {
     fprintf(out, ".TH ETPROF\\-%s 1 \"\" \"etprof %s\"\n.SH NAME\netprof\\-%s \\- ", cmd->name,

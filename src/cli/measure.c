@@ -20,6 +20,7 @@ typedef struct terminal { // of the session's callbacks
     void *ctx;
 } terminal;
 
+// Before anything else is printed: a message must not stand behind half a line of progress.
 static void clear_progress(terminal *t)
 {
     if (t->shown) {
@@ -52,6 +53,8 @@ static void left_words(const etp_session_progress *p, char *out, size_t size)
     }
 }
 
+// By launches and not by blocks: of a session with few blocks the bar would stand still for
+// minutes.
 static void bar_words(const etp_session_progress *p, char *out, size_t size)
 {
     enum { CELLS = 12 };
@@ -59,6 +62,7 @@ static void bar_words(const etp_session_progress *p, char *out, size_t size)
     bool utf8 = etp_terminal_is_utf8();
     const char *full = utf8 ? "█" : "#", *empty = utf8 ? "·" : ".";
     size_t n = 0;
+    // A cell takes up to three bytes and the end one.
     for (uint32_t i = 0; i < CELLS && n + 4 < size; i++) {
         n += (size_t)snprintf(out + n, size - n, "%s", i < done ? full : empty);
     }
@@ -67,6 +71,7 @@ static void bar_words(const etp_session_progress *p, char *out, size_t size)
 // A line for each block where nothing can be written over itself; about twenty in a long session.
 static void plain_line(terminal *t, const etp_session_progress *p)
 {
+    // The block at hand is not done yet.
     uint32_t done = p->block ? p->block - 1 : 0, step = p->blocks / 20 + 1;
     if (p->blocks == 0 || done == 0 || done <= t->block || done % step != 0) {
         return;
@@ -97,11 +102,14 @@ static void on_progress(void *ctx, const etp_session_progress *p)
         snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
     }
     size_t width = etp_say_again(text, t->width, t->columns);
+    // Kept, so that a shorter line is padded over what is left of a longer one.
     t->width = width;
     t->shown = true;
 }
 
 // "progress LAUNCHES-DONE LAUNCHES TEXT", a line each.
+// For programs that start etprof, the server of `mcp` among them: numbers at fixed places, then
+// words for people.
 static void on_progress_line(void *ctx, const etp_session_progress *p)
 {
     (void)ctx;
@@ -119,6 +127,7 @@ static void on_message(void *ctx, const char *text)
     etp_say("%s\n", text);
 }
 
+// The session gives its callbacks one context, the terminal's; the verb's own is kept in there.
 static etp_status on_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                             etp_session_plan_options *plan, etp_error *err)
 {
@@ -136,10 +145,12 @@ static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
                                    .message = cli->quiet ? NULL : on_message};
 }
 
+// What a session left, in words for people and as outcomes for the exit code; gives ST back.
 static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
                                     const etp_session_outcome *o)
 {
     const etp_session_result *r = &o->result;
+    // Quoted for a shell: a folder's name may have blanks.
     const char *go_on =
         o->dir ? etp_shell_command(&cli->arena, "etprof ab --resume %s", o->dir) : NULL;
     clear_progress(t);
@@ -147,6 +158,8 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
         etp_say("interrupted after %u whole block%s; everything measured is in %s\n"
                 "'%s' goes on\n",
                 r->blocks, r->blocks == 1 ? "" : "s", o->dir, go_on ? go_on : "etprof ab --resume");
+        // As a shell reports a program that a signal ended, although this one ended by itself and
+        // kept everything.
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (st == ETP_OK && !cli->quiet) {
         etp_say("measured   %u block%s, %u launches in %.1f s (%.0f %% of it inside launches)\n",
@@ -160,6 +173,8 @@ static etp_status say_what_happened(etp_cli *cli, terminal *t, etp_status st,
     if (st == ETP_OK && (r->blocks_lost || r->launches_lost)) { // those of the pilot, too
         etp_cli_outcome(cli, 6);
     }
+    // Last, so that it is the line that stays on the screen: a phone with fixed clocks is still set
+    // up.
     if (o->not_restored) {
         etp_say("%s\n", o->not_restored);
         etp_cli_outcome(cli, 5);
@@ -212,6 +227,8 @@ etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, cons
 {
     *out_dir = given->extend ? given->extend : given->resume;
     ETP_TRY(etp_cli_newest(cli, true, out_dir, err));
+    // Of the settings those that may be typed with --extend say how far it goes; the rest is the
+    // folder's.
     etp_session_again again = {.dir = *out_dir,
                                .device = given->device,
                                .runner = given->runner,

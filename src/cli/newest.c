@@ -20,6 +20,7 @@ static void append_run(etp_strbuf *buf, const etp_run_found_item *r)
                                                         : "");
 }
 
+// Said unless --quiet: a path that was typed has become another one.
 static void say_taken(const etp_cli *cli, const char *operand, const etp_run_found *f)
 {
     if (cli->quiet) {
@@ -67,12 +68,15 @@ static etp_status newest_of_name(etp_cli *cli, const char *run, const char **pat
 {
     etp_run_found found;
     ETP_TRY(etp_run_find_named(run, &cli->arena, &found, err));
+    // Newest first: when that is the one that was named, there is nothing to do.
     if (found.n < 2 || etp_str_eqz(etp_str_from(found.items[0].dir), run)) {
         return ETP_OK;
     }
     const char *rest = *path + strlen(run);
     const char *taken = etp_arena_printf(&cli->arena, "%s%s", found.items[0].dir, rest);
     ETP_TRY(etp_arena_check(&cli->arena, err, "paths")); // NULL is not there
+    // The older file is there, but somebody who asks for the newest must not get it under that
+    // name.
     if (etp_os_is_file(*path) && !etp_os_is_file(taken)) {
         return etp_fail(
             err, ETP_USAGE,
@@ -112,6 +116,7 @@ static etp_status newest_below(etp_cli *cli, const char **path, etp_error *err)
 
 etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error *err)
 {
+    // Names of runs are compared, so a slash at the end must not make two of one.
     etp_str p = etp_str_from(*path);
     while (p.len > 1 && p.ptr[p.len - 1] == '/') {
         p.len--;
@@ -138,6 +143,7 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
     if (!dir || !etp_os_is_dir(dir)) {
         return ETP_OK; // who opens it says that it is not there
     }
+    // The folder stands for the newest run below it here too, with the arm behind it.
     ETP_TRY(etp_cli_newest(cli, alone, &dir, err));
     *path = etp_arena_printf(&cli->arena, "%s%s", dir, colon);
     return etp_arena_check(&cli->arena, err, "paths");

@@ -34,6 +34,8 @@ static size_t min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
+// Levenshtein's, with one row of the table: ROW[j] is the distance of the letters of A so far to
+// the first J of B. Longer words are none of ours.
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t n = strlen(b);
@@ -59,6 +61,8 @@ static size_t edit_distance(const char *a, const char *b)
 const char *etp_suggest(const char *word, const char *const *candidates)
 {
     const char *best = NULL;
+    // Two slips of the finger, and fewer than the word has letters: else every short word would be
+    // like every other.
     size_t best_distance = 3;
     for (; *candidates; candidates++) {
         size_t d = edit_distance(word, *candidates);
@@ -70,6 +74,8 @@ const char *etp_suggest(const char *word, const char *const *candidates)
     return best;
 }
 
+// Options without a help text are words of earlier versions: scripts may still use them, and nobody
+// new should learn them.
 const etp_opt *etp_option_shown(const etp_opt *o)
 {
     while (o && o->name && !o->help) {
@@ -86,6 +92,7 @@ static etp_status unknown_option(parse_state *s, const char *name, etp_error *er
          o = etp_option_shown(o + 1)) {
         names[n++] = o->name;
     }
+    // The options that all verbs have are in no table.
     names[n++] = "format";
     names[n++] = "output";
     names[n++] = "color";
@@ -116,6 +123,7 @@ static etp_status choice(const char *option, const char *value, const char *cons
     return etp_fail(err, ETP_USAGE, "--%s takes one of %s, not '%s'", option, all, value);
 }
 
+// --levels a,b and --levels a --levels b are the same.
 static etp_status append_list(etp_cli *cli, etp_opt_list *list, const char *option,
                               const char *value, etp_error *err)
 {
@@ -157,6 +165,8 @@ static double seconds(etp_str text)
 static etp_status parse_cool(const char *name, const char *text, etp_cool *out, etp_error *err)
 {
     etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
+    // The time may be left out, but there always is one: a device that never gets cool must not
+    // hold a session for ever.
     *out = (etp_cool){.wait_s = COOL_WAIT_S};
     bool ok = etp_parse_double(celsius, &out->celsius) && out->celsius > 0 && out->celsius < 150;
     if (ok && celsius.len < all.len) {
@@ -169,6 +179,8 @@ static etp_status parse_cool(const char *name, const char *text, etp_cool *out, 
                           name, text);
 }
 
+// The field is only known by its offset in the verb's struct, which has any type: values go in by
+// memcpy.
 static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp_error *err)
 {
     char *field = (char *)s->opts + o->offset;
@@ -178,6 +190,7 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
         memcpy(field, &on, sizeof on);
         return ETP_OK;
     }
+    // An empty value is most often a variable of the shell that is not set.
     case ETP_OPT_STRING:
         if (value[0] == '\0') {
             return etp_fail(err, ETP_USAGE, "--%s needs a value", o->name);
@@ -216,6 +229,7 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
             return etp_fail(err, ETP_USAGE, "--%s takes a percentage such as 1%% or 0.5, not '%s'",
                             o->name, value);
         }
+        // Typed in percent, kept as a ratio, as everywhere else in the program.
         v /= 100;
         memcpy(field, &v, sizeof v);
         return ETP_OK;
@@ -283,6 +297,7 @@ static etp_status take_value(parse_state *s, const char *name, const char *inlin
 }
 
 // Options that every verb has.
+// Asked after the verb's own table, which may have a letter of these for something else.
 static etp_status shared_option(parse_state *s, const char *name, const char *inline_value,
                                 bool *known, etp_error *err)
 {
@@ -314,6 +329,7 @@ static etp_status one_option(parse_state *s, etp_error *err)
     bool is_long = word[1] == '-';
     const char *name_start = word + (is_long ? 2 : 1);
     const char *equals = strchr(name_start, '=');
+    // Only long options take "=": in "-x=3" the value would begin with "=".
     const char *inline_value = is_long && equals ? equals + 1 : NULL;
     size_t len = inline_value ? (size_t)(equals - name_start) : strlen(name_start);
     const char *name = etp_arena_strdup(&s->cli->arena, (etp_str){name_start, len});
@@ -322,6 +338,8 @@ static etp_status one_option(parse_state *s, etp_error *err)
         return etp_fail(err, ETP_USAGE, "options are written --name or -x, not '%s'", word);
     }
     for (const etp_opt *o = s->cmd->opts; o && o->name; o++) {
+        // The first row that fits wins, so a row that is shown stands before the old word of the
+        // same name.
         bool match = is_long ? strcmp(o->name, name) == 0 : o->short_name == name[0];
         if (!match) {
             continue;
@@ -350,8 +368,10 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     parse_state s = {.cli = cli, .cmd = cmd, .opts = opts, .argc = argc, .argv = argv};
     int operands = 0;
     bool only_operands = false;
+    // Options and operands may be mixed: the operands move to the front of argv as they are met.
     for (s.at = 1; s.at < argc; s.at++) {
         char *word = argv[s.at];
+        // "-" alone is an operand: standard input.
         if (only_operands || word[0] != '-' || word[1] == '\0') {
             argv[operands++] = word; // never overtakes s.at
         } else if (strcmp(word, "--") == 0) {
@@ -365,6 +385,7 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     }
     *help = !s.help ? ETP_HELP_NONE : s.brief ? ETP_HELP_BRIEF : ETP_HELP_WHOLE;
     *n_operands = operands;
+    // With --help nothing else has to be right: who asks for help may have half a command.
     if (s.help) {
         return ETP_OK;
     }
@@ -404,6 +425,8 @@ size_t etp_option_size(etp_opt_type type)
     return 0;
 }
 
+// What is zero counts as not given. A zero that was typed asks for the default, and so it comes to
+// the same.
 bool etp_option_is_given(const etp_opt *o, const void *opts)
 {
     static const char k_zero[sizeof(etp_opt_list)] = {0};

@@ -15,6 +15,7 @@ static int severity(int exit_code)
     return 1; // an unknown code is our bug
 }
 
+// A verb may tell several: each keeps the worst so far, in whatever order they come.
 void etp_cli_outcome(etp_cli *cli, int exit_code)
 {
     if (severity(exit_code) < severity(cli->exit_code)) {

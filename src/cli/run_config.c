@@ -14,6 +14,8 @@
 #define MAX_EXPERIMENTS 64
 #define DEFAULT_RUNS 10 // the documents' promise
 
+// The rows of options.def that are keys of a config too become names here, and below the fields
+// they are read into.
 #define KEY_0(...)
 #define NAME_1(name) name,
 #define NAME_0(name)
@@ -38,6 +40,7 @@ typedef struct reader {
     etp_error *err;
 } reader;
 
+// A value with its place and the path to it, so that whoever finds something wrong can say where.
 typedef struct node {
     json_t *value;     // NULL: not there
     size_t at;         // its byte position
@@ -46,6 +49,9 @@ typedef struct node {
 
 // ---- positions; the text has passed a JSON parser by then ----
 
+// jansson does not tell where a value stood, and an error without its place sends people through a
+// whole file. So the text is walked once more. It is sound JSON by then, and commas and colons can
+// be passed over like blanks.
 static size_t skip_blank(etp_str t, size_t i)
 {
     while (i < t.len && strchr(" \t\r\n,:", t.ptr[i])) {
@@ -56,12 +62,15 @@ static size_t skip_blank(etp_str t, size_t i)
 
 static size_t skip_string(etp_str t, size_t i)
 {
+    // A character behind a backslash ends no text.
     for (i++; i < t.len && t.ptr[i] != '"'; i++) {
         i += t.ptr[i] == '\\';
     }
     return i + 1;
 }
 
+// The end of the value that begins at I: a text, a nest of braces and brackets, or a word up to
+// what ends it.
 static size_t skip_value(etp_str t, size_t i)
 {
     if (i < t.len && t.ptr[i] == '"') {
@@ -105,6 +114,7 @@ static size_t key_at(etp_str t, size_t at, const char *key)
     return at;
 }
 
+// Where item INDEX of the list at AT begins.
 static size_t item_at(etp_str t, size_t at, size_t index)
 {
     size_t i = skip_blank(t, at + 1);
@@ -121,6 +131,7 @@ static node member(reader *r, node object, const char *key)
     node n = {json_object_get(object.value, key), object.at, key};
     if (n.value) {
         size_t k = key_at(r->text, object.at, key);
+        // From the key to its value: behind the key, its colon and the blanks.
         n.at = k == object.at ? k : skip_blank(r->text, skip_string(r->text, k));
         const char *where =
             object.where[0] ? etp_arena_printf(r->arena, "%s.%s", object.where, key) : key;
@@ -177,6 +188,8 @@ static etp_status check_object(reader *r, node object, const char *const *keys)
     if (!json_is_object(object.value)) {
         return wrong(r, object, "an object");
     }
+    // A key that nobody knows is an error: one that is mistyped would otherwise silently leave its
+    // default in force.
     void *it = json_object_iter(object.value);
     for (; it; it = json_object_iter_next(object.value, it)) {
         const char *key = json_object_iter_key(it);
@@ -185,6 +198,8 @@ static etp_status check_object(reader *r, node object, const char *const *keys)
         }
         size_t at = key_at(r->text, object.at, key);
         const char *in = object.where[0] ? object.where : "the config";
+        // A slip of the finger first; then a key that exists, in another place; then the page that
+        // lists them all.
         const char *near = etp_suggest(key, keys);
         const char *home = home_of(key);
         if (near) {
@@ -215,6 +230,7 @@ static etp_status get_text(reader *r, node object, const char *key, const char *
         return ETP_OK;
     }
     const char *s = json_string_value(n.value);
+    // A text with a zero byte in it would be cut short by everybody who uses it.
     if (!s || !s[0] || strlen(s) != json_string_length(n.value)) {
         return wrong(r, n, "a text");
     }
@@ -239,6 +255,8 @@ static etp_status get_count(reader *r, node n, uint64_t least, uint64_t most, ui
     return ETP_OK;
 }
 
+// The kit's documents and its scripts have different words for one key. Both may stand there when
+// they agree.
 static etp_status both_given(reader *r, node a, node b)
 {
     if (a.value && b.value && !json_equal(a.value, b.value)) {
@@ -248,6 +266,7 @@ static etp_status both_given(reader *r, node a, node b)
     return ETP_OK;
 }
 
+// The value under either of its two names; a node without a value when neither is there.
 static etp_status get_alias(reader *r, node object, const char *key, const char *alias, node *out)
 {
     node a = member(r, object, key), b = member(r, object, alias);
@@ -258,6 +277,7 @@ static etp_status get_alias(reader *r, node object, const char *key, const char 
 
 static etp_status get_threads(reader *r, node n, etp_config_experiment *out)
 {
+    // One number is a list of one, and an absent key is one thread.
     size_t count = json_is_array(n.value) ? json_array_size(n.value) : 1;
     if (count == 0 || count > 16) {
         return wrong(r, n, "a list of 1 to 16 thread counts");
@@ -289,6 +309,8 @@ static bool has_token(const char *name, const char *token)
 {
     size_t len = strlen(token);
     for (const char *at = strstr(name, token); at; at = strstr(at + 1, token)) {
+        // A whole part of the name, between its underscores or hyphens: "on" is in "sme2_on" and
+        // not in "convolution".
         bool begins = at == name || at[-1] == '_' || at[-1] == '-';
         bool ends = at[len] == 0 || at[len] == '_' || at[len] == '-';
         if (begins && ends) {
@@ -308,6 +330,7 @@ static etp_status level_of(reader *r, node object, etp_config_experiment *e)
             return etp_fail_at(r->err, ETP_CORRUPT, n.at,
                                "unknown level \"%.40s\"; 'etprof levels' lists them", e->level);
         }
+        // A name that says the opposite of its level would stand in every table of the report.
         bool sme = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
         if (strstr(e->name, "sme2") && ((off && sme) || (on && !off && level == ETP_LEVEL_NEON))) {
             return etp_fail_at(r->err, ETP_CORRUPT, n.at,
@@ -373,6 +396,7 @@ static etp_status get_cpus(reader *r, node object, etp_config_experiment *e)
         return ETP_OK;
     }
     uint64_t mask = 0;
+    // taskset takes its mask in hexadecimal with and without 0x.
     bool has_0x = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *hex = has_0x ? text : etp_arena_printf(r->arena, "0x%s", text);
     if (!hex || !etp_parse_u64(etp_str_from(hex), &mask) || mask == 0) {
@@ -403,6 +427,7 @@ static etp_status read_experiment(reader *r, node object, etp_config *out)
     ETP_TRY(get_cpus(r, object, &e));
     node n;
     ETP_TRY(get_alias(r, object, "runner_path", "quiet_runner", &n));
+    // One of the two is there, or both with the same text: the second call then changes nothing.
     ETP_TRY(get_text(r, object, "quiet_runner", &e.runner_path));
     ETP_TRY(get_text(r, object, "runner_path", &e.runner_path));
     ETP_TRY(get_alias(r, object, "runs", "num_runs", &n));
@@ -413,6 +438,7 @@ static etp_status read_experiment(reader *r, node object, etp_config *out)
     if (n.value) {
         ETP_TRY(get_count(r, n, 1, 1000000, &e.runs));
     }
+    // Zero is allowed here, and means what an absent key means: found out by the pilot.
     n = member(r, object, "warmup");
     if (n.value) {
         ETP_TRY(get_count(r, n, 0, 1000000, &e.warmup));
@@ -421,6 +447,7 @@ static etp_status read_experiment(reader *r, node object, etp_config *out)
     ETP_TRY(get_threads(r, n, &e));
     for (size_t i = 0; i < out->experiments.n; i++) {
         const etp_config_experiment *other = &out->experiments.items[i];
+        // One name may stand twice, for timing and for the trace: both are of one arm (cmd_run.c).
         if (strcmp(other->name, e.name) == 0 && other->xnntrace == e.xnntrace) {
             return etp_fail_at(r->err, ETP_CORRUPT, object.at, "two experiments are called \"%s\"",
                                e.name);
@@ -441,6 +468,7 @@ static etp_status read_side(reader *r, node pair, const char *key, const etp_con
     }
     ETP_TRY(check_object(r, side, k_side_keys));
     ETP_TRY(get_text(r, side, "experiment", &out->experiment));
+    // With a NULL at the end, for the suggestion.
     const char *names[MAX_EXPERIMENTS + 1] = {0};
     const etp_config_experiment *found = NULL;
     for (size_t i = 0; i < config->experiments.n; i++) {
@@ -484,6 +512,8 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
         etp_config_pair p = {0};
         const char *label = NULL;
         ETP_TRY(check_object(r, pair, k_pair_keys));
+        // A label is for people and not used; that it is a text without placeholders is still
+        // checked.
         if (json_string_length(json_object_get(pair.value, "label")) > 0) {
             ETP_TRY(get_text(r, pair, "label", &label));
         }
@@ -528,6 +558,8 @@ static etp_status get_option(reader *r, node root, const config_key *key,
         return get_text(r, root, key->name, field);
     case ETP_OPT_COUNT:
         return n.value ? get_count(r, n, 1, key->limit, field) : ETP_OK;
+    // The fields are those of the command line's struct, which begin as zero: a key that is absent
+    // leaves them so.
     case ETP_OPT_FLAG:
         *(bool *)field = json_is_true(n.value);
         return !n.value || json_is_boolean(n.value) ? ETP_OK : wrong(r, n, "true or false");
@@ -559,6 +591,7 @@ static etp_status read_top(reader *r, node root, etp_config *out)
     return ETP_OK;
 }
 
+// Experiments before pairs, which name them.
 static etp_status read_document(reader *r, json_t *json, etp_config *out)
 {
     node root = {json, skip_blank(r->text, 0), ""};

@@ -14,6 +14,8 @@ etp_status etp_platform_of_config(const etp_config *config, const char *spec,
                                   const etp_config_experiment *const *arms, size_t n_arms,
                                   etp_expected_platform *out, etp_error *err)
 {
+    // What the device can be stands first: a name that contradicts --device is then the one that is
+    // complained about.
     *out = (etp_expected_platform){only_platform(spec), "device", spec};
     for (size_t i = 0; i <= n_arms; i++) {
         bool folder = i == n_arms;

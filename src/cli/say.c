@@ -18,6 +18,8 @@ bool etp_terminal_is_utf8(void)
         const char *v = getenv(k_names[i]);
         locale = v && v[0] ? v : NULL;
     }
+    // "en_US.UTF-8", "C.utf8", "de_DE.UTF-8@euro": the character set stands somewhere in it, in
+    // either spelling.
     const char *set = locale;
     for (; set && *set; set++) {
         if (strncasecmp(set, "UTF-8", 5) == 0 || strncasecmp(set, "UTF8", 4) == 0) {
@@ -50,6 +52,7 @@ void etp_say(const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(small, sizeof small, fmt, ap);
     va_end(ap);
+    // Nearly every line fits: no memory is asked for, so that "out of memory" can be said.
     if (n >= 0 && (size_t)n < sizeof small) {
         show(small, (size_t)n);
         return;

@@ -27,6 +27,8 @@ void etp_session_arguments_override(const etp_opt *table, const etp_session_argu
                                     etp_session_arguments *config)
 {
     for (const etp_opt *o = table; o->name; o++) {
+        // A verb's struct begins with the arguments of the session; rows beyond them are the verb's
+        // own.
         if (o->offset < sizeof *arguments && etp_option_is_given(o, arguments)) {
             memcpy((char *)config + o->offset, (const char *)arguments + o->offset,
                    etp_option_size(o->type));

@@ -10,6 +10,8 @@
 #include "cli/show_ab.h"
 #include "measure/session.h"
 
+// The type of each field by the third word of its row; the others are defined in store/settings.h.
+// Rows of the plan are fields of `settings` already, and make none here.
 #define ETP_C_LIST etp_opt_list
 #define ETP_ARGUMENT_PLAN(type, field)
 #define ETP_ARGUMENT_REQUESTED(type, field)
@@ -25,9 +27,11 @@ typedef struct etp_session_arguments { // as typed, or as a config says; zero: n
 #define ETP_ROW_0(...)
 #define ETP_ROW_1(where, field, type, name, letter, arg, help) \
     {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},
+// Where a row's field lies, by where it belongs.
 #define ETP_AT_PLAN(field) offsetof(etp_session_arguments, settings.field)
 #define ETP_AT_REQUESTED(field) offsetof(etp_session_arguments, settings.field)
 #define ETP_AT_CALL(field) offsetof(etp_session_arguments, field)
+// How a row's type is typed on the command line.
 #define ETP_TYPED_TEXT ETP_OPT_STRING
 #define ETP_TYPED_LIST ETP_OPT_LIST
 #define ETP_TYPED_FLAG ETP_OPT_FLAG

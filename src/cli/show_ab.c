@@ -40,6 +40,8 @@ static void record_arms(etp_cli *cli, const etp_ab *ab)
     }
 }
 
+// Different outputs are a "no" whatever was asked for; a verdict is one only where --fail-on names
+// it.
 static void record_phase(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
 {
     record_arms(cli, ab);
@@ -48,6 +50,7 @@ static void record_phase(etp_cli *cli, const etp_ab *ab, const etp_show_options 
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
+        // A comparison that is withheld has the verdict unknown, and is told by its own word alone.
         if ((c->withheld && contains(show, "withheld")) ||
             (!c->withheld && contains(show, etp_verdict_name(c->verdict)))) {
             etp_cli_outcome(cli, 1);
@@ -55,6 +58,7 @@ static void record_phase(etp_cli *cli, const etp_ab *ab, const etp_show_options 
     }
 }
 
+// The first phase's answer is the one at hand; the later ones hang on it.
 static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
 {
     record_phase(cli, ab, show);
@@ -87,6 +91,7 @@ static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_option
     }
 }
 
+// Two builds are compared model by model, and each of them has its own verdict.
 static void record_builds(etp_cli *cli, const etp_builds *b, const etp_show_options *show)
 {
     record_arms(cli, b->ab);
@@ -99,6 +104,7 @@ static void record_builds(etp_cli *cli, const etp_builds *b, const etp_show_opti
     }
 }
 
+// Before anything is opened: a word that is mistyped would never fail.
 static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
 {
     static const char *const k_words[] = {"slower", "unknown", "withheld", NULL};
@@ -153,6 +159,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
                                const etp_show_options *show, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
+    // Before it is printed: who sees the answer finds its files.
     if (show->write_files && etp_ab_run(session)) {
         ETP_TRY(etp_ab_write_files(session, ab->dir, err));
         etp_run_remove_dead_lock(
@@ -162,6 +169,8 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
         etp_kit_options options = show->tables;
+        // Tables may go into a run folder itself, whose own files of the same name are not
+        // replaced.
         etp_kit_kept kept = {.arena = &cli->arena};
         options.kept = &kept;
         ETP_TRY(etp_kit_write_files(session, show->tables_dir, &options, err));
@@ -177,6 +186,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     };
     etp_ab_shown shown;
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
+    // The short form of an answer names its files itself.
     bool whole = show->full || shown.is_sweep || shown.is_builds;
     const char *more =
         ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir, shown.is_sweep) : NULL;
@@ -184,6 +194,8 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     if (st == ETP_OK) {
         say_first_phase(cli, ab, show);
         if (more) {
+            // The answer is on standard output and this on standard error: on a terminal the two
+            // must not be mixed.
             fflush(stdout);
             etp_say("%s", more);
         }
@@ -226,6 +238,8 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
         st = etp_cli_emit(cli, &shown.answer, err);
     }
     for (size_t i = 0; st == ETP_OK && i < n; i++) {
+        // There is no --fail-on for several folders; contradicted proofs and lost blocks still
+        // count.
         record_outcome(cli, etp_ab_answer(sessions[i]), &k_nothing_asked);
     }
     etp_combined_shown_dispose(&shown);
@@ -235,6 +249,7 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
 etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths,
                              const etp_ab_options *how, const char *title, etp_error *err)
 {
+    // All stay open until the report is written: it sets their arms side by side.
     etp_ab_session **sessions = ETP_NEW_ARRAY(&cli->arena, etp_ab_session *, n_paths);
     ETP_NEED(sessions, err, "report");
     etp_status st = ETP_OK;
