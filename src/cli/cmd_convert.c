@@ -433,6 +433,7 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
             "model-explorer, inspector, inspector-json, parquet, hud, github-benchmark, "
             "github-benchmark-bigger or openmetrics");
     }
+    // Inspector's own tables are annotated from the record alone, as Inspector does it.
     if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
         return etp_fail(err, ETP_USAGE,
                         "--etrecord needs --pte: the program leads from operators to the record");
@@ -501,6 +502,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_status st = convert_dump(cli, o, argv[0], &in, err);
     etp_trace_close(in.trace);
     etp_program_close(in.program);
+    // In the order of who borrows from whom: trace and program first, then the files they lie in.
     etp_file_close(&in.dump);
     etp_file_close(&in.pte);
     etp_file_close(&in.record_file);

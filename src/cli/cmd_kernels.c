@@ -43,6 +43,7 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
             return etp_fail_ctx(err, "%s", argv[i]);
         }
         const char *stem = etp_arena_strdup(&cli->arena, etp_path_stem(argv[i]));
+        // What was typed, then what the log says of itself, then the name of its file.
         logs[i].title = names[i] ? names[i] : stem;
         logs[i].model_id = o->model_id ? o->model_id : logs[i].model_id ? logs[i].model_id : stem;
     }

@@ -95,6 +95,7 @@ static etp_status execute(etp_cli *cli, const skills_options *o, const char *pla
     if (!env.program) {
         return etp_fail(err, ETP_ENVIRONMENT, "cannot find out the path of this program");
     }
+    // With --dry-run and JSON the list is shown as it would be run, with nothing executed.
     if (!o->dry_run) {
         ETP_TRY(etp_skill_run(list, &env, &cli->arena, err));
     }

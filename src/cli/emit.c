@@ -69,8 +69,8 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
         .color = cli->color && !cli->output,
         .unicode = cli->output || etp_terminal_is_utf8(),
     };
-    // A comment on GitHub may have to be shortened, which only this verb's user can want: it is no
-    // form of the library (etprof/output.h).
+    // A comment on GitHub has a largest size and is cut to it: no form of the library
+    // (etprof/output.h).
     ETP_TRY(cli->format == ETP_CLI_GITHUB
                 ? etp_report_write_github(answer->report,
                                           cli->limit ? cli->limit : ETP_GITHUB_BYTES, &sink, err)

@@ -28,6 +28,8 @@ static const char *keep(etp_measurement *m, const char *given)
     return given ? etp_arena_strdup(&m->arena, etp_str_from(given)) : NULL;
 }
 
+// Each item is checked as it is copied: a NULL in the middle of a list is a mistake of the caller,
+// not its end.
 static etp_status keep_list(etp_measurement *m, const char *const *given, size_t n,
                             const char *what, const char *const **out, etp_error *err)
 {

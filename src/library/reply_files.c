@@ -23,6 +23,7 @@ static etp_status read_record(const char *path, etp_reply *r, etp_error *err)
                : etp_fail_ctx(err, "%s", path);
 }
 
+// One such function for each kind: a reply makes its report when it is asked for one, not before.
 static const etp_report *report_ops(const void *about, etp_arena *arena)
 {
     return etp_ops_report(about, arena);
@@ -182,6 +183,7 @@ etp_status etp_reply_inspect(const etp_question *q, etp_reply *r, etp_error *err
     if (q->recording) {
         ETP_TRY(add_times(q, r, err));
     }
+    // Files that are no programs have tables of other names: CSV is then of the first one.
     r->answer = (etp_answer){.json = etp_inspect_json,
                              .data = &r->view,
                              .csv_table = r->view.program ? "operators" : NULL};

@@ -131,6 +131,8 @@ etp_status etp_analysis_operator(const etp_analysis *analysis, uint32_t index,
                            out, "etp_operator_result", err);
 }
 
+// Name and time of an operator are told for each arm: an operator may be called otherwise in each,
+// or be missing (an empty name).
 etp_status etp_analysis_operator_in(const etp_analysis *analysis, uint32_t index, uint32_t arm,
                                     etp_str *out_name, int64_t *out_ns, etp_error *err)
 {

@@ -84,6 +84,8 @@ static void put_text(etp_batch *batch, const etp_cell *c)
     }
 }
 
+// A column of doubles takes whole numbers too; those above 2^53 lose their last digits, as in any
+// reader of JSON.
 static double number_of(const etp_cell *c)
 {
     return c->type == ETP_CELL_DOUBLE ? c->v.d
@@ -105,6 +107,7 @@ static void put(etp_batch *batch, etp_column_type type, const etp_cell *c)
     }
 }
 
+// Called for each batch that the consumer asks for, until no row is left.
 static etp_status next(void *ctx, etp_batch *batch, etp_error *err)
 {
     source *s = ctx;

@@ -21,6 +21,8 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
     }
     for (size_t i = 0; i < answer->prepared.n; i++) {
         const etp_prepare_journal *p = &answer->prepared.items[i];
+        // While its session runs the settings are what they should be; left behind, they are what
+        // `devices restore` is for.
         etp_report_text(r,
                         p->live
                             ? "%s is set up for measuring (--prepare %s) by a session that runs."

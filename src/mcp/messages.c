@@ -29,6 +29,7 @@ void etp_mcp_end(etp_json *j)
     etp_json_end_document(j);
 }
 
+// Between this and its end the members of `result` are written.
 void etp_mcp_begin_reply(etp_mcp *s, etp_json *j, const json_t *id)
 {
     etp_mcp_begin(s, j);

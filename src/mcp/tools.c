@@ -117,6 +117,7 @@ static bool is_list(etp_mcp_type type)
     return type == ETP_MCP_TEXTS || type == ETP_MCP_PATHS || type == ETP_MCP_COUNTS;
 }
 
+// JSON Schema's word for one value; in messages it tells what was expected.
 static const char *item_type(etp_mcp_type type)
 {
     return type == ETP_MCP_NUMBER   ? "number"
@@ -181,6 +182,7 @@ void etp_mcp_tool_json(etp_json *j, const etp_mcp_tool *tool)
 
 // ---- words ----
 
+// The command line as it grows; PLACE judges each path before it becomes a part of it.
 typedef struct words {
     etp_arena *arena;
     etp_mcp_place *place;
@@ -216,6 +218,7 @@ static etp_status word_of(words *w, const etp_mcp_param *p, const json_t *value,
             (p->type == ETP_MCP_COUNTS && !json_is_integer(value))) {
             return wrong(p, err);
         }
+        // Whole numbers without a point, as options take them.
         *out = etp_arena_printf(w->arena, "%.15g", number);
         return ETP_OK;
     }
@@ -309,6 +312,7 @@ etp_status etp_mcp_command_line(const etp_mcp_tool *tool, const json_t *argument
     for (size_t i = 0; i < ETP_MCP_PARAMS && tool->params[i].name; i++) {
         const etp_mcp_param *p = &tool->params[i];
         const json_t *value = json_object_get(arguments, p->name);
+        // null is a parameter that was left out.
         if (value && !json_is_null(value)) {
             ETP_TRY(add_param(&w, p, value, err));
         } else if (p->required) {

@@ -235,7 +235,7 @@ bool etp_channel_finish(etp_channel *t)
             break; // a helper that it left behind may hold the pipes open
         }
     }
-    // Its output is closed, or nobody knows; now it gets what is left of the time to end.
+    // Its output has ended, or the wait for it; now the process gets what is left of the time.
     uint64_t now = etp_os_now_ns();
     if (etp_process_wait(&t->process, now < deadline ? deadline - now : 0)) {
         record_end(t);

@@ -29,6 +29,8 @@ static uint64_t size_of(const char *path)
     return size;
 }
 
+// As etprof's own runner lists an output (runner's outputs.json), so that both are compared by one
+// reader.
 static void write_output(etp_json *j, const char *dir, uint32_t i, const etp_pte_tensor *t,
                          etp_arena *arena)
 {

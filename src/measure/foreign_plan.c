@@ -113,6 +113,7 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
     return ETP_OK;
 }
 
+// What the file itself rules out; what it does not show is found out by the first launch.
 static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_error *err)
 {
     const char *family = etp_isa_family_name(cpu->family);
@@ -164,6 +165,7 @@ static bool find_two(const etp_session_plan *p, const etp_foreign **a, const etp
 
 static void judge_tracers(etp_session_plan *p, etp_arena *arena)
 {
+    // All arms are of one kind (check_kinds).
     bool text = p->arms[0].foreign->kind == ETP_FOREIGN_TEXT;
     uint32_t with = 0, without = 0;
     const char *one = "";
@@ -207,6 +209,8 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
     p->settings.no_trace = p->settings.no_trace || without > 0;
 }
 
+// OF_ONE_LEVEL: two builds were named as such, and both run at the level of their arms; else two
+// builds stand for two levels.
 static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *arena)
 {
     const etp_foreign *a = NULL, *b = NULL;

@@ -11,6 +11,7 @@
 // Milliseconds since 1970 need 41 bits; with this bound no sum of them wraps.
 #define MOST_MS ((uint64_t)1 << 52)
 #define MOST_TOKENS 1000000000u
+// A prompt is one argument of a command line, which systems bound (Linux: 128 KiB each).
 #define MOST_PROMPT 30000u // letters of one argument
 #define DEFAULT_PREFILL "64"
 #define DEFAULT_DECODE "32"

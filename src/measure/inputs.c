@@ -26,6 +26,8 @@ typedef struct preparation {
     etp_error *err;
 } preparation;
 
+// The same struct for what is given and for what the program wants: they differ in `order` alone
+// once types and sizes agree.
 typedef struct tensor { // elements somewhere in memory
     etp_dtype dtype;
     uint32_t n_dims;
@@ -100,6 +102,7 @@ static void arrange(const tensor *from, const tensor *to, size_t item, uint8_t *
     }
 }
 
+// "float32[1,3,224,224]", as messages set what was found against what was expected.
 static const char *shape_text(const tensor *t, etp_arena *arena)
 {
     const char *text = etp_arena_printf(arena, "%s[", etp_dtype_name(t->dtype));
@@ -118,6 +121,8 @@ static const etp_evalue *input_of(const preparation *p, size_t i)
     return at >= 0 && (uint32_t)at < p->method->n_values ? &p->method->values[at] : NULL;
 }
 
+// The bytes alone, little-endian and in the program's layout: the runner copies them into the input
+// tensor as they are.
 static etp_status write_input(preparation *p, size_t i, const void *data, size_t len)
 {
     const char *path = etp_arena_printf(p->arena, "%s/input-%zu.bin", p->work_dir, i);
@@ -144,6 +149,8 @@ static etp_status put_scalar(preparation *p, size_t i, const etp_evalue *wanted,
         {ETP_EVALUE_DOUBLE, ETP_DTYPE_FLOAT64, "a number: float64[]"  },
         {ETP_EVALUE_BOOL,   ETP_DTYPE_BOOL,    "a truth value: bool[]"}
     };
+    // An optional input that the program was exported without: the runner still wants a file in its
+    // place.
     if (wanted && wanted->kind == ETP_EVALUE_NONE) {
         return write_input(p, i, "", 0);
     }
@@ -192,6 +199,7 @@ static etp_status put_array(preparation *p, size_t i, const etp_npy *a)
     tensor t = {.dtype = a->dtype, .n_dims = a->n_dims, .data = a->data};
     memcpy(t.sizes, a->sizes, sizeof t.sizes);
     for (uint32_t d = 0; d < a->n_dims; d++) {
+        // Fortran order is the same array with its dimensions from fastest to slowest.
         t.order[d] = (uint8_t)(a->fortran ? a->n_dims - 1 - d : d);
     }
     return put_tensor(p, i, &t);
@@ -199,6 +207,8 @@ static etp_status put_array(preparation *p, size_t i, const etp_npy *a)
 
 // ---- .npz and .npy ----
 
+// Checked before the first file is written: an array more or less usually means that another method
+// was meant.
 static etp_status count_matches(const preparation *p, size_t n, const char *file)
 {
     return n == p->method->inputs.n
@@ -266,6 +276,7 @@ static etp_status from_npy(preparation *p, size_t i, const char *path)
 
 // ---- .bpte ----
 
+// Numbers become tensors without dimensions, so that one path checks and writes all inputs.
 static bool tensor_of(const etp_bundled_value *v, tensor *out)
 {
     *out = (tensor){0};
@@ -295,6 +306,8 @@ static bool tensor_of(const etp_bundled_value *v, tensor *out)
 }
 
 // The program's layout of output I, where it says one of the same shape.
+// The runner writes its outputs in the program's layout. What the author expects is written in the
+// same one, or equal outputs would be compared in different orders.
 static void layout_of_output(const preparation *p, size_t i, const tensor *given, tensor *out)
 {
     *out = *given;
@@ -373,6 +386,7 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     return etp_os_write_atomic(list, etp_strbuf_str(&text), p->err);
 }
 
+// A bundled program has a suite of cases for each method.
 static etp_status take_case(preparation *p, const etp_bundled *b, const char *path, uint64_t number,
                             const char **out_expected)
 {
@@ -444,6 +458,7 @@ static etp_status absolute(const char *path, etp_arena *arena, const char **out,
     }
     *out = etp_os_absolute(path, arena);
     ETP_NEED(*out, err, path);
+    // The runner takes the files as one argument with commas between.
     return strchr(*out, ',')
                ? etp_fail(err, ETP_USAGE, "input %s: a ',' in a path separates files; rename it",
                           *out)
@@ -506,6 +521,8 @@ static etp_status prepare(preparation *p, const char *spec, etp_inputs *out)
     etp_str path, text = etp_str_from(spec);
     uint64_t number;
     bool npz = etp_str_ends(text, ETP_STR(".npz")), bundled = split_case(text, &path, &number);
+    // An archive or a case gives all inputs at once; a list names one file for each, which may be
+    // of either kind.
     if (!npz && !bundled) {
         return from_files(p, spec, out);
     }
@@ -543,6 +560,7 @@ etp_status etp_inputs_prepare(const char *spec, const char *model, const char *m
                               etp_error *err)
 {
     *out = (etp_inputs){.spec = spec};
+    // The runner fills random inputs and ones itself, of any shape.
     if (etp_input_kind_of(spec) != ETP_INPUTS_FILES) {
         return ETP_OK;
     }

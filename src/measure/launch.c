@@ -15,6 +15,7 @@
 #define PAD_MAX 4096u
 #define WARMUP_MIN 3
 
+// One launch from its start to its end. `counts` has an item for each of `iterations`.
 struct etp_launch {
     const etp_launch_request *request;
     etp_device *device;
@@ -36,6 +37,7 @@ typedef struct etp_launch launch;
 
 static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
 
+// What comes later is mostly a consequence of the first.
 // Records the first reason; always false.
 static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...)
 {
@@ -198,6 +200,7 @@ static bool hear_hello(launch *l)
         return mark_lost(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
                          (unsigned long long)h->threads, l->request->arm->threads);
     }
+    // Words of a later runner are no counters that this version knows: then none are.
     (void)etp_counter_events_find(etp_str_from(h->counters.events), &r->counted.events);
     if (!keep(l, &r->mask_caller, h->mask.caller) ||
         !keep(l, &r->counted.cache, h->counters.cache)) {
@@ -240,6 +243,7 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
         return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu after %zu", (unsigned long long)it->i,
                          l->iterations.n);
     }
+    // Nothing takes no time, and times are signed in every file that they go into.
     if (it->ns == 0 || it->ns > INT64_MAX) {
         return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu took %llu ns",
                          (unsigned long long)it->i, (unsigned long long)it->ns);
@@ -314,6 +318,7 @@ static bool run_iterations(launch *l, uint64_t n)
     }
 }
 
+// A command that writes a file is answered with "done" when the file is complete.
 static bool command(launch *l, const char *cmd, const char *path)
 {
     char *line = etp_arena_printf(l->arena, "%s %s\n", cmd, path);
@@ -397,6 +402,7 @@ static bool converse(launch *l)
 static void build_arguments(const etp_launch_request *q, const char *threads, const char **args)
 {
     size_t n = 0;
+    // What is NULL is left out. With a script the methods are named in there.
     const char *const pairs[][2] = {
         {"--model",       q->model                                            },
         {"--kernels-lib", q->kernels_lib                                      },
@@ -457,6 +463,7 @@ static void finish(launch *l, bool good)
         }
         bool sent = etp_channel_send(t, ETP_STR("quit\n"));
         (void)sent;
+        // It has said everything and still does not end: no sound launch, whatever its figures.
         if (!etp_channel_finish(t)) {
             out->interrupted = t->interrupted(t->ctx) != 0;
             good = mark_lost(l, ETP_LOST_HANG, "the runner did not end after its work");

@@ -30,6 +30,8 @@ typedef struct dtype {
     kind kind;
 } dtype;
 
+// By the names that ExecuTorch gives its scalar types. Outputs of other types are listed without a
+// file, and not compared.
 static const dtype k_dtypes[] = {
     {"float32",  4, KIND_FLOAT32 },
     {"float64",  8, KIND_FLOAT64 },
@@ -93,6 +95,8 @@ static bool read_numbers(const json_t *list, uint64_t *out, size_t n)
     return true;
 }
 
+// Nothing of a folder is believed: sizes are multiplied under a bound before anything is read by
+// them.
 static bool read_output(const json_t *entry, etp_arena *arena, output *out)
 {
     const json_t *shape = json_object_get(entry, "shape");
@@ -168,6 +172,7 @@ static double float_from_bits(uint32_t bits)
     return (double)f;
 }
 
+// Every type as a double, in which all but 64-bit integers above 2^53 are exact.
 static double load(const uint8_t *p, const dtype *t)
 {
     uint64_t bits = 0;
@@ -216,6 +221,8 @@ static tolerance tolerance_for(const dtype *t, etp_output_precision precision)
     return (tolerance){k_parts[precision], k_parts[precision], false};
 }
 
+// Two passes: the absolute tolerance depends on the largest magnitude, which is known after the
+// first.
 static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o, tolerance tol,
                              etp_output_difference *d)
 {
@@ -335,6 +342,8 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         because(out, etp_arena_printf(arena, "output %zu differs in type or shape", i));
         return ETP_OK;
     }
+    // Neither of them has the data (same_layout): an output that no runner could write is no
+    // difference.
     if (!a->file) {
         return ETP_OK;
     }
@@ -379,6 +388,7 @@ etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_
     ETP_TRY(read_folder(dir_b, arena, &b, err));
     out->outputs = ETP_NEW_ARRAY(arena, etp_output_difference, a.n);
     ETP_NEED(out->outputs, err, "outputs");
+    // Those that both have are compared all the same: the figures say more than the count.
     if (a.n != b.n) {
         because(out, etp_arena_printf(arena, "%zu outputs against %zu", a.n, b.n));
     }

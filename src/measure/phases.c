@@ -37,6 +37,7 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
             return bad_shape(rest, "ends in a comma", err);
         }
         rest = (etp_str){rest.ptr + used, rest.len - used};
+        // "0=1x8" begins the shapes of input 0; what follows without a number belongs to it.
         if (equals < one.len) {
             const etp_str name = {one.ptr, equals};
             s = *n_out < MAX_INPUTS ? &out[(*n_out)++] : NULL;
@@ -55,6 +56,8 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
         }
         s->items[s->n++] = one;
     }
+    // Inputs change together: shape K of each makes phase K, and an input with one shape keeps it
+    // in all.
     for (size_t i = 0; i < *n_out; i++) {
         if (out[i].n != 1 && out[i].n != out[0].n && out[0].n != 1) {
             return bad_shape(etp_str_from(text), "gives its inputs different numbers of shapes",
@@ -135,6 +138,8 @@ static const char *word_of(etp_str name, etp_arena *arena)
     return word;
 }
 
+// What is the same for all models. The scripts themselves are made for each, since they name its
+// methods and buffers.
 static etp_status describe(const making *m, const etp_script_phase *from,
                            etp_session_plan_phase *to, etp_error *err)
 {

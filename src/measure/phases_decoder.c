@@ -61,6 +61,7 @@ static etp_status read_asked(const etp_settings *s, asked *out, etp_error *err)
         return etp_fail(err, ETP_USAGE, "--depth says where decoding begins: give --decode N too");
     }
     if (out->decode.n > 0 && out->depth.n == 0) {
+        // Decoding from an empty cache is the default.
         out->depth.items[out->depth.n++] = 0;
     }
     return ETP_OK;
@@ -94,6 +95,8 @@ static etp_status check_wanted(const etp_decoder *d, const wanted *w, const char
                         d->method->n_inputs == 1 ? "it takes no position" : "use_kv_cache is false",
                         (unsigned long long)d->most);
     }
+    // Refused before the launch: past its cache a program ends with an error of an operator that
+    // does not say why.
     if (d->context != ETP_DECODER_UNKNOWN && end > d->context) {
         return etp_fail(err, ETP_USAGE,
                         "%s: %s: %llu tokens from position %llu are past the cache, which has room "
@@ -161,6 +164,7 @@ static void add_text(etp_arena *arena, etp_script_step *step, const etp_decoder 
                      uint64_t n)
 {
     const etp_str shape = etp_str_from(etp_arena_printf(arena, "1x%llu", (unsigned long long)n));
+    // A program takes either one start position or one position for each token.
     const etp_str places =
         etp_str_from(etp_arena_printf(arena, "%llu", (unsigned long long)(d->positions ? n : 1)));
     // The same text at the same places, whatever is called in which chunks: the seed and the place
@@ -230,6 +234,7 @@ static void add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena, e
     if (w->from > 0) {
         const char *name = etp_arena_printf(arena, "fill %llu for %.*s",
                                             (unsigned long long)w->from, ETP_STR_ARG(p.name));
+        // Named after the phase it is for, since two phases may need caches of different fill.
         etp_script_phase fill = {.name = etp_str_from(name)};
         add_calls(arena, &fill, d, 0, w->from, d->most);
         ETP_ADD(arena, &script->phases, fill);

@@ -17,6 +17,8 @@
 
 // ---- models ----
 
+// The name of the file without folder and .pte: it goes into the names of nearly all files of the
+// run folder.
 static etp_str stem_of(const char *path)
 {
     etp_str s = etp_str_from(path);
@@ -147,6 +149,8 @@ static etp_status read_models(const etp_session_plan_options *o, etp_arena *aren
 
 // ---- levels ----
 
+// AVAILABLE_ON NULL: all levels of the family, for who mistyped a name; else those that this CPU
+// has.
 static const char *level_list(etp_isa_family family, const etp_isa_cpu *available_on,
                               etp_arena *arena)
 {
@@ -217,6 +221,8 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     // Several models or thread counts are a comparison already.
     bool one_model = o->n_models == 1 && o->n_threads <= 1 && !o->builds;
     if (one_model || o->settings.knee > 0) {
+        // A sweep over models or threads needs no second level; `ab` of one model has nothing else
+        // to compare.
         if (plain == ETP_LEVEL_NONE && o->settings.knee > 0) {
             return ETP_OK;
         }
@@ -253,6 +259,7 @@ static const char *experiment_name(const etp_session_plan_options *o, const char
     if (name && o->n_models > 1) { // the same experiment on another model is another experiment
         name = etp_arena_printf(arena, "%.*s_%s", ETP_STR_ARG(model->stem), name);
     }
+    // Only what differs between the arms is in their names.
     if (name && o->n_threads > 1) {
         name = etp_arena_printf(arena, "%s_t%u", name, threads);
     }
@@ -294,6 +301,7 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
     if (!is_plain(etp_str_from(a->name)) || strchr(a->name, ',') || strlen(a->prefix) > 180) {
         return etp_fail(err, ETP_USAGE, "experiment name \"%s\" cannot name a folder", a->name);
     }
+    // A name is a folder of the run folder, so it must be one arm's alone.
     for (uint32_t i = 0; i < out->n_arms; i++) {
         if (strcmp(out->arms[i].name, a->name) == 0) {
             return etp_fail(err, ETP_USAGE,
@@ -313,6 +321,7 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, const char 
     for (size_t m = 0; m < o->n_models; m++) {
         for (size_t l = 0; l < levels->n; l++) {
             for (size_t t = 0; t < n_threads * sides; t++) {
+                // With two builds each thread count comes twice in a row, once for each side.
                 uint32_t threads = o->n_threads ? o->threads[t / sides] : 1;
                 if (threads < 1 || threads > 1024) {
                     return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
@@ -401,6 +410,7 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
 
 // ---- the rest ----
 
+// Paths are made absolute in the plan, since the manifest is read from other working directories.
 static etp_status absolute_file(const char *path, const char *what, etp_arena *arena,
                                 const char **out, etp_error *err)
 {
@@ -488,6 +498,7 @@ const etp_session_plan_phase *etp_session_phase_of(const etp_session_plan *plan,
 uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm)
 {
     uint32_t each = plan->n_phases > 0 ? plan->n_arms / plan->n_phases : plan->n_arms;
+    // Pairs of builds stand side by side, the baseline's first: arm minus its side.
     if (plan->n_builds > 0) {
         return arm - plan->arms[arm].side;
     }
@@ -496,6 +507,8 @@ uint32_t etp_session_baseline_of(const etp_session_plan *plan, uint32_t arm)
 
 bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm)
 {
+    // Two builds have one control for the whole session, that of the first pair; phases have one
+    // each, because their noise differs.
     bool phases = plan->n_phases > 0 && plan->n_builds == 0;
     return arm == (phases ? etp_session_baseline_of(plan, arm) : plan->baseline);
 }

@@ -56,6 +56,7 @@ static etp_status ask(etp_channel *channel, etp_arena *arena, etp_device_cpu *ou
     }
     out->text = etp_arena_strdup(arena, etp_str_from(msg.u.hello.cpu));
     out->executorch = etp_arena_strdup(arena, etp_str_from(msg.u.hello.executorch));
+    // "hardware", or "none: " and why not, as one text: so it is kept in the manifest.
     const char *events = msg.u.hello.counters.events, *reason = msg.u.hello.counters.why;
     out->counters = etp_arena_printf(arena, "%s%s%s", events, reason[0] ? ": " : "", reason);
     out->counters_fix = etp_arena_strdup(arena, etp_str_from(msg.u.hello.counters.fix));

@@ -5,6 +5,7 @@
 
 #include "measure/state.h"
 
+// Lines are cut, never refused: the longest are errors of runners with their last words.
 void etp_session_say(etp_session *s, const char *fmt, ...)
 {
     char text[1600];
@@ -102,6 +103,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
                              ((!s->plan->settings.no_trace ? 2u : 1u) + s->plan->settings.resident);
         double each = (double)etp_session_block_ns(s, false) / per_block;
         p->remaining_s = (p->launches - p->launch) * each / 1e9;
+        // The budget ends the session even when launches are left.
         if (s->plan->settings.budget_s > 0) {
             p->remaining_s =
                 fmin(p->remaining_s, fmax(s->plan->settings.budget_s - p->elapsed_s, 0));

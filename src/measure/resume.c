@@ -17,6 +17,8 @@ typedef struct number_set {
     size_t n, cap;
 } number_set;
 
+// Levels, threads and names of a session stand in its manifest once for each arm: here each once,
+// in the order in which they appear, which is the order of the plan.
 static void add_text(text_set *set, etp_str s, etp_arena *arena)
 {
     for (size_t i = 0; i < set->n; i++) {
@@ -172,6 +174,8 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
             return changed(p->settings.script ? "the script" : "what the phases call", err);
         }
     }
+    // Without a hash in the manifest there was no library, or an earlier version kept none of it:
+    // nothing can be held against it.
     etp_str library = old->kernels_lib_sha256;
     if (library.len > 0 &&
         !etp_str_eqz(library, p->kernels_lib_sha256 ? p->kernels_lib_sha256 : "")) {

@@ -41,6 +41,7 @@ static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error
     return etp_arena_check(arena, err, "roofs");
 }
 
+// What is not told stays empty, 0 or −1: it then takes part in naming the state as it is.
 static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_table *out,
                                  etp_error *err)
 {
@@ -76,6 +77,7 @@ etp_status etp_roofs_describe(etp_device *device, etp_arena *arena, etp_roof_tab
                            : describe_there(device, arena, out, err);
 }
 
+// Receives each roof as it is measured, here or from a runner's lines.
 typedef struct taker {
     etp_arena *arena;
     etp_roof_table *table;
@@ -123,6 +125,7 @@ static const char *counts_of(const etp_roofs_options *o, etp_arena *arena)
     return b.failed ? NULL : b.ptr;
 }
 
+// Until "done": one line for each roof, and words of a later version in between are passed over.
 static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t, etp_error *err)
 {
     for (;;) {
@@ -178,6 +181,7 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
     taker t = {arena, table, false};
     etp_channel *channel = ETP_NEW(arena, etp_channel);
     const char *counts = counts_of(o, arena);
+    // 0 seconds: the loops are checked for what they compute, and not timed.
     const char *seconds = etp_arena_printf(arena, "%.3f", device->info.emulated ? 0 : o->seconds);
     ETP_TRY(etp_arena_check(arena, err, "roofs"));
     const char *const args[] = {"--roofs", seconds, "--counts", counts, NULL};

@@ -26,6 +26,8 @@ static const char *kind_name(etp_phase_kind kind)
 WORDS(k_fills, fill_name, etp_script_fill, ETP_SCRIPT_FILLS)
 WORDS(k_kinds, kind_name, etp_phase_kind, ETP_PHASE_KINDS)
 
+// The tables say what type and range each member has. These functions say what depends on a second
+// member, or on what stands elsewhere in the script.
 static void check_input(const etp_json_object *o, const void *object, const void *root)
 {
     const etp_script_input *in = object;
@@ -224,6 +226,8 @@ etp_status etp_script_read_text(etp_str text, etp_arena *arena, etp_script *out,
     json_t *json = NULL;
     ETP_TRY(etp_json_read(text, &json, err));
     etp_status status = ETP_OK;
+    // The schema is looked at first: a document of another kind would otherwise be refused key by
+    // key.
     const etp_json_object o = {json, "", arena, err, &status};
     if (!etp_str_eqz(etp_json_get_str(&o, "schema"), SCRIPT_SCHEMA)) {
         etp_json_reject(&o, "schema", "\"" SCRIPT_SCHEMA "\"");

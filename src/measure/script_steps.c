@@ -46,6 +46,7 @@ static uint64_t token_at(uint64_t seed, uint64_t place, uint64_t vocabulary)
     return (z ^ (z >> 31)) % vocabulary;
 }
 
+// As scripts and --shape write a shape: "1x64", without dimensions "scalar".
 static const char *dims_text(const making *m, const int64_t *dims, uint32_t rank)
 {
     const char *text = rank == 0 ? "scalar" : "";
@@ -55,6 +56,7 @@ static const char *dims_text(const making *m, const int64_t *dims, uint32_t rank
     return text ? text : "a shape";
 }
 
+// Every refusal names model, phase, input and method: a script has many calls, and no line numbers.
 static etp_status refuse(const making *m, const etp_script_phase *p, const etp_method *method,
                          uint64_t index, const char *what)
 {
@@ -142,6 +144,8 @@ static bool is_whole(etp_dtype dtype)
 }
 
 // The last position that a call writes when its position input ends with LAST.
+// Refused here, where it can be said in words: past its cache the program would fail in the middle
+// of a launch.
 static etp_status check_position(const making *m, const etp_script_phase *p,
                                  const etp_method *method, uint64_t index, double last)
 {
@@ -416,6 +420,7 @@ static etp_status write_step(making *m, size_t at, const etp_script_step *step)
                         m->model, ETP_STR_ARG(p->name), ETP_STR_ARG(step->method), there);
     }
     uint64_t repeat = step->repeat == ETP_SCRIPT_OWN ? 1 : step->repeat;
+    // As a subtraction: a repeat count from a script can be any number.
     if (repeat > ETP_SCRIPT_CALLS - m->calls) {
         return etp_fail(m->err, ETP_USAGE,
                         "%s: phase \"%.*s\": more than %u calls, those before it included",
@@ -495,6 +500,8 @@ etp_status etp_script_steps(const etp_script *script, size_t at, const etp_progr
                 .err = err,
                 .b = &b};
     size_t chain[ETP_SCRIPT_PHASES], n = chain_of(script, at, chain);
+    // The head, what is put back before each repetition, the calls that come once, those of a
+    // repetition.
     etp_strbuf_printf(&b, "etprof-steps 1\n%s", script->share ? "share\n" : "");
     ETP_TRY(write_state(&m, at));
     etp_strbuf_printf(&b, "%s", n > 0 ? "once\n" : "");

@@ -16,6 +16,7 @@ typedef struct answer { // of one level
     const char *why, *names;
 } answer;
 
+// One for each level that was asked about, those of the plan first.
 typedef struct answers {
     answer items[ETP_LEVEL_COUNT];
     size_t n;
@@ -59,6 +60,7 @@ static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeou
     etp_error reason;
     etp_status started = etp_channel_start(device, args, env, arena, channel, &reason);
     if (started == ETP_OK) {
+        // It takes no commands.
         etp_process_close_input(&channel->process);
         etp_str line;
         char why[256];
@@ -108,6 +110,7 @@ static answer *answer_of(answers *all, const char *level)
     return NULL;
 }
 
+// NAMED: a level with the feature that names can show (isa.h), or one without it.
 static bool has_kind(const answers *all, bool named)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -159,6 +162,8 @@ static void judge_again(answers *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         answer *a = &all->items[i];
+        // Only a verdict of "failed" can be taken back, and only by names that are equal at a level
+        // of either kind.
         for (size_t k = 0; k < all->n && a->failed; k++) {
             const answer *other = &all->items[k];
             bool on = etp_level_is_named(etp_level_find(ETP_ISA_NONE, other->level));
@@ -248,6 +253,7 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     out->ok = out->ok && out->ran;
     out->text = text.ptr ? text.ptr : "";
     ETP_TRY(etp_arena_check(arena, err, "the self-test"));
+    // A failure is not remembered: the next session asks again.
     if (cached && out->ok) {
         write_cache(cached, cache_dir, out, arena);
     }
@@ -259,6 +265,7 @@ static void add_names(etp_selftest_result *out, const etp_selftest_result *more,
 {
     for (size_t i = 0; i < more->n_names; i++) {
         size_t k = 0;
+        // The names of both builds count for a level: an operator may be called by either of them.
         while (k < out->n_names && strcmp(out->names[k].level, more->names[i].level) != 0) {
             k++;
         }

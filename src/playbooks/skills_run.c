@@ -119,6 +119,7 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     while (c->argv[n]) {
         n++;
     }
+    // A copy: the playbook's own words stay as they were read.
     const char **argv = ETP_NEW_ARRAY(arena, const char *, n + 1);
     const char *self = etp_arena_printf(arena, "ETPROF=%s", env->program);
     ETP_NEED(argv && self, err, "a command");
@@ -275,6 +276,8 @@ static void catalogue(const etp_skill_list *list, etp_report *r)
     for (size_t i = 0; i < list->n; i++) {
         const etp_skill *s = &list->items[i];
         etp_str all = etp_str_from(s->description);
+        // A description says in its first sentence what the playbook does, and after it when to use
+        // it.
         size_t first = etp_str_find(all, ETP_STR(". "));
         size_t rest = first < all.len ? first + 2 : all.len;
         ETP_ROW(t, etp_cell_z(s->id), etp_cell_str((etp_str){all.ptr, first}),

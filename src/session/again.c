@@ -77,6 +77,8 @@ etp_status etp_session_builds(const char *a, const char *b, etp_arena *arena,
                                  : "--runner-a and --runner-b are the runners: leave out --runner, "
                                    "--runner-on and --runner-off");
     }
+    // The builds are what is compared. Levels or threads beside them would ask a second question of
+    // the same blocks.
     if (plan->n_levels > 1 || plan->n_threads > 1 || plan->baseline) {
         return etp_fail(err, ETP_USAGE, "%s",
                         plan->baseline ? "the build of --runner-a is the baseline: leave out "
