@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a sweep, and how many tokens a second a cell of one is.
+// What a sweep calls its phases and thread counts, and how many tokens a second a cell is.
 #include <math.h>
 
 #include "study/sweep/sweep.h"
@@ -17,6 +17,13 @@ const etp_sweep *etp_sweep_phase(const etp_sweep *s, size_t i)
 const char *etp_sweep_phase_name(const etp_sweep *s)
 {
     return s->ab->phase ? s->ab->phase->name : NULL;
+}
+
+const char *etp_sweep_thread_words(const etp_sweep *s, uint32_t at, etp_arena *arena)
+{
+    const char *text = etp_arena_printf(arena, "%u %s", (unsigned)s->threads[at],
+                                        s->threads[at] == 1 ? "thread" : "threads");
+    return text ? text : "";
 }
 
 double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell)

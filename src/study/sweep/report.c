@@ -10,19 +10,11 @@
 #include "show/report.h"
 #include "study/sweep/sweep.h"
 
-#define MAX_NOTES 8   // sentences of one kind; the rest is in the tables
-#define MAX_SERIES 12 // the chart has that many colours
+#define MAX_NOTES 8 // sentences of one kind; the rest is in the tables
 
 static etp_severity severity_of(etp_verdict v)
 {
     return v == ETP_VERDICT_FASTER ? ETP_GOOD : v == ETP_VERDICT_SLOWER ? ETP_BAD : ETP_PLAIN;
-}
-
-static const char *thread_words(const etp_sweep *s, uint32_t at, etp_arena *arena)
-{
-    const char *text = etp_arena_printf(arena, "%u %s", (unsigned)s->threads[at],
-                                        s->threads[at] == 1 ? "thread" : "threads");
-    return text ? text : "";
 }
 
 // ---- first screen ----
@@ -71,7 +63,7 @@ static const char *against(const etp_sweep *s, uint32_t level, etp_arena *arena)
 static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
-    const char *threads = thread_words(s, g->reference[ETP_FACTOR_THREADS], arena);
+    const char *threads = etp_sweep_thread_words(s, g->reference[ETP_FACTOR_THREADS], arena);
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
         const uint32_t at[ETP_FACTORS] = {0, m->level, m->threads};
@@ -418,7 +410,7 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
         r,
         "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
         "measured count is %s %% faster, by its 95 %% interval.",
-        s->words[g->reference[1]], thread_words(s, g->reference[2], arena),
+        s->words[g->reference[1]], etp_sweep_thread_words(s, g->reference[2], arena),
         ETP_DIGITS(100 * g->knee, 6));
     if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
         long_thread_map(s, r, arena);
@@ -430,7 +422,7 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
     };
     size_t n = 2;
     for (uint32_t t = 0; t < g->n[2]; t++) {
-        const char *title = thread_words(s, t, arena);
+        const char *title = etp_sweep_thread_words(s, t, arena);
         columns[n++] = (etp_column){.key = title, .title = title, .kind = ETP_KIND_RATIO};
     }
     columns[n++] = (etp_column){.key = "knee", .title = "knee"};
@@ -494,7 +486,7 @@ static const char *value_word(const etp_sweep *s, etp_factor f, uint32_t at, etp
 {
     return f == ETP_FACTOR_MODEL   ? s->models[at].name
            : f == ETP_FACTOR_LEVEL ? s->words[at]
-                                   : thread_words(s, at, arena);
+                                   : etp_sweep_thread_words(s, at, arena);
 }
 
 static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
@@ -540,92 +532,6 @@ static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *aren
                                ? "none"
                                : verdict_cell(&x->ratio, arena)));
     }
-}
-
-// ---- the picture ----
-
-static bool any_ratio(const etp_sweep *s)
-{
-    for (uint32_t c = 0; c < s->n_cells; c++) {
-        if (isfinite(s->result.cells[c].relative.estimate)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// With several thread counts: a line per model and level over threads.
-static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
-{
-    const etp_factorial *g = &s->grid;
-    bool ratios = any_ratio(s);
-    uint32_t series = g->n[0] * g->n[1] < MAX_SERIES ? g->n[0] * g->n[1] : MAX_SERIES;
-    etp_chart *c =
-        etp_report_chart(r, ETP_CHART_LINES, ETP_SWEEP_CHART,
-                         ratios ? "Speedup by threads and level" : "Time by threads and level",
-                         ratios ? ETP_KIND_RATIO : ETP_KIND_NS);
-    etp_chart_axes(c, "threads", ratios ? "speedup" : "time");
-    if (ratios) {
-        etp_chart_describe(c, "Over %s with %s of the same model, with 95 %% intervals.%s",
-                           s->words[g->reference[1]], thread_words(s, g->reference[2], arena),
-                           g->n[0] * g->n[1] > MAX_SERIES ? " The first twelve series are shown."
-                                                          : "");
-    } else {
-        etp_chart_describe(c, "%s",
-                           s->ab->emulated ? "Times of an emulator; they say nothing about speed."
-                                           : "Untraced inference; ratios are withheld.");
-    }
-    double v[MAX_SERIES], lo[MAX_SERIES], hi[MAX_SERIES];
-    for (uint32_t k = 0; k < series; k++) {
-        const char *label =
-            etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->words[k % g->n[1]]);
-        etp_chart_series(c, label ? label : "");
-    }
-    for (uint32_t t = 0; t < g->n[2]; t++) {
-        for (uint32_t k = 0; k < series; k++) {
-            const uint32_t at[ETP_FACTORS] = {k / g->n[1], k % g->n[1], t};
-            const etp_factorial_cell *x = &s->result.cells[etp_cell_of(g, at)];
-            v[k] = ratios ? x->relative.estimate : x->ns.estimate;
-            lo[k] = ratios ? x->relative.lo : x->ns.lo;
-            hi[k] = ratios ? x->relative.hi : x->ns.hi;
-        }
-        etp_chart_point(c, s->threads[t], v, lo, hi, series);
-    }
-}
-
-static void bars(const etp_sweep *s, etp_report *r, etp_arena *arena)
-{
-    etp_chart *c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_SWEEP_CHART,
-                                    "Time of one inference", ETP_KIND_NS);
-    etp_chart_describe(c, "%s",
-                       s->ab->emulated
-                           ? "Times of an emulator; they say nothing about speed."
-                           : "Untraced, with 95 % intervals; speedups are over the reference "
-                             "level of the same model.");
-    for (uint32_t k = 0; k < s->n_cells; k++) {
-        const etp_sweep_cell *cell = &s->cells[k];
-        const etp_factorial_cell *x = &s->result.cells[k];
-        const char *label =
-            etp_arena_printf(arena, "%s %s", s->models[cell->at[0]].name, s->words[cell->at[1]]);
-        char note[32] = "";
-        if (isfinite(x->relative.estimate) && cell->at[1] != s->grid.reference[1]) {
-            snprintf(note, sizeof note, "%.2f×", x->relative.estimate);
-        }
-        if (isfinite(x->ns.estimate)) {
-            etp_chart_interval(c, label ? label : "", note[0] ? note : NULL, x->ns.estimate,
-                               x->ns.lo, x->ns.hi);
-        }
-    }
-}
-
-bool etp_sweep_has_times(const etp_sweep *s)
-{
-    for (uint32_t c = 0; c < s->n_cells; c++) {
-        if (isfinite(s->result.cells[c].ns.estimate)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // ---- each pair as `ab` shows it ----
@@ -675,20 +581,6 @@ static void cause_table(const etp_sweep *s, etp_report *r)
     }
 }
 
-static void pictures(const etp_sweep *s, etp_report *r, etp_arena *arena)
-{
-    if (!etp_sweep_has_times(s)) {
-        return;
-    }
-    etp_report_section(r, 1, "picture", "Picture");
-    etp_report_section_is_detail(r);
-    if (s->grid.n[ETP_FACTOR_THREADS] > 1) {
-        lines(s, r, arena);
-    } else {
-        bars(s, r, arena);
-    }
-}
-
 // A later phase: what the first one has on the page itself.
 static void phase_part(const etp_sweep *s, size_t number, etp_report *r, etp_arena *arena)
 {
@@ -696,7 +588,7 @@ static void phase_part(const etp_sweep *s, size_t number, etp_report *r, etp_are
     snprintf(id, sizeof id, "phase-%zu", number);
     etp_report_begin_part(r, id, etp_sweep_phase_name(s));
     soundness(s, r, arena);
-    pictures(s, r, arena);
+    etp_sweep_pictures(s, r, arena);
     thread_map(s, r, arena);
     mean_table(s, r, arena);
     interaction_table(s, r, arena);
@@ -766,7 +658,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     screen(s, r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);
     cell_table(s, r, arena); // on the page the figures come first
-    pictures(s, r, arena);
+    etp_sweep_pictures(s, r, arena);
     etp_report_medium(r, ETP_ON_PAGE);
     screen(s, r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);

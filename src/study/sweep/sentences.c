@@ -31,8 +31,7 @@ static const char *value_name(const speaker *w, etp_factor f, uint32_t at)
     case ETP_FACTOR_LEVEL:
         return w->s->words[at];
     case ETP_FACTOR_THREADS:
-        return etp_arena_printf(w->arena, "%u %s", (unsigned)w->s->threads[at],
-                                w->s->threads[at] == 1 ? "thread" : "threads");
+        return etp_sweep_thread_words(w->s, at, w->arena);
     case ETP_FACTORS:
         break;
     }

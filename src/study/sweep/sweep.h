@@ -83,6 +83,8 @@ void etp_sweep_close(etp_sweep *s);
 size_t etp_sweep_n_phases(const etp_sweep *s);
 const etp_sweep *etp_sweep_phase(const etp_sweep *s, size_t i);
 const char *etp_sweep_phase_name(const etp_sweep *s);
+// "1 thread", "4 threads": of the thread count at AT in `threads`. Empty on out of memory.
+const char *etp_sweep_thread_words(const etp_sweep *s, uint32_t at, etp_arena *arena);
 // Tokens a second of a cell, NAN where nothing is told.
 double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell);
 // The fastest cell of all, ETP_NO_INDEX: none, or models whose times are not compared.
@@ -109,6 +111,9 @@ etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b
 
 // At least one cell was measured: there is a chart.
 bool etp_sweep_has_times(const etp_sweep *s);
+// That chart, in a section of its own; nothing where nothing was measured. Called by
+// etp_sweep_report.
+void etp_sweep_pictures(const etp_sweep *s, etp_report *r, etp_arena *arena);
 
 extern const etp_document k_etp_sweep_document; // of etp_sweep
 void etp_sweep_json(const void *sweep, etp_json *j);

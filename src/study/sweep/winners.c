@@ -45,9 +45,8 @@ static int by_time(const void *a, const void *b)
 // "sme2 with 4 threads"
 static const char *place(const etp_sweep *s, const uint32_t at[ETP_FACTORS], etp_arena *arena)
 {
-    uint32_t threads = s->threads[at[ETP_FACTOR_THREADS]];
-    return etp_arena_printf(arena, "%s with %u %s", s->words[at[ETP_FACTOR_LEVEL]],
-                            (unsigned)threads, threads == 1 ? "thread" : "threads");
+    return etp_arena_printf(arena, "%s with %s", s->words[at[ETP_FACTOR_LEVEL]],
+                            etp_sweep_thread_words(s, at[ETP_FACTOR_THREADS], arena));
 }
 
 static const char *shown_ns(double ns, etp_arena *arena)
