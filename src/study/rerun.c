@@ -15,7 +15,8 @@ static const char *verdict_name(etp_rerun_verdict v)
     return k_names[v];
 }
 
-// Variance of the mean log ratio, back from its t interval.
+// Variance of the mean log ratio, back from its t interval. An interval that was widened for a stop
+// rule gives too much, which makes the answer unknown more often and wrong less often.
 static double variance(const etp_rerun_ratio *r)
 {
     double half = (log(r->hi) - log(r->lo)) / 2;
@@ -27,6 +28,7 @@ etp_rerun_verdict etp_rerun_judge(const etp_rerun_ratio *first, const etp_rerun_
                                   double margin, etp_rerun_ratio *out_change)
 {
     *out_change = (etp_rerun_ratio){NAN, NAN, NAN, 0};
+    // Below two blocks there is no interval; the comparison with 0 also refuses NAN.
     if (first->blocks < 2 || second->blocks < 2 || !(first->lo > 0) || !(second->lo > 0)) {
         return ETP_RERUN_UNKNOWN;
     }
@@ -66,6 +68,7 @@ static etp_rerun_ratio ratio_of(const etp_ab_comparison *c)
 static void judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, double margin,
                       etp_arena *arena, etp_rerun_row *row)
 {
+    // The verdict stays ETP_RERUN_UNKNOWN, which is 0, until both sessions have a ratio to compare.
     row->first = ratio_of(c1);
     row->change = row->second = (etp_rerun_ratio){NAN, NAN, NAN, 0};
     if (!c2) {
@@ -73,6 +76,7 @@ static void judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, 
         return;
     }
     row->second = ratio_of(c2);
+    // A ratio that its own session does not stand by cannot be reproduced or fail to be.
     if (c1->withheld || c2->withheld) {
         row->why = etp_arena_printf(arena, "the %s session withholds it: %s",
                                     c1->withheld ? "first" : "second",
@@ -98,6 +102,7 @@ static size_t phases_of(const etp_ab *ab)
     return ab->n_phases > 1 ? ab->n_phases : 1;
 }
 
+// By names, not by position: the second session may have been given its phases in another order.
 static const etp_ab_comparison *find_in_all(const etp_ab *ab, const etp_rerun_row *row)
 {
     const etp_ab_comparison *found = NULL;
@@ -112,6 +117,7 @@ static etp_status compare_phase(const etp_ab *phase, const etp_ab *second, etp_a
 {
     for (size_t i = 0; i < phase->n_comparisons; i++) {
         const etp_ab_comparison *c = &phase->comparisons[i];
+        // There is a row for each comparison of all phases of the first session.
         etp_rerun_row *row = &out->rows[out->n_rows++];
         *row = (etp_rerun_row){
             .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),
@@ -135,6 +141,7 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
     for (size_t i = 0; i < phases_of(first); i++) {
         ETP_TRY(compare_phase(phase_of(first, i), second, arena, out, err));
     }
+    // Without comparisons there is nothing that could have been reproduced.
     bool any_not = false, all = n > 0;
     for (size_t i = 0; i < n; i++) {
         any_not = any_not || out->rows[i].verdict == ETP_RERUN_NOT;
@@ -142,6 +149,7 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
     }
     out->verdict = any_not ? ETP_RERUN_NOT : all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
     const char *a = first->arms[0].runner_sha256, *b = second->arms[0].runner_sha256;
+    // A runner without a known hash may be another one.
     out->other_runner = !a || !b || strcmp(a, b) != 0;
     return etp_arena_check(arena, err, "the comparison");
 }

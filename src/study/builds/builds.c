@@ -42,6 +42,7 @@ static void take_sides(builder *b)
 
 // ---- models ----
 
+// The reason of the last one; those that were tried again with success cost nothing.
 static const char *why_lost(const builder *b, uint32_t arm)
 {
     const etp_run *run = &b->s->run;
@@ -82,12 +83,14 @@ static etp_status pair_arms(builder *b, etp_error *err)
         *m = (etp_builds_model){
             .name = etp_ab_model_word(ab, candidate->model, b->arena),
             .path = ab->models[candidate->model].path,
+            // arms[0] is of build A, the baseline, and arms[1] of build B.
             .arms = {base, i},
             .blocks_to_find = ETP_NS_UNKNOWN,
             .outputs = -1
         };
         for (int side = 0; side < 2; side++) {
             m->ns[side] = ab->arms[m->arms[side]].median_ns;
+            // Losses that left enough launches for a verdict are not worth a line in the answer.
             bool few = ab->arms[m->arms[side]].launches < ETP_MIN_BLOCKS;
             m->lost[side] = few ? why_lost(b, m->arms[side]) : NULL;
         }
@@ -96,6 +99,8 @@ static etp_status pair_arms(builder *b, etp_error *err)
                                 : etp_fail(err, ETP_CORRUPT, "%s: builds without arms", ab->dir);
 }
 
+// Before the statistics, because a model whose pair withholds its ratio (outputs, proof, control)
+// must be silent in them.
 static etp_status open_pairs(builder *b, etp_error *err)
 {
     const etp_ab *ab = &b->s->ab;
@@ -118,6 +123,8 @@ static etp_status open_pairs(builder *b, etp_error *err)
     return ETP_OK;
 }
 
+// The level is shared out among the family as Bonferroni would: what Benjamini–Hochberg asks of the
+// smallest p, so the plan is rather too long than too short.
 static int64_t to_find(const etp_paired *p, double margin, size_t family)
 {
     uint32_t n = p->blocks < ETP_MIN_BLOCKS || !(p->sd_ln > 0)
@@ -140,6 +147,7 @@ static etp_status judge_models(builder *b, etp_error *err)
         pairs[i][1] = out->models[i].arms[1];
         silent[i] = out->models[i].withheld != ETP_WITHHELD_NOT;
     }
+    // Columns of value_ln are the session's arms: pairs point into them.
     const etp_builds_grid grid = {.value_ln = st ? st->value_ln : NULL,
                                   .n_blocks = st ? st->n_blocks_seen : 0,
                                   .n_columns = b->s->ab.n_arms,
@@ -155,6 +163,7 @@ static etp_status judge_models(builder *b, etp_error *err)
     for (size_t i = 0; i < out->n_models; i++) {
         etp_builds_model *m = &out->models[i];
         const etp_builds_effect *e = &r.pairs[i];
+        // A model without a block has no ratio and is in neither mean nor bootstrap.
         bool known = e->paired.blocks > 0;
         m->blocks = e->paired.blocks;
         m->estimate = known ? e->paired.estimate : (double)NAN;
@@ -203,13 +212,16 @@ static const char *why_no_operators(const etp_builds_model *m, const etp_ledger 
 static void collect_operators(builder *b, uint32_t model)
 {
     etp_builds_model *m = &b->out->models[model];
+    // A pair's session has one comparison, and ledgers[] runs parallel to the comparisons.
     const etp_ledger *ledger = m->ab && m->ab->n_comparisons > 0 ? &m->ab->ledgers[0].ledger : NULL;
     uint32_t blocks = 0;
     for (size_t i = 0; ledger && i < ledger->n; i++) {
         const etp_ledger_row *row = &ledger->items[i];
+        // Rows of the ledger that are no operator: boundary, framework, tracer.
         if (row->op == ETP_NO_INDEX) {
             continue;
         }
+        // In one build alone: there is a time, but nothing to divide it by.
         bool both = row->kind != ETP_ROW_INSERTED && row->kind != ETP_ROW_VANISHED;
         bool ratio = both && row->baseline_ns > 0 && row->candidate_ns > 0;
         bool tested = both && row->blocks >= ETP_MIN_BLOCKS && m->withheld == ETP_WITHHELD_NOT;
@@ -226,8 +238,11 @@ static void collect_operators(builder *b, uint32_t model)
             .estimate = ratio ? (double)row->baseline_ns / (double)row->candidate_ns : (double)NAN,
             .lo = both ? row->ratio_lo : (double)NAN,
             .hi = both ? row->ratio_hi : (double)NAN,
+            // NAN leaves a row out of the family: what is not tested must not cost the others.
             .p = tested ? row->p : (double)NAN,
         };
+        // The row with most blocks tells how many have recordings of both; others may lack an
+        // operator.
         blocks = row->blocks > blocks ? row->blocks : blocks;
         m->n_operators += isfinite(o.p) ? 1 : 0;
         ETP_ADD(b->arena, &b->operators, o);
@@ -235,6 +250,8 @@ static void collect_operators(builder *b, uint32_t model)
     m->no_operators = why_no_operators(m, ledger, blocks, b->arena);
 }
 
+// Changed ones, then those of one build, then the rest; within each by the time they cost or save,
+// then by model and id, so that the order is total.
 static int by_cost(const void *pa, const void *pb)
 {
     const etp_builds_operator *a = pa, *b = pb;
@@ -253,6 +270,7 @@ static int by_cost(const void *pa, const void *pb)
                                 : strcmp(a->id, b->id);
 }
 
+// One family over all models: who looks at every operator of ten models looks ten times as often.
 static etp_status judge_operators(builder *b, etp_error *err)
 {
     etp_builds *out = b->out;
@@ -297,6 +315,7 @@ etp_status etp_builds_build(const etp_ab_session *session, etp_arena *arena, etp
                             etp_error *err)
 {
     const etp_stats *st = session->has_stats ? &session->stats : NULL;
+    // Without statistics (no block at all) the answer still says what was lost and why.
     const etp_interval none = {(double)NAN, (double)NAN, (double)NAN};
     *out = (etp_builds){.ab = &session->ab,
                         .margin = st ? st->margin : ETP_MARGIN_DEFAULT,
@@ -306,6 +325,7 @@ etp_status etp_builds_build(const etp_ab_session *session, etp_arena *arena, etp
     take_sides(&b);
     ETP_TRY(pair_arms(&b, err));
     etp_status status = open_pairs(&b, err);
+    // From open_pairs on sessions are open, which an early return would leave so.
     status = status == ETP_OK ? judge_models(&b, err) : status;
     status = status == ETP_OK ? judge_operators(&b, err) : status;
     if (status != ETP_OK) {

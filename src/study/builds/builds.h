@@ -23,6 +23,8 @@ typedef struct etp_builds_model {
     const char *path;
     uint32_t arms[2]; // of A and B
     int64_t ns[2];    // untraced median, ETP_NS_UNKNOWN
+    // Time of A ÷ time of B with its 95 % interval; p, q and within as in etp_builds_effect. NAN
+    // without a ratio.
     double estimate, lo, hi, p, q, within;
     uint32_t blocks;
     int64_t blocks_to_find; // after which a difference of the margin is found, of ETP_BUILDS_POWER
@@ -54,6 +56,7 @@ typedef struct etp_builds {
     size_t n_models;
     etp_builds_operator *operators; // changed ones first, then those of one build alone; by what
                                     // they cost or save
+    // n_operators are all rows, n_compared those that were tested. One-sided ones are never tested.
     size_t n_operators, n_changed, n_one_sided, n_compared;
     etp_builds_effect mean; // blocks 0: below two models
     uint32_t n_mean;

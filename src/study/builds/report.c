@@ -18,7 +18,8 @@ static etp_severity severity_of(etp_verdict v)
     return v == ETP_VERDICT_FASTER ? ETP_GOOD : v == ETP_VERDICT_SLOWER ? ETP_BAD : ETP_PLAIN;
 }
 
-// "1.2 % faster", "equal ± 0.6 %": a percentage of time for either build's sake.
+// "1.2 % faster", "1.2 % slower", "equal ± 0.6 %". Either percentage is the slower build's time
+// over the faster one's, so that A against B and B against A give the same number.
 static const char *words(etp_arena *arena, etp_verdict v, double estimate, double within,
                          uint32_t blocks)
 {
@@ -45,6 +46,7 @@ static const char *withheld_text(etp_withheld why)
 }
 
 // Why there is no ratio of a model, or too little of one; NULL: there is nothing to say.
+// Lost launches come before what is withheld: without blocks there was nothing to withhold.
 static const char *trouble(const etp_builds_model *m, etp_arena *arena)
 {
     const char *lost = m->lost[0] ? m->lost[0] : m->lost[1];
@@ -72,6 +74,7 @@ static const char *model_words(const etp_builds_model *m, etp_arena *arena)
                           : words(arena, m->verdict, m->estimate, m->within, m->blocks);
 }
 
+// Of one model its own ratio, of several their geometric mean.
 static void headline(const etp_builds *b, etp_report *r, etp_arena *arena)
 {
     const etp_builds_model *m = &b->models[0];
@@ -85,6 +88,7 @@ static void headline(const etp_builds *b, etp_report *r, etp_arena *arena)
         .verdict = !mean   ? (why ? why : model_words(m, arena))
                    : known ? words(arena, verdict, e->paired.estimate, e->within, e->paired.blocks)
                            : "unknown: fewer than two models have a ratio",
+        // "equal" is plain: for a pull request that is neither good nor bad news.
         .severity = !known || verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : severity_of(verdict),
         .value = !known ? (double)NAN
                  : mean ? e->paired.estimate
@@ -156,6 +160,7 @@ static void notes(const etp_builds *b, etp_keys *keys)
         } else if (trace || f->kind == ETP_FINDING_NOTE) {
             etp_keys_add(keys, etp_ab_severity_of(f->severity), "note", "%s", f->text);
         }
+        // 0 once it has been told: further ones are passed over.
         unused = trace ? 0 : unused;
     }
 }
@@ -208,6 +213,7 @@ static void plan(const etp_builds *b, etp_report *r)
     const etp_builds_model *worst = NULL;
     for (size_t i = 0; i < b->n_models; i++) {
         const etp_builds_model *m = &b->models[i];
+        // ETP_NS_UNKNOWN is below 0.
         if (m->blocks_to_find >= 0 && (!worst || m->blocks_to_find > worst->blocks_to_find)) {
             worst = m;
         }
@@ -326,6 +332,7 @@ static void suspects(const etp_builds *b, etp_report *r)
         const etp_ab *ab = b->models[i].ab;
         for (size_t c = 0; ab && c < ab->judged.n_causes; c++) {
             const etp_ab_cause *x = &ab->judged.causes[c];
+            // That the builds differ is what was asked, no other cause.
             if (x->state == ETP_CAUSE_SUSPECT && x->cause != ETP_CAUSE_BUILDS) {
                 if (!keys) {
                     etp_report_section(r, 1, "suspects-section", "What else could have done it");

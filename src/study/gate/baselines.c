@@ -43,6 +43,7 @@ void etp_baselines_json(const void *list, etp_json *j)
 
 static const char *state_words(const etp_baseline *b)
 {
+    // A folder that is gone or changed is no loss while its figures are in the store.
     bool enough = b->stored && b->state != ETP_BASELINE_SAME;
     return !enough                            ? state_name(b->state)
            : b->state == ETP_BASELINE_CHANGED ? "changed; as saved in the store"

@@ -57,8 +57,11 @@ typedef struct rule {
 } rule;
 
 // VALUE with its unit, as the metric wants it.
+// FALSE for another dimension's unit too: "speedup >= 5 ms" is a mistake, not 5.
 static bool parse_limit(etp_str s, dimension dim, double *out)
 {
+    // The first that ends the text is taken, so longer ones stand before those they end in: "ms"
+    // before "s", "MB" before "B".
     static const struct {
         const char *suffix;
         dimension dim;
@@ -98,6 +101,8 @@ static bool parse_limit(etp_str s, dimension dim, double *out)
     return true;
 }
 
+// [PHASE.]METRIC [SUBJECT] SIGN VALUE. The sign is looked for first, because a subject may have
+// blanks in it: "Data movement of linux_vnni".
 static etp_status parse(const char *text, rule *out, etp_error *err)
 {
     static const char *const k_wanted[] = {"a ratio like 1.3", "a time like 5 ms",
@@ -106,6 +111,7 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     *out = (rule){.text = text, .metric = METRICS};
     etp_str all = etp_str_trim(etp_str_from(text), k_blanks);
     size_t most = etp_str_find(all, ETP_STR("<=")), least = etp_str_find(all, ETP_STR(">="));
+    // etp_str_find gives the length where there is none, so the smaller one is the sign.
     size_t at = most < least ? most : least;
     size_t word = 0;
     while (word < at && !isspace((unsigned char)all.ptr[word])) {
@@ -136,6 +142,8 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     return ETP_OK;
 }
 
+// A limit inside the interval is UNKNOWN: a value that lies exactly at its limit would pass every
+// second time. A figure without an interval comes with LO = HI and is never caught between.
 etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
 {
     if (!isfinite(lo) || !isfinite(hi)) {
@@ -145,6 +153,7 @@ etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
     return low && high ? ETP_GATE_YES : low || high ? ETP_GATE_UNKNOWN : ETP_GATE_NO;
 }
 
+// The id names the phase ("decode@256.speedup:…"), so that checks of two phases are two test cases.
 static void add(etp_gate *g, etp_gate_check check)
 {
     check.phase = g->phase;
@@ -182,6 +191,7 @@ static const char *with_interval(etp_arena *arena, dimension dim, double v, doub
     if (!isfinite(lo) || !isfinite(hi) || (lo == v && hi == v) || !value) {
         return value;
     }
+    // A figure whose ends are itself has no interval worth printing.
     const char *from = figure(arena, dim, lo), *to = figure(arena, dim, hi);
     return from && to ? etp_arena_printf(arena, "%s [%s, %s]", value, from, to) : NULL;
 }
@@ -207,6 +217,7 @@ static const char *changes(etp_arena *arena, double ratio, double lo, double hi)
 static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo, double hi,
                              double limit, const char *withheld)
 {
+    // More blocks narrow an interval but do not lift what is withheld, so both are said then.
     uint32_t more = etp_ab_blocks_to_tell(v, lo, hi, ab->n_blocks, limit);
     const char *command = etp_ab_extend_command(ab, more, g->arena);
     return !command ? "measure more blocks; the report says what else withholds it"
@@ -215,6 +226,8 @@ static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo,
                : command;
 }
 
+// One check of a rule. WHY_UNKNOWN makes it unknown whatever the interval says; NULL leaves it to
+// the interval.
 static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of, double v,
                        double lo, double hi, const char *why_unknown)
 {
@@ -262,6 +275,7 @@ static size_t n_parts(const etp_ab *ab)
     return ab->n_phases ? ab->n_phases : 1;
 }
 
+// phases[0] is AB itself, so that a session with phases is judged by the same loop.
 static const etp_ab *part_of(const etp_ab *ab, size_t i)
 {
     return ab->n_phases ? ab->phases[i].ab : ab;
@@ -274,6 +288,7 @@ static const char *phase_of(const etp_ab *part)
 
 static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
 {
+    // For the message alone: as many arms as fit.
     char names[400] = "";
     for (size_t p = 0; p < n_parts(ab); p++) {
         const etp_ab *part = part_of(ab, p);
@@ -307,6 +322,7 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
         return etp_arena_printf(arena, "withheld: %s", etp_withheld_name(c->withheld));
     }
     bool paired = c->launches[0] == 0;
+    // Sides of two sessions have launches instead of blocks; the weaker side decides.
     size_t n = paired                            ? c->blocks
                : c->launches[0] < c->launches[1] ? c->launches[0]
                                                  : c->launches[1];
@@ -314,6 +330,8 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
         return etp_arena_printf(arena, "%zu of at least %d %s", n, ETP_MIN_BLOCKS,
                                 paired ? "blocks" : "launches on each side");
     }
+    // The interval alone would say faster or slower, the verdict does not: sign flips contradicted
+    // it.
     bool apart = log(c->lo) > log1p(c->margin) || log(c->hi) < -log1p(c->margin);
     return apart && c->verdict == ETP_VERDICT_UNKNOWN
                ? "the interval and the second test do not agree"
@@ -337,6 +355,7 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
     }
 }
 
+// ETP_NS_UNKNOWN or less: NAN makes the check unknown.
 static double known(int64_t v)
 {
     return v == ETP_NS_UNKNOWN || v < 0 ? (double)NAN : (double)v;
@@ -348,6 +367,7 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
     double v = known(r->metric == LOAD    ? a->load_ns
                      : r->metric == FIRST ? a->first_ns
                                           : a->peak_rss_bytes);
+    // Load, first and memory are medians without an interval.
     double lo = v, hi = v;
     if (r->metric == LATENCY) { // one block gives no interval, and then no answer
         v = known(a->median_ns);
@@ -355,6 +375,7 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
         hi = a->hi_ns;
     } else if (r->metric == RATE) {
         v = etp_ab_token_rate(ab, arm);
+        // Tokens a second are tokens ÷ time: the interval of the latency, turned over.
         lo = v * known(a->median_ns) / a->hi_ns;
         hi = v * known(a->median_ns) / a->lo_ns;
     }
@@ -411,6 +432,7 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
     }
     const etp_ab_engagement *e = &ab->engagement;
     double v = macs ? e->macs_share : e->time_share, lo = macs ? e->macs_lo : e->time_lo;
+    // Where some operators cannot be told, the share is an interval from "none of them" to "all".
     add_figure(g, ab, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
                macs ? e->macs_hi : e->time_hi, NULL);
     return ETP_OK;
@@ -440,6 +462,7 @@ static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
 }
 
 // Each phase that the rule is about, by itself.
+// A rule that judges nothing is an error: a misspelt arm must not pass for a yes.
 static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
     size_t before = g->checks.n, parts = 0;
@@ -458,6 +481,7 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
                                   : no_such(r, ab, err);
 }
 
+// What cannot be proven is not contradicted: the comparison stands, and the gate says yes.
 static void check_proofs(etp_gate *g, const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
@@ -502,6 +526,7 @@ static void check_soundness(etp_gate *g, const etp_ab *ab)
     etp_gate_check c;
     check_proofs(g, ab);
     check_outputs(g, ab);
+    // Bare dumps were not measured by blocks.
     if (!ab->bare) {
         c = k_no_figure;
         c.id = "complete";
@@ -559,6 +584,7 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
 
 // ---- an earlier measurement ----
 
+// NAN is a block that lacks the arm. Values are times; their logarithms make the shift a ratio.
 static size_t launch_values(const etp_ab *ab, uint32_t arm, double *out)
 {
     size_t n = 0;
@@ -580,6 +606,7 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
     ETP_NEED(now && then, err, "launches");
     size_t n = launch_values(ab, arm, now), n_then = launch_values(old, old_arm, then);
     etp_unpaired u = {.shift = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+    // With fewer on either side the check is unknown, as a verdict is.
     if (n >= ETP_MIN_BLOCKS && n_then >= ETP_MIN_BLOCKS) {
         ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
     }
@@ -641,6 +668,8 @@ static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_op
 }
 
 // "speedup:VNNI" for "speedup:linux_vnni".
+// What people read has the words of the report; ids keep the arm's name, because scripts rely on
+// it.
 static void call(etp_gate *g, const etp_ab *ab, etp_gate_check *c)
 {
     etp_str id = etp_str_from(c->id);
@@ -680,12 +709,14 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
     }
     if (options->against) {
         ETP_TRY(check_against(out, ab, options, err));
+        // --against is a question of its own: without rules it does not ask for verdicts besides.
     } else if (n == 0) {
         for (size_t i = 0; i < n_parts(ab); i++) {
             out->phase = phase_of(part_of(ab, i));
             check_verdicts(out, part_of(ab, i));
         }
     }
+    // One no decides even where others are unknown: no further measurement can mend it.
     bool no = false, unknown = false;
     for (size_t i = 0; i < out->checks.n; i++) {
         call(out, ab, &out->checks.items[i]);

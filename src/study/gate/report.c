@@ -89,11 +89,14 @@ const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
 // XML 1.0 has no way to write most control characters, not even escaped.
 static void xml(etp_sink *sink, const char *text)
 {
+    // Byte by byte: those of a character beyond ASCII are above 0x7F and pass through as they are.
     for (const char *p = text; *p; p++) {
         etp_sink_xml(sink, (unsigned char)*p < 0x20 ? ETP_STR(" ") : (etp_str){p, 1});
     }
 }
 
+// Unknown is "skipped": JUnit has no third answer, and build servers neither fail nor count it as
+// passed. The exit code tells unknown apart.
 bool etp_gate_junit(const etp_gate *g, etp_arena *arena, etp_str *out)
 {
     etp_strbuf buf;

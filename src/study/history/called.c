@@ -40,6 +40,7 @@ static const char *figure_word(etp_str *name)
 }
 
 // Of "vnni", "sme2_off", "vnni_decode0"; *REST is what stands behind the level.
+// "sme2_on" and "sme2_off" are the experiments that Arm's kit knows, for sme2 and neon.
 static const etp_level_info *level_of(etp_str word, etp_str *rest)
 {
     static const etp_str off = {"sme2_off", 8}, on = {"sme2_on", 7};
@@ -57,6 +58,9 @@ static const etp_level_info *level_of(etp_str word, etp_str *rest)
     return level == ETP_LEVEL_NONE ? NULL : etp_level_get(level);
 }
 
+// A series is <model>_<platform>_<experiment>_t<threads>_<figure>. It is taken apart from the end,
+// since a model's name may hold any of these words; what does not fit is somebody's own name and
+// stays as it is.
 etp_str etp_history_called(etp_str name, etp_arena *arena)
 {
     static const etp_str k_platforms[] = {
@@ -82,6 +86,7 @@ etp_str etp_history_called(etp_str name, etp_arena *arena)
                    (etp_str){model.ptr + half + 1, model.len - half - 1})) {
         model.len = half;
     }
+    // "vnni_t2" with 2 threads: the number would be said twice.
     if (rest.len == threads.len + 1 && etp_str_ends(rest, threads)) {
         rest.len = 0;
     }

@@ -20,6 +20,7 @@ static etp_status add_open(etp_archive *a, const char *dir, bool again, etp_aren
     etp_archive_session entry;
     bool finished = false;
     etp_status st = read_entry(dir, &session, arena, &entry, &finished, err);
+    // Whose the failure is: the folder's up to here, the store's from etp_archive_put on.
     *out = st == ETP_OK ? ETP_ARCHIVE_NOT : ETP_ARCHIVE_UNREAD;
     if (st == ETP_OK && finished) {
         st = etp_archive_put(a, &entry, again, out, err);
@@ -36,6 +37,7 @@ static etp_status is_known(etp_archive *a, const char *dir, etp_arena *arena,
     uint64_t bytes;
     bool known;
     const char *manifest = etp_arena_printf(arena, "%s/" ETP_RUN_MANIFEST, dir);
+    // As long as the manifest is read, a failure is the folder's.
     *out = ETP_ARCHIVE_UNREAD;
     ETP_TRY(etp_run_hash_file(manifest, hex, &bytes, err));
     *out = ETP_ARCHIVE_NOT;

@@ -26,6 +26,8 @@ void etp_history_put_attributes(etp_history *h)
 
 // ---- run folders ----
 
+// Figures are collected first and put into series when all sessions are known: a series has room
+// for every run, and runs are sorted by time, not in the order they are found.
 typedef struct found { // a session and its figures
     etp_history_run run;
     const char *path;
@@ -58,6 +60,7 @@ static void add_figure(finder *f, found *to, const etp_run_arm *arm, const char 
     }
 }
 
+// By name: the answer of a later phase has that phase's arms alone, the run has all.
 static const etp_run_arm *arm_called(const etp_run *run, const char *name)
 {
     for (size_t i = 0; i < run->arms.n; i++) {
@@ -72,6 +75,7 @@ static void take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to
 {
     etp_str phase = {0};
     if (ab->phase) {
+        // Copied: the session that owns it is closed before the history is written.
         phase = etp_str_from(etp_arena_strdup(f->arena, etp_str_from(ab->phase->name)));
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
@@ -147,6 +151,8 @@ static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_
     return ETP_OK;
 }
 
+// A session counts when its figures are final and of a real device. Which phases it has, and
+// whether its ratios are withheld, its own answer says.
 static etp_status take_folder(void *ctx, const char *path, etp_error *err)
 {
     finder *f = ctx;
@@ -172,6 +178,8 @@ static etp_status take_folder(void *ctx, const char *path, etp_error *err)
     return ETP_OK;
 }
 
+// Nothing is looked for inside a run folder. Links and hidden folders are left aside: a link may
+// lead back up.
 static etp_status look_into(const char *path, int depth, etp_arena *arena, etp_history_visit *visit,
                             void *ctx, etp_error *err)
 {
@@ -199,6 +207,7 @@ etp_status etp_history_each_folder(const char *path, etp_arena *arena, etp_histo
     return look_into(path, 0, arena, visit, ctx, err);
 }
 
+// ISO 8601 in UTC sorts as text. Then by path, so that two sessions of one second have one order.
 static int by_time(const void *pa, const void *pb)
 {
     const found *a = pa, *b = pb;
@@ -233,6 +242,7 @@ etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t r
     etp_history_series *s = NULL;
     ETP_TRY(add_series(h, name, n_runs, &s, err));
     s->phase = phase;
+    // A second value of the same run replaces the first and is not counted again.
     s->n_known += isnan(s->values[run]) ? 1 : 0;
     s->values[run] = value;
     return ETP_OK;
@@ -307,6 +317,7 @@ static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, 
                              "a header with a column 'time' and rows below it were expected");
 }
 
+// Without a single number it is an attribute that nobody filled in.
 static bool is_series(const table_of_rows *t, size_t column)
 {
     bool any = false;
@@ -334,12 +345,14 @@ static etp_status read_column(etp_history *h, const table_of_rows *t, size_t col
         return ETP_OK;
     }
     for (size_t i = 1; i < t->n; i++) {
+        // attributes.n is the place of this column until the line below counts it.
         h->runs.items[i - 1].attributes[h->attributes.n] = t->items[i].cells[column];
     }
     ETP_ADD(h->arena, &h->attributes, name);
     return ETP_OK;
 }
 
+// Series are found by name: two columns of one name would become one series of mixed values.
 static etp_status refuse_twin_columns(const etp_csv_row *header, etp_error *err)
 {
     for (size_t i = 0; i < header->n; i++) {
@@ -398,6 +411,8 @@ static etp_str also_changed(const etp_history *h, size_t before, size_t run)
     return etp_strbuf_str(&names);
 }
 
+// Runs without the figure are left out before the search and put back afterwards by run_of, so "the
+// run before" of a change is the last one that has the figure.
 static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error *err)
 {
     double *known = ETP_NEW_ARRAY(h->arena, double, h->runs.n);
@@ -418,6 +433,7 @@ static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error 
     ETP_NEED(s->changes, err, "the history");
     for (size_t i = 0; i < s->n_changes; i++) {
         const etp_change *c = &points[i];
+        // A change begins a segment behind another one, so at − 1 exists.
         s->changes[i] = (etp_history_change){run_of[c->at], c->before, c->after, c->p,
                                              also_changed(h, run_of[c->at - 1], run_of[c->at])};
     }

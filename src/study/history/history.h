@@ -29,6 +29,7 @@ typedef struct etp_history_series {
     etp_str phase;  // "decode @256"; "" none, or not known
     double *values; // [history.runs.n], NAN where the run has none
     size_t n_known;
+    // Set by etp_history_find_changes, ascending by run.
     etp_history_change *changes;
     size_t n_changes;
 } etp_history_series;

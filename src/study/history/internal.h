@@ -21,6 +21,7 @@ void etp_history_put_attributes(etp_history *h);
 etp_str etp_history_short_hashes(etp_str hashes, etp_arena *arena);
 
 // A value of run RUN of N_RUNS in the series NAME, which is made when it is the first.
+// N_RUNS is the length of every series and the same in all calls.
 ETP_NODISCARD etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t run,
                                          size_t n_runs, double value, etp_error *err);
 

@@ -58,6 +58,7 @@ static void quoted(etp_sink *sink, etp_str text)
     etp_json_str(&j, text);
 }
 
+// Otava's direction is −1 where less is better, else 1, also for series whose name says neither.
 static void write_test(const etp_history *h, const etp_history_series *s, const char *path,
                        etp_sink *sink)
 {
@@ -99,6 +100,7 @@ etp_status etp_history_otava(const etp_history *h, const char *dir, etp_error *e
         etp_strbuf_init(&table, h->arena);
         etp_sink to_table = etp_sink_strbuf(&table);
         write_table(h, &h->series.items[i], &to_table);
+        // Tables before the configuration: one that names them finds them all.
         ETP_TRY(write_file(path, &table, err));
         write_test(h, &h->series.items[i], path, &to_config);
     }

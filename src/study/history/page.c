@@ -40,6 +40,7 @@ static bool is_rate(const etp_history_series *s)
     return etp_str_ends(s->name, ETP_STR("_tokens_per_s"));
 }
 
+// The figures of one arm have one stem and different ends.
 static const etp_history_series *of_stem(const etp_history *h, etp_str of, const char *end)
 {
     for (size_t i = 0; i < h->series.n; i++) {
@@ -77,6 +78,7 @@ static bool has_word(etp_str name, etp_str word)
     return false;
 }
 
+// What every series has in its name (the model, the platform) tells nothing apart.
 static bool in_all(const etp_history *h, etp_str word)
 {
     for (size_t i = 0; i < h->series.n; i++) {
@@ -136,6 +138,8 @@ static const char *short_name(const etp_history *h, const etp_history_series *s,
 }
 
 // Short names that are not told apart are the series' own.
+// All keep their full names as soon as two short ones are alike: half short and half long would
+// look like two kinds of figures.
 static void name_all(const etp_history *h, list *l, etp_arena *arena)
 {
     bool told_apart = true;
@@ -155,6 +159,7 @@ static void name_all(const etp_history *h, list *l, etp_arena *arena)
 // ---- what is shown in which order ----
 
 // In tenths of a per cent, as it is shown.
+// Two changes that are shown alike must not seem to be in the wrong order.
 static double last_size(const etp_history_series *s)
 {
     const etp_history_change *c = s->n_changes ? &s->changes[s->n_changes - 1] : NULL;
@@ -167,6 +172,7 @@ static int by_change(const void *pa, const void *pb)
 {
     const shown *a = pa, *b = pb;
     size_t x = a->series->n_changes, y = b->series->n_changes;
+    // Series that never changed come last; the page folds them away.
     if (!x != !y) {
         return x ? -1 : 1;
     }
@@ -366,6 +372,7 @@ static void figures_table(const etp_history *h, const list *l, etp_report *r, et
     }
 }
 
+// by_change puts series with changes first, so CHANGED is where the fold begins.
 void etp_history_page(const etp_history *h, etp_report *r, etp_arena *arena)
 {
     const list l = all_of(h, arena);

@@ -100,6 +100,7 @@ typedef struct newest { // the last change of a series
     const etp_history_change *change;
 } newest;
 
+// The relative size, up or down alike.
 static double size_of(const etp_history_change *c)
 {
     return fabs(c->after - c->before) / fabs(c->before);
@@ -130,6 +131,7 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
 }
 
 // What changed: the last change of each series, the latest first.
+// The MAX_CARDS first of them are kept sorted in FIRST while the series are walked.
 static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
 {
     newest first[MAX_CARDS];
@@ -154,6 +156,7 @@ static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
         change_card(h, &first[i], r, arena);
     }
     if (n == 0) {
+        // A segment has three values at least (etp_change_points): below six there can be no two.
         bool few = h->runs.n < 6;
         etp_headline card = {.label = etp_arena_printf(arena, "in %zu series over %zu run%s",
                                                        h->series.n, h->runs.n,
@@ -218,6 +221,7 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
     }
 }
 
+// By run, then by series: what changed in one session stands together.
 static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -269,6 +273,8 @@ static void chart(const etp_history *h, size_t at, etp_report *r, etp_arena *are
         sum += isnan(s->values[i]) ? 0 : s->values[i];
         n += isnan(s->values[i]) ? 0 : 1;
     }
+    // The line of means begins with that of the first segment; without changes there is one
+    // segment.
     double level = s->n_changes > 0 ? s->changes[0].before : sum / (double)n;
     for (size_t i = 0; i < h->runs.n; i++) {
         if (next < s->n_changes && s->changes[next].run == i) {
@@ -319,6 +325,7 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     return r;
 }
 
+// A missing value is an empty cell, never 0: etp_history_of_csv reads it back as none.
 void etp_history_csv(const etp_history *h, etp_sink *sink)
 {
     etp_sink_z(sink, "time");

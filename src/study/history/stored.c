@@ -14,6 +14,7 @@
 // Times of several devices are no series: which ones there are.
 static etp_status one_device(const etp_archive_trend *t, etp_arena *arena, etp_error *err)
 {
+    // For the message: nobody reads more, and two are enough to refuse.
     enum { MOST = 8 };
     const etp_archive_point *seen[MOST];
     size_t n = 0;
@@ -71,6 +72,8 @@ static etp_status put_figure(etp_history *h, const etp_archive_point *x, const c
     return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, value, err);
 }
 
+// etp_archive_points sorts by time, folder and arm: the points of one session are neighbours, and
+// those of one phase within it.
 static bool same_run(const etp_archive_point *a, const etp_archive_point *b)
 {
     return etp_str_eq(a->run_id, b->run_id);
@@ -86,6 +89,8 @@ static etp_status put_part(etp_history *h, const etp_archive_trend *t, size_t fi
         ETP_TRY(
             put_figure(h, x, "tokens_per_s", run, n_runs, etp_history_ratio(x->tokens_per_s), err));
     }
+    // Times of all arms first, then the ratios: the order in which history.c takes them from
+    // folders, so that both sources give the same document.
     for (size_t i = first; i < end; i++) {
         const etp_archive_point *x = &t->items[i];
         ETP_TRY(put_figure(h, x, "speedup", run, n_runs,
@@ -195,6 +200,8 @@ etp_status etp_history_enter(etp_archive *a, const char *const *paths, size_t n,
 }
 
 // Is the folder of an entry there, with the manifest that was entered?
+// The entry is known by the manifest's hash. Another session in the same folder would be entered
+// under another id, and this entry would be lost.
 static bool is_there(const etp_archive_line *x)
 {
     etp_arena arena = {0};
@@ -208,6 +215,7 @@ static bool is_there(const etp_archive_line *x)
     return there;
 }
 
+// Entries whose folder is gone are kept: the store may be the only place that still has them.
 etp_status etp_history_rebuild(etp_archive *a, const char *const *paths, size_t n,
                                etp_history_tell *tell, void *ctx, etp_history_entered *out,
                                etp_error *err)
@@ -230,6 +238,8 @@ etp_status etp_history_rebuild(etp_archive *a, const char *const *paths, size_t 
 
 // ---- gates ----
 
+// No more than the arms' names and the value of each block, which is all that etp_gate_build asks
+// of an earlier measurement. *out is no whole answer: no report can be made of it.
 etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena, etp_ab *out,
                              etp_error *err)
 {
@@ -248,6 +258,7 @@ etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena,
         arms[i] = (etp_ab_arm){.name = etp_arena_strdup(arena, x->experiment),
                                .emulated = entry->emulated};
         for (size_t b = 0; b < blocks; b++) {
+            // Arms may have lost blocks at their end.
             values[b * n + i] = b < x->n_blocks ? x->block_ns[b] : (double)NAN;
         }
     }

@@ -12,6 +12,8 @@ static bool is_time(const etp_history_series *s)
 
 etp_severity etp_history_judgement(const etp_history_series *s, const etp_history_change *c)
 {
+    // The name alone says what is good, also in tables of others; without one of these ends a
+    // change is news, neither good nor bad.
     bool more_is_good = etp_str_ends(s->name, ETP_STR("_speedup")) ||
                         etp_str_ends(s->name, ETP_STR("_tokens_per_s"));
     if (!more_is_good && !is_time(s)) {
@@ -20,6 +22,8 @@ etp_severity etp_history_judgement(const etp_history_series *s, const etp_histor
     return (c->after > c->before) == more_is_good ? ETP_GOOD : ETP_BAD;
 }
 
+// Ratios as all reports write them; of other numbers the unit is not known, only that five digits
+// are more than a run repeats.
 const char *etp_history_figure(const etp_history_series *s, double v, etp_arena *arena)
 {
     char text[ETP_NUMBER_CHARS] = "–";

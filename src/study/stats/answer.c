@@ -44,6 +44,8 @@ typedef struct slow_causes {
 } slow_causes;
 
 // One experiment is compared with nothing.
+// The document describes the first comparison at its top in any case; of a single experiment it is
+// this one. It lies in no array: who counts from doc->stats.comparisons asks for it first.
 static const etp_stats_comparison k_nothing = {
     .candidate = ETP_NO_INDEX,
     .paired = {.estimate = (double)NAN,
@@ -79,6 +81,7 @@ static const char *flag_name(unsigned bit)
     return etp_stats_flag_name(1U << bit);
 }
 
+// NULL where the bit is not set, which ETP_SKIP leaves out of the list.
 static const void *flag_of(unsigned flags, size_t bit, etp_made *made)
 {
     return flags & 1U << bit ? MAKE(maybe, (int)bit) : NULL;
@@ -106,6 +109,7 @@ COMPARISON(withheld, MAKE(maybe, (int)withheld_of(doc, it)))
 COMPARISON(comparison_flag, flag_of(it->flags, at->index, made))
 COMPARISON(comparison_counters,
            it != &k_nothing
+               // Counters have a split for each comparison, in their order.
                ? etp_counters_split_at(&doc->counters, (size_t)(it - doc->stats.comparisons))
                : NULL)
 FIND(first, etp_stats_answer, etp_stats_answer,
@@ -252,11 +256,13 @@ void etp_stats_json(const void *answer, etp_json *j)
 
 // ---- report ----
 
+// From the strongest reason to say nothing down to the plain verdict.
 static const char *verdict_text(const etp_stats_answer *a, const etp_stats_comparison *c,
                                 etp_arena *arena)
 {
     const etp_paired *p = &c->paired;
     if (stats_withheld(a, c)) {
+        // A bare table knows no other reason than its control.
         return a->withheld ? etp_arena_printf(arena, "withheld: %s",
                                               etp_ab_withheld_text(stats_withheld(a, c)))
                            : "withheld: two equal baseline launches differed";
@@ -331,6 +337,7 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     etp_report_fact(r, "margin", "%s %%", ETP_DIGITS(100 * s->margin, 6));
     etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
                     (unsigned)s->blocks_dropped);
+    // The factor depends on the number of blocks; comparisons of one session hardly differ in it.
     if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
         etp_report_fact(r, "intervals", "wider by %.1f %% for looking at the result before the end",
                         100 * (s->comparisons[0].paired.widening - 1));
@@ -378,6 +385,7 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
         etp_withheld withheld = stats_withheld(a, c);
+        // Added to a figure it takes it away or leaves it as it is.
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
         ETP_ROW(t, name_cell(a, c->baseline), name_cell(a, c->candidate),
@@ -425,6 +433,7 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
         etp_report_table(r, "arms", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (uint32_t i = 0; i < a->stats.n_arms; i++) {
         const etp_stats_arm *arm = &a->stats.arms[i];
+        // quantiles[] is P50, P90, P99 (ETP_TAIL_QUANTILES of them).
         ETP_ROW(t, name_cell(a, i), known_ns(arm->median_ns), known_ns(arm->quantiles[1].ns),
                 known_ns(arm->quantiles[2].ns), etp_cell_u64(arm->launches),
                 etp_cell_u64(arm->iterations), etp_cell_u64(arm->warmup_dropped),
@@ -433,6 +442,7 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
     }
 }
 
+// Only what is hardly chance: with a dozen blocks a correlation of 0.4 means nothing.
 static void link_note(const char *what, const struct etp_stats_link *link, etp_report *r)
 {
     if (link->n > 0 && link->p <= 0.05) {
@@ -479,6 +489,7 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
             s->control.lo, s->control.hi);
     }
     for (uint32_t i = 0; i < s->n_arms; i++) {
+        // Drift is only told: pairs cancel it. The other flags doubt the interval.
         for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
             if (s->arms[i].flags & bit) {
                 etp_report_note(r, bit == ETP_FLAG_DRIFT ? ETP_INFO : ETP_WARN, "%.*s: %s",
@@ -502,6 +513,7 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     }
 }
 
+// All blocks that were seen, also those that lack an arm: exp(NAN) draws no dot.
 static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     const etp_stats *s = &a->stats;

@@ -13,6 +13,7 @@
 static const double k_precisions[ETP_PLAN_STEPS] = {0.05, 0.02, 0.01, 0.005, 0.002, 0.001};
 
 // Block ratios of one comparison; *out has room for every block.
+// As etp_paired_estimate was given them: complete blocks only.
 static size_t ratios_of(const etp_stats *s, const etp_stats_comparison *c, double *out)
 {
     size_t k = 0;
@@ -26,6 +27,8 @@ static size_t ratios_of(const etp_stats *s, const etp_stats_comparison *c, doubl
     return k;
 }
 
+// Both arms share one plan, so what happens inside a launch is their mean. The cost of a block
+// counts all arms of the session, also those of other comparisons.
 static etp_pilot pilot_of(const etp_stats *s, const etp_stats_comparison *c, double *ratios,
                           double launch_ns)
 {
@@ -49,6 +52,7 @@ static etp_pilot pilot_of(const etp_stats *s, const etp_stats_comparison *c, dou
             p.arms++;
         }
     }
+    // Iterations of the arms take different times; what a block costs depends on their sum alone.
     p.iteration_ns = sum / p.arms;
     return p;
 }
@@ -71,6 +75,7 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         const etp_stats_comparison *c = &stats->comparisons[i];
         double *ratios = ETP_NEW_ARRAY(arena, double, stats->n_blocks_seen);
         ETP_NEED(ratios, err, "plan");
+        // One ratio says nothing of how much ratios differ.
         if (c->paired.blocks < 2) {
             continue;
         }
@@ -79,6 +84,7 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         p->candidate = c->candidate;
         p->pilot = pilot_of(stats, c, ratios, launch_ns);
         p->launches =
+            // Without an estimate over all launches only the ratios tell, each of two launches.
             p->pilot.spread.df > 0 ? p->pilot.spread.launches : 2 * (uint32_t)p->pilot.blocks;
         p->half_width_rel = expm1(c->paired.half_width_ln);
         p->wanted = (etp_plan_step){precision, etp_plan_make(&p->pilot, precision)};
@@ -104,6 +110,7 @@ FIND(within_sd, etp_plan_comparison, etp_plan_answer, MAKE(real, sqrt(it->pilot.
 FIND(between_sd, etp_plan_comparison, etp_plan_answer,
      MAKE(real, sqrt(it->wanted.plan.between_var)))
 
+// UINT32_MAX blocks: etp_plan_make has given up.
 static bool is_reachable(const etp_plan_step *step)
 {
     return step->plan.blocks != UINT32_MAX;
@@ -198,6 +205,7 @@ static const char *range_text(const etp_plan *p, etp_arena *arena)
     char time[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
     const char *text = NULL;
     (void)duration_text(p->total_ns, time);
+    // There is no upper end that etp_plan_make would still call a plan.
     if (p->blocks_hi == UINT32_MAX) {
         text = etp_arena_printf(arena, "%s (from %s)", time,
                                 duration_text(p->blocks_lo * p->block_ns, lo));
@@ -283,6 +291,7 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
             "the cost of a launch is an assumption (--launch-cost SECONDS); run folders "
             "know theirs");
     }
+    // Comparisons share their launches: what holds of the first holds of all.
     if (a->comparisons[0].wanted.plan.df < 3) {
         etp_report_note(
             r, ETP_WARN,

@@ -42,6 +42,7 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
     ETP_NEED(x && y, err, "blocks");
     *out = (struct etp_stats_link){(double)NAN, (double)NAN, 0};
     for (size_t b = 0; b < s->n_blocks_seen; b++) {
+        // A block without a reading or without values is overwritten by the next.
         x[out->n] = reading(run, s->block_numbers[b]);
         y[out->n] = etp_stats_block_mean(s, b);
         out->n += isfinite(x[out->n]) && isfinite(y[out->n]);
@@ -51,6 +52,8 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
     return ETP_OK;
 }
 
+// NAN is not recorded: no cause is made of what nobody looked at. The clock is that of the block,
+// since nothing reads it launch by launch.
 static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *launch)
 {
     etp_launch_record out = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
@@ -68,6 +71,7 @@ static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *l
     return out;
 }
 
+// Over all blocks of the session, against which a single block's clock is low or not.
 static double usual_clock(const etp_run *run, double *scratch)
 {
     size_t n = 0;
@@ -88,6 +92,8 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
     double usual = usual_clock(run, clocks);
     for (size_t i = 0; i < s->n_launches; i++) {
         const etp_launch_stats *l = &s->launches[i];
+        // tail counts the slow iterations of the launch. All of them get the launch's cause:
+        // nothing finer is recorded.
         if (l->tail > 0 && !l->control) {
             etp_launch_record record = record_of(run, l);
             a->slow[l->arm][etp_slow_cause_of(&record, l->tail, usual)] += l->tail;

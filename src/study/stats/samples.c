@@ -14,6 +14,7 @@
 static int level_rank(etp_str name)
 {
     int rank = -1;
+    // Of several words that are levels the last one counts: models' names come first.
     for (size_t at = 0; at < name.len;) {
         size_t len = 0;
         while (at + len < name.len && !strchr("_-. ", name.ptr[at + len])) {
@@ -130,6 +131,7 @@ static etp_status read_run(const char *path, const char *wanted, const char *pha
     etp_str recorded = {0};
     ETP_NEED(run, err, "run folder");
     ETP_TRY(etp_run_open(path, arena, run, err));
+    // A shallow copy: take_phase gives RUN lists of its own and leaves these alone.
     const etp_run whole = *run;
     ETP_TRY(take_phase(run, phase, arena, out, err));
     out->run = run;
@@ -152,6 +154,8 @@ etp_status etp_sample_file_read(const char *path, const etp_str *given, const ch
 {
     *out = (etp_sample_file){.name = path, .launch_ns = (double)NAN};
     etp_str text = {0};
+    // A folder is read as what its session was, phases and lost blocks included. Anything else is a
+    // table, whatever its name.
     if (!given && etp_run_is(path)) {
         return read_run(path, wanted, phase, arena, out, err);
     }
@@ -197,6 +201,7 @@ static etp_status take_called(const etp_ab *ab, uint32_t n, etp_arena *arena, co
         ETP_NEED(name, err, "names");
         called[i] = etp_str_from(name);
     }
+    // Where the answer leaves out an arm of the samples, indices would not meet: names stay then.
     *out = ab->n_arms == n ? called : *out;
     return ETP_OK;
 }
@@ -249,6 +254,7 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     };
     etp_stats_options how = {.baseline = file.baseline, .margin = margin};
     if (file.run) {
+        // A run folder brings its seed, and says whether its intervals are to be widened.
         how = etp_ab_stats_options(file.run, file.baseline, margin);
     }
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how, arena,

@@ -38,6 +38,7 @@ static SHAPE_ON_ONE_LINE(k_place, k_place_rows);
 // ---- ratios ----
 
 FIND(confidence, etp_paired, etp_sweep, MAKE(real, ETP_CONFIDENCE))
+// Every ratio of a sweep is a contrast within blocks: there is no other method here.
 FIND(method, etp_paired, etp_sweep, MAKE(maybe, ETP_PAIRED_BLOCKS))
 
 #define OF etp_paired
@@ -69,6 +70,7 @@ static SHAPE(k_effect, k_effect_rows);
 
 // ---- models and cells ----
 
+// cells and result.cells are parallel; a cell's index is its place in either.
 #define CELL ((uint32_t)(it - doc->cells))
 LENGTH(k_models, etp_sweep, doc->ab->n_models)
 FIND(model_at, etp_sweep, etp_sweep, &doc->models[at->index])
@@ -80,6 +82,7 @@ FIND(cell_experiment, etp_sweep_cell, etp_sweep,
      it->arm != ETP_NO_INDEX ? &doc->ab->arms[it->arm].name : NULL)
 FIND(cell_rate, etp_sweep_cell, etp_sweep, MAKE(real, etp_sweep_token_rate(doc, CELL)))
 FIND(cell_blocks, etp_sweep_cell, etp_sweep, MAKE(number, doc->result.cells[CELL].blocks))
+// "mask only" is null, not false: nothing contradicted the level.
 static const void *cell_proof(const etp_place *at, etp_made *made)
 {
     const etp_sweep *s = at->root;
@@ -151,6 +154,8 @@ static SHAPE_ON_ONE_LINE(k_winner, k_winner_rows);
 
 // ---- speedups, scaling, interactions, means ----
 
+// Only the figures of states and findings come from the pair's answer; its own speedup is left out,
+// because the sweep's is the one that pays for the number of comparisons.
 static const void *pair_of(const etp_place *at, etp_made *made)
 {
     (void)made;
@@ -161,6 +166,7 @@ static const void *pair_of(const etp_place *at, etp_made *made)
 FIND(speedup_withheld, etp_cell_speedup, etp_sweep,
      MAKE(maybe, (int)etp_sweep_withheld(doc, it->at)))
 LENGTH(k_steps, etp_sweep, doc->result.n_steps)
+// The steps of all models and levels lie in one array; each row of "scaling" lists its own.
 FIND(step_at, etp_knee, etp_sweep,
      doc->result.steps[at->index].model == it->model &&
              doc->result.steps[at->index].level == it->level
@@ -177,6 +183,7 @@ static const char *factor_name(etp_factor factor)
 }
 WORDS(k_factor, factor_name, etp_factor, ETP_FACTORS)
 
+// A number for threads and a text for the others: readers get the value as it was asked for.
 static void write_value(etp_json *j, const etp_sweep *s, etp_factor factor, uint32_t at)
 {
     if (factor == ETP_FACTOR_THREADS) {
@@ -296,6 +303,8 @@ FIND(phase_at, etp_sweep, etp_sweep, etp_sweep_phase(doc, at->index))
 FIND(winner, etp_sweep, etp_sweep,
      etp_sweep_winner(doc) != ETP_NO_INDEX ? &doc->cells[etp_sweep_winner(doc)] : NULL)
 
+// Later phases are whole documents inside this one. They list no phases themselves, so this ends
+// after one level.
 static void write_phase(etp_json *j, const etp_place *at)
 {
     if (at->index == 0) {

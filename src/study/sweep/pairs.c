@@ -22,6 +22,9 @@ static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], 
                    : NULL;
 }
 
+// Each pair is a session of two arms that borrows from WHOLE, so that `sweep` says of a pair what
+// `ab` would say, by the same code. Only a level against the reference has one; 'etprof compare
+// DIR:ARM DIR:ARM' answers for any other two cells.
 etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_arena *arena,
                                 etp_error *err)
 {
@@ -32,6 +35,7 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_a
         const uint32_t base[ETP_FACTORS] = {at[0], s->grid.reference[ETP_FACTOR_LEVEL], at[2]};
         const etp_sweep_cell *x = &s->cells[etp_cell_of(&s->grid, base)],
                              *y = &s->cells[etp_cell_of(&s->grid, at)];
+        // An arm without a launch that counts has no answer of its own.
         if (x->arm == ETP_NO_INDEX || y->arm == ETP_NO_INDEX || s->ab->n_comparisons == 0 ||
             s->ab->arms[x->arm].launches == 0 || s->ab->arms[y->arm].launches == 0) {
             continue;
@@ -42,6 +46,7 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_a
         };
         const etp_ab_options options = {.margin = s->grid.margin, .pair = &pair};
         etp_sweep_pair *p = &s->pairs[s->n_pairs];
+        // n_pairs counts it only once it is open: etp_sweep_close closes the first n_pairs.
         *p = (etp_sweep_pair){
             .at = {at[0], at[1], at[2]},
               .label = label_of(s, at, arena)
@@ -75,6 +80,8 @@ void etp_sweep_close(etp_sweep *s)
     s->n_later = 0;
 }
 
+// A ratio needs both of its cells. The cell's own reason comes first, since it is the one that the
+// row is about; then that of the cell it is compared with.
 etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
 {
     const etp_factorial *g = &s->grid;
@@ -89,6 +96,8 @@ const char *etp_sweep_pair_scope(size_t phase, size_t pair, etp_arena *arena)
                  : etp_arena_printf(arena, "pair-%zu", pair + 1);
 }
 
+// The pair's session has two arms, the baseline first. DIR stands for the folder: reports name no
+// path of the machine that wrote them.
 const char *etp_sweep_pair_command(const etp_sweep_pair *p, etp_arena *arena)
 {
     const etp_ab_arm *arms = p->ab->arms;

@@ -30,6 +30,8 @@ double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell)
 {
     const etp_ab_phase *p = s->ab->phase;
     double ns = s->result.cells[cell].ns.estimate;
+    // Where the time is NAN the comparison is false too. An emulator's rate would be read as one of
+    // the device.
     bool known = p && p->tokens > 0 && ns > 0 && !s->ab->emulated;
     return known ? 1e9 * (double)p->tokens / ns : (double)NAN;
 }

@@ -21,6 +21,7 @@ static bool any_ratio(const etp_sweep *s)
 static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
+    // All ratios may be withheld (an emulator, a restless machine); the times are still a picture.
     bool ratios = any_ratio(s);
     uint32_t series = g->n[0] * g->n[1] < MAX_SERIES ? g->n[0] * g->n[1] : MAX_SERIES;
     etp_chart *c =

@@ -84,6 +84,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
+// One control launch gives no interval.
 static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "design", "%s: %s", s->ab->judged.grade, s->ab->judged.grade_reason);
@@ -125,6 +126,7 @@ static void sentences(const etp_sweep *s, char letter, etp_report *r)
     for (size_t p = 0; p < phases; p++) {
         const etp_sweep *one = etp_sweep_phase(s, p);
         const char *name = etp_sweep_phase_name(one);
+        // Each phase has room of its own: the first must not use up what the others have to say.
         size_t most = shown + (phases > 2 ? MAX_NOTES / 2 : MAX_NOTES);
         for (size_t i = 0; i < one->sentences.n; i++) {
             const etp_sweep_sentence *x = &one->sentences.items[i];
@@ -157,6 +159,8 @@ static bool any_interaction(const etp_sweep *s)
 }
 
 // What may have made a difference, and which pairs it touches.
+// One line for each cause, not for each pair: heat is heat in all of them. Up to three pairs are
+// named, beyond that they are counted.
 static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
 {
     for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
@@ -184,6 +188,8 @@ static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
     }
 }
 
+// That no interaction was found is news only where one could have been found: below ETP_MIN_BLOCKS
+// nothing is judged and nothing is said. Not found is not excluded: the sentence differs.
 static void no_interaction(const etp_sweep *s, etp_report *r)
 {
     bool judged = false;
@@ -254,6 +260,7 @@ static const etp_cell_speedup *speedup_at(const etp_sweep *s, const uint32_t at[
     return NULL;
 }
 
+// Indexed by etp_truth.
 static const char *proof_word(const etp_ab_arm *arm)
 {
     static const char *const k_words[] = {"mask only", "confirmed", "CONTRADICTED"};
@@ -262,6 +269,8 @@ static const char *proof_word(const etp_ab_arm *arm)
 
 #define CELL_COLUMNS 16
 
+// Rows are built with all columns and cut down afterwards, so that k_columns and the cells of
+// cell_row stay aligned by index.
 static bool is_of_phases(size_t column) // phase and rate: of sessions with phases alone
 {
     return column == 0 || column == 4;
@@ -360,6 +369,7 @@ static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
+// "4", "2 to 4", "8 or more": the last one where more threads paid as far as was measured.
 static const char *knee_word(const etp_sweep *s, const etp_knee *k, etp_arena *arena)
 {
     uint32_t last = s->grid.n[ETP_FACTOR_THREADS] - 1;
@@ -412,6 +422,7 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
         "measured count is %s %% faster, by its 95 %% interval.",
         s->words[g->reference[1]], etp_sweep_thread_words(s, g->reference[2], arena),
         ETP_DIGITS(100 * g->knee, 6));
+    // Model, level and knee stand beside the thread counts.
     if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
         long_thread_map(s, r, arena);
         return;
@@ -434,6 +445,7 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
             etp_cell_z(s->models[k->model].name),
             etp_cell_called(s->levels[k->level], s->words[k->level])};
         bool known = false;
+        // n is the thread counts and those three.
         for (uint32_t x = 0; x + 3 < n; x++) {
             const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
             double v = s->result.cells[etp_cell_of(g, at)].relative.estimate;
@@ -559,6 +571,8 @@ static void cause_table(const etp_sweep *s, etp_report *r)
         etp_report_table(r, "causes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
         uint64_t n[ETP_CAUSE_STATES] = {0};
+        // A suspect's words are worth more to the reader than those of a pair where it was ruled
+        // out.
         const etp_ab_cause *shown = NULL; // the gravest
         for (size_t i = 0; i < s->n_pairs; i++) {
             const etp_ab *ab = s->pairs[i].ab;
@@ -582,6 +596,7 @@ static void cause_table(const etp_sweep *s, etp_report *r)
 }
 
 // A later phase: what the first one has on the page itself.
+// The cells of all phases stand in the one table above, so a part has none of its own.
 static void phase_part(const etp_sweep *s, size_t number, etp_report *r, etp_arena *arena)
 {
     char id[32];
@@ -596,6 +611,8 @@ static void phase_part(const etp_sweep *s, size_t number, etp_report *r, etp_are
     etp_report_end_part(r);
 }
 
+// The speedup is that of the sweep, whose verdict pays for the number of ratios in it; the rest is
+// what the pair's own answer says.
 static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < s->n_pairs; i++) {
@@ -646,6 +663,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     etp_report_subtitle(r, "%u model%s × %u level%s × %u thread count%s%s, %zu blocks", m,
                         m == 1 ? "" : "s", l, l == 1 ? "" : "s", n, n == 1 ? "" : "s",
                         phases ? phases : "", s->grid.n_blocks);
+    // With several phases a card per phase is enough: their speedups are in the table.
     bool told = etp_sweep_winners(s, r, arena);
     for (size_t i = 0; i < etp_sweep_n_phases(s) && (!told || s->n_later == 0); i++) {
         headlines(etp_sweep_phase(s, i), r, arena);
@@ -655,6 +673,8 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     const etp_ab_views pairs = etp_sweep_views(s, arena);
     etp_ab_page_actions(&pairs, r, arena);
     etp_report_medium(r, ETP_OFF_PAGE);
+    // In text the sentences come before the figures; the page shows the table and the picture first
+    // and repeats the screen behind them, each on its own medium.
     screen(s, r, arena);
     etp_report_medium(r, ETP_EVERYWHERE);
     cell_table(s, r, arena); // on the page the figures come first

@@ -11,6 +11,7 @@
 typedef struct speaker {
     etp_sweep *s;
     etp_arena *arena;
+    // I, K and W are counted apart, so that a further warning does not rename the interactions.
     unsigned n_of[128]; // by letter of the id
 } speaker;
 
@@ -63,11 +64,14 @@ static const char *effect_words(const speaker *w, const char *who, bool plural, 
         than, p->estimate, p->lo, p->hi);
 }
 
+// The verdict of a ratio of ratios has been held against Holm's q and the sign flips already.
 static bool established(const etp_interaction *x)
 {
     return x->ratio.verdict == ETP_VERDICT_FASTER || x->ratio.verdict == ETP_VERDICT_SLOWER;
 }
 
+// With three factors one interaction comes once for each value of the third. That would be the same
+// sentence many times, so the strongest is told and the others are named behind it.
 static bool same_but_third(const etp_interaction *x, const etp_interaction *y)
 {
     return x->a == y->a && x->b == y->b && x->a_at == y->a_at && x->b_at == y->b_at;
@@ -81,6 +85,7 @@ static bool strongest(const etp_factorial_result *r, size_t at)
         const etp_interaction *y = &r->interactions[i];
         double more = fabs(y->ratio.paired.mean_ln) - fabs(x->ratio.paired.mean_ln);
         if (i != at && established(y) && same_but_third(x, y) &&
+            // Of equals the first is the strongest: exactly one of them is told.
             (more > 0 || (more == 0 && i < at))) {
             return false;
         }
@@ -109,11 +114,14 @@ static void say_interaction(speaker *w, size_t at)
     const uint32_t *reference = w->s->grid.reference;
     // Models that take different inputs are not compared with each other: the other factor is,
     // model by model.
+    // ratio = a_effect[1] ÷ a_effect[0] = b_effect[1] ÷ b_effect[0]: an interaction may be told
+    // from either side with the same figure.
     bool by_b = x->a == ETP_FACTOR_MODEL && !w->s->same_inputs;
     etp_factor who = by_b ? x->b : x->a, when = by_b ? x->a : x->b;
     uint32_t who_at = by_b ? x->b_at : x->a_at, when_at = by_b ? x->a_at : x->b_at;
     const etp_paired *effect = by_b ? x->b_effect : x->a_effect;
     const char *subject = value_name(w, who, who_at), *other = value_name(w, who, reference[who]);
+    // "4 threads are", "int8 is".
     bool plural = who == ETP_FACTOR_THREADS;
     const char *first = effect_words(w, subject, plural, other, &effect[0]);
     const char *second = effect_words(w, plural ? "they" : "it", plural, other, &effect[1]);
@@ -164,6 +172,8 @@ static const etp_thread_step *step_from(const etp_sweep *s, const etp_knee *k, u
     return NULL;
 }
 
+// FROM to TO is what the intervals leave open (etp_knee). Only when both are the same is the step
+// named that no longer pays.
 static void say_knee(speaker *w, const etp_knee *k)
 {
     const etp_sweep *s = w->s;
@@ -183,6 +193,7 @@ static void say_knee(speaker *w, const etp_knee *k)
                 cell, (unsigned)s->threads[k->from], (unsigned)s->threads[k->to]));
         return;
     }
+    // Without a step behind it the knee is the last count measured.
     if (k->from == last || !step) {
         say(w, 'K', ETP_SEVERITY_INFO,
             etp_arena_printf(w->arena, "%s: more threads pay (%s %% or more) up to the %u measured",
@@ -228,6 +239,9 @@ static void warn_of_cells(speaker *w)
     }
 }
 
+// What concerns all ratios comes before what concerns one model, and that before single cells: the
+// first screen shows the first few only. The control is not mentioned of an emulator, whose times
+// are withheld in any case.
 static void warn(speaker *w)
 {
     const etp_sweep *s = w->s;
@@ -270,6 +284,7 @@ static void warn(speaker *w)
             "one level and one thread count: nothing is compared here; 'etprof ab A.pte "
             "B.pte' compares models");
     }
+    // The thread counts are sorted: the last is the largest.
     uint32_t most = s->threads[s->grid.n[ETP_FACTOR_THREADS] - 1];
     if (s->cpus > 0 && most > s->cpus) {
         say(w, 'W', ETP_SEVERITY_WARN,

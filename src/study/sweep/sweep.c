@@ -14,6 +14,8 @@ typedef struct builder {
     const etp_ab_session *s;
     etp_arena *arena;
     etp_sweep *out;
+    // The factorial borrows it as a const array. The builder keeps the writable one, because which
+    // cells are silent is known only after outputs and proofs were looked at.
     bool *silent; // [cell] of out->grid
 } builder;
 
@@ -32,6 +34,9 @@ static int by_level(const void *pa, const void *pb)
     return ((*a)->level < (*b)->level) - ((*a)->level > (*b)->level);
 }
 
+// The factors come from the arms, not from the plan's options: a folder that others wrote, or whose
+// plan was cut short, has the cells that its arms have. The models keep the order in which they
+// were given; levels and threads are sorted, so that the first value is the least of each.
 static etp_status find_factors(builder *b, etp_error *err)
 {
     const etp_ab *ab = &b->s->ab;
@@ -71,6 +76,8 @@ static etp_status find_factors(builder *b, etp_error *err)
     out->grid.n[ETP_FACTOR_THREADS] = n_threads;
     for (uint32_t i = 0; i < n_levels; i++) {
         out->levels[i] = levels[i]->level_name;
+        // A level of a later version, or of another processor, has no row in our table and keeps
+        // its name.
         out->words[i] = levels[i]->level == ETP_LEVEL_NONE ? levels[i]->level_name
                                                            : etp_level_get(levels[i]->level)->word;
         if (strcmp(out->levels[i], ab->arms[ab->baseline].level_name) == 0) {
@@ -109,11 +116,14 @@ static void common_ends(const etp_str *names, size_t n, size_t *out_head, size_t
     while (tail > 0 && !is_separator(names[0].ptr[names[0].len - tail])) {
         tail--;
     }
+    // In the shortest name head and tail may overlap ("a_b" beside "a_b_a_b"): then only the head
+    // is cut off, and not even that where it is a whole name.
     tail = head + tail < shortest ? tail : 0;
     *out_head = head < shortest ? head : 0;
     *out_tail = tail;
 }
 
+// "net_fp16" and "net_int8" are "fp16" and "int8" in every table: the shared words say nothing.
 static etp_status name_models(builder *b, etp_error *err)
 {
     const etp_run *run = &b->s->run;
@@ -138,6 +148,7 @@ static etp_status name_models(builder *b, etp_error *err)
 
 // ---- cells ----
 
+// The number of levels when NAME is none of them: place_arms refuses the arm then.
 static uint32_t level_index(const etp_sweep *out, const char *name)
 {
     uint32_t i = 0;
@@ -152,6 +163,7 @@ static etp_status place_arms(builder *b, etp_error *err)
     const etp_ab *ab = &b->s->ab;
     etp_sweep *out = b->out;
     etp_factorial *g = &out->grid;
+    // Going on after the result was seen (--extend) is a look at it, as --precision is.
     g->sequential = ab->precision > 0 || ab->extended > 0;
     out->n_cells = g->n[0] * g->n[1] * g->n[2];
     out->cells = ETP_NEW_ARRAY(b->arena, etp_sweep_cell, out->n_cells);
@@ -160,12 +172,14 @@ static etp_status place_arms(builder *b, etp_error *err)
     ETP_NEED(out->cells && column && b->silent, err, "the sweep");
     for (uint32_t c = 0; c < out->n_cells; c++) {
         out->cells[c] = (etp_sweep_cell){
+            // The inverse of etp_cell_of.
             .at = {c / (g->n[1] * g->n[2]), c / g->n[2] % g->n[1], c % g->n[2]},
             .arm = ETP_NO_INDEX
         };
         column[c] = ETP_NO_INDEX;
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
+        // The loop ends: find_factors took the thread counts from these same arms.
         uint32_t at[ETP_FACTORS] = {ab->arms[a].model, level_index(out, ab->arms[a].level_name), 0};
         while (out->threads[at[ETP_FACTOR_THREADS]] != ab->arms[a].threads) {
             at[ETP_FACTOR_THREADS]++;
@@ -178,6 +192,8 @@ static etp_status place_arms(builder *b, etp_error *err)
         out->cells[c].arm = a;
         column[c] = a;
     }
+    // A lost launch names an arm, and each arm is one cell at most. Launches that were tried again
+    // with success cost nothing; lost traced or sampled ones leave the cell's time as it is.
     for (size_t i = 0; i < b->s->run.lost.n; i++) {
         const etp_run_lost *l = &b->s->run.lost.items[i];
         for (uint32_t c = 0; c < out->n_cells && l->kind == ETP_LAUNCH_TIMED && !l->recovered;
@@ -195,6 +211,7 @@ static etp_status place_arms(builder *b, etp_error *err)
 
 // ---- correctness, per model ----
 
+// Arms have the same index in the answer and in the run.
 static const char *outputs_dir(builder *b, uint32_t arm)
 {
     const char *dir = etp_arena_strdup(b->arena, b->s->run.dir);
@@ -202,6 +219,9 @@ static const char *outputs_dir(builder *b, uint32_t arm)
     return dir && name ? etp_run_path(b->arena, dir, etp_str_from(name)) : NULL;
 }
 
+// A model's correctness is the worst of its cells: the largest differences, the least cosine, and
+// one cell that differs makes it differ. -1 and NAN (nothing compared yet) give way to the first
+// cell.
 static void compare_cell(builder *b, etp_sweep_cell *cell, uint32_t reference)
 {
     etp_sweep_model *m = &b->out->models[cell->at[0]];
@@ -227,6 +247,8 @@ static void compare_cell(builder *b, etp_sweep_cell *cell, uint32_t reference)
     }
 }
 
+// Outputs are compared within one model only: int8 is not fp16. Without the model's reference cell
+// there is nothing to compare with, and its correctness stays unknown.
 static void compare_outputs(builder *b)
 {
     const etp_factorial *g = &b->out->grid;
@@ -243,6 +265,8 @@ static void compare_outputs(builder *b)
     }
 }
 
+// A silent cell keeps its time but stands in no contrast, so one bad cell takes away the ratios
+// that it is part of and no others. A control that differs or an emulator silences all of them.
 static void withhold(builder *b)
 {
     etp_sweep *out = b->out;
@@ -277,6 +301,7 @@ static bool is_float(etp_dtype d)
     return d == ETP_DTYPE_FLOAT32 || d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16;
 }
 
+// ETP_SWEEP_OTHER_INPUTS is 0 and ends the loop: no later input can make up for one that differs.
 etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
 {
     etp_sweep_inputs match =
@@ -318,6 +343,7 @@ static void match_all_inputs(builder *b)
     }
 }
 
+// Of the device that ran the session, as its facts say, not of the machine that reads the folder.
 static uint32_t device_cpus(const etp_ab *ab)
 {
     uint64_t n = 0;
@@ -370,6 +396,8 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
         status = out->later ? ETP_OK : etp_fail_nomem(err, "the sweep");
     }
     for (size_t i = 0; status == ETP_OK && i < session->n_later; i++) {
+        // Counted before it is built, so that etp_sweep_close finds the pairs that a failed one had
+        // opened.
         out->n_later++;
         status = build_phase(session->later[i], arena, &out->later[i], err);
     }

@@ -88,6 +88,7 @@ const char *etp_sweep_thread_words(const etp_sweep *s, uint32_t at, etp_arena *a
 // Tokens a second of a cell, NAN where nothing is told.
 double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell);
 // The fastest cell of all, ETP_NO_INDEX: none, or models whose times are not compared.
+// It is picked by its estimate alone: cells whose intervals overlap may well be as fast.
 uint32_t etp_sweep_winner(const etp_sweep *s);
 // Answers of the pairs of WHOLE; called by etp_sweep_build.
 ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole,

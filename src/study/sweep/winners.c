@@ -17,6 +17,8 @@ typedef struct winner {
     double ns;     // INFINITY without one
 } winner;
 
+// A cell whose ratio over its model's reference cannot be given cannot win either: its card would
+// show a time without saying what it is worth.
 static bool judged(const etp_sweep *s, uint32_t cell)
 {
     const etp_factorial_cell *x = &s->result.cells[cell];
@@ -36,6 +38,7 @@ static winner fastest_of(const etp_sweep *s, uint32_t model)
     return w;
 }
 
+// Equal times in the order of the cells, so that the same folder gives the same page.
 static int by_time(const void *a, const void *b)
 {
     const winner *x = a, *y = b;
@@ -83,6 +86,9 @@ static void add_rivals(const etp_sweep *s, const winner *w, bool all, etp_strbuf
     }
 }
 
+// The ratio is over the model's own cell at the references, never over another model's: only cells
+// of one model do the same work for certain. The reference itself may win; its card has no ratio,
+// because 1 by construction would look like a measurement.
 static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r, etp_arena *arena)
 {
     const etp_sweep_cell *cell = &s->cells[w->cell];
@@ -135,10 +141,12 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
                         : NULL,
         .detail = etp_strbuf_str(&detail).ptr,
     };
+    // "slower" is shown with the inverse ratio, here as in every other report.
     etp_ratio_as_said(verdict, &h.value, &h.lo, &h.hi);
     etp_report_headline(r, &h);
 }
 
+// No winner while one model is unknown: it might have been the fastest.
 uint32_t etp_sweep_winner(const etp_sweep *s)
 {
     uint32_t n = s->grid.n[ETP_FACTOR_MODEL];
@@ -176,6 +184,7 @@ static void phase_winners(const etp_sweep *s, bool several, etp_report *r, etp_a
     for (uint32_t i = 0; i < known && i < most; i++) {
         card(s, &winners[i], ranked && i == 0 && n > 1, r, arena);
     }
+    // Of a phase among several nothing is said of the rest: the card is that of the fastest of all.
     if (known > MAX_CARDS && most == MAX_CARDS) {
         etp_report_fact(r, "models", "%u, of which %d are above", (unsigned)known, MAX_CARDS);
     }
