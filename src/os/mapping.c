@@ -40,6 +40,7 @@ void etp_mapping_close(etp_mapping *mapping)
 {
     if (mapping) {
         etp_file_close(&mapping->file);
+        // The struct lies in the arena it holds: the arena is taken out before it is freed.
         etp_arena arena = mapping->arena;
         etp_arena_dispose(&arena);
     }

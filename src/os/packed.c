@@ -16,6 +16,7 @@ etp_status etp_os_pack(etp_str content, etp_arena *arena, etp_str *out, etp_erro
     ETP_NEED(zstd, err, "compressing");
     size_t n = ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, LEVEL);
     if (!ZSTD_isError(n)) {
+        // A damaged recording shall be noticed here, not by a reader of what it unpacks to.
         n = ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
     }
     if (!ZSTD_isError(n)) {
@@ -39,6 +40,7 @@ static etp_status unpack(const char *path, const etp_file *packed, uint64_t limi
                          etp_error *err)
 {
     char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
+    // What the file claims is believed only as far as LIMIT and MOST_TIMES let it.
     uint64_t size = ZSTD_getFrameContentSize(packed->bytes.ptr, packed->bytes.len);
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) {
         return etp_fail(err, ETP_UNSUPPORTED,

@@ -32,6 +32,7 @@ size_t etp_os_descendants(pid_t *out, size_t cap)
 {
     size_t n = 0;
     pid_t parent = getpid();
+    // OUT is the queue of those that are still to be asked for their children.
     for (size_t next = 0; n < cap; parent = out[next++]) {
         int got = proc_listchildpids(parent, out + n, (int)((cap - n) * sizeof *out));
         n += got > 0 ? (size_t)got < cap - n ? (size_t)got : cap - n : 0;
@@ -123,6 +124,7 @@ static void read_cpu_time(etp_os_state *out)
     long hz = sysconf(_SC_CLK_TCK);
     if (hz > 0 && host_statistics(mach_host_self(), HOST_CPU_LOAD_INFO, (host_info_t)&load, &n) ==
                       KERN_SUCCESS) {
+        // Everything but CPU_STATE_IDLE. There is no stolen time here.
         uint64_t ticks = (uint64_t)load.cpu_ticks[CPU_STATE_USER] +
                          load.cpu_ticks[CPU_STATE_SYSTEM] + load.cpu_ticks[CPU_STATE_NICE];
         out->cpu_busy_ms = ticks * 1000 / (uint64_t)hz;
@@ -155,6 +157,7 @@ void etp_os_state_read(etp_os_state *out)
 static void read_sysctl(const char *name, bool is_text, char *buf, size_t cap)
 {
     uint64_t number = 0; // an int leaves the upper half 0: all of Apple's systems are little-endian
+    // The zeros of memset end a text that fills the buffer.
     size_t len = is_text ? cap - 1 : sizeof number;
     memset(buf, 0, cap);
     if (sysctlbyname(name, is_text ? (void *)buf : (void *)&number, &len, NULL, 0) != 0) {
@@ -218,6 +221,7 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
     struct rusage_info_v6 now; // energy and the two kinds of cores: macOS 13 and newer
     struct rusage_info_v4 old;
     *out = (etp_process_counters){0};
+    // An older system refuses the newer struct, and fills the older one.
     if (proc_pid_rusage((int)pid, RUSAGE_INFO_V6, (rusage_info_t *)&now) == 0) {
         *out = (etp_process_counters){now.ri_cycles, now.ri_instructions, now.ri_pcycles,
                                       now.ri_energy_nj};

@@ -8,6 +8,7 @@
 
 void etp_os_child_follow_parent(pid_t parent)
 {
+    // Asked for after the fork, so a parent that is gone already must be looked for afterwards.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) { // it died in between
         _exit(127);

@@ -40,6 +40,8 @@ static pid_t parent_of(const char *name)
     return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
+// Children alone: when one is ended, what it had started becomes ours and is found by the next
+// call.
 size_t etp_os_descendants(pid_t *out, size_t cap)
 {
     size_t n = 0;
@@ -67,6 +69,7 @@ static bool close_range_of(unsigned first, unsigned last)
 
 void etp_os_close_from(int first, int keep)
 {
+    // Two ranges around the one that is kept.
     if (keep >= first && close_range_of((unsigned)first, (unsigned)keep - 1) &&
         close_range_of((unsigned)keep + 1, ~0u)) {
         return;

@@ -13,6 +13,7 @@ typedef struct source {
 } source;
 
 // Each is one line, taken as it is.
+// device/remote_state.c asks devices for the same keys.
 static const source k_lines[] = {
     {"cgroup_cpu_max",        "/sys/fs/cgroup/cpu.max"                                          },
     {"smt_active",            "/sys/devices/system/cpu/smt/active"                              },
@@ -68,6 +69,7 @@ static void add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, scratch);
+    // The affinity in it names the SME unit, which several CPUs may share.
     etp_str value, last = ETP_STR("");
     for (unsigned i = 0; i < MAX_CPUS; i++) {
         if (!etp_proc_line(etp_arena_printf(scratch, CPU "/cpu%u/regs/identification/smidr_el1", i),
@@ -97,6 +99,7 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
     if (etp_os_read_text("/proc/cpuinfo", ETP_PROC_LIMIT, &scratch, &text, NULL) == ETP_OK) {
         etp_str flags = etp_proc_value(text, "flags");
         if (flags.len > 0) { // x86 tells guests so
+            // CPUID leaf 1, ECX bit 31, which hypervisors set for their guests.
             bool guest = etp_str_find(flags, ETP_STR(" hypervisor")) < flags.len;
             add(out, arena, "virtual_machine", guest ? ETP_STR("yes") : ETP_STR("no"));
         }
@@ -125,10 +128,12 @@ static bool waited(const char *task, etp_arena *arena, uint64_t *sum)
     if (!etp_parse_u64(rest, &v)) {
         return false;
     }
+    // Nanoseconds.
     *sum += v;
     return true;
 }
 
+// Kernels without CONFIG_SCHED_DEBUG have no such file.
 static bool migrated(const char *task, etp_arena *arena, uint64_t *sum)
 {
     etp_str text;
@@ -150,6 +155,7 @@ void etp_process_sched_read(int64_t pid, etp_process_sched *out)
     bool has_wait = false, has_moves = false;
     const char *dir = etp_arena_printf(&arena, "/proc/%lld/task", (long long)pid);
     if (dir && etp_os_list(dir, &arena, &tasks, NULL) == ETP_OK) {
+        // Of all threads or of none: a sum that lacks one would look like less waiting.
         has_wait = has_moves = tasks.n > 0;
         for (size_t i = 0; i < tasks.n; i++) {
             const char *task = etp_arena_printf(&arena, "%s/%s", dir, tasks.items[i].name);
@@ -157,6 +163,7 @@ void etp_process_sched_read(int64_t pid, etp_process_sched *out)
             has_moves = task && migrated(task, &arena, &moves) && has_moves;
         }
     }
+    // A thread that ends while it is asked makes it unknown, too.
     out->wait_ns = has_wait ? wait : UINT64_MAX;
     out->migrations = has_moves ? moves : UINT64_MAX;
     etp_arena_dispose(&arena);
@@ -185,6 +192,7 @@ etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena)
             continue; // it ended
         }
         etp_str list = etp_proc_value(text, "Cpus_allowed_list");
+        // Usually all threads have the same list, which is then said once.
         if (list.len > 0 && !etp_str_eq(list, last)) {
             etp_strbuf_printf(&out, "%s%.*s", out.len ? " " : "", ETP_STR_ARG(list));
             last = list;

@@ -65,6 +65,7 @@ etp_str etp_proc_value(etp_str text, const char *key)
     while (text.len > 0) {
         etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
         size_t colon = etp_str_find(line, ETP_STR(":"));
+        // The whole key: "CPU part" is not "CPU".
         if (colon < line.len && etp_str_eqz(trim((etp_str){line.ptr, colon}), key)) {
             return trim((etp_str){line.ptr + colon + 1, line.len - colon - 1});
         }
@@ -78,6 +79,7 @@ etp_str etp_proc_value(etp_str text, const char *key)
 static uint64_t meminfo(etp_str text, const char *key)
 {
     etp_str v = etp_proc_value(text, key); // "16384 kB"
+    // /proc/meminfo says kB and means KiB.
     uint64_t kb;
     v.len = etp_str_find(v, ETP_STR(" "));
     return etp_parse_u64(v, &kb) ? kb * 1024u : UINT64_MAX;
@@ -112,9 +114,11 @@ void etp_os_facts_read(etp_os_facts *out)
         snprintf(out->system, sizeof out->system, "%.20s %.40s", u.sysname, u.release);
         snprintf(out->machine, sizeof out->machine, "%.31s", u.machine);
     }
+    // Android too: a bundle brings its own loader and C library.
     snprintf(out->triple, sizeof out->triple, "%.31s-linux-gnu", out->machine);
     cpu_name(out, &arena);
     cpu_set_t set;
+    // Fails where the kernel knows more CPUs than the set has bits.
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
         out->cpus = (uint32_t)CPU_COUNT(&set);
     } else {
@@ -136,7 +140,8 @@ static void unreadable(etp_os_state *out, const char *name)
     }
 }
 
-// "cpu  user nice system idle iowait irq softirq steal …" in ticks of 1/100 s, over all CPUs.
+// "cpu  user nice system idle iowait irq softirq steal …" over all CPUs since boot, in ticks of
+// sysconf(_SC_CLK_TCK) (proc(5)). Guests' time, which follows, is in user already.
 static void read_cpu_time(etp_os_state *out, etp_arena *arena)
 {
     etp_str line;
@@ -164,6 +169,7 @@ static void read_cpu_time(etp_os_state *out, etp_arena *arena)
     out->cpu_steal_ms = ticks[7] * 1000 / (uint64_t)hz;
 }
 
+// The hottest of all zones: which of them is the CPU's each vendor names in its own way.
 static void read_temperature(etp_os_state *out, etp_arena *arena)
 {
     etp_dir_list zones;
@@ -196,6 +202,7 @@ static void read_temperature(etp_os_state *out, etp_arena *arena)
     }
 }
 
+// By number until the configured count, since CPUs that are switched off leave gaps.
 static void read_frequency(etp_os_state *out, etp_arena *arena)
 {
     long n = sysconf(_SC_NPROCESSORS_CONF);
@@ -218,6 +225,8 @@ static void read_frequency(etp_os_state *out, etp_arena *arena)
         unreadable(out, "governor");
     }
     int64_t v;
+    // acpi-cpufreq and amd-pstate say boost; intel_pstate says the opposite under a name of its
+    // own.
     if (read_number("/sys/devices/system/cpu/cpufreq/boost", arena, &v)) {
         out->boost = v != 0;
     } else if (read_number("/sys/devices/system/cpu/intel_pstate/no_turbo", arena, &v)) {
@@ -265,6 +274,7 @@ static void read_asleep(etp_os_state *out)
     }
 }
 
+// A battery that is being charged is there as well: a supply that is online decides for mains.
 static void read_power(etp_os_state *out, etp_arena *arena)
 {
     etp_dir_list list;

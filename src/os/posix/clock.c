@@ -37,6 +37,7 @@ const char *etp_os_utc_now(char buf[static 24])
 void etp_os_sleep_ns(uint64_t ns)
 {
     struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    // Other signals than those that are to stop us do not shorten the sleep.
     while (nanosleep(&t, &t) != 0 && errno == EINTR && etp_os_interrupted() == 0) {
     }
 }
@@ -50,6 +51,8 @@ uint64_t etp_os_random_u64(void)
         close(fd);
     }
     if (got != (ssize_t)sizeof v) {
+        // Only to tell two sessions apart; nothing secret hangs on it. (2⁶⁴ ÷ the golden ratio
+        // spreads close times over all bits.)
         v = etp_os_now_ns() * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
     }
     return v;

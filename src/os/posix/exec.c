@@ -8,6 +8,7 @@
 
 etp_status etp_os_exec(const char *const *argv, const char *const *env_set, etp_error *err)
 {
+    // setenv, not an array of our own: execvp looks in the PATH of this environment.
     for (; env_set && *env_set; env_set++) {
         const char *equals = strchr(*env_set, '=');
         etp_arena arena = {0};

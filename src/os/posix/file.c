@@ -53,6 +53,7 @@ static bool write_full(int fd, etp_str s)
     return true;
 }
 
+// A file that became shorter since its size was asked has what could be read.
 static etp_status file_load(const char *path, int fd, uint64_t size, etp_file *out, etp_error *err)
 {
     if (size >= ETP_OS_MAP_BYTES) {
@@ -184,6 +185,7 @@ static bool stream_put(file_stream *f, etp_str s)
     return f->os_errno == 0;
 }
 
+// n is 0 afterwards even if it failed: what could not be written is not tried again.
 static bool stream_flush(file_stream *f)
 {
     etp_str s = {f->buf, f->n};
@@ -218,6 +220,8 @@ static int open_new(int folder, const char *name)
 }
 
 // Writes to FD, which is of P, and closes it.
+// The system's error comes before what FILL made of its failing sink: "no space left" helps,
+// "cannot write" does not. A sink that failed without an error of the system ran out of memory.
 static etp_status write_fd(int fd, const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
                            etp_error *err)
 {
@@ -253,6 +257,8 @@ typedef struct temporary { // the name that next content has until it is whole
     char name[PATH_MAX];   // on the stack: it can be removed where there is no memory
 } temporary;
 
+// "NAME.tmp-1234": etp_os_remove_temporary reads the number back. There is one such name in a
+// process, so two threads must not replace one file at the same time.
 static etp_status name_temporary(const etp_place *p, temporary *out, etp_error *err)
 {
     int n =

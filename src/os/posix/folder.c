@@ -13,6 +13,8 @@
 #include "base/path.h"
 #include "os/posix/place.h"
 
+// Folders of ours are a few levels deep. Each level of a walk holds an open folder and a piece of
+// the stack, so what others made deeper is refused.
 #define MAX_DEPTH 32
 
 etp_status etp_os_mkdirs(const char *path, etp_error *err)
@@ -21,6 +23,7 @@ etp_status etp_os_mkdirs(const char *path, etp_error *err)
     etp_arena arena = {0};
     char *copy = etp_arena_strdup(&arena, etp_str_from(path));
     etp_status status = etp_arena_check(&arena, err, path);
+    // The end of the text counts as a slash, so that the last folder is made by the same lines.
     for (size_t i = 1; status == ETP_OK && copy[i - 1]; i++) {
         if (copy[i] != '/' && copy[i] != '\0') {
             continue;
@@ -97,6 +100,7 @@ etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, et
         }
         etp_dir_entry e = {.name = etp_arena_strdup(arena, etp_str_from(d->d_name))};
         struct stat st;
+        // Twice for a link: what it is itself decides is_other, where it leads is_dir and size.
         bool known = fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
         e.is_other = !known || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
         if (known && (!S_ISLNK(st.st_mode) || fstatat(dirfd(dir), d->d_name, &st, 0) == 0)) {
@@ -184,6 +188,7 @@ etp_status etp_os_remove_below(const char *root, const char *relative, etp_error
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status status = etp_place_below(root, relative, false, &p, &why);
     if (status != ETP_OK) {
+        // A folder on the way is missing, so what lies in it is absent too.
         if (why.os_errno == ENOENT) {
             return ETP_OK;
         }
@@ -257,9 +262,12 @@ etp_status etp_os_move_below(const char *from, const char *root, const char *rel
     etp_place p;
     ETP_NEED(from, err, "a path");
     ETP_TRY(etp_place_below(root, relative, true, &p, err));
+    // rename does not replace a folder that has something in it.
     etp_status status = remove_at(p.folder, p.name, p.shown, 0, err);
     bool copy = false;
     if (status == ETP_OK && renameat(AT_FDCWD, from, p.folder, p.name) != 0) {
+        // Another file system. Permissions are not copied: what is moved here are results, not
+        // programs.
         copy = errno == EXDEV;
         status = copy ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot move %s to %s", from, p.shown);
     }

@@ -18,6 +18,8 @@ void etp_os_remove_temporary(const char *dir)
         int64_t pid;
         if (!mark || list.items[i].is_dir ||
             !etp_parse_i64(etp_str_from(mark + strlen(ETP_TEMPORARY)), &pid) || pid <= 0 ||
+            // A living process may be writing it just now. A number that somebody else has by now
+            // keeps the file until the next time, which is harmless.
             pid > INT32_MAX || etp_process_alive(pid)) {
             continue;
         }

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "os/system.h"
 
+// A second in all.
 #define WAITS 20
 #define WAIT_NS 50000000u
 
@@ -58,6 +59,8 @@ static etp_status try_lock(const char *path, etp_os_lock *out, int64_t *holder, 
     bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0;
     int why = errno;
     int64_t pid = read_holder(fd);
+    // Two processes that ask at the same moment may both find nobody alive here: without locks
+    // there is nothing better.
     if (taken && why != EWOULDBLOCK) { // no locks in this file system
         taken = pid != getpid() && etp_process_alive(pid);
     }

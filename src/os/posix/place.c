@@ -54,11 +54,13 @@ static etp_status enter(etp_place *p, const char *part, bool make, etp_error *er
     return ETP_OK;
 }
 
+// Relative paths come from manifests too: no part of one may lead out of the folder.
 static bool plain_part(const char *part)
 {
     return part[0] && strcmp(part, ".") != 0 && strcmp(part, "..") != 0;
 }
 
+// Cuts RELATIVE at its slashes; the last part becomes the name.
 static etp_status walk(etp_place *p, char *relative, bool make, etp_error *err)
 {
     for (char *slash; (slash = strchr(relative, '/')) != NULL; relative = slash + 1) {

@@ -24,6 +24,9 @@ static void close_fd(int *fd)
     }
 }
 
+// All ends are above 2 and close at exec, so the child's dup2 calls overwrite none that is still
+// needed and no other child inherits one. BOTH_WAYS: the supervisor is told by the same descriptor
+// whose end is its order.
 static bool make_pair(int fds[2], bool both_ways)
 {
     if ((both_ways ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds)) != 0) {
@@ -62,6 +65,8 @@ static bool same_name(const char *entry, const char *name)
     return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
+// Made before the fork: between fork and exec nothing may be allocated. Texts that could not be had
+// are NULL, which etp_arena_check notices before the list is used.
 static char **child_environment(const etp_process_spec *spec, etp_arena *arena)
 {
     char **ours = etp_os_environ();
@@ -116,6 +121,8 @@ static void child_exec(const void *ctx)
     setpgid(0, 0);
     const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGXFSZ};
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        // exec resets handlers but keeps what is ignored: the program must not inherit our SIGPIPE
+        // and SIGXFSZ.
         signal(defaults[i], SIG_DFL);
     }
     sigprocmask(SIG_SETMASK, &s->mask, NULL);
@@ -188,6 +195,7 @@ static etp_status spawn(const etp_process_spec *spec, child_setup *setup, int re
     out->supervisor = pid;
     out->supervisor_fd = supervisor[0];
     supervisor[0] = -1;
+    // Stays when the supervisor was killed before it could say anything.
     etp_supervisor_started started = {.failed = ESRCH};
     bool heard = read_supervisor(out->supervisor_fd, &started, sizeof started);
     failed = heard && started.pid > 0 ? exec_result(report[0]) : started.failed;
@@ -205,6 +213,8 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
 {
     *out = (etp_process){.supervisor_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     ETP_NEED(spec->argv && spec->argv[0], err, "arguments of a process");
+    // Arguments and environment are needed until the child has become the program; spawn returns
+    // after that.
     etp_arena arena = {0};
     int in[2] = {-1, -1}, sout[2] = {-1, -1}, serr[2] = {-1, -1}, report[2] = {-1, -1};
     int supervisor[2] = {-1, -1};
@@ -231,6 +241,7 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
         out->out_fd = sout[0];
         out->err_fd = serr[0];
         in[1] = sout[0] = serr[0] = -1;
+        // Our ends only: the child's own reads and writes go on waiting as its program expects.
         fcntl(out->in_fd, F_SETFL, O_NONBLOCK);
         fcntl(out->out_fd, F_SETFL, O_NONBLOCK);
         fcntl(out->err_fd, F_SETFL, O_NONBLOCK);
@@ -279,6 +290,7 @@ static int poll_ms(uint64_t deadline)
         return 0;
     }
     uint64_t ms = (deadline - now + 999999) / 1000000;
+    // An hour at most, so that it fits an int: callers look at the deadline again.
     return ms > 3600000 ? 3600000 : (int)ms;
 }
 
@@ -308,6 +320,7 @@ etp_status etp_process_write(etp_process *p, etp_str s, uint64_t timeout_ns, etp
     return ETP_OK;
 }
 
+// An error is the end of that pipe: nothing further can be had from it.
 static bool read_some(int *fd, char *buf, size_t cap, size_t *got)
 {
     ssize_t n = read(*fd, buf, cap);
@@ -336,6 +349,8 @@ etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *bu
             {.fd = etp_os_wake_fd(), .events = POLLIN}
         };
         int n = poll(fds, 3, poll_ms(deadline));
+        // Before the output: a child that never stops talking must not keep Ctrl-C from being
+        // noticed. poll passes over descriptors that are −1, ours before etp_os_catch_signals.
         if (n > 0 && fds[2].revents) {
             etp_os_wake_drain();
             return ETP_PROCESS_WAKE;
@@ -379,6 +394,7 @@ static bool reap(etp_process *p, uint64_t deadline)
     if (p->ended || p->pid <= 0) {
         return true;
     }
+    // Readable once the supervisor has reported, or is gone.
     struct pollfd fd = {.fd = p->supervisor_fd, .events = POLLIN};
     while (poll(&fd, 1, poll_ms(deadline)) <= 0) {
         if (etp_os_now_ns() >= deadline) {
@@ -433,6 +449,7 @@ void etp_process_kill(etp_process *p)
     kill((pid_t)p->supervisor, SIGCONT); // in case somebody stopped it
     // A process that hangs in the kernel cannot be killed; the supervisor leaves it to the system
     // after a while.
+    // A second more than the supervisor takes (END_NS).
     bool gone = reap(p, deadline_after(6000000000u));
     (void)gone;
 }
@@ -450,6 +467,7 @@ void etp_process_dispose(etp_process *p)
     p->pid = 0;
 }
 
+// What is beyond the limit is read and dropped: a child with a full pipe would never end.
 static void append_within(etp_strbuf *text, size_t limit, const char *ptr, size_t len)
 {
     size_t room = limit - text->len;
@@ -493,6 +511,7 @@ etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns
     if (status == ETP_OK && !etp_process_wait(out_process, time_left(deadline))) {
         status = etp_fail(err, ETP_CHILD, "%s did not end in time", spec->argv[0]);
     }
+    // Work that goes on (a server, the shell of a device) is the caller's to end.
     if (status != ETP_OK || spec->leaves != ETP_PROCESS_LEAVES_WORK) {
         etp_process_dispose(out_process);
     }

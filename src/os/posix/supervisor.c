@@ -120,6 +120,8 @@ static void end_all(supervisor *s)
 
 static void watch(supervisor *s)
 {
+    // TOLD: the end of the child was reported while what it started lives on (LEAVES_WORK).
+    // ORDERED: our maker wants the end of everything, or is gone.
     bool told = false, ordered = false;
     while (!ordered) {
         collect(s);
@@ -127,6 +129,8 @@ static void watch(supervisor *s)
             tell(s, &s->end_report, sizeof s->end_report);
             told = true;
         }
+        // Only the end of work that may outlive its starter is told at once. All others are told
+        // after end_all, so that who waits for a child finds nothing of it running.
         if (s->alone || (s->ended && !told)) {
             break;
         }
@@ -147,6 +151,7 @@ _Noreturn void etp_supervisor_run(int socket, etp_process_leaves leaves,
     struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_NOCLDSTOP};
     sigemptyset(&action.sa_mask);
     sigaction(SIGCHLD, &action, NULL); // also when it was ignored: then there would be no status
+    // Everything but SIGCHLD stays blocked: only SIGKILL ends a supervisor before its work is done.
     sigfillset(&s.waiting);
     sigdelset(&s.waiting, SIGCHLD);
     pid_t self = getpid();
