@@ -20,6 +20,7 @@ struct etp_arena_block {
     max_align_t data[];
 };
 
+// realloc to 0 bytes is left to each C library; here it always frees.
 static void *libc_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
 {
     (void)ctx;
@@ -84,6 +85,8 @@ static etp_arena_block *add_block(etp_arena *arena, size_t size)
     }
     b->size = data;
     b->used = 0;
+    // Doubling keeps a large document to few blocks, the limit keeps the last one from being half
+    // empty and huge.
     arena->next_block = next < MAX_BLOCK ? next * 2 : MAX_BLOCK;
     // A big object gets its own block behind the current one, which stays in use for small ones.
     if (size > next && arena->head) {
@@ -101,6 +104,7 @@ static void *bump(etp_arena *arena, size_t size)
     if (size > SIZE_MAX - ALIGN) {
         return refuse(arena);
     }
+    // An object of no bytes has a place too: NULL means that memory ran out and nothing else.
     size_t rounded = size == 0 ? ALIGN : (size + ALIGN - 1) / ALIGN * ALIGN;
     etp_arena_block *b = arena->head;
     if (!b || rounded > b->size - b->used) {
@@ -177,9 +181,12 @@ bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t ne
         }
         new_cap *= 2;
     }
+    // ETP_PUSH asks when the array is full, whatever NEED says. The old array stays in the arena.
     if (new_cap <= *cap) {
         new_cap = *cap * 2;
     }
+    // PTR_TO_ARRAY is a T ** of any T, which may not be read as a void **: its bytes are copied
+    // instead.
     void *old = NULL;
     memcpy(&old, ptr_to_array, sizeof old);
     void *fresh = etp_arena_alloc_raw(arena, new_cap, elem_size);

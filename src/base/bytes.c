@@ -14,6 +14,7 @@ int etp_str_cmp(etp_str a, etp_str b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
+// Needles are a few bytes and texts are lines: nothing cleverer pays.
 size_t etp_str_find(etp_str s, etp_str needle)
 {
     if (needle.len == 0) {

@@ -10,6 +10,7 @@ void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *ar
     }
 }
 
+// The end of the text reads as a line break, so that the last row needs none.
 static char peek(const etp_csv_reader *r)
 {
     return r->pos < r->text.len ? r->text.ptr[r->pos] : '\n';
@@ -62,6 +63,7 @@ static etp_status quoted_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
     return ETP_OK;
 }
 
+// A quote inside a cell that does not begin with one is a character like any other.
 static etp_status next_cell(etp_csv_reader *r, etp_str *out, etp_error *err)
 {
     if (peek(r) == '"') {
@@ -94,6 +96,8 @@ etp_status etp_csv_next(etp_csv_reader *r, etp_csv_row *row, bool *more, etp_err
     row->n = 0;
     row->offset = r->pos;
     row->line = r->line;
+    // A row ends at a line break or at the end of the text; a separator before either means one
+    // more, empty cell.
     for (;;) {
         etp_str cell = {0};
         ETP_TRY(next_cell(r, &cell, err));

@@ -52,6 +52,7 @@ etp_status etp_fail_errno(etp_error *err, etp_status status, const char *fmt, ..
     return status;
 }
 
+// What is there already comes last, so a message that is cut keeps what was added.
 etp_status etp_fail_ctx(etp_error *err, const char *fmt, ...)
 {
     if (!err) {

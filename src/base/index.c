@@ -6,6 +6,7 @@ uint64_t etp_hash_bytes(uint64_t hash, const void *ptr, size_t len)
 {
     const uint8_t *p = ptr;
     for (size_t i = 0; i < len; i++) {
+        // The prime of 64-bit FNV-1a; ETP_HASH_START is its offset basis.
         hash = (hash ^ p[i]) * 1099511628211u;
     }
     return hash;
@@ -17,6 +18,7 @@ uint32_t etp_index_find(const etp_index *index, uint64_t hash, etp_index_equal *
     if (index->n_slots == 0) {
         return ETP_NO_INDEX;
     }
+    // n_slots is a power of two, and a quarter of the slots is free: the walk ends.
     size_t mask = index->n_slots - 1;
     for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
         const etp_index_slot *slot = &index->slots[at];

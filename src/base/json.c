@@ -39,6 +39,7 @@ static void separate(etp_json *j)
         return;
     }
     if (j->stack[j->depth - 1].has_items) {
+        // One line within a document for people has blanks; a document on one line has none.
         etp_sink_z(j->sink, inside_compact(j) && j->pretty ? ", " : ",");
     }
     j->stack[j->depth - 1].has_items = true;
@@ -62,6 +63,7 @@ static void begin(etp_json *j, bool is_object, bool compact)
     etp_sink_char(j->sink, is_object ? '{' : '[');
     j->stack[j->depth].is_object = is_object;
     j->stack[j->depth].has_items = false;
+    // What is inside a compact value is compact as well.
     j->stack[j->depth].compact = compact || inside_compact(j);
     j->depth++;
 }
@@ -101,6 +103,7 @@ void etp_json_end(etp_json *j)
 // command.
 static void write_unit(etp_sink *sink, uint32_t c)
 {
+    // JSON escapes UTF-16: a pair of surrogates.
     if (c >= 0x10000) {
         etp_sink_printf(sink, "\\u%04x", (unsigned)(0xD800 + ((c - 0x10000) >> 10)));
         c = 0xDC00 + ((c - 0x10000) & 0x3FF);
@@ -224,6 +227,7 @@ void etp_json_ratio(etp_json *j, double v)
 
 void etp_json_rounded(etp_json *j, double v)
 {
+    // Below 2⁶³, where llround still has a result.
     if (isfinite(v) && fabs(v) < 9.2e18) {
         etp_json_i64(j, llround(v));
     } else {

@@ -99,6 +99,8 @@ void etp_json_reject(const etp_json_object *o, const char *key, const char *expe
     }
 }
 
+// An object that is absent has no members: getters of it give zero values, without a question at
+// each.
 static const json_t *member(const etp_json_object *o, const char *key)
 {
     const json_t *v = o->object ? json_object_get(o->object, key) : NULL;
@@ -131,6 +133,7 @@ uint64_t etp_json_get_u64(const etp_json_object *o, const char *key, uint64_t ma
     if (!v) {
         return 0;
     }
+    // jansson refuses whole numbers beyond int64 while it parses, so none arrives here cut.
     json_int_t i = json_is_integer(v) ? json_integer_value(v) : -1;
     if (i < 0 || (uint64_t)i > max) {
         etp_json_reject(o, key, "a number in its range");

@@ -128,6 +128,7 @@ etp_str etp_format_u64(uint64_t v, char buf[static ETP_NUMBER_CHARS])
 etp_str etp_format_i64(int64_t v, char buf[static ETP_NUMBER_CHARS])
 {
     char *end = buf + ETP_NUMBER_CHARS - 1;
+    // −INT64_MIN does not fit an int64_t; as an unsigned number it does.
     char *begin = digits_before(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
     if (v < 0) {
         *--begin = '-';
@@ -171,6 +172,7 @@ const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS])
     if (simple) {
         return simple;
     }
+    // 17 digits tell every double from its neighbours, 15 are enough for most.
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, ETP_NUMBER_CHARS, "%.*g", digits, v);
         if (strtod(buf, NULL) == v) {
@@ -198,6 +200,7 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
     };
     double magnitude = fabs(ns);
     for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
+        // What would be rounded to 1000.0 of the smaller unit is 1.000 of the larger one.
         if (magnitude >= k_units[i].unit * 0.99995) {
             double v = ns / k_units[i].unit;
             int decimals = fabs(v) < 9.9995 ? 3 : fabs(v) < 99.995 ? 2 : 1;
@@ -273,6 +276,7 @@ const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
     static const char *const k_names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     double v = (double)bytes;
     size_t i = 0;
+    // Rounding must not give "1000 kB".
     for (; v >= 999.95 && i + 1 < sizeof k_names / sizeof *k_names; i++) {
         v /= 1000;
     }

@@ -45,6 +45,8 @@ void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len)
 
 void etp_sha256_hex(etp_sha256 *h, char out[static ETP_SHA256_HEX_CHARS])
 {
+    // The end that FIPS 180-4 asks for: a bit of 1, zeros up to 8 bytes before a whole block, and
+    // how many bits there were, highest byte first.
     uint64_t bits = h->length * 8;
     etp_sha256_update(h, "\x80", 1);
     while (h->length % 64 != 56) {

@@ -12,6 +12,8 @@ void etp_shell_quote(etp_strbuf *buf, const char *text)
     }
     etp_strbuf_appendz(buf, "'");
     for (const char *p = text; *p; p++) {
+        // Between single quotes nothing has a meaning but the quote itself: it is closed, an
+        // escaped one put in, and opened again.
         etp_strbuf_append(buf, *p == '\'' ? ETP_STR("'\\''") : (etp_str){p, 1});
     }
     etp_strbuf_appendz(buf, "'");

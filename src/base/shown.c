@@ -14,6 +14,7 @@ bool etp_is_harmless(etp_str s)
     return true;
 }
 
+// Unicode has a picture for each: U+2400 and on for 0 … 0x1F, U+2421 for 0x7F.
 static void control_picture(etp_sink *sink, unsigned char c)
 {
     unsigned char low = c == 0x7F ? 0x21 : c;

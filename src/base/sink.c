@@ -169,6 +169,7 @@ void etp_sink_printf(etp_sink *sink, const char *fmt, ...)
     } else if ((size_t)n < sizeof small) {
         etp_sink_write(sink, (etp_str){small, (size_t)n});
     } else {
+        // Too long for SMALL: it is made again on the heap, since the arguments are used up.
         etp_arena arena = {0};
         etp_strbuf buf;
         etp_strbuf_init(&buf, &arena);
