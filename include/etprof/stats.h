@@ -125,7 +125,7 @@ ETP_API ETP_NODISCARD etp_status etp_wilcoxon_p(const double *x, size_t k, etp_a
 typedef struct etp_paired {
     double estimate, lo, hi; // of the ratio; lo, hi NAN below 2 blocks
     double mean_ln, sd_ln, half_width_ln;
-    double widening; // of the interval: 1, more when the session stopped by precision
+    double widening; // of the interval: 1, more when results were looked at before the end
     uint32_t blocks;
     double sign_flip_p;
     etp_verdict verdict;
@@ -137,10 +137,11 @@ ETP_API etp_paired etp_paired_estimate(const double *log_ratios, size_t k, doubl
 ETP_API etp_verdict etp_verdict_of(double lo_ln, double hi_ln, size_t blocks, double sign_flip_p,
                                    double margin);
 // Fixed-precision stop rule. A session that looks at its interval until it is narrow enough stops
-// more readily where the spread happens to look small; the interval would then hold the truth in
-// 92.5 % of sessions instead of 95 %. So it looks only after an even number of blocks (whole pairs
-// of orders), from ETP_MIN_BLOCKS on, and the interval of such a session is widened by this factor
-// of its logarithmic half-width: 1 + 1.5/k. The rule sees the spread alone, never the ratio.
+// more readily where the spread happens to look small; the interval would then hold the truth in as
+// few as 93.2 % of sessions instead of 95 % (simulated, docs/statistics.md). So it looks only after
+// an even number of blocks (whole pairs of orders), from ETP_MIN_BLOCKS on, and the interval of
+// such a session is widened by this factor of its logarithmic half-width: 1 + 1.5/k. The rule sees
+// the spread alone, never the ratio.
 ETP_API double etp_sequential_widening(size_t k);
 ETP_API void etp_paired_widen(etp_paired *p, double factor, double margin);
 // How far the mean of N independent readings of a clock that cuts to steps of STEP can be from the
@@ -311,7 +312,7 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     double margin;                 // 0: ETP_MARGIN_DEFAULT
     double confidence;             // 0: ETP_CONFIDENCE
     uint64_t seed;                 // of the sign-flip draws
-    bool sequential;               // the session stopped by precision: intervals are widened
+    bool sequential;               // results were looked at before the end: intervals are widened
     double clock_ns; // step of the clock that the durations were read from, 0: as fine as they are
 } etp_stats_options;
 
@@ -349,7 +350,7 @@ typedef struct etp_launch_record { // what was written down about a launch; NAN 
 typedef enum etp_slow_cause { // in the order they are looked for
     ETP_SLOW_WAITED,          // at least 1 % of the launch's time without a CPU
     ETP_SLOW_FAULTS,          // pages were read from storage
-    ETP_SLOW_CLOCK,           // the clock was below 98 % of the arm's usual one
+    ETP_SLOW_CLOCK,           // the clock was below 98 % of the usual one
     ETP_SLOW_MIGRATED,
     ETP_SLOW_SWITCHED,    // at least as many involuntary switches as slow iterations
     ETP_SLOW_UNEXPLAINED, // recorded, and nothing of it stands out
@@ -357,7 +358,8 @@ typedef enum etp_slow_cause { // in the order they are looked for
     ETP_SLOW_CAUSES
 } etp_slow_cause;
 // A cause is of the launch: what else of it was slow at that moment is not known. SLOW: its slow
-// iterations.
+// iterations. USUAL_CLOCK: what the record's clock is held against, in its unit (`etprof stats`
+// takes the median over the session's blocks); NAN unknown.
 ETP_API etp_slow_cause etp_slow_cause_of(const etp_launch_record *r, uint64_t slow,
                                          double usual_clock);
 ETP_API const char *etp_slow_cause_name(etp_slow_cause cause);

@@ -25,6 +25,8 @@ static int compare_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
+// By block first: blocks, and the launches in one, are then neighbours. Iteration orders the series
+// that the warm-up rule reads, the place in the caller's array what is left.
 static int by_launch(const void *pa, const void *pb)
 {
     const row *a = pa, *b = pb;
@@ -95,6 +97,8 @@ static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
     memcpy(w->scratch, w->ln + out.warmup.dropped, kept * sizeof *w->ln);
     out.value_ln = etp_median(w->scratch, kept);
     out.within_ln = 1.4826 * etp_mad(w->scratch, kept);
+    // A launch whose iterations hardly differ would call every small jitter a tail: hence 5 % at
+    // least.
     double far = out.value_ln + fmax(log(1.05), 5 * out.within_ln);
     for (size_t i = out.warmup.dropped; i < n; i++) {
         out.tail += w->ln[i] > far;
@@ -182,6 +186,7 @@ static etp_status find_blocks(work *w, etp_error *err)
         for (uint32_t arm = 0; arm < out->n_arms; arm++) {
             double control = block_value(l, from, to, arm, true);
             if (isfinite(control) && isfinite(values[arm])) {
+                // At most one a block: the plan repeats one arm.
                 out->control_ln[out->control_blocks++] = values[arm] - control;
                 break;
             }
@@ -191,6 +196,7 @@ static etp_status find_blocks(work *w, etp_error *err)
     return ETP_OK;
 }
 
+// block_numbers ascends, because launches are sorted by block.
 static bool in_complete_block(const etp_stats *s, uint32_t block)
 {
     size_t low = 0, high = s->n_blocks_seen;
@@ -278,6 +284,8 @@ static etp_status find_quantiles(work *w, etp_error *err)
 static uint32_t blocks_to_expect(const etp_stats_comparison *c, double margin)
 {
     const etp_paired *p = &c->paired;
+    // All launches know the spread better than the ratios alone, if they have more degrees of
+    // freedom.
     bool known = c->spread.df > p->blocks - 1.0;
     double sd = known ? sqrt(c->spread.between_var + c->spread.noise_var) : p->sd_ln;
     if (p->verdict != ETP_VERDICT_UNKNOWN) {
@@ -285,6 +293,7 @@ static uint32_t blocks_to_expect(const etp_stats_comparison *c, double margin)
     }
     double distance = fabs(fabs(p->mean_ln) - log1p(margin));
     double spread = sd / distance, k = fmax(p->blocks + 1.0, ETP_MIN_BLOCKS);
+    // t falls as k grows: the first k that is enough for its own t ends it.
     for (int round = 0; round < 8; round++) {
         double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1);
         double need = ceil(t * t * spread * spread);
@@ -368,6 +377,7 @@ static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
 
 static etp_status compare_unpaired(work *w, etp_stats_comparison *c, etp_error *err)
 {
+    // One array for both arms: no launch is of two.
     double *a = etp_arena_alloc_raw(w->arena, w->out->n_launches + 1, sizeof *a);
     ETP_NEED(a, err, "launches");
     size_t n_a = launches_of(w->out, c->baseline, a);
@@ -391,6 +401,7 @@ static etp_status compare_arms(work *w, etp_error *err)
     double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
     ETP_NEED(out->comparisons && ratios && times, err, "comparisons");
     const etp_launch_set set = {out->launches, out->n_launches, out->traced, out->n_traced};
+    // Flags first: those of a comparison are its arms' flags, which the two calls below may add to.
     ETP_TRY(flag_arms(w, ratios, times, err));
     uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1;
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {

@@ -36,6 +36,7 @@ static etp_builds_effect effect_of(const maker *m, size_t k)
         .within = (double)NAN};
     if (g->sequential && k >= 2) {
         etp_paired_widen(&e.paired, etp_sequential_widening(k), g->margin);
+        // p must not claim what the widened interval does not.
         double error = e.paired.sd_ln / sqrt((double)k) * e.paired.widening;
         e.p = error > 0 ? 2 * etp_t_cdf(-fabs(e.paired.mean_ln) / error, (double)(k - 1)) : e.p;
     }
@@ -70,6 +71,7 @@ static void take_mean(maker *m, etp_builds_result *out)
     for (size_t i = 0; i < g->n_pairs; i++) {
         out->n_mean += out->pairs[i].paired.blocks > 0;
     }
+    // A block counts when it has all of these pairs: NAN in one makes the sum NAN.
     for (size_t b = 0; b < g->n_blocks && out->n_mean >= 2; b++) {
         double sum = 0;
         for (size_t i = 0; i < g->n_pairs; i++) {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define WAITED_SHARE 0.01 // of a launch's time, ready but without a CPU
-#define CLOCK_LOW 0.98    // of the median over the arm's launches
+#define CLOCK_LOW 0.98    // of USUAL_CLOCK
 
 etp_slow_cause etp_slow_cause_of(const etp_launch_record *r, uint64_t slow, double usual_clock)
 {

@@ -22,6 +22,8 @@ static double weighted(const double *y, const double *var, size_t n, double tau2
     return q;
 }
 
+// Paule and Mandel: tau² is the value at which the weighted squares equal their degrees of freedom;
+// 0 where the measurements' own errors explain them already.
 etp_effects etp_random_effects(const double *y, const double *var, size_t n, double confidence)
 {
     const double nan = (double)NAN;

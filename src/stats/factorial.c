@@ -6,6 +6,7 @@
 
 #include "stats/internal.h"
 
+// Of q. Also that of the sign flips, which etp_verdict_of has looked at by then.
 #define LEVEL_OF_PROOF 0.05
 #define MAX_TERMS 128 // two cells per model of a geometric mean
 
@@ -30,6 +31,7 @@ static double value_of(const etp_factorial *f, size_t block, uint32_t cell)
 }
 
 // One value per block that has all cells; how many.
+// A contrast with a silent cell has no value at all: not even its p may enter the family.
 static size_t contrast(maker *m, const term *terms, size_t n_terms)
 {
     size_t k = 0;
@@ -99,6 +101,8 @@ static etp_effect ratio(maker *m, uint32_t base, uint32_t other)
 
 // ---- one family at a time ----
 
+// Takes back verdicts only, and never makes one: q is at least p. "Same" stays: it claims no
+// difference.
 static void adjust(maker *m, size_t n, bool holm, etp_effect *(*at)(maker *m, size_t i))
 {
     for (size_t i = 0; i < n; i++) {
@@ -161,8 +165,10 @@ static void find_cells(maker *m)
             {c, -1}
         };
         m->out->cells[c] = (etp_factorial_cell){
+            // The time is told even of a silent cell.
             {exp(ln.estimate), exp(ln.lo), exp(ln.hi)},
-            (uint32_t)k, estimate(m, terms, 2)
+            (uint32_t)k,
+            estimate(m, terms, 2)
         };
     }
 }
@@ -191,6 +197,8 @@ static etp_knee knee_of(maker *m, uint32_t model, uint32_t level)
     double worth = 1 + f->knee;
     etp_knee out = {model, level, ETP_NO_INDEX, last};
     for (uint32_t i = 0; i <= last; i++) {
+        // FLAT: every later count is surely worth less than the knee asks. RISES: one is surely
+        // worth it. Where there is neither the knee stays open, from FROM to TO.
         bool flat = true, rises = false;
         for (uint32_t j = i + 1; j <= last; j++) {
             const term terms[] = {
@@ -232,6 +240,7 @@ static void add_interaction(maker *m, etp_factor a, etp_factor b, uint32_t a_at,
                             uint32_t c_at)
 {
     const etp_factorial *f = m->f;
+    // The factor that is neither.
     etp_factor c = (etp_factor)(ETP_FACTOR_MODEL + ETP_FACTOR_LEVEL + ETP_FACTOR_THREADS - a - b);
     uint32_t cell[2][2]; // [A other][B other]
     for (int i = 0; i < 4; i++) {

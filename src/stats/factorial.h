@@ -26,7 +26,7 @@ typedef struct etp_factorial {
     double margin; // of verdicts
     double knee;   // gain that more threads must reach to be worth them, 0.1 = 10 %
     uint64_t seed;
-    bool sequential; // the session stopped by precision: intervals are widened
+    bool sequential; // results were looked at before the end: intervals are widened
 } etp_factorial;
 
 static inline uint32_t etp_cell_of(const etp_factorial *f, const uint32_t at[ETP_FACTORS])

@@ -80,6 +80,8 @@ etp_verdict etp_verdict_of(double lo_ln, double hi_ln, size_t blocks, double sig
     if (blocks < ETP_MIN_BLOCKS || !isfinite(lo_ln) || !isfinite(hi_ln)) {
         return ETP_VERDICT_UNKNOWN;
     }
+    // Whatever the sign flips say: a difference that is sure but within the margin is none that
+    // counts.
     if (lo_ln >= -bound && hi_ln <= bound) {
         return ETP_VERDICT_SAME;
     }
@@ -118,6 +120,7 @@ double etp_sequential_widening(size_t k)
     return k > 0 ? 1 + 1.5 / (double)k : 1;
 }
 
+// Estimate and sign flips stay: only the interval, and with it the verdict, is another one.
 static void set_ends(etp_paired *p, double margin)
 {
     p->lo = exp(p->mean_ln - p->half_width_ln);

@@ -26,6 +26,7 @@ static double expected_sd(uint32_t k)
     return c;
 }
 
+// Degrees of freedom of combined variances are no whole numbers; expected_sd takes a sample's size.
 static uint32_t whole_df(double df)
 {
     return df > 1 ? (uint32_t)fmin(round(df), 999) : 1;
@@ -96,6 +97,7 @@ double etp_sd_factor(double p, double df)
 // k.
 uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alpha)
 {
+    // In steps of 0.2 % from 1000 on: no plan is that exact.
     for (uint32_t k = ETP_MIN_BLOCKS; k <= BLOCKS_MAX; k += k < 1000 ? 1 : k / 500) {
         double t = etp_t_quantile(1 - alpha / 2, k - 1.0) + etp_t_quantile(power, k - 1.0);
         if (t * sd_ln / sqrt(k) <= log1p(effect_rel)) {
@@ -130,8 +132,11 @@ etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
     double df, variance = pilot_variance(pilot, &df);
     double inner = k_pi * pilot->within_var;
     bool known = pilot->spread.df > 0;
+    // What iterations explain in the pilot is taken away; the rest no number of iterations would
+    // remove.
     double noise = known ? pilot->spread.noise_var : inner / pilot->iterations;
     etp_plan out = {.between_var = fmax(0, variance - noise)};
+    // Launches that do not differ at all: the longest ones are the cheapest way.
     double n = ITERATIONS_MAX;
     if (out.between_var > 0) {
         n = sqrt(inner / out.between_var * pilot->launch_ns / pilot->iteration_ns);

@@ -87,6 +87,7 @@ static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp
     if (memchr(name.ptr, '\0', name.len)) { // what follows is not seen where it is shown
         return bad_cell(row, EXPERIMENT, name, "a name: it has a byte 0", err);
     }
+    // Rows of one launch follow each other: nearly always it is the arm of the row before.
     if (r->last_arm < r->arms.n && etp_str_eq(r->arms.items[r->last_arm], name)) {
         *out = r->last_arm;
         return ETP_OK;
@@ -95,6 +96,7 @@ static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp
     while (i < r->arms.n && !etp_str_eq(r->arms.items[i], name)) {
         i++;
     }
+    // A column of numbers taken for the experiments would make each row one of its own.
     if (i == 1000) {
         return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: more than 1000 experiments",
                            (unsigned long long)row->line);
@@ -142,6 +144,7 @@ static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
     return ETP_PUSH(r->arena, &r->entries, e) ? ETP_OK : etp_fail_nomem(err, "samples");
 }
 
+// What makes two rows the same iteration; the duration does not.
 static int compare_samples(const etp_sample *a, const etp_sample *b)
 {
     const uint64_t ka[] = {a->arm, a->block, a->launch, a->use, a->iteration};

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define KENDALL_EXACT_MAX 50
+// Two million slopes, 16 MB.
 #define DRIFT_MAX 2000
 
 // ---- drift ----
@@ -36,6 +37,8 @@ static double kendall_exact(size_t n, double s)
     return fmin(1, sum);
 }
 
+// What ties take from the variance of Kendall's S: Σ t(t−1)(2t+5); OUT_LINEAR: whether there are
+// any.
 static etp_status tie_sum(const double *y, size_t n, etp_arena *scratch, double *out,
                           double *out_linear, etp_error *err)
 {
@@ -211,6 +214,7 @@ static etp_change describe(const double *x, size_t from, size_t at, size_t to)
     return c;
 }
 
+// Relative to the segment before: "7 % more than it was".
 static bool is_kept(const etp_change *c, double max_p, double min_rel)
 {
     double scale = fabs(c->before);
