@@ -16,6 +16,7 @@
 #endif
 
 static const etp_isa_sysctl k_sysctls[] = {
+    // One feature for Apple, two bits for Linux: of scalars (FPHP) and of vectors (ASIMDHP).
     {"hw.optional.arm.FEAT_FP16",       1, 9 },
     {"hw.optional.arm.FEAT_FP16",       1, 10},
     {"hw.optional.arm.FEAT_DotProd",    1, 20},
@@ -99,6 +100,7 @@ static bool sysctl_on(const char *name)
 // The same bits that Linux would report, so that one table serves both.
 static void read_sysctl(etp_isa_cpu *cpu)
 {
+    // Floating point (bit 0) and NEON: every Apple processor has them, and no key says so.
     cpu->hwcap = ETP_HWCAP_ASIMD | 1;
     for (size_t i = 0; i < SYSCTLS; i++) {
         if (sysctl_on(k_sysctls[i].name)) {

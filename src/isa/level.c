@@ -134,6 +134,8 @@ etp_isa_mask etp_level_mask(etp_level level)
         return mask;
     }
     mask.family = last->info.family;
+    // Each row hides something more than the one above it: a level's mask is the sum down to its
+    // row.
     for (const row *r = k_rows; r <= last; r++) {
         if (r->info.family == mask.family) {
             etp_x86_set set = set_of(r->x86);
@@ -298,6 +300,7 @@ etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
     state.available = true;
 
     const row *above = NULL; // the next better level this CPU has
+    // The last one found is the nearest: rows are sorted from best to lowest.
     for (const row *b = k_rows; b < r; b++) {
         if (b->info.family == r->info.family && has_needs(cpu, b)) {
             above = b;
@@ -316,6 +319,7 @@ etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
         say(&state, "the same as %s on this CPU", above->info.name);
         return state;
     }
+    // Only this level hides what cpuinfo takes from the MIDR.
     if (level == ETP_LEVEL_BASE && forced_by_midr(cpu->midr)) {
         say(&state,
             "cpuinfo turns dot products and fp16 on for this core (MIDR 0x%08x) whatever is hidden",
@@ -347,6 +351,7 @@ etp_level etp_isa_plain(const etp_isa_cpu *cpu)
     etp_level plain = cpu->family == ETP_ISA_AARCH64 ? ETP_LEVEL_NEON : ETP_LEVEL_AVX2;
     for (size_t i = 0; i < ROWS; i++) {
         etp_level level = k_rows[i].info.level;
+        // A larger value is a lower level. Not above plain SIMD, and below the best in any case.
         if (k_rows[i].info.family == cpu->family && level > best && level >= plain &&
             etp_level_state_of(cpu, level).switchable) {
             return level;

@@ -9,6 +9,7 @@ static bool is_word_char(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// XNNPACK's names list data types as words: "Fully Connected (NC, QD8, F32, QC8W) GEMM".
 static bool has_token(const char *name, size_t len, const char *token)
 {
     size_t n = strlen(token);

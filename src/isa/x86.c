@@ -252,6 +252,7 @@ static vendor vendor_of(regs leaf0)
     return V_OTHER;
 }
 
+// VIA's own leaves: each unit has a bit for being there and one for being switched on.
 static void padlock_flags(etp_x86_set *set)
 {
     if (cpuid(0xC0000000, 0).a < 0xC0000001) {
@@ -308,12 +309,15 @@ void etp_x86_detect(etp_x86_set *out)
         [W_E8B] = e8.b,
     };
     uint64_t saved = 0;
+    // Without the second XGETBV is no instruction.
     if (bit(l1.c, 26) && bit(l1.c, 27)) { // XSAVE, and switched on by the system
         regs ld = leaf0.a >= 0xD ? cpuid(0xD, 0) : none;
         saved = xgetbv0() & ((uint64_t)ld.d << 32 | ld.a);
     }
     bool has[] = {
         [S_ANY] = true,
+        // Bits of XCR0: 1 and 2 SSE and AVX registers, 3 and 4 those of MPX, 5 to 7 the masks and
+        // the larger registers of AVX-512.
         [S_AVX] = (saved & 0x6) == 0x6,
         [S_AVX512] = (saved & 0xE6) == 0xE6,
         [S_MPX] = (saved & 0x18) == 0x18,
