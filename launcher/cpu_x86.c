@@ -209,6 +209,7 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     cpuid_sites sites;
     (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)thread->tid);
     if (elf_find_cpuid(path, &sites)) {
+        // What the kernel moved the program by: 0 for one that has fixed addresses.
         uint64_t bias = auxv_entry(fd, regs.rsp) - sites.entry;
         ok = ok && is_sure(l, &sites);
         l->missed += (unsigned)sites.unsure;
@@ -262,6 +263,7 @@ bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again)
     }
     thread->mapping = false;
     cpuid_sites sites;
+    // Results from −4095 to −1 are errors; what was mapped otherwise may be no ELF file.
     if ((result < 0 && result > -4096) || !elf_find_cpuid(thread->mapped, &sites)) {
         return true;
     }

@@ -49,6 +49,7 @@ bool cpu_prepare_child(const launch *l)
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 2), // that makes code
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(args[2])),  // protection, low word
+        // Jumps count the instructions they pass over: the last two of CODE are "stop" and "go on".
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 4, 5),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 3, 0), // that adds a filter
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),

@@ -43,7 +43,7 @@ static bool hidden(const char *name)
             return true;
         }
     }
-    // Two further names for features above.
+    // Two further names for features above: ASIMDFHM is bit 23 of hwcap, SME bit 23 of hwcap2.
     if (strcmp(name, "hw.optional.armv8_2_fhm") == 0) {
         return (mask.hwcap >> 23 & 1) != 0;
     }
@@ -58,6 +58,8 @@ static void count_call(const void *return_address)
     }
     const char *slash = strrchr(info.dli_fname, '/');
     const char *name = slash != NULL ? slash + 1 : info.dli_fname;
+    // Only the SDK's questions count: that its libraries asked after the mask was in force is what
+    // the runner reports as evidence.
     if (strncmp(name, "libexecutorch", 13) == 0) {
         calls++;
         (void)snprintf(caller, sizeof caller, "%s", name);

@@ -113,6 +113,7 @@ void launch_preloaded(launch *l)
         return;
     }
     (void)etp_isa_mask_format(&l->mask, mask, sizeof mask);
+    // Ours first: the first library that has the function answers for it.
     (void)snprintf(list, sizeof list, "%s%s%s", l->preload_library, others && *others ? ":" : "",
                    others ? others : "");
     if (setenv("ETPROF_MASK", mask, 1) != 0 || setenv(VARIABLE, list, 1) != 0) {

@@ -30,6 +30,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 static void forward_signals(pid_t pid)
 {
+    // The timer of spin_linux.c sends SIGALRM as the kernel, so that one only interrupts waitpid:
+    // there is no SA_RESTART.
     static const int k_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -250,9 +252,12 @@ static bool on_event(tracer *t, tracee *thread, int signal, int event)
         if (!cpu_syscall_begins(t, thread)) {
             return false;
         }
+        // Where the mmap lies is known at its end only.
         return resume(thread, thread->mapping ? PTRACE_SYSCALL : PTRACE_CONT, 0);
     case PTRACE_EVENT_STOP:
         if (is_stop_signal(signal)) {
+            // A stopped program stays stopped, and a later SIGCONT is reported (job control under
+            // PTRACE_SEIZE).
             return resume(thread, PTRACE_LISTEN, 0);
         }
         return cpu_stopped(t, thread) != CPU_FAILED && resume(thread, PTRACE_CONT, 0);
