@@ -200,8 +200,8 @@ typedef struct etp_run_launch {
                         // choose kernels
     uint64_t asks_missed; // places of a foreign runner that ask for features, or may, and could not
                           // be reached
-    uint64_t asks_looks;  // stops of a foreign runner's threads to find questions, under a filter
-                          // is unblocked and no longer ignored after it
+    uint64_t asks_looks;  // stops of a foreign runner's threads to see whether they wait for an
+                          // answer, where no trap may be used (launcher/spin_linux.c)
     struct {              // what hiding features adds to an execution; call_ps is 0: not measured
         uint64_t calls, call_ps; // questions of one execution, picoseconds added to each
     } hook_cost;
@@ -258,10 +258,10 @@ typedef struct etp_run_named { // what the runner's self-test called operators o
     etp_str level, names;      // a level, "; " between
 } etp_run_named;
 
-// Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller
-// (writer).
 #define ETP_RUN_NAMED_LEVELS 8
 
+// Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller
+// (writer).
 typedef struct etp_run {
     etp_str dir; // reader: as given to etp_run_open
     etp_run_state state;
