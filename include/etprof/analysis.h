@@ -2,9 +2,8 @@
 // What `etprof analyze`, `compare` and `report` find out, for programs.
 //
 //   run folder ── etp_analysis_open_run ───┐
-//   dumps ─────── etp_analysis_open_dumps ─┼─► etp_analysis ─► arms, comparisons, operators,
-//   findings A and B ───── etp_analysis_compare ────┘         └───────► one JSON document, reports,
-//   files
+//   dumps ─────── etp_analysis_open_dumps ─┼─► etp_analysis ─┬─► arms, comparisons, operators, …
+//   A and B ───── etp_analysis_compare ────┘                 └─► one JSON document, reports, files
 //
 // Everything that is known stands in the JSON document (docs/reading.md, docs/explain.md and
 // schemas describe it); the structs below are what most programs ask for.
@@ -104,7 +103,7 @@ typedef struct etp_comparison_result { // of an arm with its baseline
     etp_str withheld_text; // the same in words
     etp_str method;        // "paired-blocks", "unpaired-launches", "traced-medians"
     uint32_t blocks;
-    double margin, noise_floor; // relative
+    double margin, noise_floor; // relative; half-width of the A/A control's interval of ln
 } etp_comparison_result;
 
 typedef struct etp_operator_result {

@@ -43,6 +43,7 @@ typedef struct etp_bundled {
     etp_bytes program; // the whole .pte
 } etp_bundled;
 
+// True when BYTES start like a .bpte; decides nothing about validity.
 ETP_API bool etp_bundled_probe(etp_bytes bytes);
 // Errors: ETP_CORRUPT, ETP_UNSUPPORTED, ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_bundled_read(etp_bytes bytes, etp_arena *arena,

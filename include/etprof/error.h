@@ -59,7 +59,7 @@ typedef struct etp_error {
     etp_status status;
     int os_errno;    // 0 when the system was not involved
     uint64_t offset; // byte position in the file, ETP_NO_OFFSET when there is none
-    char msg[480];   // lower case, no full stop, without the file's name (the caller adds it)
+    char msg[480];   // lower case, no full stop; names a file only where a path was given
 } etp_error;
 
 // Each fills *err (which may be NULL) and returns STATUS, so that callers write `return

@@ -30,10 +30,12 @@ typedef struct etp_flat_tensor {
     uint32_t n_entries;
 } etp_flat_tensor;
 
+// True when BYTES start like a .ptd; decides nothing about validity.
 ETP_API bool etp_flat_tensor_probe(etp_bytes bytes);
 // Errors: ETP_CORRUPT, ETP_UNSUPPORTED, ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_flat_tensor_read(etp_bytes bytes, etp_arena *arena,
                                                       etp_flat_tensor *out, etp_error *err);
+// NULL: there is no entry of that name.
 ETP_API const etp_flat_entry *etp_flat_tensor_find(const etp_flat_tensor *file, etp_str key);
 
 ETP_C_END

@@ -31,6 +31,7 @@ ETP_API ETP_NODISCARD etp_status etp_fleet_read(const char *const *sources, size
                                                 etp_error *err);
 // Ids that a lake has already.
 typedef struct etp_fleet_known etp_fleet_known;
+// An empty set, for the caller to close. Errors: ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_fleet_known_new(etp_fleet_known **out, etp_error *err);
 // *OUT_NEW: it was not there. Errors: ETP_USAGE (no id), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_fleet_known_add(etp_fleet_known *known, const char *id,

@@ -2,10 +2,9 @@
 // Runs a session as `etprof ab` does: launches of models at CPU-feature levels, block by block,
 // into a run folder, which <etprof/analysis.h> opens.
 //
-//   etp_measurement_create ─► etp_measurement_run ─► etp_measurement_about ─►
-//   etp_measurement_destroy
-//                                    ▲
-//   any other thread: etp_measurement_cancel
+//   etp_measurement_create ─► …_run ─► …_about ─► …_destroy
+//                               ▲
+//                               └─ …_cancel, by any other thread
 //
 // Structs that the caller allocates begin with `struct_size`; see <etprof/analysis.h>. Words in
 // options mean what the options of `etprof ab` of that name mean (docs/options.md).

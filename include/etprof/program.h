@@ -119,6 +119,7 @@ ETP_API ETP_NODISCARD etp_status etp_program_open(etp_bytes bytes, const etp_all
                                                   const etp_program **out, etp_error *err);
 ETP_API void etp_program_close(const etp_program *program); // NULL is fine
 
+// NULL: there is no method of exactly that name.
 ETP_API const etp_method *etp_program_find_method(const etp_program *program, etp_str name);
 // Index of etp_method.instructions, ETP_NO_INDEX when there is none.
 ETP_API uint32_t etp_method_find_instruction(const etp_method *method, uint32_t chain,

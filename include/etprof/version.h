@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version of the library and the tool; the one place it is written.
+// Version of the library and the tool; the one place it is written. Thread rule: constants.
 #ifndef ETPROF_VERSION_H
 #define ETPROF_VERSION_H
 

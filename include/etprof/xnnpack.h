@@ -14,7 +14,7 @@ ETP_C_BEGIN
 #define ETP_XNN_NO_HANDLE 65535u
 #define ETP_XNN_NO_ID UINT32_MAX
 
-// code, name as in the schema without "XNN", shape of the table (see formats/xnnpack.c)
+// code, enum, name as in the schema without "XNN"
 #define ETP_XNN_NODE_MAP(X)                                          \
     X(1, ADD, "Add")                                                 \
     X(2, FULLY_CONNECTED, "FullyConnected")                          \
@@ -149,7 +149,8 @@ typedef struct etp_xnn_graph {
     uint64_t flatbuffer_bytes, constant_bytes;
 } etp_xnn_graph;
 
-// Verifies the flatbuffer, every value id used by a node and every constant's range.
+// Verifies the flatbuffer, every value id used by a node and every constant's range. Errors:
+// ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (neither XN00 nor XN01), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_xnn_read(etp_bytes payload, etp_arena *arena,
                                               etp_xnn_graph *out, etp_error *err);
 // Value with ID, or NULL. Constant time.
