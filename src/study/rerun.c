@@ -204,6 +204,7 @@ const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
         {.key = "verdict", .title = "verdict"},
         {.key = "why", .title = "why"},
     };
+    // Indexed by etp_rerun_verdict, as the names are.
     static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD};
     etp_report *r = etp_report_create(arena, "rerun");
     etp_report_section(r, 1, "comparisons", "Speedups of both sessions");

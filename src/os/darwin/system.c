@@ -43,6 +43,7 @@ size_t etp_os_descendants(pid_t *out, size_t cap)
     return n;
 }
 
+// There is neither close_range nor closefrom here: every number up to the limit is tried.
 void etp_os_close_from(int first, int keep)
 {
     for (int fd = first; fd < getdtablesize(); fd++) {

@@ -99,6 +99,8 @@ static etp_status pair_arms(builder *b, etp_error *err)
                                 : etp_fail(err, ETP_CORRUPT, "%s: builds without arms", ab->dir);
 }
 
+// Each pair is opened as a session of its two arms alone, so that its outputs, causes and ledger
+// are said in the words of any A/B answer.
 // Before the statistics, because a model whose pair withholds its ratio (outputs, proof, control)
 // must be silent in them.
 static etp_status open_pairs(builder *b, etp_error *err)
@@ -147,7 +149,8 @@ static etp_status judge_models(builder *b, etp_error *err)
         pairs[i][1] = out->models[i].arms[1];
         silent[i] = out->models[i].withheld != ETP_WITHHELD_NOT;
     }
-    // Columns of value_ln are the session's arms: pairs point into them.
+    // Columns of value_ln are the session's arms: pairs point into them. The seed is the session's
+    // own, so that whoever opens the folder again gets the same p.
     const etp_builds_grid grid = {.value_ln = st ? st->value_ln : NULL,
                                   .n_blocks = st ? st->n_blocks_seen : 0,
                                   .n_columns = b->s->ab.n_arms,

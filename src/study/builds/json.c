@@ -31,6 +31,7 @@ static const etp_field k_model_rows[] = {
     FIELD("b_ns", NS, ns[1], "untraced median with B"),
     ESTIMATE("time of A ÷ time of B; null: withheld or not measured"),
     FIELD("blocks", UINT, blocks, "that have both"),
+    // A count, written as a time is, because ETP_NS_UNKNOWN of either is null.
     FIELD("blocks_to_find", NS, blocks_to_find,
           "of a session that finds a difference of the margin in 90 % of cases; null: unknown"),
     FIELD("p", RATIO, p, "of no difference"),

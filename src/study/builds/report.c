@@ -207,6 +207,7 @@ static void answer(const etp_builds *b, etp_report *r, etp_arena *arena)
     notes(b, keys);
 }
 
+// One session measures all models in each block, so the most demanding one decides for all.
 // How long a session must be, by the model that needs it most.
 static void plan(const etp_builds *b, etp_report *r)
 {

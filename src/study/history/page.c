@@ -8,6 +8,7 @@
 #include "isa/isa.h"
 #include "study/history/internal.h"
 
+// Figures beyond these are in the table alone.
 #define MAX_CHARTS 60
 
 typedef struct shown { // a series of the page
@@ -202,6 +203,7 @@ static list all_of(const etp_history *h, etp_arena *arena)
     return l;
 }
 
+// Runs before a series began, or after it ended, have no value of it.
 static double last_known(const etp_history *h, const etp_history_series *s)
 {
     for (size_t k = h->runs.n; s && k > 0; k--) {
@@ -284,6 +286,7 @@ static void chart(const etp_history *h, const shown *x, etp_report *r, etp_arena
         sum += isnan(s->values[i]) ? 0 : s->values[i];
         n += isnan(s->values[i]) ? 0 : 1;
     }
+    // Without a change there is one segment, whose mean is that of all runs.
     double level = s->n_changes > 0 ? s->changes[0].before : sum / (double)n;
     for (size_t i = 0; i < h->runs.n; i++) {
         const etp_str at = etp_history_shown_time(h->runs.items[i].time, arena);

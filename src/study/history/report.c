@@ -317,6 +317,7 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     }
     etp_report_section(r, 1, "series", "Series");
     series_table(h, r, arena);
+    // A dozen pictures at most; the table above has every series.
     for (size_t i = 0; i < h->series.n && i < 12; i++) {
         chart(h, i, r, arena);
     }

@@ -114,6 +114,8 @@ COMPARISON(comparison_counters,
                : NULL)
 FIND(first, etp_stats_answer, etp_stats_answer,
      it->stats.n_comparisons > 0 ? it->stats.comparisons : &k_nothing)
+// Names, slow iterations and counters of arms lie in arrays of their own, in the order of
+// stats.arms: an arm's place there is its index.
 #define ARM ((size_t)(it - doc->stats.arms))
 FIND(arm_name, etp_stats_arm, etp_stats_answer, &doc->names[ARM])
 FIND(arm_flag, etp_stats_arm, etp_stats_answer, flag_of(it->flags, at->index, made))
@@ -165,6 +167,8 @@ static const etp_field k_comparison_rows[] = {
 static SHAPE(k_comparison, k_comparison_rows);
 #undef OF
 #define OF slow_causes
+// In the order in which they are tried: an iteration counts for the first cause that its launch
+// fits, so that the counts add up to the slow iterations.
 static const etp_field k_slow_rows[] = {
     FIELD("waited", UINT, of[ETP_SLOW_WAITED], "its launch was ready without a CPU"),
     FIELD("storage", UINT, of[ETP_SLOW_FAULTS], "it read from storage"),

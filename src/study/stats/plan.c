@@ -8,6 +8,7 @@
 #include "document/rows.h"
 #include "study/stats/samples.h"
 
+// Half a second, where nobody says what a launch costs; the report says that it is assumed.
 #define ASSUMED_LAUNCH_NS 5e8
 
 static const double k_precisions[ETP_PLAN_STEPS] = {0.05, 0.02, 0.01, 0.005, 0.002, 0.001};
@@ -115,6 +116,7 @@ static bool is_reachable(const etp_plan_step *step)
 {
     return step->plan.blocks != UINT32_MAX;
 }
+// A plan of more than 285 years has no number of nanoseconds that fits 64 bits.
 KNOWN(is_known_total, double, *it < 9e18)
 FIND(total_ns, etp_plan_step, etp_plan_answer, is_reachable(it) ? &it->plan.total_ns : NULL)
 FIND(half_width, etp_plan_step, etp_plan_answer, is_reachable(it) ? &it->plan.half_width_rel : NULL)
@@ -278,6 +280,7 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
             "Launches differ by %s %%, iterations inside one by %s %%; a launch costs "
             "%s besides its iterations of %s. %u launches tell it (%.0f degrees of freedom); "
             "what is really needed lies within the brackets in 80 %% of plans.",
+            // The variance is of a ratio, which has that of two launches: one has half of it.
             ETP_DIGITS(100 * sqrt(c->wanted.plan.between_var / 2), 2),
             ETP_DIGITS(100 * sqrt(c->pilot.within_var), 2),
             duration_text(c->pilot.launch_ns, launch),
@@ -291,7 +294,8 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
             "the cost of a launch is an assumption (--launch-cost SECONDS); run folders "
             "know theirs");
     }
-    // Comparisons share their launches: what holds of the first holds of all.
+    // Comparisons share their launches: what holds of the first holds of all. Of χ² with 2 degrees
+    // of freedom the middle 80 % spans a factor of 22.
     if (a->comparisons[0].wanted.plan.df < 3) {
         etp_report_note(
             r, ETP_WARN,

@@ -111,6 +111,8 @@ const char *etp_sample_phase_words(const char *phase, const char *others, etp_ar
                      : etp_arena_printf(arena, " · %s of %s", phase, others);
 }
 
+// Answers are opened by their first phase, whose experiments are the ones that can be named as its
+// baseline.
 // The experiment of the first phase with the level, threads and model of the baseline of RUN.
 static const char *twin_of(const etp_run *whole, const etp_run_arm *baseline, etp_arena *arena)
 {
