@@ -14,6 +14,8 @@ typedef struct rows {
     bool failed;
 } rows;
 
+// A failed push is remembered and asked once at the end: the compare functions add dozens of rows
+// and hold nothing that would have to be released.
 static void add(rows *list, etp_diff_row row)
 {
     list->failed = list->failed || !ETP_PUSH(list->arena, list, row);
@@ -92,6 +94,8 @@ static const etp_inspect_operator *find_operator(const etp_inspect *in,
     return NULL;
 }
 
+// First those of A in its order, then what only B has; so every operator gets one row, and the
+// order does not depend on hashes.
 static void compare_operators(rows *list, const etp_inspect *a, const etp_inspect *b)
 {
     for (size_t i = 0; i < a->n_operators; i++) {
@@ -122,6 +126,7 @@ static uint64_t nodes_of(const etp_method *m)
 static uint64_t planned_of(const etp_method *m)
 {
     uint64_t sum = 0;
+    // Entry 0 of the memory plan is reserved by the format.
     for (uint32_t i = 1; m && i < m->pte->planned_bytes.n; i++) {
         uint64_t v = etp_u64_at(m->pte->planned_bytes, i);
         sum = v > UINT64_MAX - sum ? UINT64_MAX : sum + v;
@@ -236,6 +241,7 @@ void etp_inspect_diff_json(const void *data, etp_json *j)
 static etp_cell change(const etp_diff_row *row)
 {
     uint64_t size = row->b > row->a ? row->b - row->a : row->a - row->b;
+    // Sizes are unsigned 64-bit claims of the files; a cell is signed.
     if (size > INT64_MAX) {
         return etp_cell_missing();
     }

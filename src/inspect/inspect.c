@@ -14,6 +14,9 @@ const char *etp_file_kind_name(etp_file_kind kind)
 
 etp_file_kind etp_inspect_probe(etp_bytes b)
 {
+    // A .pte, a .bpte and a .ptd are FlatBuffers with their identifier at byte 4. An ETDump may
+    // also have a length prefix, which moves it to byte 8. An ETRecord is a plain zip archive, so
+    // it comes last: its mark says least.
     if (etp_pte_probe(b)) {
         return ETP_FILE_PTE;
     }
@@ -47,10 +50,13 @@ typedef struct operator_key {
 static bool same_operator(const void *ctx, uint32_t i)
 {
     const operator_key *key = ctx;
+    // The index stores hashes and places; equal hashes are told apart here.
     return key->list->items[i].delegated == key->delegated &&
            etp_str_eq(key->list->items[i].name, key->name);
 }
 
+// The same name inside and outside delegates is two operators: what runs outside is what people
+// look for.
 static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool delegated,
                          const etp_work *work)
 {
@@ -65,6 +71,8 @@ static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool d
         }
     }
     etp_inspect_operator *op = &list->items[i];
+    // A call whose work is unknown still counts as one; sums that would not fit 64 bits count as
+    // unknown too, because shapes in a hostile file can claim anything.
     op->calls++;
     if (work && work->known && work->macs <= UINT64_MAX - op->macs &&
         work->bytes <= UINT64_MAX - op->bytes) {
@@ -87,6 +95,8 @@ static bool add_call(operators *list, etp_arena *arena, const etp_method *m,
     }
     const etp_partition *p = &m->partitions[in->partition];
     if (!p->graph) {
+        // Only XNNPACK's payload can be read: of other backends, and of a payload that is broken, a
+        // call is one operator of unknown work.
         return add_operator(list, arena, p->backend, true, NULL);
     }
     for (uint32_t n = 0; n < p->n_nodes; n++) {
@@ -147,6 +157,7 @@ static bool same_weight(const void *ctx, uint32_t i)
     return a->name.len || b->name.len ? etp_str_eq(a->name, b->name) : a->place == b->place;
 }
 
+// Weights that two partitions or methods share are stored once in the file, so they count once.
 static bool add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
 {
     weight_key key = {list, &w};
@@ -167,6 +178,8 @@ static uint64_t add_up(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b; // sizes in the file are only claims
 }
 
+// A constant with scales gives two weights: scales are blobs of their own, and several constants
+// may point to the same ones.
 static bool value_weights(weights *list, etp_arena *arena, const etp_partition *p, uint32_t value,
                           etp_inspect_weight w)
 {
@@ -206,6 +219,7 @@ static bool partition_weights(weights *list, etp_arena *arena, const etp_method 
     return true;
 }
 
+// Constants of kernels are values of the method; those of a delegate belong to its payload.
 static bool kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
 {
     for (uint32_t i = 0; i < m->n_values; i++) {
@@ -227,6 +241,8 @@ static bool kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
     return true;
 }
 
+// A total order: equal sizes are common (the layers of a transformer), and qsort keeps no order of
+// its own. Kernels' weights have no node and end at their value's number.
 static int by_size(const void *pa, const void *pb)
 {
     const etp_inspect_weight *a = pa, *b = pb;
@@ -248,6 +264,8 @@ static int by_size(const void *pa, const void *pb)
     return (a->value->id > b->value->id) - (a->value->id < b->value->id);
 }
 
+// A delegate names its weights by keys; a key that the file's named data does not have is in a .ptd
+// beside it. Kernels' tensors say themselves where their data are.
 static bool is_external(const etp_inspect *in, const etp_inspect_weight *w)
 {
     if (w->node) {
@@ -286,8 +304,11 @@ static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *er
 
 // ---- parts ----
 
+// Takes the file apart from the front: every part is counted against what is left, so the parts add
+// up to the file's size whatever the segment table claims.
 static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
 {
+    // In the order of etp_pte_segment_kind.
     static const char *const k_what[] = {"unreferenced segments", "constants", "mutable data",
                                          "delegate blobs", "named data (weights)"};
     const etp_pte *pte = out->program->pte;
@@ -359,6 +380,8 @@ static etp_status open_record(etp_bytes bytes, etp_arena *arena, etp_inspect *ou
     return etp_etrecord_read(bytes, arena, record, err);
 }
 
+// What is opened goes into OUT at once, also when reading it fails later: etp_inspect_close then
+// ends it.
 static etp_status open_kind(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     etp_flat_tensor *ptd = NULL;
@@ -422,6 +445,9 @@ const etp_source *etp_inspect_call_source(const etp_inspect *in, const etp_metho
 {
     const etp_record_method *record = record_of(in, method);
     const etp_record_instruction *i =
+        // The record's map (`debug_handle_map`) has no chains: its keys are taken for instructions
+        // of the first one. A delegate call has the handles of all its nodes there, which name no
+        // single source.
         call->chain == 0 ? etp_etrecord_instruction(record, call->index) : NULL;
     return i && i->n_handles == 1 ? etp_etrecord_source(record, i->handles[0]) : NULL;
 }

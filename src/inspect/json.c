@@ -101,6 +101,8 @@ static SHAPE(k_method, k_method_rows);
 // ---- delegates and their nodes ----
 
 // The method with partition NUMBER of the program, which becomes its number in the method.
+// Partitions are numbered over all methods, in the methods' order. NUMBER must be below the
+// program's n_partitions: nothing stops the walk before the last method.
 static const etp_method *method_with(const etp_inspect *in, size_t *number)
 {
     const etp_method *m = in->program->methods;
@@ -127,6 +129,7 @@ FIND(partition, etp_program, etp_inspect, partition_at(doc, at->index))
 FIND(partition_method, etp_partition, etp_inspect, &method_of(doc, it)->name)
 FIND(partition_weights, etp_partition, etp_inspect, it->graph ? &it->weight_bytes : NULL)
 FIND(partition_macs, etp_partition, etp_inspect, it->graph ? &it->macs : NULL)
+// A partition is its own first user; the document says only which earlier one it shares with.
 FIND(same_blob_as, etp_partition, etp_inspect,
      it->same_blob_as != it->number ? MAKE(number, it->same_blob_as) : NULL)
 
@@ -261,6 +264,8 @@ static const etp_field k_methods_rows[] = {
              .shape = &k_partition),
 };
 static SHAPE(k_methods, k_methods_rows);
+// The key NULL puts the members of the inner struct into the object around it: documents are flat
+// where C structs point to each other.
 static const etp_field k_pte_rows[] = {POINTER(NULL, pte, &k_segments, "")};
 static SHAPE(k_pte, k_pte_rows);
 #undef OF

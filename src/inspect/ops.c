@@ -21,6 +21,8 @@ static const etp_trace_event *event_of(const etp_ops_answer *a, const etp_op_row
     return &block_of(a, row)->events[row->event];
 }
 
+// Rows of the table know their block and event, and joins are per block: facts, confidence and
+// sources are turned into one value for each row here, so that the document can index them alike.
 static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, etp_arena *arena,
                                etp_error *err)
 {
@@ -94,6 +96,7 @@ static const void *handle_of(const etp_ops_answer *a, size_t row, etp_made *made
     return handle >= 0 ? MAKE(integer, handle) : NULL;
 }
 
+// Without any known work the sum is unknown, not 0.
 static const void *macs_of(const etp_ops_answer *a, etp_made *made)
 {
     uint64_t macs = 0;
@@ -105,6 +108,7 @@ static const void *macs_of(const etp_ops_answer *a, etp_made *made)
     return any ? MAKE(number, macs) : NULL;
 }
 
+// A document names a method only when no other fits as well; the report says both.
 static const void *method_of(const etp_ops_answer *a, size_t block)
 {
     const etp_join *join = a->joins ? &a->joins[block] : NULL;
@@ -307,6 +311,8 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     for (size_t i = 0; i < t->n_rows; i++) {
         order[i] = (by_total){t->rows[i].total_ns, i};
     }
+    // The table keeps the file's order, which its ids rest on, so a list of places is sorted
+    // instead.
     qsort(order, t->n_rows, sizeof *order, longest_first);
     etp_table *table = etp_report_table(r, "operators", NULL, k_columns, 13);
     etp_table_limit(table, 25);
@@ -375,6 +381,8 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
     if (t->executions) {
         double n = (double)t->executions;
         char text[ETP_NUMBER_CHARS];
+        // Sums of several executions would grow with their number: people get means, the document
+        // both sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
                      etp_format_ns((double)t->execute_ns / n, text), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",

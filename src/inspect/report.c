@@ -7,6 +7,8 @@
 #include "base/number.h"
 #include "base/path.h"
 
+// A shape is cut rather than refused: 48 bytes are kept for the longest number, the type and "(at
+// most)".
 #define TEXT 160
 #define MANY_ROWS 20
 
@@ -68,6 +70,8 @@ static const char *user_text(const etp_inspect *in, const etp_inspect_weight *w,
                             module.len ? ", " : "", ETP_STR_ARG(module));
 }
 
+// Scales have a row of their own in the sums and none among the largest: a scale belongs to its
+// weight, which is listed.
 static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_dtypes[] = {
@@ -127,6 +131,8 @@ static void operators_table(const etp_inspect *in, etp_report *r)
     for (size_t i = 0; i < in->n_operators; i++) {
         const etp_inspect_operator *op = &in->operators[i];
         bool known = op->unknown < op->calls;
+        // Columns of times stand last, so that a program without a recording has the same table
+        // without them.
         const etp_cell cells[] = {
             etp_cell_str(op->name),
             etp_cell_judged(etp_cell_z(op->delegated ? "yes" : "no"),
@@ -155,6 +161,8 @@ static void times_note(const etp_inspect_times *times, etp_report *r)
     }
 }
 
+// MACs say how much arithmetic stays outside, bytes how much moving of data: a transpose outside a
+// delegate has no MACs and may still be what is slow. Shares leave out what is unknown and say so.
 static void undelegated_note(const etp_inspect *in, etp_report *r)
 {
     uint64_t calls = 0, macs = 0, bytes = 0, all_macs = 0, all_bytes = 0, unknown = 0;
@@ -255,6 +263,7 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
         etp_keys_add(keys, ETP_PLAIN, "MACs", "%" PRIu64 "%s", m->macs,
                      m->bound ? " (at most)" : "");
     }
+    // Entry 0 of the memory plan is reserved by the format.
     for (uint32_t i = 1; i < m->pte->planned_bytes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, "memory plan", "arena %" PRIu32 ": %s", i,
                      bytes_text(etp_u64_at(m->pte->planned_bytes, i), number));

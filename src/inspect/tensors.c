@@ -23,6 +23,8 @@ typedef struct reader {
 
 // ---- elements ----
 
+// IEEE 754 binary16: 1 bit of sign, 5 of exponent (bias 15), 10 of fraction. Exponent 0 is
+// subnormal, in units of 2^−24; else the fraction has a leading 1, and 25 = 15 + 10.
 static double from_half(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -63,6 +65,7 @@ static double element(etp_dtype dtype, const uint8_t *p)
         return (double)etp_load_u64(p);
     case ETP_DTYPE_FLOAT16:
         return from_half(etp_load_u16(p));
+    // The upper half of a binary32.
     case ETP_DTYPE_BFLOAT16:
         return from_f32((uint32_t)etp_load_u16(p) << 16);
     case ETP_DTYPE_FLOAT32:
@@ -76,12 +79,16 @@ static double element(etp_dtype dtype, const uint8_t *p)
     }
 }
 
+// Asks `element` itself, so that the list of types it can read exists once: a type it cannot read
+// gives NAN for zero bits, and every other type gives 0.
 static bool has_elements(etp_dtype dtype)
 {
     const uint8_t zero[8] = {0};
     return element(dtype, zero) == 0.0;
 }
 
+// One NAN or infinity would hide every other figure, so those are counted apart and the rest
+// describes the finite elements.
 static void take_figures(etp_logged_value *v, etp_bytes data)
 {
     size_t width = etp_dtype_bits(v->dtype) / 8;
@@ -142,6 +149,7 @@ static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_ten
     return push(r, &v);
 }
 
+// A list of tensors becomes one value for each, told apart by their positions.
 static etp_status add_value(reader *r, size_t run, const etp_etdump_debug *d)
 {
     etp_logged_value v = {.run = run,
@@ -149,6 +157,8 @@ static etp_status add_value(reader *r, size_t run, const etp_etdump_debug *d)
                           .delegate = d->delegate_id_str,
                           .is_output = d->value.is_output,
                           .type = d->value.type};
+    // ExecuTorch logs the outputs of a program with chain 2^64 − 1; the mask keeps a hostile number
+    // from turning negative.
     v.chain = d->chain_index == UINT64_MAX ? -1 : (int64_t)(d->chain_index & INT64_MAX);
     switch (d->value.type) {
     case ETP_ETDUMP_TENSOR:
@@ -182,6 +192,9 @@ etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes 
 {
     etp_etdump file;
     reader r = {.buffer = buffer, .arena = arena, .err = err};
+    // Every event may point to the whole buffer, so a small file could ask for events × buffer
+    // elements. In a sound recording tensors do not overlap; 16 times the buffer is more than any
+    // such needs, and still bounded by what was given.
     r.left = 16 * (uint64_t)buffer.len + (1u << 20);
     *out = (etp_inspect_tensors){.path = path, .has_buffer = buffer.ptr != NULL};
     ETP_TRY(etp_etdump_open(dump, &file, err));

@@ -17,6 +17,7 @@ static uint64_t runs_of_method(const etp_ops_answer *ops, uint32_t block)
     return runs;
 }
 
+// A program has few different names, so a plain search is enough here, unlike for its calls.
 static etp_inspect_operator *find(etp_inspect_operator *list, size_t n, etp_str name,
                                   bool delegated)
 {
@@ -30,6 +31,8 @@ static etp_inspect_operator *find(etp_inspect_operator *list, size_t n, etp_str 
 
 // The operator of the program behind one row of the recording: by its node or kernel, or by the
 // backend when the delegate cannot be looked into.
+// An operator that the join placed on no node goes to the backend's row, which exists only where a
+// payload could not be read; else nothing owns it.
 static etp_inspect_operator *owner(etp_inspect_operator *list, size_t n, const etp_op_facts *facts)
 {
     bool delegated = facts->backend.len > 0;
@@ -60,6 +63,8 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
         list[i] = in->operators[i];
         sums[i] = 0;
     }
+    // Sums stay in floating point and are rounded once at the end: means of short operators are
+    // fractions of a nanosecond, and many rows add up. all[1] is inside delegates.
     double other = 0, all[2] = {0, 0};
     for (size_t i = 0; i < ops.table.n_rows; i++) {
         const etp_op_row *row = &ops.table.rows[i];

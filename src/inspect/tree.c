@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+// Scalars and lists are a dash; "≤" marks shapes that are upper bounds.
 static void value_text(const etp_value *v, etp_sink *out)
 {
     if (v->kind != ETP_EVALUE_TENSOR) {
@@ -61,6 +62,7 @@ static void node_text(const etp_inspect *in, const etp_method *m, const etp_part
     etp_sink_char(out, '\n');
 }
 
+// Frames are outermost first, so the last is the line that made the instruction.
 static void frames_text(const etp_instruction *in, etp_sink *out)
 {
     if (in->frames && in->frames->n > 0) {
@@ -87,6 +89,8 @@ static void instruction_text(const etp_inspect *in, const etp_method *m, const e
     source_text(etp_inspect_call_source(in, m, i), out);
     frames_text(i, out);
     etp_sink_char(out, '\n');
+    // The nodes of a partition follow its call, indented: a partition that is called twice is
+    // listed twice, as it runs.
     if (i->kind != ETP_INSTR_DELEGATE) {
         return;
     }

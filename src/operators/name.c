@@ -23,6 +23,8 @@ static etp_str drop(etp_str s, size_t n)
 }
 
 // "Add (ND) #12" → "Add (ND)" and 12. A number with a leading zero or beyond 32 bits is no counter.
+// ExecuTorch's XNNPACK profiler counts the operators of one name within a delegate call: the number
+// restarts with every call and is no part of what the operator is.
 static etp_str split_counter(etp_str name, uint32_t *out_counter)
 {
     *out_counter = 0;
@@ -30,6 +32,8 @@ static etp_str split_counter(etp_str name, uint32_t *out_counter)
     while (at > 0 && is_digit(name.ptr[at - 1])) {
         at--;
     }
+    // Ten digits are the most of a 32-bit number, so the sum below cannot overflow 64 bits. Three
+    // bytes before them are one letter of a name, the blank and the '#'.
     size_t digits = name.len - at;
     if (digits == 0 || digits > 10 || at < 3 || name.ptr[at - 1] != '#' ||
         name.ptr[at - 2] != ' ' || name.ptr[at] == '0') {
@@ -61,6 +65,7 @@ static bool is_layout(etp_str token)
     return true;
 }
 
+// Only the first token can be a layout; operators without one ("Pack LH (X32)") begin with a type.
 static void read_tokens(etp_str list, etp_op_name *op)
 {
     bool first = true;
@@ -79,6 +84,8 @@ static void read_tokens(etp_str list, etp_op_name *op)
 }
 
 // "Family (TOKENS)" or "Family (TOKENS) UKERNEL" with tokens of capitals, digits and underscores.
+// XNNPACK capitalises its families and ExecuTorch's operators are lower case, so the first letter
+// tells them apart before the table is asked.
 static bool parse_xnnpack(etp_op_name *op)
 {
     etp_str s = op->base;
@@ -96,6 +103,8 @@ static bool parse_xnnpack(etp_op_name *op)
     if (rest.len > 0 && rest.ptr[0] != ' ') {
         return false;
     }
+    // Anything else in the parentheses is prose of a user's event ("Load (from cache)"), not a
+    // list.
     for (size_t i = 0; i < inside.len; i++) {
         char c = inside.ptr[i];
         if (!is_upper(c) && !is_digit(c) && c != '_' && c != ',' && c != ' ') {
@@ -110,6 +119,8 @@ static bool parse_xnnpack(etp_op_name *op)
 }
 
 // "name.overload", "ns::name.overload", "torch.ops.ns.name.overload" → name and overload.
+// A name has one or two dots, and no mark says which part is missing: the part before the first of
+// two dots is taken for a namespace.
 static void split_target(etp_str s, etp_str *out_name, etp_str *out_overload)
 {
     bool has_namespace = false; // dropped already
@@ -146,6 +157,9 @@ static bool is_plain(etp_str s)
     return s.len > 0;
 }
 
+// The order matters: the prefix of kernels and XNNPACK's parentheses are certain, a bare word is
+// believed only when the table knows its family, and a graph target is tried last, since any text
+// with a dot looks like one.
 void etp_op_parse(etp_str name, etp_op_name *out)
 {
     *out = (etp_op_name){.kind = ETP_OP_NAMED, .category = ETP_CATEGORY_OTHER};
@@ -188,6 +202,8 @@ etp_category etp_op_category(etp_str name)
 }
 
 // XNNPACK spells the layout of int8 deconvolution "NC" without SME and "NHWC" with it.
+// Keys pair the operators of two arms, so a spelling that the instruction set alone changes must
+// not part them.
 static etp_str key_layout(const etp_op_name *op)
 {
     if (etp_str_eqz(op->layout, "NC") && etp_str_eqz(op->family, "Deconvolution")) {
@@ -199,6 +215,8 @@ static etp_str key_layout(const etp_op_name *op)
 size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap)
 {
     etp_str layout = key_layout(op);
+    // Written piece by piece and cut at CAP, while the length goes on counting: a caller can ask
+    // for it with CAP 0.
     const etp_str parts[] = {
         op->family,   op->overload.len > 0 ? ETP_STR(".") : (etp_str){0},
         op->overload, layout.len > 0 ? ETP_STR(" (") : (etp_str){0},
@@ -224,6 +242,7 @@ bool etp_op_same_key(const etp_op_name *a, const etp_op_name *b)
            etp_str_eq(key_layout(a), key_layout(b));
 }
 
+// VMulCAddC is what XNNPACK runs for a depthwise convolution whose window is 1 × 1.
 bool etp_op_is_depthwise(const etp_op_name *op)
 {
     return op->category == ETP_CATEGORY_CONVOLUTION &&

@@ -9,6 +9,9 @@ static const char k_note_lut[] =
     "XNNPACK prints this name for int8 unary operators that it runs as look-up tables";
 static const char k_note_order[] = "changes the memory order, and may change the data type as well";
 
+// Where a family may do two things, one is chosen: `copy` is data movement even where it converts,
+// `to` is a conversion even where it only copies. Rows are in the order of strcmp because find_key
+// halves the table; the test of the table holds it.
 #define CATEGORY(key, category, note) {key, ETP_CATEGORY_##category, note}
 #define F(key, category) CATEGORY(key, category, NULL)
 
@@ -278,6 +281,8 @@ const etp_op_family *etp_op_family_find(etp_str family, bool is_kernel)
     if (found || !is_kernel) {
         return found;
     }
+    // ExecuTorch runs PyTorch's views as copies and names them so ("view_copy"). The suffix stays
+    // off while prefixes are tried, so that a name with both is found too.
     size_t len = strlen(key);
     if (len > 4 && strcmp(key + len - 4, "copy") == 0) {
         key[len - 4] = '\0';

@@ -9,6 +9,7 @@
 
 bool etp_kernel_binary_is(etp_bytes file)
 {
+    // ELF; Mach-O of 64 and 32 bits, little-endian; universal files of either width, big-endian.
     static const char *const k_magics[] = {"\177ELF", "\317\372\355\376", "\316\372\355\376",
                                            "\312\376\272\276", "\312\376\272\277"};
     for (size_t i = 0; i < sizeof k_magics / sizeof *k_magics; i++) {
@@ -50,6 +51,9 @@ static etp_status collect(const etp_image *image, etp_arena *arena, functions *o
     if (out->n > 1) {
         qsort(out->items, out->n, sizeof *out->items, by_place);
     }
+    // Symbols and unwind entries describe the same functions, and aliases and local labels lie
+    // inside others. What begins inside the one kept last is left out, so that no byte of code
+    // counts twice.
     for (size_t i = 0; i < out->n; i++) {
         if (kept == 0 || out->items[i].start >= out->items[kept - 1].end) {
             out->items[kept++] = out->items[i];
@@ -59,6 +63,7 @@ static etp_status collect(const etp_image *image, etp_arena *arena, functions *o
     return ETP_OK;
 }
 
+// What else has a name in these libraries sets up operators or packs weights.
 static bool is_kernel(etp_str name)
 {
     bool xnnpack =
@@ -92,6 +97,8 @@ etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_b
         etp_bytes bytes;
         etp_code_count count;
         etp_code code = ETP_CODE_UNKNOWN;
+        // Ranges outside the code sections (a table may name them) stay unknown and are counted as
+        // undecoded.
         if (etp_image_code(image, f->start, f->end, &bytes)) {
             ETP_TRY(etp_code_of(etp_image_machine(image), bytes, &count, &code, err));
         }
@@ -181,6 +188,8 @@ void etp_kernel_binaries_json(const void *binaries, etp_json *j)
 // ---- report ----
 
 // What decides whether a level of etprof can change anything: matrix code of the family.
+// A class without any function is a warning, because the feature was left out when the library was
+// built: no level can turn it on.
 static void says_matrix(const etp_kernel_binary *f, etp_report *r)
 {
     static const etp_code k_arm[] = {ETP_CODE_SME2, ETP_CODE_SME, ETP_CODE_I8MM, ETP_CODE_DOTPROD};

@@ -14,6 +14,8 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : (double)NAN;
 }
 
+// Arm's kit has categories in lower case. This column is not quoted as the other texts are, so a
+// comma becomes a blank.
 static void csv_lower(etp_sink *sink, etp_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -33,6 +35,8 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
                                     ? f->title
                                     : etp_arena_printf(arena, "%.*s+0x%llx", ETP_STR_ARG(f->module),
                                                        (unsigned long long)f->start);
+    // Either the name or the code may say it: stripped libraries have no names, and some code
+    // cannot be decoded. SME2 includes SME.
     bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
     bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
     etp_csv_text(sink, etp_str_from(a->model), ',');
@@ -82,6 +86,7 @@ etp_status etp_kernels_write_files(const etp_kernels_answer *answer, etp_run_der
     if (answer->n_sampled == 0) {
         return ETP_OK;
     }
+    // kernel_view_gemm.md is a file of Arm's kit too; the whole view stands beside it.
     for (int gemm = 0; gemm < 2; gemm++) {
         etp_strbuf buf;
         etp_strbuf_init(&buf, arena);

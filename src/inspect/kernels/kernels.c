@@ -11,6 +11,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : (double)NAN;
 }
 
+// Classes that nothing ran in are left out of the object (ETP_SKIP), not written as 0.
 static const void *made_share(uint64_t part, uint64_t whole, etp_made *made)
 {
     return part ? MAKE(real, share(part, whole)) : NULL;
@@ -160,6 +161,8 @@ void etp_kernels_json(const void *answer, etp_json *j)
 }
 
 // What the kit calls category.
+// The operator's kind is asked only for functions of steered libraries: a memcpy that ran inside a
+// convolution is no convolution kernel.
 etp_str etp_kernel_kind(const etp_kernels *k, const etp_kernel *f)
 {
     etp_kernel_name name;

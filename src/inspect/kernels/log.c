@@ -23,6 +23,8 @@ static bool word_char(char c)
 
 // Moves *S behind WORD, in any case, and the blanks after it; false when something else stands
 // there.
+// Arm's kit finds these lines by Using\s+(\w+)\s+microkernel\s+'([^']+)', in any case: what it
+// finds, this has to find.
 static bool skip_word(etp_str *s, const char *word)
 {
     size_t n = strlen(word);
@@ -64,6 +66,8 @@ static bool parse_use(etp_str s, etp_str *category, etp_str *name)
     }
     s = (etp_str){s.ptr + 1, s.len - 1};
     size_t end = etp_str_find(s, ETP_STR("'"));
+    // A quote that closes in a later line is another line's: the name would swallow what lies
+    // between.
     *name = (etp_str){s.ptr, end};
     return end > 0 && end < s.len && etp_str_find(*name, ETP_STR("\n")) == end;
 }
@@ -123,6 +127,8 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
                : etp_fail_nomem(err, "kernels");
 }
 
+// The words are looked for anywhere, not at the begin of a line: logcat puts time, process and tag
+// before them, and other output may be mixed in.
 static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
     for (size_t at = 0; at < text.len; at++) {
@@ -130,12 +136,16 @@ static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, 
         if (lower(text.ptr[at]) == 'u' &&
             parse_use((etp_str){text.ptr + at, text.len - at}, &category, &name)) {
             ETP_TRY(add(out, arena, category, name, 1, err));
+            // Behind the closing quote once the loop has counted on, so each byte is looked at
+            // once.
             at = (size_t)(name.ptr + name.len - text.ptr);
         }
     }
     return ETP_OK;
 }
 
+// The kit's P_kernels.csv, or ours, which has more columns behind the same names: columns are found
+// by their titles.
 static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
     static const char *const k_needed[] = {"kernel_name", "category", "count", "model_id"};
@@ -163,6 +173,7 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
                                    (unsigned long long)row.line);
             }
         }
+        // Counts of 32 bits cannot overflow the sums: it would take 2^32 rows.
         if (!etp_parse_u64(row.cells[at[2]], &count) || count > UINT32_MAX) {
             return etp_fail_at(err, ETP_CORRUPT, row.offset,
                                "line %llu: count is '%.*s', not a number",
@@ -213,6 +224,8 @@ static bool wanted(const etp_kernel_logs *logs, etp_str name)
 }
 
 // What the name says it needs.
+// In order of demand, since a name may have several of the parts: "neoni8mm" has "neon" too, and
+// "sme2" has "sme".
 static const char *architecture(const etp_kernel_name *name)
 {
     static const struct {
@@ -326,6 +339,7 @@ static int by_name(const void *pa, const void *pb)
 }
 
 // The union of the names, in order; NULL on out of memory.
+// Of the second log only what the first has not: with two logs that is the union, each name once.
 static etp_str *all_names(const etp_kernel_logs *logs, etp_arena *arena, size_t *out_n)
 {
     size_t n = 0, most = 0;

@@ -28,6 +28,7 @@ static sampled_arms choose(const etp_kernels_answer *answer, etp_arena *arena)
     return out;
 }
 
+// One row for each pair of class and arm, where a column for each arm would not fit on a screen.
 static void long_isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
 {
     static const etp_column k_columns[] = {
@@ -36,6 +37,7 @@ static void long_isa_table(etp_report *r, const etp_kernels_of_arm *const *arms,
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
     };
     etp_table *t = etp_report_table(r, "isa", NULL, k_columns, 3);
+    // The most demanding class first: what a level adds stands on top.
     for (int c = ETP_CODES; c-- > 0;) {
         for (size_t a = 0; a < n; a++) {
             const etp_kernels *k = &arms[a]->kernels;
@@ -77,6 +79,7 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
     }
 }
 
+// In the order of etp_proof's `truth`.
 static void proof_keys(etp_report *r, const etp_kernels_answer *answer)
 {
     static const char *const k_words[] = {"cannot tell", "confirmed", "contradicted"};
@@ -230,6 +233,8 @@ static bool is_gemm(const etp_kernels *k, const etp_kernel *f)
 }
 
 // A function of the arm A that no earlier arm has shown, and that the view is about.
+// Functions are known by file, build and address, not by name: names repeat, and stripped code has
+// none.
 static bool is_new(const etp_kernels_of_arm *const *arms, size_t a, const etp_kernel *f, bool gemm)
 {
     bool said = gemm && !is_gemm(&arms[a]->kernels, f);
