@@ -15,6 +15,8 @@
     "1.2 ms in ARM', 'ARM takes 3.4 ms', 'Convolution takes 40 % in ARM', 'ARM is 1.42x "    \
     "faster than ARM', 'ARM is as fast as ARM', 'the outputs agree'"
 
+// A typed figure stands for everything that rounds to it: VALUE ± HALF. One digit that counts would
+// be confirmed by almost anything ("1 ms" by 0.5 to 1.5), so it never confirms.
 typedef struct figure { // as it was typed
     double value;       // in ns, or a ratio
     double half;        // of the last digit that was typed, in the same
@@ -32,6 +34,7 @@ typedef struct check {
 
 // ---- words ----
 
+// Only blanks part words: names of arms and operators may hold any other sign.
 static void split(check *c, etp_str text)
 {
     for (size_t i = 0; i < text.len && c->n < MAX_WORDS;) {
@@ -59,6 +62,7 @@ static bool take(check *c, const char *word)
 }
 
 // Words FROM to TO of the sentence as they stand in it, blanks included.
+// Names hold blanks ("int8 at VNNI"), so what stands before or behind the verb is one name.
 static etp_str span(const check *c, size_t from, size_t to)
 {
     const char *end = c->words[to - 1].ptr + c->words[to - 1].len;
@@ -90,6 +94,8 @@ static size_t digits_that_count(etp_str s)
     return n;
 }
 
+// Digits with at most one point: etp_parse_double would also take signs and exponents, and then the
+// last digit has no place to round to.
 static bool plain_number(etp_str s, double *value, double *half)
 {
     size_t dot = s.len, dots = 0;
@@ -171,6 +177,8 @@ static const char *shown(check *c, const figure *f, double value)
                          : etp_arena_printf(c->arena, "%.4gx", value);
 }
 
+// The 1e-9 is for figures without an exact binary value: 0.65 is half a digit away from 0.7, and
+// 0.65 × 10^6 ns must count as that.
 static bool same_figure(const figure *f, double found)
 {
     return fabs(f->value - found) <= f->half * (1 + 1e-9);
@@ -216,6 +224,8 @@ static bool names_arm(const etp_ab_arm *arm, etp_str s)
 }
 
 // The only arm of that name; ETP_NO_INDEX when there is none or more than one.
+// An experiment's own name is unique. Levels and spoken names are not: two arms at one level make
+// the sentence ambiguous, which is not found rather than guessed.
 static uint32_t find_arm(const etp_ab *ab, etp_str s)
 {
     uint32_t found = ETP_NO_INDEX;
@@ -263,6 +273,7 @@ static etp_status fix_saves(check *c, etp_str id)
     if (least || most) {
         return judge_figure(c, &f, least ? lo : hi, (double)NAN, (double)NAN);
     }
+    // Without an expected gain the middle only serves to say how far off the sentence is.
     return fix->expected_ns == ETP_NS_UNKNOWN && f.value >= lo && f.value <= hi
                ? answer(c, ETP_CLAIM_NOT_IN_DATA,
                         "it lies between floor and ceiling, and no gain is expected in between")
@@ -284,6 +295,8 @@ static bool take_arm(check *c, uint32_t *arm)
 }
 
 // "SUBJECT takes 1.2 ms [in ARM]", "takes 40 % in ARM".
+// An arm's time is the untraced headline; operators and categories are timed with the tracer, and
+// their shares are of the traced inference. The forms keep the two apart.
 static etp_status takes(check *c, etp_str subject)
 {
     const etp_ab *ab = c->ab;
@@ -328,6 +341,7 @@ static double other_way(double ratio)
     return 1 / ratio;
 }
 
+// In this order: k_said of judge_verdict is indexed by it.
 typedef enum direction { FASTER, SLOWER, SAME } direction;
 
 static etp_status judge_verdict(check *c, const etp_ab_comparison *x, direction said, bool turned)
@@ -360,6 +374,8 @@ static const etp_ab_comparison *find_comparison(const etp_ab *ab, uint32_t a, ui
 }
 
 // FIGURE (NULL: none was said) and DIRECTION about A against B.
+// The direction is judged first: a figure is not looked at when the verdict says the opposite, or
+// nothing.
 static etp_status judge_arms(check *c, etp_str a, etp_str b, direction said, const figure *f)
 {
     uint32_t left = find_arm(c->ab, a), right = find_arm(c->ab, b);
@@ -416,6 +432,8 @@ static etp_status outputs(check *c, bool agree)
                            ok > 0 ? "the outputs agree" : "the outputs differ");
 }
 
+// The first verb decides, whatever follows. A subject comes before it and something after it, hence
+// the bounds.
 static etp_status run(check *c)
 {
     size_t first = is_word(c, 0, "the");

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "judge/judge.h"
 
+// The SDK asks the runner's hook inside the timed inference; this is half of the usual margin.
 #define HOOK_WORTH_SAYING 0.005 // of an inference
 
 #define FOLLOWS 0.7 // rank correlation over the blocks, in the direction that heat would give it
@@ -16,6 +17,8 @@ static bool outside(const etp_paired *p)
 }
 
 // What a factor adds to WHOLE or takes of it, in words with its interval.
+// A factor below 1 takes away, so the ends of its interval change places: the lower factor is the
+// larger share.
 static const char *share_words(etp_arena *arena, const etp_paired *p, const char *whole)
 {
     bool takes = p->estimate < 1;
@@ -26,6 +29,8 @@ static const char *share_words(etp_arena *arena, const etp_paired *p, const char
                             takes ? "of" : "to", whole);
 }
 
+// The speedup is taken apart into cycles × clock × CPUs at work (docs/statistics.md); this is the
+// second factor.
 static void clock_finding(const etp_ab_session *s, const etp_ab_comparison *c,
                           const etp_clock_split *x, etp_ab_findings *to)
 {
@@ -74,6 +79,7 @@ static void waits_finding(const etp_ab_session *s, const etp_ab_comparison *c,
 void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to)
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
+    // Splits stand in the order of the comparisons.
     if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
         return;
     }
@@ -85,6 +91,7 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.n_arms; i++) {
         const etp_ab_arm *arm = &s->ab.arms[i];
+        // Written so that NAN, an unknown share, says nothing.
         if (!(arm->hook.share > HOOK_WORTH_SAYING)) {
             continue;
         }
@@ -111,6 +118,8 @@ static void put_correlation(etp_strbuf *text, double rho, double sign, const cha
     }
 }
 
+// Of two drifting arms the one with the smaller p is told; the comparison itself says only that one
+// of them drifts.
 const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
 {
     const etp_ab_drift *base = &ab->arms[c->baseline].drift, *cand = &ab->arms[c->candidate].drift;
@@ -135,6 +144,7 @@ void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings
 {
     const etp_ab_comparison *c = &s->ab.comparisons[at];
     const etp_ab_resident *r = &c->states.resident;
+    // `agrees` is −1 where the interval cannot tell; only a difference that is sure is a finding.
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
         return;
     }

@@ -18,6 +18,8 @@ typedef struct decoder {
     uint32_t arm;
 } decoder;
 
+// Told by its shape: as large as the cache that cache_of found, with at least three dimensions, and
+// of a fixed size while tokens come and go.
 static bool is_cache(const etp_method *m, uint32_t value, uint64_t bytes)
 {
     const etp_value *v = &m->values[value];
@@ -35,6 +37,7 @@ static bool writes(const etp_method *m, const etp_instruction *in, uint64_t byte
 }
 
 // Time of one kernel call in the arm, 0 unknown; its operator goes to OUT.
+// Kernels are found again by chain and instruction; the ids become the finding's evidence.
 static void take(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out)
 {
     for (size_t i = 0; i < d->ab->n_operators; i++) {
@@ -92,6 +95,8 @@ static void attention(const decoder *d, uint64_t cache)
 
 // ---- the last matrix and the embedding ----
 
+// A kernel that multiplies and whose result is as wide as the method's first output: the
+// vocabulary.
 static bool makes_logits(const etp_method *m, const etp_instruction *in)
 {
     const etp_value *out = m->n_outputs ? &m->values[m->outputs[0]] : NULL;
@@ -109,6 +114,8 @@ static bool makes_logits(const etp_method *m, const etp_instruction *in)
     return false;
 }
 
+// Weights that are only copied or looked up (an embedding reads one row) have no multiplications
+// and are left out.
 static uint64_t all_weights(const etp_method *m)
 {
     uint64_t sum = 0;
@@ -139,6 +146,7 @@ static void ends(const decoder *d)
     const etp_instruction *last = NULL, *first = NULL;
     for (uint32_t i = 0; i < d->m->n_instructions; i++) {
         const etp_instruction *in = &d->m->instructions[i];
+        // The last that fits: layers before it may happen to be as wide.
         if (makes_logits(d->m, in)) {
             last = in;
         }
@@ -179,6 +187,8 @@ void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cac
     const decoder d = {ab, to, m, ab->engagement.arm};
     bool fused = false;
     for (uint32_t i = 0; i < m->n_instructions; i++) {
+        // ExecuTorch's custom operators for language models; with them attention is one operator
+        // and there is nothing written out.
         fused = fused || etp_str_starts(m->instructions[i].op, ETP_STR("llama::"));
     }
     if (!fused) {
@@ -195,6 +205,8 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to)
     uint32_t arm = s->ab.engagement.arm;
     for (size_t i = 0; i < s->ab.n_phases && !s->ab.emulated; i++) {
         const etp_ab_phase *p = &s->ab.phases[i];
+        // From an empty cache only: at a depth attention reads more, and calls of two lengths would
+        // differ by that too.
         bool whole = p->kind == ETP_PHASE_OF_PREFILL && p->depth == 0 && p->tokens > 0 &&
                      arm < p->ab->n_arms && etp_ab_token_rate(p->ab, arm) > 0;
         least = whole && (!least || p->tokens < least->tokens) ? p : least;

@@ -7,6 +7,7 @@
 
 #include "judge/judge.h"
 
+// In this order: note_facts indexes its words by it, and UNKNOWN has none.
 typedef enum shared { UNKNOWN, SAME, DIFFERENT } shared;
 
 typedef struct common {
@@ -18,6 +19,7 @@ static shared same_text(etp_str a, etp_str b)
     return a.len == 0 || b.len == 0 ? UNKNOWN : etp_str_eq(a, b) ? SAME : DIFFERENT;
 }
 
+// One difference is enough; the same needs both to be known.
 static shared both(shared a, shared b)
 {
     return a == DIFFERENT || b == DIFFERENT ? DIFFERENT : a == SAME && b == SAME ? SAME : UNKNOWN;
@@ -27,6 +29,8 @@ static shared both(shared a, shared b)
 static shared same_machine(const etp_run *x, const etp_run *y)
 {
     static const char *const k_keys[] = {"cpu", "cpus", "model", "serial", "soc"};
+    // The CPU decides what is unknown; the other facts can only turn it into a difference, and one
+    // that only one of the sessions recorded says nothing.
     shared found = same_text(x->device_cpu, y->device_cpu);
     for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
         shared fact = same_text(etp_run_fact_of(x, k_keys[i]), etp_run_fact_of(y, k_keys[i]));
@@ -39,6 +43,7 @@ static shared same_machine(const etp_run *x, const etp_run *y)
 // mode is a mode, too.
 static shared same_settings(const etp_run *x, const etp_run *y)
 {
+    // Here one empty text beside a set one is a difference: only one of the sessions was prepared.
     etp_str a = etp_run_fact_of(x, "prepare"), b = etp_run_fact_of(y, "prepare");
     shared found = a.len + b.len == 0 ? UNKNOWN : etp_str_eq(a, b) ? SAME : DIFFERENT;
     static const char *const k_keys[] = {"governor", "settings"};
@@ -49,6 +54,7 @@ static shared same_settings(const etp_run *x, const etp_run *y)
     return found;
 }
 
+// The date of an ISO 8601 time.
 static etp_str day_of(const etp_run *run)
 {
     etp_str day = run->generated_at;
@@ -75,6 +81,7 @@ static common of_sides(const etp_ab_side *x, const etp_ab_side *y)
     return c;
 }
 
+// Session, day, machine and settings are the same by construction.
 static common of_session(const etp_ab *ab)
 {
     common c = {SAME, SAME, SAME, SAME, SAME, SAME, SAME};
@@ -106,6 +113,8 @@ static const char *distance(const common *c)
 }
 
 // Somebody's runner, whose recordings hold no operators: no names prove the levels.
+// runner_no_tracer and runner_always_traces are notes that a session with a stock runner leaves in
+// its manifest.
 static bool lacks_names(const etp_ab *ab, const etp_run *run)
 {
     bool foreign = false;
@@ -182,11 +191,15 @@ static void note_facts(etp_ab_judgement *out, const common *c)
 void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out)
 {
     const etp_ab *ab = &s->ab;
+    // Two operands that are run folders; one of them may be a recording alone, which has no
+    // manifest to ask.
     bool sides = s->two_sides && s->sides[0].dir && s->sides[1].dir;
     common c = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     if (sides) {
         c = of_sides(&s->sides[0], &s->sides[1]);
         bool near = c.day == SAME && c.machine == SAME && c.settings != DIFFERENT;
+        // What follows only lowers it. The letter says nothing of models and threads: they may be
+        // what is compared, so they stand in the reason.
         out->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
         bool nameless =
             lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);

@@ -7,6 +7,7 @@
 #include "compare/phases.h"
 #include "judge/judge.h"
 
+// Sentences about times are as little to be had as the figures themselves.
 static bool silent(const etp_ab *ab, size_t comparison)
 {
     return ab->emulated || ab->comparisons[comparison].withheld;
@@ -42,6 +43,8 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
         const etp_ledger_row *row = &l->items[i];
         for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
             if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
+                // Insertion into a list of three: the row takes the place of a smaller loss, which
+                // moves on to the next place.
                 const etp_ledger_row *next = worst[k];
                 worst[k] = row;
                 row = next;
@@ -79,6 +82,7 @@ static void layout_finding(const etp_ab_session *s, etp_ab_findings *to)
             c->category == ETP_CATEGORY_DATA_MOVEMENT || c->category == ETP_CATEGORY_QUANTIZE;
         share += moves && isfinite(c->share[arm]) ? c->share[arm] : 0;
     }
+    // 0.3 stands in the finding's formula (ETP_FINDING_MAP), as do the other shares below.
     if (share < 0.3 || ab->emulated) {
         return;
     }
@@ -95,6 +99,8 @@ static void engagement_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_engagement *e = &ab->engagement;
+    // A twentieth of an inference. That the level itself hides the feature is what was asked for,
+    // and no finding.
     bool worth = e->n_reasons > 0 && ab->arms[e->arm].traced_ns > 0 &&
                  e->reasons[0].ns * 20 > ab->arms[e->arm].traced_ns;
     if (!worth || ab->emulated || e->reasons[0].reason == ETP_REASON_MASKED) {
@@ -188,6 +194,7 @@ static void lost_words(const etp_ab_session *s, etp_ab_findings *to)
 }
 
 // An arm that fails where the others do not says something about that arm: its level, its model.
+// Launches that were repeated and worked are no failure: they were recovered.
 static void arm_fails_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_run_lost *last = NULL;
@@ -313,6 +320,8 @@ static int64_t concerned_ns(const etp_ab *ab, const etp_ab_finding *f)
 }
 
 // Findings about a part of the time change places among themselves: the largest part first.
+// A plain exchange of places, since a dozen findings are sorted among others that must stay where
+// they are: qsort would move those, too.
 static void rank(const etp_ab *ab, etp_ab_findings *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -331,6 +340,9 @@ static void rank(const etp_ab *ab, etp_ab_findings *f)
     }
 }
 
+// The order of the calls is that of the ids (F1, F2, …) and of importance to a reader: what was
+// noticed while loading, what got slower, what takes the time, how it was measured, what was lost.
+// Causes are weighed after them; suspects become findings too.
 etp_ab_judgement etp_ab_judge(const etp_ab_session *s)
 {
     etp_ab_judgement out = {.findings = {.arena = s->ab.arena}};

@@ -11,6 +11,7 @@ typedef struct share {
     double all, on, grouped; // of what multiplies: MACs, or time where the program is not known
 } share;
 
+// An operator of unknown work or time is left out of numerator and denominator alike.
 static share shares_of(const etp_ab *ab, bool of_macs)
 {
     share s = {0};
@@ -40,6 +41,7 @@ void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to)
     } ids = {0};
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
+        // That reason is only given where the feature is SME.
         bool mine = op->engaged.eligible && op->engaged.reason == ETP_REASON_BLOCKWISE_4BIT;
         if (mine) {
             ETP_ADD(s->ab.arena, &ids, op->id);
@@ -103,6 +105,8 @@ static uint64_t seen_of(const etp_method *m, const etp_instruction *in)
     return queries <= in->work.bytes / 2 ? in->work.bytes - 2 * queries : ETP_BYTES_UNKNOWN;
 }
 
+// The bytes that have to come from memory for one token, each once: less cannot be read, whatever
+// the kernels do. An embedding reads one row and is left out.
 static token_bytes bytes_of(const etp_method *m)
 {
     token_bytes b = {0};
@@ -126,11 +130,14 @@ static token_bytes bytes_of(const etp_method *m)
                 p->nodes[n].work.macs ? plus(b.weights, p->nodes[n].weight_bytes) : b.weights;
         }
     }
+    // Fused attention says how much of the cache it reads at this depth; then the whole buffer,
+    // which its update operator names, is not what counts.
     b.cache = read > 0 ? read : b.cache;
     return b;
 }
 
 // The method that an arm ran, NULL unknown.
+// The first row that the join could place tells.
 static const etp_method *method_of(const etp_ab *ab, uint32_t arm)
 {
     const etp_profile *p = ab->arms[arm].profile;
@@ -143,6 +150,7 @@ static const etp_method *method_of(const etp_ab *ab, uint32_t arm)
     return NULL;
 }
 
+// Token ids are int64, and a static export for decoding has shape [1, 1] or [1].
 static bool takes_one_token(const etp_method *m)
 {
     const etp_value *tokens = m->n_inputs ? &m->values[m->inputs[0]] : NULL;
@@ -157,12 +165,15 @@ static bool takes_one_token(const etp_method *m)
 static bool decodes(const etp_ab_session *s, const etp_method *m)
 {
     const etp_run *run = &s->run;
+    // All arms of an opened phase belong to it, so the first tells which it is.
     bool phases = s->has_run && run->phases.n > 0 && run->arms.n > 0;
     return phases ? run->phases.items[run->arms.items[0].phase].kind == ETP_PHASE_OF_DECODE
                   : takes_one_token(m);
 }
 
 // Least time of reading B with the arm's threads, and the time that a token takes, ns.
+// Without an untraced median (a recording alone) the traced inference stands in: it is longer, so
+// the share of the roof is a little too small.
 static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *least, double *takes)
 {
     const etp_ab_arm *arm = &ab->arms[at];

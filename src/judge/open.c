@@ -31,6 +31,8 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
 // ---- run folder ----
 
 // Comparisons, and what else is known of the times; after what decides whether these are given.
+// OTHERWISE is why a pair of arms of a larger answer is withheld there: the pair must not give what
+// the whole does not.
 static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_error *err)
 {
     etp_ab *ab = &s->ab;
@@ -72,6 +74,8 @@ static etp_status read_run(const char *dir, const etp_ab_options *options, etp_a
     }
     etp_run whole;
     ETP_TRY(etp_run_open(dir, arena, &whole, err));
+    // The folder's run is read once more for each phase: each is an answer with an arena of its
+    // own.
     return etp_ab_open_phase(&whole, options->part, arena, out, err);
 }
 
@@ -92,6 +96,8 @@ static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *optio
     return ETP_OK;
 }
 
+// The order is that of the stages in docs/architecture.md. Launches give the proofs and outputs the
+// agreement, and both decide whether times may be given, so compare_times comes after them.
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
                            etp_error *err)
 {
@@ -169,6 +175,8 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
         const etp_ab_part_phase part = {s, at};
         const etp_ab_options how = {
             .margin = options->margin, .roofs = options->roofs, .part = &part};
+        // An answer like any other, opened by the same function; `part` keeps it from opening
+        // phases again.
         ETP_TRY(etp_ab_open(&s->ab.dir, 1, &how, &s->later[s->n_later], err));
         phases[at] = *s->later[s->n_later]->ab.phase;
         s->n_later++;
@@ -230,6 +238,8 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
         all[n_all++] = (etp_ab_comparison){
             .baseline = ab->baseline,
             .candidate = a,
+            // A ratio of traced medians. Recordings have no blocks, so there is no interval and no
+            // verdict.
             .estimate = before > 0 && after > 0 ? before / after : (double)NAN,
             .lo = NAN,
             .hi = NAN,
@@ -297,6 +307,8 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     etp_arena arena = {0};
     etp_ab_session *s = ETP_NEW(&arena, etp_ab_session);
     ETP_NEED(s, err, "answer");
+    // The session lives in the arena that it holds: it was made in a local one, which moves into
+    // it.
     s->arena = arena;
     s->noticed.arena = s->ab.arena = &s->arena;
     options = options ? options : &k_defaults;
@@ -314,6 +326,8 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     }
     if (st == ETP_OK) {
         s->ab.judged = etp_ab_judge(s);
+        // An arena that ran out has handed out nothing since: texts would be missing without an
+        // error.
         st = etp_arena_check(&s->arena, err, "answer");
     }
     if (st != ETP_OK) {

@@ -15,6 +15,8 @@
 #define HOT_CELSIUS 90.0  // where processors throttle
 #define COOL_CELSIUS 70.0 // where none does
 
+// A cause is ruled out only by data that could have shown it, so "unknown" is the answer wherever a
+// figure is missing.
 typedef struct verdict {
     etp_cause_state state;
     const char *text; // NULL: out of memory
@@ -54,6 +56,8 @@ static void read_throttling(const etp_run *run, thermal_record *w)
             if (status != UINT64_MAX && status > w->worst_status) {
                 w->worst_status = status;
             }
+            // The highest limit so far stands for what the device allows when it is cool: limits
+            // before it was reached are not known to be lowered.
             bool slow =
                 (status != UINT64_MAX && status > 0) ||
                 (cap != UINT64_MAX && (double)cap < (1 - CAP_FALL) * (double)w->highest_cap_khz);
@@ -64,6 +68,7 @@ static void read_throttling(const etp_run *run, thermal_record *w)
 
 static void read_temperatures(const etp_run *run, thermal_record *w)
 {
+    // The first third against the last: single blocks scatter.
     size_t n = run->blocks.n, third = n / 3 ? n / 3 : 1, early = 0, late = 0;
     *w = (thermal_record){.first_c = NAN, .hottest_c = NAN};
     for (size_t i = 0; i < n; i++) {
@@ -88,6 +93,8 @@ static void read_temperatures(const etp_run *run, thermal_record *w)
     w->last_khz = late ? w->last_khz / (double)late : (double)NAN;
 }
 
+// In the order of how directly the system says it: its own thermal status, limits that it lowered,
+// a clock that fell, a temperature. The first that holds is told.
 static verdict thermal(const etp_ab_session *s)
 {
     char change[ETP_NUMBER_CHARS];
@@ -133,6 +140,8 @@ static verdict thermal(const etp_ab_session *s)
                    etp_arena_printf(s->ab.arena, "thermal (the hottest zone reached %.0f °C)",
                                     w.hottest_c));
     }
+    // Below 90 °C a clock that was read and did not fall rules heat out: heat costs time only
+    // through the clock.
     if (isfinite(fall)) {
         return say(ETP_CAUSE_RULED_OUT,
                    etp_arena_printf(s->ab.arena, "thermal (clock %s %% over the session%s)",
@@ -172,6 +181,7 @@ static verdict drift(const etp_ab_session *s)
     bool fine = s->ab.n_comparisons > 0;
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
+        // Every comparison of the answer, because the sentence is about all of them.
         fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
     }
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
@@ -180,6 +190,7 @@ static verdict drift(const etp_ab_session *s)
                     : NULL);
 }
 
+// Only timed launches make the headline; what the others waited is not its matter.
 static verdict contention(const etp_ab_session *s)
 {
     etp_run_wait waited = {0};
@@ -220,6 +231,8 @@ static verdict tracer(const etp_ab_session *s)
     if (known < ab->n_arms || ab->emulated) {
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
+    // Of one arm is enough: the breakdown compares arms, and a tracer that slows one of them down
+    // more bends every row.
     bool small = fabs(worst) <= 0.10;
     return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
                etp_arena_printf(s->ab.arena,
@@ -319,6 +332,8 @@ void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out)
                                                       .text = v.text,
                                                       .formula = k_rules[c].formula,
                                                       .evidence = k_rules[c].evidence};
+        // Under emulation no time means anything, so nothing can be suspected of having changed
+        // one.
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
             etp_ab_add_finding(&out->findings, k_rules[c].finding, ETP_SEVERITY_WARN,

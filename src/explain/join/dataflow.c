@@ -30,6 +30,8 @@ etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_value_flo
             out->producer[node->outputs[i]] = n;
         }
     }
+    // A result of the delegate has to exist when it returns, so it counts as read once more:
+    // nothing is merged across it.
     for (uint32_t i = 0; i < p->graph->output_ids.n; i++) {
         const etp_xnn_value *v =
             etp_xnn_value_by_id(p->graph, (uint32_t)etp_i32_at(p->graph->output_ids, i));
@@ -78,6 +80,7 @@ static bool is_one_element(const etp_value *v)
     return true;
 }
 
+// These are what a table of 256 entries can hold: the result depends on one element alone.
 bool etp_flow_is_unary(const etp_value_flow *f, uint32_t node)
 {
     const etp_node *n = &f->partition->nodes[node];
@@ -142,7 +145,7 @@ uint32_t etp_flow_lut_start(const etp_value_flow *f, uint32_t node)
         at = before;
         uint32_t operand = sole_operand(f, at);
         if (operand != ETP_NO_INDEX && is_8_bit(&p->values[operand])) {
-            start = at; // a table can start here; perhaps it starts even earlier
+            start = at; // the shortest table that ends in NODE; no longer one is tried
             break;
         }
     }
@@ -150,6 +153,7 @@ uint32_t etp_flow_lut_start(const etp_value_flow *f, uint32_t node)
 }
 
 // Whether XNNPACK clamps inside this node's kernel.
+// Those kernels clamp their results anyway: a clamp node behind one becomes its bounds.
 static bool has_clamp(int type)
 {
     switch (type) {
@@ -176,6 +180,8 @@ static bool takes_weights(int type)
     return type == ETP_XNN_FULLY_CONNECTED || type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
 }
 
+// "May", because XNNPACK's version decides: a fate only makes it cheap to find no operator for the
+// node, and an operator that fits is still matched.
 etp_node_fate etp_value_flow_fate(const etp_value_flow *f, uint32_t node)
 {
     const etp_partition *p = f->partition;
@@ -193,6 +199,8 @@ etp_node_fate etp_value_flow_fate(const etp_value_flow *f, uint32_t node)
             return ETP_FATE_INTO_PRODUCER;
         }
         break;
+    // A copy behind its only producer moves nothing, and of two reshapes in a row only the second
+    // shape counts.
     case ETP_XNN_COPY:
         if (before != ETP_NO_INDEX) {
             return ETP_FATE_INTO_PRODUCER;
@@ -205,6 +213,7 @@ etp_node_fate etp_value_flow_fate(const etp_value_flow *f, uint32_t node)
         break;
     case ETP_XNN_STATIC_CONSTANT_PAD:
         return takes_padding(after_type) ? ETP_FATE_INTO_CONSUMER : ETP_FATE_STAYS;
+    // Only as the second operand: a product packs it anyway, and can transpose on the way.
     case ETP_XNN_STATIC_TRANSPOSE:
         if (takes_weights(after_type) && p->nodes[after].n_inputs > 1 &&
             p->nodes[after].inputs[1] == out) {
@@ -212,6 +221,8 @@ etp_node_fate etp_value_flow_fate(const etp_value_flow *f, uint32_t node)
         }
         break;
     case ETP_XNN_CONVERT:
+        // Dynamic quantisation usually runs inside the linear that reads it and reports no operator
+        // of its own.
         if (p->values[out].dtype == ETP_DTYPE_QDINT8 || p->values[out].dtype == ETP_DTYPE_QPINT8) {
             return ETP_FATE_INTO_CONSUMER;
         }

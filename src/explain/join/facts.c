@@ -47,6 +47,8 @@ static void drop_intermediates(const etp_partition *p, const etp_join_event *e, 
     }
 }
 
+// One node of unknown work makes the group's unknown: a sum of the others would look like all of
+// it.
 static etp_work work_of_group(const etp_partition *p, const etp_join_event *e)
 {
     etp_work sum = {.known = true};
@@ -89,6 +91,8 @@ static void node_facts(const etp_partition *p, const etp_join_event *e, etp_op_f
     for (uint32_t i = 0; i < e->n_nodes; i++) {
         const etp_node *n = &p->nodes[e->nodes[i]];
         out->weight_bytes += n->weight_bytes;
+        // Nodes that an exporter's pass put in may have no handle; then a merged neighbour tells
+        // where the operator comes from.
         if (out->debug_handle < 0) {
             out->debug_handle = n->debug_handle;
         }
@@ -146,6 +150,8 @@ static const etp_value *first_tensor(const etp_op_facts *f, const uint32_t *ids,
     return NULL;
 }
 
+// Scalars among the operands (a dimension, an alpha) are passed over: the first tensor on each side
+// decides.
 static bool changes_type(const etp_op_facts *f)
 {
     const etp_value *from = first_tensor(f, f->inputs, f->n_inputs),
@@ -156,6 +162,7 @@ static bool changes_type(const etp_op_facts *f)
 
 etp_category etp_op_facts_category(const etp_op_name *name, const etp_op_facts *facts)
 {
+    // executorch_prim operators record no name of their own, only the call around them.
     if (etp_str_eqz(name->base, "OPERATOR_CALL") && facts->node_type.len) {
         etp_category own = etp_op_category(facts->node_type);
         bool scalar = etp_str_starts(facts->node_type, ETP_STR("executorch_prim::")) &&
@@ -182,6 +189,7 @@ static bool same_values(const etp_op_facts *a, const uint32_t *a_ids, uint32_t n
     return true;
 }
 
+// What the candidates disagree about becomes unknown: no method is preferred by its number.
 static void keep_common(etp_op_facts *a, const etp_op_facts *b)
 {
     if (!etp_str_eq(a->node_type, b->node_type)) {
@@ -261,12 +269,15 @@ static bool source_in(const etp_program *program, const etp_join *join, uint32_t
         found = etp_etrecord_source(r, facts.debug_handle);
     } else if (in->kind == ETP_INSTR_KERNEL && in->chain == 0) {
         const etp_record_instruction *i = etp_etrecord_instruction(r, in->index);
+        // A kernel has one handle in the record.
         found = i && i->n_handles > 0 ? etp_etrecord_source(r, i->handles[0]) : NULL;
     }
     if (found) {
         *out = *found;
         return true;
     }
+    // The program's own frames are per instruction: of a delegate call they would name one line for
+    // the whole partition.
     return in->kind == ETP_INSTR_KERNEL && source_of_frames(in->frames, out);
 }
 

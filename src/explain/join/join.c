@@ -47,6 +47,8 @@ static bool kernel_name_fits(etp_str event, etp_str op)
     return etp_str_eq(name, op);
 }
 
+// An OPERATOR_CALL wraps the native_call of the same instruction, a DELEGATE_CALL the delegate's
+// operators: both of a pair point to one instruction.
 static bool kind_fits(const etp_trace_event *e, etp_instruction_kind kind)
 {
     switch (e->kind) {
@@ -73,6 +75,9 @@ static bool has_instruction(const etp_trace_event *e)
             e->kind == ETP_EVENT_CONTROL);
 }
 
+// One event of a wrong kind is enough to refuse a method: chain and instruction are numbers that
+// the runtime wrote, and no rewriting of the delegate changes them. Names may differ, so they only
+// lower the confidence.
 static void match_events(const joiner *j, candidate *c, bool *seen)
 {
     const etp_method *m = c->method;
@@ -127,6 +132,8 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
     for (uint32_t i = 0; i < m->n_instructions; i++) {
         etp_instruction_kind k = m->instructions[i].kind;
         if (k == ETP_INSTR_DELEGATE || (k == ETP_INSTR_KERNEL && with_kernels)) {
+            // Only what must leave an event is counted: delegates always do, kernels where the
+            // recording has any of theirs.
             c->n_calls++;
             c->n_calls_seen += seen[i] ? 1 : 0;
         }
@@ -137,8 +144,12 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
     }
     if (c->matched == 0) {
         c->reason = "the block has no event that belongs to an instruction";
+    // A few names may differ (kernels that were registered under another name); more than a tenth
+    // of them is another program.
     } else if (c->misnamed * 10 > c->n_named) {
         c->reason = "the kernels of the recording are not those of the program";
+    // A method with a branch leaves out what it did not take, and an execution without its
+    // Method::execute may have failed in the middle. Nothing else explains a missing call.
     } else if (!c->complete && j->block->has_execute && m->n_of_kind[ETP_INSTR_JUMP_FALSE] == 0) {
         c->reason = "instructions of the program are missing in a finished execution";
     }
@@ -174,6 +185,7 @@ static etp_status place(const joiner *j, candidate *c, const uint32_t *members, 
 {
     uint32_t partition = c->events[members[0]].partition;
     if (partition == ETP_NO_INDEX || !c->method->partitions[partition].graph) {
+        // A backend whose payload cannot be read neither speaks for a method nor against it.
         *explained += n; // nothing to contradict
         return ETP_OK;
     }
@@ -190,6 +202,7 @@ static etp_status place(const joiner *j, candidate *c, const uint32_t *members, 
         e->nodes = alignment.covered + p->first;
         e->n_nodes = p->n;
         e->inserted = p->inserted;
+        // An alignment that contradicts elsewhere makes every single place in it less sure.
         e->confidence = p->confidence * alignment.fit;
     }
     *explained += alignment.fit * n;
@@ -214,6 +227,7 @@ static etp_status place_operators(const joiner *j, candidate *c)
         n_ops += n;
         ETP_TRY(place(j, c, members, n, names, &explained));
     }
+    // Below a half, more of the operators and nodes contradict each other than agree.
     c->fit = n_ops == 0 ? 1.0 : explained / (double)n_ops;
     if (c->fit < 0.5) {
         c->reason = "the operators of the delegates are not those of the program";
@@ -249,6 +263,7 @@ static int type_of(const candidate *c, const etp_join_event *e)
 }
 
 // Keeps in A's events only what B says too.
+// A's arrays are changed in place: A is the best candidate, whose events become the join's.
 static void intersect(candidate *a, const candidate *b, size_t n_events)
 {
     for (size_t i = 0; i < n_events; i++) {
@@ -279,6 +294,8 @@ static bool better(const candidate *a, const candidate *b)
     if (a->complete != b->complete) {
         return a->complete;
     }
+    // Fits that are this close do not choose between methods: both are then candidates, and the
+    // join is ambiguous rather than a guess.
     return a->fit > b->fit + 0.02;
 }
 
@@ -331,6 +348,8 @@ etp_status etp_join_block(const etp_program *program, const etp_trace_block *blo
         return ETP_OK;
     }
     // Nothing fits, nothing is claimed.
+    // The tried candidates may hold halves of a match; callers index events without asking whether
+    // a method was found.
     etp_join_event *none = ETP_NEW_ARRAY(arena, etp_join_event, block->n_events);
     ETP_NEED(none, err, "join");
     for (size_t i = 0; i < block->n_events; i++) {

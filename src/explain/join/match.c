@@ -9,6 +9,9 @@
 static const struct {
     const char *family;
     uint8_t types[MAX_TYPES]; // 0-terminated
+// One family may stand for several nodes because XNNPACK rewrites its graph before it runs: a 1 × 1
+// convolution becomes a linear, x · x a square, a reshape a copy. The order of the types says
+// nothing.
 } k_families[] = {
     {"Add",                          {ETP_XNN_ADD}                                                            },
     {"Subtract",                     {ETP_XNN_SUBTRACT, ETP_XNN_ADD}                                          },
@@ -86,6 +89,8 @@ void etp_match_prepare(etp_str name, etp_match_op *out)
 
 // ---- data types ----
 
+// Coarser than data types: PF32 is F32 packed for SME, QC8 and QS8 differ in their scales alone,
+// and all dynamically quantised activations are one kind. KIND_ANY fits everything.
 typedef enum kind { KIND_ANY, KIND_F32, KIND_F16, KIND_BF16, KIND_S8, KIND_U8, KIND_DYNAMIC } kind;
 
 static kind kind_of_token(etp_str t)
@@ -156,6 +161,7 @@ static unsigned bits_of_token(etp_str t)
     return bits;
 }
 
+// XNNPACK lists types in the order input, output, weights: the first is the input's.
 static bool dtype_fits(const etp_op_name *op, const etp_value *in)
 {
     if (op->n_dtypes == 0) {
@@ -189,11 +195,15 @@ static uint32_t convolution_cost(const etp_node *n, const etp_op_name *op)
         if (says_fc) {
             return is_pointwise(n) ? 0 : ETP_COST_NEVER;
         }
+        // A pointwise node may still be named a convolution (builds before that rewriting); a
+        // quarter leaves it behind another node that the name fits better.
         return (is_pointwise(n) ? ETP_COST_UNIT / 4 : 0) + (says_depthwise ? ETP_COST_UNIT / 2 : 0);
     }
     return says_depthwise ? 0 : ETP_COST_UNIT / 2; // a depthwise node
 }
 
+// The name says nothing of what the table computes. The end of a chain from 8 bits to 8 bits is its
+// natural place; any other elementwise node is a contradiction, but possible.
 static uint32_t table_cost(const etp_value_flow *f, uint32_t node)
 {
     if (!etp_flow_is_unary(f, node)) {
@@ -226,11 +236,16 @@ uint32_t etp_match_cost(const etp_value_flow *f, uint32_t node, const etp_match_
     }
     if (cost < ETP_COST_NEVER && n->n_inputs > 0 &&
         !dtype_fits(&op->name, &f->partition->values[n->inputs[0]])) {
+        // Half a contradiction: fp16 graphs that fall back to fp32 have other types than the
+        // program says.
         cost += ETP_COST_UNIT / 2;
     }
     return cost;
 }
 
+// A node that the optimizer may merge costs next to nothing, so that an alignment is never bent to
+// give it an operator; one that moves data may vanish in ways that are not known here; arithmetic
+// does not vanish.
 uint32_t etp_skip_node_cost(const etp_value_flow *f, uint32_t node)
 {
     switch (etp_value_flow_fate(f, node)) {

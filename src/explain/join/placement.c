@@ -12,6 +12,7 @@ typedef struct aligner {
     const etp_value_flow *flow;
     const etp_match_op *ops;
     uint32_t n_ops, n_nodes;
+    // Per node, per operator: what it costs that nothing on the other side is its partner.
     uint32_t *skip_node, *skip_op; // costs
     uint32_t *cost;                // of matches: ops × nodes of the window
     uint32_t *forward, *backward;  // (ops + 1) × (nodes + 1) of the window
@@ -25,6 +26,7 @@ typedef struct window {
     bool last; // reaches both ends
 } window;
 
+// Saturates, so that ETP_COST_NEVER stays what it is however much is added to it.
 static uint32_t add(uint32_t a, uint32_t b)
 {
     return a > ETP_COST_NEVER || b > ETP_COST_NEVER - a ? ETP_COST_NEVER : a + b;
@@ -55,6 +57,9 @@ static void fill_cost(aligner *a, const window *w)
     }
 }
 
+// forward[i][j]: least cost of aligning the first i operators with the first j nodes of the window.
+// backward[i][j]: of aligning what is left from there. Their sum through a cell is the best
+// alignment that passes it, which is what next_best needs.
 static void fill_forward(aligner *a, const window *w)
 {
     uint32_t *f = a->forward;
@@ -80,6 +85,8 @@ static void fill_backward(aligner *a, const window *w)
     uint32_t *b = a->backward;
     for (uint32_t i = w->n_ops + 1; i-- > 0;) {
         for (uint32_t j = w->n_nodes + 1; j-- > 0;) {
+            // Inside the input a window may stop at either of its edges, since the next one goes on
+            // from there; the last one has to use up both sides.
             bool end =
                 w->last ? i == w->n_ops && j == w->n_nodes : i == w->n_ops || j == w->n_nodes;
             uint32_t best = end ? 0 : ETP_COST_NEVER;
@@ -116,6 +123,8 @@ static uint32_t next_best(const aligner *a, const window *w, uint32_t i, uint32_
     return best;
 }
 
+// 1 where any other place would cost a whole contradiction more, 0.5 where another place costs the
+// same; less a fifth for each contradiction of the place itself.
 static double confidence_of(uint32_t total, uint32_t second, uint32_t own_cost)
 {
     double margin = second <= total ? 0.0 : (double)(second - total) / ETP_COST_UNIT;
@@ -125,6 +134,8 @@ static double confidence_of(uint32_t total, uint32_t second, uint32_t own_cost)
 }
 
 // Walks the cheapest path; places the first LIMIT operators. Gives the first node not yet passed.
+// Of equally cheap steps a match is taken before a skip, and a skipped node before a skipped
+// operator, so the same input always gives the same path.
 static uint32_t walk(aligner *a, const window *w, uint32_t limit)
 {
     uint32_t total = a->backward[0];
@@ -147,6 +158,8 @@ static uint32_t walk(aligner *a, const window *w, uint32_t limit)
                 continue;
             }
         }
+        // Cheap to skip are only the families that the runtime is known to insert
+        // (etp_skip_operator_cost). Any other operator without a node contradicts the program.
         a->placed[op].inserted = a->skip_op[op] < 2 * ETP_COST_UNIT;
         a->placed[op].confidence = a->placed[op].inserted
                                        ? confidence_of(total, next_best(a, w, i, ETP_NO_INDEX), 0)
@@ -169,6 +182,7 @@ static void align_all(aligner *a)
         fill_backward(a, &w);
         // Away from the ends only the first half of a window is decided with enough context.
         uint32_t limit = w.last ? w.n_ops : (w.n_ops + 1) / 2;
+        // At least one operator is decided in each round, so the loop ends.
         w.node0 = walk(a, &w, limit);
         w.op0 += limit;
         if (w.op0 == a->n_ops) {
@@ -203,6 +217,8 @@ static void own_table(aligner *a, uint32_t op)
     a->placed[op].node = names; // "Hardswish" says more than the "Convert" at its end
 }
 
+// Two passes, because chains of merged nodes point to their owner in both directions: what went
+// into its producer is resolved front to back, what went into its consumer back to front.
 static void own_merged(aligner *a)
 {
     const etp_partition *p = a->flow->partition;
@@ -224,6 +240,8 @@ static void own_merged(aligner *a)
     }
 }
 
+// Turns "node → operator" round into "operator → nodes" by counting, one shared array for all:
+// going through the nodes in order leaves each operator's ascending.
 static etp_status collect(aligner *a, etp_arena *arena, etp_operator_placement *out, etp_error *err)
 {
     uint32_t *covered = ETP_NEW_ARRAY(arena, uint32_t, a->n_nodes);
@@ -255,6 +273,7 @@ static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, 
     a->skip_op = ETP_NEW_ARRAY(scratch, uint32_t, a->n_ops);
     a->skip_node = ETP_NEW_ARRAY(scratch, uint32_t, a->n_nodes);
     a->owner = ETP_NEW_ARRAY(scratch, uint32_t, a->n_nodes);
+    // Not zeroed: each window fills what it reads, and these are megabytes.
     a->cost = etp_arena_alloc_raw(scratch, cells, sizeof *a->cost);
     a->forward = etp_arena_alloc_raw(scratch, cells, sizeof *a->forward);
     a->backward = etp_arena_alloc_raw(scratch, cells, sizeof *a->backward);
