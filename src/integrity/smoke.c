@@ -68,6 +68,8 @@ static void note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
                        "%s did not run at its level", contradicted);
         return;
     }
+    // Names do not tell every level apart, so a self-test of the mask is enough; with neither it
+    // cannot be told.
     bool masked = ab->selftest != NULL;
     etp_smoke_note(s, arena, "evidence", confirmed || masked ? 1 : -1, NULL,
                    "self-test of masking %s; %zu of %zu levels proved by what ran",
@@ -82,6 +84,7 @@ static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
         for (size_t k = 0; k < l->n; k++) {
             sum += l->items[k].delta_ns;
         }
+        // Whole nanoseconds add up exactly or not at all.
         if (l->n == 0 || sum != l->delta_ns) {
             etp_smoke_note(s, arena, "analyse", 0,
                            l->n ? "report this: it is our bug" : "see the traces above",
@@ -146,6 +149,7 @@ static etp_status note_validation(etp_smoke *s, const char *dir, const char *wor
     etp_validation v;
     ETP_TRY(etp_validate_path(dir, work_root, arena, &v, err));
     const char *first = "";
+    // Backwards, so that the first failed check is the one that is left.
     for (size_t i = v.checks.n; i-- > 0;) {
         const etp_check *c = &v.checks.items[i];
         first = c->required && c->ok == 0
@@ -182,6 +186,7 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
         return etp_smoke_failed(s, arena, "dumps", "etprof validate FOLDER says which", &why, err);
     }
     const etp_ab *ab = etp_ab_answer(session);
+    // Arms of dumps alone are told by the names of their folders and files.
     bool alike = ab->n_arms == run.arms.n;
     etp_smoke_note(s, arena, "dumps", alike, "report this: it is our bug",
                    "%zu dumps read alone, %zu arms", run.dumps.n, ab->n_arms);

@@ -26,6 +26,7 @@ static bool is_word(char c)
 }
 
 // Length of the number that begins at AT and is a word of its own; 0 when there is none.
+// A digit inside a word ("op12", a hash, "1.2.3") is text: it has to be equal byte by byte.
 static size_t number_at(etp_str s, size_t at)
 {
     if (at > 0 && (is_word(s.ptr[at - 1]) || s.ptr[at - 1] == '.')) {
@@ -52,6 +53,9 @@ static bool is_close(double x, double y)
     return fabs(x - y) <= unit * (1 + 1e-6);
 }
 
+// Works for any of our derived files (JSON, CSV, Markdown, SVG) without knowing its format: numbers
+// are compared as numbers, everything between them as bytes. Two computers may round the last bit
+// of a logarithm differently, and only that is forgiven.
 bool etp_verify_same_but_rounding(etp_str a, etp_str b)
 {
     size_t i = 0, k = 0;
@@ -92,6 +96,8 @@ static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *ar
         return ETP_OK;
     }
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    // Length and hash are one record: a wrong length with a right hash means that the manifest was
+    // edited.
     *out = bytes == f->bytes && etp_str_eqz(f->sha256, hex) ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
     return ETP_OK;
 }
@@ -182,6 +188,8 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
 // ---- derived files ----
 
 // Computes every derived file once more, into the empty folder TEMP.
+// The folder's own report options count (which arm is the baseline, which margin): other ones give
+// other, equally right files.
 static etp_status derive(const char *dir, const char *temp, etp_arena *arena, etp_error *err)
 {
     const char *manifest = etp_run_path(arena, temp, ETP_STR(ETP_RUN_MANIFEST));
@@ -224,6 +232,8 @@ static etp_status compare_texts(const char *written, const char *computed, etp_v
 }
 
 // One derived file: as it lies there, as derived.json recorded it, as the raw files give it.
+// Equal hashes spare the comparison of texts; only files that the sums of this machine make
+// differently are opened.
 static etp_status check_derived(const char *dir, const char *temp, const etp_run_file *written,
                                 const etp_run_file *computed, etp_arena *arena,
                                 etp_verify_state *out, bool *out_list_wrong, etp_error *err)
@@ -259,6 +269,8 @@ static etp_status check_all_derived(const char *dir, const char *temp, etp_arena
     ETP_TRY(check_manifest(dir, &written, arena, v, err));
     ETP_TRY(derive(dir, temp, arena, err));
     ETP_TRY(etp_run_derived_read(temp, arena, &computed, err));
+    // derived.json has no hash of its own. It is altered when it holds what its writer never
+    // writes, or when a file is right and only its entry is wrong or gone.
     bool list_wrong = !written.plain;
     for (size_t i = 0; i < written.n; i++) {
         etp_verify_state state = ETP_VERIFY_ALTERED;
@@ -291,10 +303,12 @@ etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *
     ETP_TRY(etp_os_temp_dir(work_root, "verify", arena, &temp, err));
     etp_status st = check_all_derived(dir, temp, arena, out, err);
     st = st == ETP_OK ? etp_arena_check(arena, err, "files") : st;
+    // The first error is the one to tell: removing must not overwrite it.
     etp_status removed = etp_os_remove_tree(temp, st == ETP_OK ? err : NULL);
     return st == ETP_OK ? removed : st;
 }
 
+// Anything that is neither good nor merely unrecorded is a no, also in a session that did not end.
 int etp_verify_verdict(const etp_verify *v)
 {
     size_t good = v->n_of[ETP_VERIFY_OK] + v->n_of[ETP_VERIFY_CLOSE];

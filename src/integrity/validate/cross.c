@@ -62,6 +62,8 @@ static uint64_t *sorted(const etp_validator *v, const uint64_t *ns, size_t n)
 }
 
 // The same durations in any order: Arm's kit writes event by event, a dump is in time.
+// Out of memory counts as equal here: the arena remembers it, and the whole answer is refused at
+// the end.
 static bool same_durations(etp_validator *v, const uint64_t *a, size_t na, const uint64_t *b,
                            size_t nb)
 {
@@ -121,6 +123,7 @@ static void check_moments(etp_validator *v, const char *file, const char *id, co
                    "%s: %zu latencies", experiment, n);
 }
 
+// Counts before means before medians: each makes sense only when the one before holds.
 static void check_robust(etp_validator *v, const etp_valid_file *f)
 {
     size_t n, n_indices = json_array_size(json_object_get(f->json, "run_indices"));
@@ -183,6 +186,7 @@ static void check_analysis(etp_validator *v, const etp_valid_file *f)
         double parts = sum_of(json_object_get(e, "categories_ns")) +
                        etp_valid_number(e, "boundary_ns") + etp_valid_number(e, "framework_ns") +
                        etp_valid_number(e, "unexplained_ns");
+        // Exactly: whole nanoseconds below 2^53 (104 days) are doubles without rounding.
         if (isfinite(whole) && parts != whole) {
             etp_valid_note(
                 v, f->name, "categories.sum", false,
@@ -200,6 +204,7 @@ static void check_analysis(etp_validator *v, const etp_valid_file *f)
                    "an entry was added or lost: " AGAIN, "%zu of %.0f dumps", listed, dumps);
 }
 
+// A ledger without rows belongs to a comparison without recordings: there is nothing to add up.
 static bool check_ledger(etp_validator *v, const etp_valid_file *f, const json_t *ledger)
 {
     size_t i;
@@ -274,6 +279,8 @@ static bool check_fix(etp_validator *v, const etp_valid_file *f, const json_t *f
     return true;
 }
 
+// One problem is told for the whole report: an edit that breaks one of these figures often breaks
+// several, and the fix is the same.
 static void check_report(etp_validator *v, const etp_valid_file *f)
 {
     size_t i;
@@ -300,6 +307,7 @@ static void check_report(etp_validator *v, const etp_valid_file *f)
                            "an arm was renamed or lost: " AGAIN, "%s against %s", candidate, base);
             return;
         }
+        // Comparisons with NAN are false, so unknown ends and withheld estimates pass.
         if (etp_valid_number(c, "speedup.lo") > x || x > etp_valid_number(c, "speedup.hi")) {
             etp_valid_note(v, f->name, "report.interval", false, "lo <= estimate <= hi",
                            "the speedup or its interval was edited: " AGAIN, "%s: %s in %s to %s",
@@ -386,6 +394,7 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
 {
     static const char *const k_ends[] = {"_exec_all_runs_timeline.csv", "_all_runs_timeline.csv"};
     const char *stem = NULL;
+    // The longer end first, of which the other is a part: else "_exec" would stay in the stem.
     for (size_t i = 0; i < 2 && !stem; i++) {
         stem = renamed(v->arena, f->name, k_ends[i], "");
     }
@@ -399,6 +408,7 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
     const etp_valid_file *manifest = etp_valid_find(v, ETP_RUN_MANIFEST);
     const char *state = manifest && manifest->json ? etp_valid_text(manifest->json, "state") : NULL;
     // Else a block that is not committed may have left some.
+    // NAN as the limit lets every block pass.
     bool ended = !state || strcmp(state, etp_run_state_name(ETP_RUN_FINISHED)) == 0;
     double committed = ended ? (double)NAN : etp_valid_number(manifest->json, "blocks_done");
     size_t dumps = 0;
@@ -442,6 +452,7 @@ static bool names_file(const etp_validator *v, const char *name)
     return name[0] == '/' && etp_valid_find(v, etp_path_name(name));
 }
 
+// A key that is null or absent names nothing and is fine.
 static bool check_path(etp_validator *v, const etp_valid_file *f, const char *name)
 {
     if (names_file(v, name)) {
@@ -455,6 +466,8 @@ static bool check_path(etp_validator *v, const etp_valid_file *f, const char *na
     return false;
 }
 
+// The keys of all the kit's documents that hold paths; a document has some of them, and foreach
+// over what it lacks does nothing.
 static void check_paths(etp_validator *v, const etp_valid_file *f)
 {
     size_t i;
@@ -556,6 +569,7 @@ void etp_valid_cross(etp_validator *v)
     etp_run_derived recorded = {0};
     if (!etp_run_is(v->root) ||
         etp_run_derived_read(v->root, v->arena, &recorded, NULL) != ETP_OK) {
+        // Without a readable record nothing can be told to be a guest, so everything is checked.
         recorded = (etp_run_derived){0};
     }
     for (size_t i = 0; i < v->files.n; i++) {

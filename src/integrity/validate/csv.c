@@ -9,6 +9,8 @@
 #include "document/layouts.h"
 #include "integrity/validate/parts.h"
 
+// One table on its way through the reader. COLUMNS are those of the header as they stand; where the
+// layout knows a column, its kind and its rules replace what the name suggests.
 typedef struct reading {
     etp_validator *v;
     etp_valid_file *f;
@@ -56,6 +58,8 @@ static bool check_cell(const reading *r, size_t column, etp_str cell)
     return true;
 }
 
+// By name, since Arm's kit and etprof have further columns behind the common ones. NAN fails no
+// comparison below: a column that is not there is not judged.
 static double cell_number(const reading *r, const char *name)
 {
     double d = NAN;
@@ -83,6 +87,8 @@ static bool near(double a, double b, double absolute)
     return fabs(a - b) <= absolute + 1e-9 * fmax(fabs(a), fabs(b));
 }
 
+// Microseconds count from an origin that may be far away: a double has some 16 digits, and the
+// larger the start, the fewer of them are left behind the point.
 static bool check_timeline_row(reading *r)
 {
     double ms = cell_number(r, "duration_ms"), ns = cell_number(r, "duration_ns");
@@ -99,12 +105,14 @@ static bool check_timeline_row(reading *r)
         return fail_row(r, "timeline.units", "duration_ns is duration_ms", AGAIN, "duration_ns",
                         cell_text(r, "duration_ns"));
     }
+    // Run −1 is what belongs to no whole execution: loading, and executions that failed.
     if (cell_number(r, "run_index") >= 0 && etp_str_eqz(cell_text(r, "name"), "Method::execute")) {
         ETP_ADD(r->v->arena, &r->execute, (uint64_t)llround(ms * 1e6));
     }
     return true;
 }
 
+// Both figures are rounded to decimals of a millisecond, so their quotient is off by that much.
 static bool check_mean_row(const reading *r, const char *count)
 {
     double n = cell_number(r, count), total = cell_number(r, "total_ms"),
@@ -155,6 +163,8 @@ static bool ends(etp_str s, const char *suffix)
     return etp_str_ends(s, etp_str_from(suffix));
 }
 
+// Cells first, then what they say together: a cell that is no number must be told as such, not as a
+// sum that is wrong.
 static bool check_row(reading *r)
 {
     const char *file = r->f->name;
@@ -268,6 +278,7 @@ static bool check_header(reading *r)
     return layout != etp_layout_of(ETP_LAYOUT_COMPARISON) || comparison_columns(r);
 }
 
+// The first problem ends the reading: a file that was cut or edited would give one for each row.
 static bool read_rows(reading *r, etp_csv_reader *csv)
 {
     etp_error why = {.offset = ETP_NO_OFFSET};
@@ -319,6 +330,7 @@ void etp_valid_csv(etp_validator *v, etp_valid_file *f, etp_str text)
     etp_csv_reader csv;
     etp_csv_row row = {0};
     reading r = {.v = v, .f = f, .row = &row};
+    // Layouts are told by the end of the name, as Arm's kit names its files.
     for (etp_layout_id i = 0; i < ETP_LAYOUT_COUNT && !r.layout; i++) {
         const etp_layout *layout = etp_layout_of(i);
         bool it = layout->is_checked && ends(etp_str_from(f->name), layout->suffix);

@@ -15,6 +15,7 @@ static bool ends(const char *name, const char *suffix)
     return etp_str_ends(etp_str_from(name), etp_str_from(suffix));
 }
 
+// The first row that fits counts, so exact names and longer ends stand before ".json".
 void etp_valid_classify(etp_valid_file *f)
 {
     static const struct {
@@ -87,6 +88,8 @@ static void note_fault(etp_validator *v, const char *file, etp_json_fault fault,
 }
 
 // The schema for DOC: by its own word where it has one, else by the file's name; NULL unknown.
+// Arm's kit has a manifest.json too, in another form and without a "schema". A document of a later
+// version ("etprof.ab/2") is refused: checking it against an older schema would tell nonsense.
 static const char *schema_of(etp_validator *v, const etp_valid_file *f, const json_t *doc)
 {
     const char *own = etp_valid_text(doc, "schema");
@@ -115,6 +118,7 @@ static const char *schema_of(etp_validator *v, const etp_valid_file *f, const js
 
 static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
 {
+    // schema_of may have written down why there is none; then nothing is added.
     size_t known = v->out->checks.n;
     const char *name = schema_of(v, f, doc);
     if (!name) {
@@ -131,6 +135,8 @@ static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
                        "report this: it is our bug", "%s", why.msg);
         return;
     }
+    // Also for a document that does not fit. Only one that fits is kept in f->json, so checks
+    // across files never meet a missing key of a broken document.
     f->schema = name;
     if (etp_schema_fits(schema, doc, v->arena, &problem)) {
         f->json = doc;
@@ -200,6 +206,8 @@ static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
 
 // ---- dumps and models ----
 
+// Copied into the validator's arena, because the trace is closed at once: a folder may hold
+// hundreds of dumps.
 static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace)
 {
     size_t n = 0;
@@ -274,6 +282,7 @@ etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *
         f->kind == ETP_VALID_JSON || f->kind == ETP_VALID_JSON_LINES || f->kind == ETP_VALID_CSV;
     etp_file file;
     etp_error why = {.offset = ETP_NO_OFFSET};
+    // Recordings may be packed (ETP_OS_PACKED); models can be larger than any text.
     etp_status st = text ? etp_file_open(f->path, TEXT_LIMIT, &file, &why)
                          : etp_file_open_unpacked(f->path, FILE_LIMIT, &file, &why);
     if (st == ETP_NOMEM) {

@@ -25,6 +25,8 @@ typedef struct etp_valid_file {
     const char *schema; // of JSON by its name, NULL unknown
     json_t *json;       // JSON that fits its schema, else NULL
     // Method::execute in file order: of a dump that could be read, or of a timeline CSV.
+    // They link tables and dumps: a timeline must have the durations of the dumps that it was made
+    // from.
     uint64_t *execute_ns;
     size_t n_execute;
     bool readable; // dump, CSV: everything checked about the file alone was fine

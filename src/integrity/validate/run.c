@@ -74,6 +74,7 @@ static void check_dump_fits(etp_validator *v, const etp_run *run, const etp_run_
         if (s->arm != dump->arm || s->block != dump->block || s->phase != ETP_PHASE_TRACED) {
             continue;
         }
+        // Traced rows of one arm and block stand in the order of the executions in their dump.
         if (rows < f->n_execute && f->execute_ns[rows] > s->duration_ns) {
             etp_valid_note(
                 v, name, "dump.samples", false,
@@ -93,6 +94,7 @@ static void check_dump_fits(etp_validator *v, const etp_run *run, const etp_run_
 }
 
 // metrics.json's latencies are the timed rows.
+// Milliseconds with decimals against nanoseconds: 1e-6 ms is the last nanosecond.
 static void check_metrics(etp_validator *v, const etp_run *run)
 {
     const etp_valid_file *f = etp_valid_find(v, "metrics.json");
@@ -160,6 +162,7 @@ static void check_headlines(etp_validator *v)
     const etp_valid_file *report = etp_valid_find(v, "report.json");
     size_t i;
     json_t *c;
+    // A summary's name begins with its model's, so it is found by its schema.
     for (size_t k = 0; report && report->json && k < v->files.n; k++) {
         const etp_valid_file *f = &v->files.items[k];
         if (!f->json || !f->schema || strcmp(f->schema, "pipeline_summary") != 0) {
@@ -181,6 +184,8 @@ static void check_headlines(etp_validator *v)
     }
 }
 
+// States without a row here are no problem: as recorded, within rounding, or of a session that did
+// not end.
 static void take_verify(etp_validator *v, const etp_verify *answer)
 {
     static const struct {

@@ -39,6 +39,7 @@ static const char *where_text(const place *at, etp_arena *arena)
     return text && text[0] ? text : "the document";
 }
 
+// Long texts and whole objects are only described: the message has to stay a line.
 static const char *value_text(const json_t *value, etp_arena *arena)
 {
     char buf[ETP_NUMBER_CHARS];
@@ -207,6 +208,8 @@ static bool match_items(const matcher *m, const json_t *rule, const json_t *v, c
     return true;
 }
 
+// Where nothing fits, the problem of the last alternative is told: "exactly one of" would not say
+// what to mend.
 static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, const place *at)
 {
     etp_schema_problem last = {0};
@@ -254,6 +257,8 @@ static bool match_reference(const matcher *m, const json_t *rule, const json_t *
     return fits;
 }
 
+// `schema` is the object around the keyword: properties and additionalProperties are judged
+// together, once.
 static bool match_keyword(const matcher *m, const char *keyword, const json_t *rule,
                           const json_t *schema, const json_t *v, const place *at)
 {

@@ -9,6 +9,8 @@
 #include "integrity/validate/parts.h"
 
 #define MOST_FILES 100000
+// Run folders stay far below both limits: they are for a folder that was named by mistake (a home,
+// a checkout).
 #define MOST_DEPTH 6
 
 // ---- files ----
@@ -42,6 +44,7 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
         }
         if (!list.items[i].is_dir) {
             ETP_TRY(add_file(v, name, inner, list.items[i].size, err));
+        // Hidden folders hold no documents of a run (.git, .etprof).
         } else if (depth < MOST_DEPTH && base[0] != '.') {
             const char *deeper = etp_arena_printf(v->arena, "%s/", name);
             ETP_TRY(collect(v, inner, deeper, depth + 1, err));
@@ -50,6 +53,7 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
     return ETP_OK;
 }
 
+// etp_valid_find halves this order.
 static int by_name(const void *pa, const void *pb)
 {
     const etp_valid_file *a = pa, *b = pb;
@@ -78,6 +82,7 @@ static bool is_ours(const etp_validator *v)
            etp_valid_find(v, ETP_RUN_ENVIRONMENT);
 }
 
+// The most telling sign first: a run folder holds the kit's tables and dumps as well.
 static const char *kind_of_folder(const etp_validator *v)
 {
     if (is_ours(v)) {
@@ -104,6 +109,7 @@ static etp_status check_folder(etp_validator *v, const char *work_root, etp_erro
         return ETP_OK;
     }
     etp_valid_cross(v);
+    // Arm's kit keeps dumps beside its tables; a folder of loose tables or models never had any.
     if (!is_ours(v)) {
         if (!has_dump(v) && strcmp(v->out->what, "files") != 0) {
             etp_valid_note(v, NULL, "folder.no_dump", false, "at least one .etdump",
@@ -135,6 +141,8 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
         return ETP_OK;
     }
     etp_error why = {.offset = ETP_NO_OFFSET};
+    // Before anything is opened: a link among the members would lead out of the folder, a FIFO
+    // never end.
     if (folder && etp_run_is(v->root) && etp_run_check_members(v->root, &why) != ETP_OK) {
         if (why.status == ETP_NOMEM) {
             return etp_fail_nomem(err, v->root);
@@ -155,6 +163,8 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     ETP_TRY(etp_arena_check(v->arena, err, v->root)); // each of them is opened
     v->out->files = v->files.n;
     for (size_t i = 0; i < v->files.n; i++) {
+        // Every file by itself first: checks across files use only what is sound alone, so one
+        // fault is told once.
         ETP_TRY(etp_valid_file_alone(v, &v->files.items[i], err));
     }
     if (folder) {
@@ -176,6 +186,8 @@ etp_status etp_validate_path(const char *path, const char *work_root, etp_arena 
     etp_validator v = {.root = path, .arena = arena, .out = out};
     etp_status st = check_all(&v, work_root, err);
     for (size_t i = 0; i < v.files.n; i++) {
+        // Documents are kept until here because the checks across files read them; they are the
+        // only thing of a validator that is not in the arena.
         json_decref(v.files.items[i].json);
     }
     return st == ETP_OK ? etp_arena_check(arena, err, path) : st;
@@ -187,6 +199,8 @@ void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validati
     for (size_t i = 0; i < checks->n; i++) {
         etp_check c = checks->items[i];
         etp_checks_add(&out->checks, arena, c);
+        // Here what cannot be told counts as failed: a machine that does not say whether it can
+        // measure is not set up.
         out->failed += c.required && c.ok != 1;
     }
 }
