@@ -10,6 +10,7 @@ etp_status etp_answer_write(const etp_answer *answer, etp_output_format format,
         [ETP_OUTPUT_MD] = ETP_FORMAT_MD,     [ETP_OUTPUT_HTML] = ETP_FORMAT_HTML,
         [ETP_OUTPUT_SVG] = ETP_FORMAT_SVG,
     };
+    // The document is its author's own and needs no report.
     if (format == ETP_OUTPUT_JSON) {
         etp_json j;
         etp_json_init(&j, sink, true);

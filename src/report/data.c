@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "report/html_parts.h"
 
+// "</script" or "<!--" in a text would end the element or change how it is read. In JSON '<' occurs
+// in strings alone, where \u003c is the same character.
 static bool write_script(etp_sink *sink, const char *ptr, size_t len)
 {
     etp_sink *page = sink->target;

@@ -30,6 +30,8 @@ static size_t whole_sections(etp_str text, size_t room)
     return end ? end : last_before(text, room, ETP_STR("\n\n"));
 }
 
+// Room is kept for the texts around what is folded, whether or not they are needed: the limit is of
+// bytes, GitHub's is of characters, so the comment always fits.
 static void put(etp_strbuf *out, etp_str text, size_t limit, bool *cut)
 {
     size_t used = out->len + sizeof FOLD + sizeof CUT + sizeof UNFOLD;

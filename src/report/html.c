@@ -7,6 +7,9 @@
 #include "report/html_parts.h"
 #include "report/svg.h"
 
+// The writer goes through the blocks twice: once to nowhere, to learn how long each is
+// (make_budget), and once for good. Whatever a block's writing changes here has to be set back
+// between the two.
 typedef struct page {
     etp_sink *sink;
     etp_arena *arena;
@@ -64,6 +67,7 @@ static void write_head(page *p)
     z(p, "</header>\n");
 }
 
+// Two elements of one id would make links lead to the first of them.
 static void section_id(page *p, size_t block)
 {
     const etp_str id = p->report->blocks.items[block].id;
@@ -91,6 +95,7 @@ static bool is_of_tab(const etp_block *b, const etp_report_style *style)
 }
 
 // How many parts the list LIST has: those up to the next section that is none.
+// A list of one would be a choice without a choice, so is_shown leaves it out.
 static size_t count_parts(const etp_report *r, size_t list, const etp_report_style *style)
 {
     size_t n = 0;
@@ -170,6 +175,8 @@ static void write_note(page *p, const etp_block *b)
     z(p, "</p>\n");
 }
 
+// A command of one line is set in words, so that a narrow screen breaks it between them; copied, it
+// is the same line.
 static void write_code(page *p, const etp_block *b)
 {
     z(p, "<figure class=\"code\">");
@@ -193,6 +200,8 @@ static void write_keys(page *p, const etp_keys *k)
         const etp_key_value *pair = &k->pairs.items[i];
         etp_sink_printf(p->sink, pair->severity ? "<dt class=%s>" : "<dt>",
                         k_etp_css_severity[pair->severity]);
+        // Ids in a list are those of the answer that its author spoke of, which may change from
+        // pair to pair.
         p->links.scope = pair->scope;
         linked(p, pair->key);
         z(p, "<dd"); // which ends the <dt>
@@ -213,6 +222,7 @@ static void write_chart(page *p, const etp_chart *c)
     enum { MOST_BARS = 32 };
     bool bars = c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_INTERVALS;
     etp_chart drawn = *c;
+    // A copy of the struct with a shorter list: the entries themselves are shared.
     drawn.entries.n = bars && c->entries.n > MOST_BARS ? MOST_BARS : c->entries.n;
     if (c->chart == ETP_CHART_TREND) {
         etp_sink_printf(p->sink, "<figure class=\"chart small %s\">\n",
@@ -272,6 +282,7 @@ static void say_short(page *p, const etp_block *b)
     z(p, "</div>\n");
 }
 
+// Once for each section, however many of its blocks are left out.
 static void say_left(page *p)
 {
     z(p, p->told ? "" : "<p class=\"left\">Left out here, to keep this page small.</p>\n");
@@ -379,6 +390,7 @@ static void collect_links(page *p, const etp_report_style *style)
     }
 }
 
+// A sink that only counts; its target is the counter of the block being written.
 static bool count_bytes(etp_sink *sink, const char *ptr, size_t len)
 {
     (void)ptr;
@@ -400,6 +412,8 @@ static bool make_budget(page *p, const etp_report_style *style)
         rows[i] = SIZE_MAX;
     }
     p->budget = (etp_html_budget){.rows = rows};
+    // With a budget of everything, so that the links of every text count: the page can only become
+    // smaller.
     collect_links(p, style);
     p->sink = &counter;
     for (size_t i = 0; i < r->blocks.n; i++) {
@@ -432,6 +446,7 @@ static void write_scripts(page *p)
 
 // ---- what encloses blocks ----
 
+// What is open at the moment, from the outside: tab, section, drawer, fold.
 typedef struct nesting {
     bool section, fold, drawer;
     size_t tab;
@@ -458,6 +473,8 @@ static void write_tabs(page *p)
 }
 
 // Ends what B is no part of, and begins what it is the first of.
+// Elements close from the inside out and open from the outside in, or the page would not be
+// well-formed.
 static void enclose(page *p, nesting *n, const etp_block *b)
 {
     bool turns = b->tab != n->tab,
@@ -501,6 +518,8 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
         etp_arena_dispose(&arena);
         return false;
     }
+    // Again, now that drawers may have been left out: a text must not link to one that is not
+    // there.
     collect_links(&p, style);
     write_head(&p);
     write_navigation(&p, style);
@@ -513,6 +532,8 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
         if (!is_shown(&p, i, style)) {
             continue;
         }
+        // A drawer that is left out goes with its whole content and says nothing at its place:
+        // nobody looks for it there. Of a section the reader sees that something is missing.
         bool hidden = p.budget.rows[i] == 0, drawer = b->kind == ETP_BLOCK_DRAWER;
         in_drawer = drawer || (in_drawer && b->kind != ETP_BLOCK_SECTION);
         if (hidden && in_drawer) {

@@ -36,6 +36,8 @@ static int by_size(const void *pa, const void *pb)
 }
 
 // The most that each of N may have, so that all together have at most TOTAL. SIZES: are sorted.
+// From the smallest on: whoever needs less than an equal share of what is left gets all of it, and
+// the rest is shared anew among the others. SIZE_MAX: there is enough for all.
 static size_t share(size_t *sizes, size_t n, size_t total)
 {
     if (n) {
@@ -50,12 +52,14 @@ static size_t share(size_t *sizes, size_t n, size_t total)
     return SIZE_MAX;
 }
 
+// A page has tabs or parts: within a tab parts do not count as answers.
 static bool is_begin(const etp_block *b, size_t tab)
 {
     return b->tab ? b->tab != tab : b->part && b->kind == ETP_BLOCK_SECTION;
 }
 
 // The answers, which are parts or tabs, and the drawers, which stand behind them.
+// Drawers of one scope follow each other, so a new scope begins a new group.
 static void find_spans(const etp_report *r, const size_t *sizes, spans *answers, spans *drawers)
 {
     size_t tab = 0, groups = 0;
@@ -86,9 +90,13 @@ static void find_spans(const etp_report *r, const size_t *sizes, spans *answers,
 static size_t least_of(const etp_block *b, size_t bytes)
 {
     size_t rows = b->kind == ETP_BLOCK_TABLE ? b->table->rows.n : 0;
+    // By the mean row; two more stand for caption and header.
     return rows > LEAST_ROWS ? bytes / (rows + 2) * (LEAST_ROWS + 2) : bytes;
 }
 
+// Headings always stay. What is small is kept first, so that the answer keeps as many of its
+// sections as there is room for, each with the begin of its tables; what is left then lengthens
+// tables.
 static void cut(const etp_report *r, const size_t *sizes, const span *s, size_t most, order *list,
                 size_t *rows)
 {

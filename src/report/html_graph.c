@@ -40,6 +40,9 @@ static bool begins_frame(const etp_graph *g, size_t box)
     return box == 0 || group == ETP_NO_INDEX || group != g->boxes.items[box - 1].group;
 }
 
+// Boxes come in an order in which nothing leads back, so one pass is enough: a box stands one layer
+// below the lowest that leads to it. A frame begins below everything before it, so that frames
+// never overlap.
 static void find_layers(layout *o)
 {
     uint32_t floor = 0, most = 0;
@@ -71,6 +74,8 @@ static void place_layer(layout *o, size_t from, size_t n)
         }
         o->order[k] = box;
     }
+    // Boxes are pushed to the right until none overlap; moving the whole layer back by the mean of
+    // that leaves it centred below what leads to it.
     double shift = 0, at = -INFINITY;
     for (size_t i = from; i < from + n; i++) {
         place *p = &o->places[o->order[i]];
@@ -102,6 +107,7 @@ static bool find_places(layout *o, etp_arena *arena)
     if (!o->edges || !o->first || !o->places || !o->order) {
         return false;
     }
+    // A counting sort: first[i] … first[i + 1] are the edges that lead to box i.
     for (size_t k = 0; k < g->edges.n; k++) {
         o->edges[k] = g->edges.items[k];
         o->first[g->edges.items[k].to + 1]++;
@@ -165,6 +171,7 @@ static void write_frames(etp_sink *sink, const layout *o)
     }
 }
 
+// One path, so one element, however many edges there are.
 static void write_edges(etp_sink *sink, const layout *o)
 {
     etp_sink_z(sink, "<path class=\"flow\" d=\"");
@@ -192,6 +199,8 @@ static void write_box(etp_sink *sink, etp_svg *o, const etp_graph_item *b, const
     }
     etp_sink_z(sink, " class=\"n");
     for (int i = 0; i < ETP_GRAPH_VIEWS; i++) {
+        // The style knows one colour for each sign; how strong it is stands in a property for each
+        // view, so that changing the view needs no script.
         etp_sink_z(sink, b->heat[i] < 0 ? (const char *const[]){" m0", " m1", " m2"}[i] : "");
     }
     etp_sink_printf(sink, "\" transform=translate(%.0f,%.0f)", p->x - BOX_W / 2.0 - left, p->y);

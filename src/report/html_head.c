@@ -29,6 +29,8 @@ static void strip(etp_sink *sink, const etp_card *card)
     etp_svg o = {.sink = sink, .width = 320};
     etp_view v = etp_view_card(card);
     char buf[ETP_VIEW_CHARS];
+    // The scale holds the interval and the point of no difference, with some room at the ends:
+    // their distance is what the strip is there to show.
     double lo = fmin(card->reference, card->lo), hi = fmax(card->reference, card->hi);
     double room = (hi - lo) * 0.08;
     etp_scale x = {lo - room, hi + room, 4, 316};
@@ -153,6 +155,8 @@ static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view
     z(sink, "</p>\n");
 }
 
+// The bar is on the scale of the whole: dark up to the floor, light up to the ceiling, a tick at
+// the likely gain. Without a likely gain only the ceiling is told, as "up to".
 static void write_action(etp_sink *sink, const etp_action_card *a, const etp_html_links *all)
 {
     const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};

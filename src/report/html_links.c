@@ -16,6 +16,7 @@ int etp_html_id_order(const void *pa, const void *pb)
     return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
+// Asked for every word of the page: the ids are sorted once.
 bool etp_html_links_have(const etp_html_links *links, etp_str id)
 {
     return links && links->n &&
@@ -53,6 +54,7 @@ void etp_html_link(etp_sink *sink, etp_str id)
 }
 
 // Its words, quoted ones whole, each in an element: a line is broken between them.
+// Blanks between the elements stay text, so what is copied is the command as it was.
 void etp_html_command(etp_sink *sink, etp_str s)
 {
     bool quoted = false, within = false;
@@ -83,6 +85,8 @@ static bool is_word(char c)
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
 }
 
+// Words are found, not marked by authors: a finding that says "op12" in its sentence is a link
+// without knowing of pages.
 void etp_html_text(etp_sink *sink, etp_str s, const etp_html_links *links)
 {
     size_t from = 0;

@@ -18,6 +18,8 @@ static void widen(double *lo, double *hi, double v)
     *hi = fmax(*hi, log10(v));
 }
 
+// Whole powers of ten, so that the grid has round figures. Points have a logarithm (etp_plane_add
+// sees to it); a slope without a ceiling bounds nothing here and is cut to the frame.
 static frame frame_of(const etp_plane *p)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
@@ -62,6 +64,8 @@ static void write_axes(etp_svg *o, const etp_plane *p, const frame *f)
 static void write_roof(etp_svg *o, const etp_plane_item *r, const frame *f)
 {
     double from = f->x.lo, to = f->x.hi;
+    // Where the slope of memory meets the ceiling of arithmetic. A roof that has only one of them
+    // has its knee at an end of the frame.
     double knee = r->x > 0 && r->y > 0 ? log10(r->y / r->x) : r->x > 0 ? to : from;
     if (r->x > 0) { // within the frame
         double end = fmin(fmin(knee, to), f->y.hi - log10(r->x));

@@ -35,12 +35,14 @@ static void write_span(etp_sink *sink, const etp_span_item *s, const etp_view *v
         etp_sink_printf(sink, " %s\"", etp_view_value(v, s->length, buf));
     }
     etp_sink_char(sink, '>');
+    // Narrower boxes have no room for a word.
     if (width >= 3) {
         etp_sink_xml(sink, s->label);
     }
     etp_sink_z(sink, link ? "</a>" : "</span>");
 }
 
+// All tracks have one scale, so that a shorter arm is shorter to the eye.
 void etp_html_spans(etp_sink *sink, const etp_spans *s, const etp_html_links *links)
 {
     double most = 0;

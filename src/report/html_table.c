@@ -17,6 +17,7 @@ enum {
 };
 
 // A column without any figure says nothing.
+// The first column names the rows and stays.
 static bool is_empty(const etp_table *t, size_t column)
 {
     bool empty = column > 0;
@@ -62,6 +63,7 @@ static void write_header(etp_sink *sink, const etp_table *t, const etp_view *vie
     etp_sink_z(sink, "</tr></thead>\n");
 }
 
+// The script sorts by it: shown values are rounded, and two that look alike may differ.
 static void write_raw(etp_sink *sink, const etp_column *col, const etp_cell *c)
 {
     char buf[ETP_NUMBER_CHARS];
@@ -157,6 +159,7 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
     etp_sink_xml(sink, t->caption.len ? t->caption : heading);
     etp_sink_z(sink, "</span></caption>\n");
     write_header(sink, t, views, empty);
+    // Totals have a body of their own, which sorting leaves where it is.
     bool in_totals = false;
     etp_html_links own = *links;
     etp_sink_z(sink, "<tbody>\n");

@@ -25,6 +25,8 @@ static bool is_digit(char c)
 
 // Whether Markdown would act on S[i]. AT_START: S begins a line, where lists, headings and quotes
 // start; everything else matters anywhere, but '_' not between letters.
+// By the rules of GitHub Flavored Markdown: '|' parts cells, '~' strikes out, '$' begins a formula;
+// "1." and "1)" begin a numbered list.
 static bool is_special(etp_str s, size_t i, bool at_start)
 {
     char c = s.ptr[i], next = i + 1 < s.len ? s.ptr[i + 1] : ' ';

@@ -56,6 +56,8 @@ void etp_graph_add(etp_graph *g, const etp_graph_box *box)
 
 void etp_graph_edge(etp_graph *g, uint32_t from, uint32_t to)
 {
+    // An edge that leads back is dropped: layers need an order, and the boxes' own is the
+    // program's.
     if (g && from < to && to < g->boxes.n) {
         etp_graph_link link = {from, to};
         ETP_ADD(g->report->arena, &g->edges, link);

@@ -37,6 +37,7 @@ etp_str etp_report_clean(etp_report *r, const char *z)
     return clean_z(r, z);
 }
 
+// Most texts fit on the stack, where their length comes out; only longer ones are formatted twice.
 static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list ap)
 {
     va_list again;
@@ -59,6 +60,8 @@ static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list a
     return out;
 }
 
+// Without memory the bare id is better than none: the arena has remembered, and nothing of this
+// report is written.
 static etp_str id_within(etp_report *r, etp_str outer, const char *id)
 {
     if (outer.len == 0) {
@@ -118,6 +121,8 @@ void etp_report_footer(etp_report *r, const char *fmt, ...)
     }
 }
 
+// Of a part it is a block at its place, because a page may have many parts; that of the whole page
+// stands at its end.
 void etp_report_attach_json(etp_report *r, const char *id, etp_str json)
 {
     etp_block *b = r && r->part.len ? etp_report_add_block(r, ETP_BLOCK_DATA) : NULL;
@@ -156,6 +161,8 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
         card.ends[i].hi = h->ends[i].hi;
         card.ends[i].note = clean_z(r, h->ends[i].note);
     }
+    // Two lists, because other formats must not see those of the page; `off_page` keeps the reverse
+    // from the page.
     etp_cards *list = r->medium == ETP_ON_PAGE ? &r->page_cards : &r->cards;
     ETP_ADD(r->arena, list, card);
 }
@@ -280,10 +287,14 @@ void etp_report_section(etp_report *r, int level, const char *id, const char *ti
         return;
     }
     assert(level == 1 || level == 2);
+    // The author of a section does not know whether his answer is one of several.
     level = r->part.len ? 2 : level;
+    // A section of the same or a higher rank ends the detail section that was open.
     if (level <= r->detail_level) {
         r->detail_level = 0;
     }
+    // Copied before the block is added: adding may move the blocks, and copying may run out of
+    // memory.
     etp_str clean_id = part_id(r, id), text = clean_z(r, title);
     etp_block *b = add_block(r, ETP_BLOCK_SECTION);
     if (b) {
@@ -374,6 +385,7 @@ void etp_report_end_part(etp_report *r)
     }
 }
 
+// Without memory the last block is another one than the caller means.
 void etp_report_section_whole(etp_report *r, const char *command)
 {
     if (r && !r->arena->failed && r->blocks.n) {
@@ -485,6 +497,8 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
     ETP_ADD(r->arena, &k->pairs, pair);
 }
 
+// One digit a step keeps hundreds of histograms small; the script that draws them knows the form
+// "from to steps digits".
 void etp_keys_histogram(etp_keys *k, double lo, double hi, const uint64_t *counts, size_t n)
 {
     if (!k || k->pairs.n == 0) {
@@ -537,6 +551,7 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
         copy[i].title = clean_z(r, in->title ? in->title : in->key).ptr;
         copy[i].unit = in->unit ? clean_z(r, in->unit).ptr : NULL;
         copy[i].help = in->help ? clean_z(r, in->help).ptr : NULL;
+        // Resolved once here, so that no writer has a default of its own.
         copy[i].decimals = in->decimals > 0 ? in->decimals : default_decimals(in->kind);
     }
     *t = (etp_table){.report = r,
@@ -580,6 +595,7 @@ void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
     }));
 }
 
+// In the scope that was open when the row was added, which another author may have left since.
 void etp_table_row_link(etp_table *t, const char *id)
 {
     if (t && t->rows.n) {
@@ -658,6 +674,7 @@ void etp_chart_series_colored(etp_chart *c, const char *label, unsigned color)
 }
 
 // Copies N values, anything not finite becomes NAN. NULL in gives N times NAN.
+// Writers then ask one question, isfinite, and an infinity of a division never reaches a scale.
 static const double *copy_values(etp_report *r, const double *values, size_t n)
 {
     double *copy = ETP_NEW_ARRAY(r->arena, double, n);
@@ -670,6 +687,7 @@ static const double *copy_values(etp_report *r, const double *values, size_t n)
     return copy;
 }
 
+// lo and hi are always arrays of n, so that writers index them without asking.
 static void add_entry(etp_chart *c, etp_chart_entry e, const double *values, const double *lo,
                       const double *hi, size_t n)
 {
@@ -702,6 +720,7 @@ void etp_chart_group(etp_chart *c)
 void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n)
 {
     if (c) {
+        // A series that could not be added for want of memory leaves the numbers apart.
         assert(n == c->series.n || c->report->arena->failed);
         etp_chart_entry e = {
             .label = clean_z(c->report, label), .note = {"", 0}

@@ -188,6 +188,7 @@ static void in_colour(etp_text *o, const char *sgr, etp_str text)
 // Words with what stands beside them in columns; below them where the line is too short.
 static void write_headlines(etp_text *o, const etp_screen *s)
 {
+    // Headlines without parts take no column: they may be as long as the line.
     size_t width[1 + ETP_SCREEN_PARTS] = {0}, all = INDENT;
     for (size_t i = 0; i < s->headlines.n; i++) {
         const headline *h = &s->headlines.items[i];
@@ -258,6 +259,8 @@ typedef struct grid {
     double most;                               // of the bars
 } grid;
 
+// Figures are taken in as long as they fit, from the left; bars and notes get what is left. TITLE
+// is what the title needs in the column of labels.
 static grid layout(const etp_screen *s, size_t width, size_t title)
 {
     grid g = {.label = title};
@@ -297,6 +300,7 @@ static void write_row(etp_text *o, const grid *g, const grid_row *r)
 {
     const char *sgr = k_etp_sgr_severity[r->severity];
     size_t bar = g->room < BAR_MOST ? g->room : BAR_MOST;
+    // A note takes the place of the bar, the short one where the long one does not fit.
     etp_str note = etp_width(r->note) <= g->room ? r->note : r->short_note;
     etp_sink_repeat(o->sink, ' ', INDENT);
     etp_text_sgr(o, r->total ? "1" : "");
@@ -324,6 +328,8 @@ static void write_grid(etp_text *o, const etp_screen *s)
     size_t unit = etp_width(s->grid_unit);
     size_t title = etp_width(s->grid_title) + (unit ? 2 + unit : 0);
     grid g = layout(s, o->width, title);
+    // Where the title with its unit is what makes the column of labels wide, and that leaves no
+    // room for bars, the unit goes to the next line.
     bool beside = g.room >= BAR_LEAST || g.label > title || !unit;
     g = beside ? g : layout(s, o->width, 0);
     etp_sink_char(o->sink, '\n');
@@ -496,9 +502,11 @@ static size_t lines_of(etp_str text)
 
 // Where headlines and warnings take the place, steps give way, then the last of the paths, then the
 // later warnings: --full has all. O writes to PAGE; what is shown is the same at every width.
+// The page is written anew for each choice: only that tells how many lines its words take.
 static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
 {
     room most = {s->steps.n, s->remarks.n, s->more.n};
+    // At most one of the paths gives way, and none of two.
     const size_t paths = s->more.n > 2 ? s->more.n - 1 : s->more.n;
     o.width = MOST_LINES_AT;
     o.unicode = true;

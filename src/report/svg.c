@@ -6,6 +6,8 @@
 
 static const double k_margin = 20, k_head = 44; // of a stand-alone picture
 
+// A tenth of a pixel is as fine as anybody sees, and short numbers keep pages small. The limits
+// keep a hostile or broken value from making a picture that no program can draw.
 void etp_svg_number(etp_sink *sink, double v)
 {
     if (!isfinite(v)) {
@@ -37,6 +39,8 @@ static void class_attribute(etp_svg *o, const char *cls)
 // Fonts differ; this errs on the wide side so that labels do not collide.
 double etp_svg_text_width(etp_str s)
 {
+    // Widths in em of four classes of letters, of a usual sans-serif font; the chart's is 12.5
+    // pixels.
     double em = 0;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
@@ -252,6 +256,8 @@ double etp_scale_at(const etp_scale *s, double v)
     return s->from + fmin(fmax(share, 0), 1) * (s->to - s->from);
 }
 
+// Steps of 1, 2 or 5 times a power of ten. The 1e-9 of a step is for ends that miss a tick by
+// rounding.
 size_t etp_scale_ticks(const etp_scale *s, size_t n, double *ticks, double *step)
 {
     double span = s->hi - s->lo;
@@ -340,6 +346,7 @@ static bool has_more_colors(const etp_chart *c)
     return false;
 }
 
+// A page has each chart twice, wide and narrow, so ids need the variant as well as the serial.
 static void write_labels(etp_svg *o, const etp_chart *c)
 {
     char variant = o->narrow ? 'n' : 'w';

@@ -13,6 +13,7 @@ static double max_sum(const etp_chart *c)
     return max;
 }
 
+// Labels of bars are bold, hence wider than measured.
 static double longest_label(const etp_chart *c, double limit)
 {
     double w = 0;
@@ -65,6 +66,7 @@ static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry 
     share.decimals = 0;
     etp_view_value(&share, value_of(e, k) / etp_entry_sum(e), text);
     snprintf(cls, sizeof cls, "c %s", etp_svg_on(etp_chart_color(c, k), on));
+    // Twelve and six pixels are the room that a text needs around it to be read.
     double share_width = etp_svg_text_width(etp_str_from(text));
     double name_width = etp_svg_text_width(c->series.items[k]);
     if (name_width + 12 <= w) {
@@ -269,6 +271,7 @@ static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e
 void etp_svg_columns(etp_svg *o, const etp_chart *c)
 {
     double n = fmax((double)c->entries.n, 1), legend = svg_legend_height(o, c, 0);
+    // Up to three columns leave room for the legend beside them.
     double plot = o->narrow || n > 3 ? o->width : o->width * 0.44;
     double height = 340, below = o->narrow || n > 3 ? legend + 20 : 0;
     double slot = plot / n, bar = fmin(slot * 0.66, 120);
@@ -315,6 +318,7 @@ static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *
     etp_svg_tipz(o, range);
     etp_svg_tip_end(o);
     etp_svg_label(o, x->from - 10, y + 14, e->label, x->from - 10);
+    // The first of a group is what the others are compared with: blue, they are green.
     etp_svg_rect(o, x->from, y, end - x->from, 28,
                  etp_svg_fill(i && !e->begins_group ? 2 : 0, cls));
     if (known) {

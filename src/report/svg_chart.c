@@ -48,6 +48,8 @@ bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
     return complete;
 }
 
+// A wide picture that is scaled down has letters too small to read, so a phone gets a drawing of
+// its own; the page's style shows one of the two.
 bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
 {
     etp_svg o = {.sink = sink, .width = 860, .serial = serial};

@@ -26,6 +26,7 @@ static size_t color_of(size_t series)
 // Room above and below the points; a flat series gets a span of its own size.
 static void pad(etp_scale *s)
 {
+    // No finite value at all: lo and hi are still the infinities they began with.
     if (!(s->hi >= s->lo)) {
         s->lo = 0;
         s->hi = 1;

@@ -11,6 +11,7 @@ static double value_of(const etp_chart_entry *e)
     return isfinite(e->values[0]) ? e->values[0] : 0;
 }
 
+// Zero is in it, since totals are bars from there, and so are the ends of every interval.
 static void find_domain(const etp_chart *c, etp_scale *x)
 {
     double running = 0;
@@ -74,6 +75,7 @@ static void step_bar(etp_svg *o, const etp_chart_entry *e, const etp_scale *x, d
     }
     if (isfinite(e->lo[0]) && isfinite(e->hi[0])) {
         double lo = etp_scale_at(x, from + e->lo[0]), hi = etp_scale_at(x, from + e->hi[0]);
+        // A whisker narrower than its own caps hides the bar.
         if (hi - lo >= 3) {
             etp_svg_whisker(o, lo, y + h / 2, hi, y + h / 2, "wh");
         }

@@ -4,6 +4,7 @@
 
 #include "report/svg.h"
 
+// The two values of a moment (etp_chart_moment).
 enum { VALUE, LEVEL };
 
 // At least a tenth of the level on either side, so that noise looks like noise.
@@ -31,6 +32,7 @@ static double place(const etp_chart *c, size_t i, double left, double right)
     return left + (right - left) * ((double)i + 0.5) / (double)c->entries.n;
 }
 
+// A level holds from half a place before its first moment: the step stands between two dots.
 static void steps(etp_svg *o, const etp_chart *c, const etp_scale *y, double left)
 {
     double before = (double)NAN;

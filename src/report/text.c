@@ -11,6 +11,8 @@ static const char k_bold[] = "1";
 static const char k_dim[] = "2";
 
 // "1.50× faster  [1.48, 1.53]  VNNI against AVX2", on as many lines as it needs.
+// What follows the verdict decides whether the line is broken within it, so all widths are known
+// before anything is written.
 static void write_card_head(etp_text *o, const etp_card *card)
 {
     char value[ETP_VIEW_CHARS] = "", lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS];
@@ -122,6 +124,7 @@ static size_t key_column(const etp_report *r, size_t block)
             width = w > width ? w : width;
         }
     }
+    // A single long key must not push all values to the right.
     return width < 24 ? width : 24;
 }
 
@@ -224,6 +227,8 @@ bool etp_report_write_text(const etp_report *r, const etp_report_style *style, e
 {
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
+    // Narrower terminals get lines of 40 columns that they break themselves: no table can be read
+    // below that.
     int width = style->width ? style->width : 80;
     etp_text o = {.sink = sink,
                   .width = (size_t)(width < 40 ? 40 : width),

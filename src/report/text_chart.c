@@ -28,6 +28,7 @@ static void repeat(etp_text *o, const char *z, size_t n)
     }
 }
 
+// SHARE is finite: callers ask before they divide.
 static size_t cells_of(double share, size_t width)
 {
     double cells = floor(share * (double)width + 0.5);
@@ -81,6 +82,8 @@ static double sum_of(const etp_chart_entry *e)
 
 // ---- stacked bars ----
 
+// Each series ends where the running sum, rounded, ends: rounding every piece by itself would make
+// bars of equal sums differ in length.
 static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_t width)
 {
     double running = 0;

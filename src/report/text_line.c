@@ -56,6 +56,8 @@ void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right)
     etp_sink_repeat(o->sink, ' ', right ? 0 : pad);
 }
 
+// "1.2 ms" must not be parted at the end of a line; a punctuation mark behind the unit belongs to
+// it.
 size_t etp_text_word(etp_str s)
 {
     static const char *const k_units[] = {"%", "ns", "µs", "ms", "s", "min", "h", "kB", "MB", "GB"};
@@ -76,6 +78,8 @@ size_t etp_text_word(etp_str s)
     return n;
 }
 
+// Several blanks in a row are kept within a line and dropped at its end. A word that is longer than
+// the line stands alone on one: it is never cut.
 void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
 {
     size_t gap = 0; // blanks before the next word of this line

@@ -101,6 +101,8 @@ static void measure(layout *l, const etp_table *t)
                 lc->word = larger(lc->word, longest_word(s));
             }
         }
+        // Before the title is counted in: a column of numbers may be narrower than its title, never
+        // than its numbers.
         lc->min = lc->width;
         lc->width = larger(lc->width, etp_width(lc->title));
     }
@@ -121,6 +123,7 @@ static size_t total_width(const layout *l)
 // Narrows the widest column that may be narrower until the line fits. Texts keep TEXT columns at
 // least (0: they keep all) and their longest word, titles of numbers their longest word; numbers
 // stay whole.
+// One column at a time off the widest: this levels long texts before it touches short ones.
 static void shrink(layout *l, size_t width, size_t text)
 {
     for (size_t total = total_width(l); total > width; total--) {
@@ -150,6 +153,8 @@ static void shrink_texts(layout *l, size_t width)
 
 // What goes when the line is too short: bars, minor columns from the right, one-line titles and,
 // last, one-line texts. No number and no word is broken.
+// In three steps, each only as far as needed. What still does not fit then goes on below
+// (etp_text_table).
 static void fit(layout *l, const etp_table *t, size_t width)
 {
     for (size_t k = l->n; k-- > 0 && total_width(l) > width;) {
@@ -206,6 +211,7 @@ typedef struct row_texts {
 } row_texts;
 
 // Writes one line of a row. False: nothing was left to write, and nothing is written.
+// A row is written line by line until no cell has anything left; numbers stand in the first.
 static bool write_row_line(etp_text *o, const layout *l, const etp_row *row, row_texts *texts,
                            bool first_line)
 {
@@ -334,6 +340,8 @@ static void write_part(etp_text *o, const layout *l, const etp_table *t)
 
 void etp_text_table(etp_text *o, const etp_table *t)
 {
+    // `whole` has the widths that the columns would like: a part of the table has more room than
+    // all of it had.
     layout whole = {.n = 0};
     measure(&whole, t);
     layout l = whole;

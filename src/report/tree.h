@@ -5,6 +5,9 @@
 
 #include "report/report.h"
 
+// A report is a flat list of blocks, not a tree of pointers: what a block belongs to follows from
+// the sections, folds and drawers before it. Writers keep that nesting while they go through the
+// list (html.c: enclose).
 typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
     ETP_BLOCK_FOLD,    // HTML only
@@ -232,6 +235,7 @@ struct etp_report {
         etp_str *items;
         size_t n, cap;
     } tabs;
+    // Everything from here on is what the next block is added with.
     size_t tab;                 // of what is added now, 0: none
     int detail_level;           // level of the open detail section, 0 = none
     etp_medium medium;          // of what is added now

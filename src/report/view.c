@@ -139,6 +139,8 @@ etp_view etp_view_column(const etp_table *t, size_t column)
     const etp_column *col = &t->columns[column];
     double max = table_max(t, column, 0), own = column_max(t, column, true);
     etp_view v = etp_view_for(col->kind, max > 0 ? max : own, col->unit, col->decimals);
+    // A column whose values all are below one unit keeps three decimals, or it would be a column of
+    // zeros.
     if (v.divide > 1 && own < v.divide) {
         v.decimals = 3;
     }
@@ -194,6 +196,7 @@ static void join(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
 }
 
 // Rounds to DECIMALS; a zero never carries a sign.
+// Beyond 1e15 a double has hardly a digit behind the point, and the text would not fit.
 static void format_fixed(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
 {
     char digits[ETP_VIEW_CHARS - 8];
@@ -291,6 +294,7 @@ size_t etp_rows_hidden(const etp_table *t)
     return hidden;
 }
 
+// Every byte but the continuation bytes of UTF-8 (10xxxxxx) begins a code point.
 size_t etp_width(etp_str s)
 {
     size_t width = 0;
