@@ -52,6 +52,7 @@ static const etp_field k_split_rows[] = {
 SHAPE(k_etp_counters_split, k_split_rows);
 #undef OF
 
+// Arms exist where anything was counted at all; one whose launches were not has 0 blocks.
 const etp_counters_arm *etp_counters_arm_at(const etp_counters *c, size_t arm)
 {
     return c->events && c->arms[arm].blocks > 0 ? &c->arms[arm] : NULL;
@@ -87,6 +88,7 @@ static etp_cell count_cell(double v, etp_arena *arena)
 {
     static const char *const k_units[] = {"", " k", " M", " G", " T"};
     size_t unit = 0;
+    // Three digits of 999.5 would read 1000.
     for (; v >= 999.5 && unit < 4; unit++) {
         v /= 1000;
     }
@@ -99,6 +101,8 @@ static etp_cell number_cell(double v, const char *unit, etp_arena *arena)
     return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%s%s", ETP_DIGITS(v, 3), unit) : NULL);
 }
 
+// Units differ from row to row, so the arms' figures are texts; only the factor is a number that
+// can be sorted.
 static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after,
                 const etp_paired *p, etp_arena *arena)
 {
@@ -109,6 +113,8 @@ static void put(etp_table *t, const char *what, const char *of, etp_cell before,
     }
 }
 
+// The first four rows are the identity speedup = cycles × clock × CPUs at work; the last two take
+// cycles apart in the same way.
 static void put_split(const etp_counters *c, const etp_counters_names *who,
                       const etp_clock_split *s, etp_table *t, etp_arena *arena)
 {

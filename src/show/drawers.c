@@ -12,6 +12,7 @@
 enum { SHAPE_CHARS = 160, SHAPES = 8 };
 enum { DRAWERS = 600, LEAST_DRAWERS = 20 }; // operators that have one: the longest, of all answers
 
+// 64 bytes are kept for the last number, the type and "(at most)".
 static const char *shape_text(const etp_value *v, char buf[static SHAPE_CHARS])
 {
     size_t at = 0;
@@ -85,6 +86,8 @@ static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys
     etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
                  op->module ? op->module : "");
     if (op->facts && op->facts->has_source && op->facts->source.stack.len) {
+        // The innermost frames are at the end: a stack that is too long loses its beginning, up to
+        // a whole line.
         enum { MOST = 1200 };
         etp_str s = op->facts->source.stack;
         size_t from = s.len > MOST ? s.len - MOST : 0;
@@ -97,6 +100,7 @@ static void source_keys(const etp_ab_operator *op, etp_report *r, etp_keys *keys
 
 // "AVX2 kernel": without its operator, which is that of the drawer, and its place, which the table
 // of kernels has.
+// Titles of kernels without a symbol are "KIND of OPERATOR [PLACE]" (explain/kernels.h).
 static etp_str kernel_title(const etp_kernels *k, const etp_kernel_op *seen,
                             const etp_ab_operator *op)
 {
@@ -129,6 +133,7 @@ static void kernel_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *k
         etp_strbuf text;
         etp_strbuf_init(&text, arena);
         for (int c = 0; c < ETP_CODES; c++) {
+            // All in one class: the number is said already.
             if (seen->of[c] == seen->samples) {
                 etp_strbuf_printf(&text, ", %s", etp_code_name((etp_code)c));
             } else if (seen->of[c]) {
@@ -178,6 +183,8 @@ static void neighbour_keys(const etp_ab *ab, const etp_ab_flow *flow, uint32_t o
     }
 }
 
+// From what was measured to what explains it: times, feature, kernels, work, roof, neighbours,
+// source.
 static void operator_drawer(const etp_ab *ab, const etp_ab_operator *op, const etp_ab_flow *flow,
                             etp_report *r, etp_arena *arena)
 {
@@ -217,6 +224,8 @@ static etp_cell ns_cell(int64_t ns)
 }
 
 // What a sentence rests on: operators as a table, everything else by name.
+// Evidence may be ids of operators, of ledger rows, of arms, or the name of a file: only operators
+// have figures to show.
 static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const char *table,
                      etp_keys *keys, etp_report *r, etp_arena *arena)
 {
@@ -244,6 +253,7 @@ static void evidence(const etp_ab *ab, const char *const *ids, size_t n, const c
             continue;
         }
         rows++;
+        // The table begins with its first row; evidence that names no operator has none.
         t = t ? t : etp_report_table(r, table, NULL, columns, after == ab->baseline ? 2 : 3);
         const etp_cell cells[] = {etp_cell_z(op->label), ns_cell(op->ns[ab->baseline]),
                                   ns_cell(op->ns[after])};
@@ -295,8 +305,11 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
     }
 }
 
+// In the order fixes, findings, operators: where bytes run out, what was judged stays and the
+// shortest operators go.
 void etp_ab_drawers(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
+    // Shared out evenly: a page of many answers has few of each rather than all of the first.
     size_t most = v->n ? DRAWERS / v->n : 0;
     bool left = false, any = false;
     most = most < LEAST_DRAWERS ? LEAST_DRAWERS : most;

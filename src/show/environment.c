@@ -65,8 +65,11 @@ static const struct {
     {"from storage", ETP_KIND_INT,     0, ETP_COL_MINOR},
     {"asleep",       ETP_KIND_NS,      0, 0            },
 };
+// Column k is row k + 1 of the document: the block's number stands first there.
 enum { FIGURES = sizeof k_columns / sizeof *k_columns, CLOCK = 5, ASLEEP = FIGURES - 1 };
 
+// The document's table already says where each figure lies in the struct (rows.h checks the type);
+// a second list of members could drift from it.
 static double figure(const etp_ab_conditions *block, size_t column)
 {
     double v =
@@ -74,6 +77,7 @@ static double figure(const etp_ab_conditions *block, size_t column)
     return column == CLOCK ? v / 1000 : v;
 }
 
+// Counts are doubles in the struct, because NAN is how an unread one looks.
 static etp_cell cell_of(etp_kind kind, double v)
 {
     if (!isfinite(v)) {
@@ -85,6 +89,7 @@ static etp_cell cell_of(etp_kind kind, double v)
 }
 
 // Settings that all blocks had, or that they changed.
+// A setting that changed is worth a warning, whichever values it had.
 static void setting(const etp_ab *ab, const char *name, etp_str (*of)(const etp_ab_conditions *),
                     etp_keys *keys)
 {
@@ -187,6 +192,7 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
         bool any = false;
         for (size_t b = 0; b < ab->environment.n_blocks; b++) {
             double v = figure(&ab->environment.blocks[b], k);
+            // Sleep is read everywhere and almost always 0: a column of zeros would say nothing.
             any = any || (isfinite(v) && (v > 0 || k != ASLEEP));
         }
         if (any) {

@@ -75,6 +75,8 @@ static bool from_operators(const etp_ab *ab, const char *id, etp_explanation *ou
     return false;
 }
 
+// Ids of different lists do not overlap: F1, N1 and op1 have letters of their own, and causes are
+// words.
 etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanation *out,
                                 etp_error *err)
 {
@@ -91,6 +93,7 @@ etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanatio
 }
 
 // Ledger rows that the explanation names: by id, or all of a category for "categories".
+// Evidence of a bottleneck is the name of a category, whose rows are then all of its operators.
 static bool cited(const etp_explanation *c, const etp_ledger_row *row)
 {
     for (size_t i = 0; i < c->n_evidence; i++) {
@@ -105,6 +108,7 @@ static bool cited(const etp_explanation *c, const etp_ledger_row *row)
 }
 
 // The rows of all ledgers are one list: the INDEX-th, and its ledger.
+// INDEX is below count_rows: documents go through an axis from 0 to its length.
 static const etp_ledger_row *row_at(const etp_ab *ab, size_t index, const etp_ab_ledger **out)
 {
     const etp_ab_ledger *l = ab->ledgers;
@@ -125,6 +129,7 @@ static size_t count_rows(const etp_place *at)
     return n;
 }
 
+// Rows that are not cited are left out of the list (ETP_SKIP).
 static const void *cited_row(const etp_place *at, etp_made *made)
 {
     const etp_explanation *c = at->object;
@@ -143,6 +148,8 @@ static const void *row_candidate(const etp_place *at, etp_made *made)
     return &ab->arms[ledger->candidate].name;
 }
 static const etp_axis k_rows = {count_rows, NULL};
+// The shape of an operator's roofs is made for documents whose root is the answer (axes of arms):
+// here the answer is a member of the root.
 static const void *ab_of(const void *op, const etp_place *at)
 {
     (void)op;
@@ -184,6 +191,7 @@ void etp_explanation_json(const void *explanation, etp_json *j)
 }
 
 // The figures behind the verdict, per arm.
+// The efficiency is spelled out as its quotient, so that a reader can check it against the device.
 static void operator_roofs(const etp_explanation *c, etp_keys *keys)
 {
     for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
@@ -219,6 +227,9 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
                 continue;
             }
             double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
+            // No ratio is given below what the clocks resolve, but bounds can be: the interval over
+            // the blocks where there is one, else what cutting can have done at most on either
+            // side.
             if (!isfinite(c->op->speedup[k])) {
                 double least =
                     ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);

@@ -19,6 +19,8 @@ static const etp_ab_phase *chunk_at(const etp_ab *ab, uint64_t prompt, uint64_t 
     return found;
 }
 
+// Chunk by chunk from the first token on; a gap means that a length was not measured, and a sum
+// with a gap is no time to the first token.
 int64_t etp_ab_first_token(const etp_ab *ab, uint64_t prompt, uint32_t arm)
 {
     int64_t sum = 0;

@@ -32,6 +32,8 @@ static void subtitle(const etp_ab *ab, etp_report *r)
     }
 }
 
+// One tree for all formats. Where the page tells the same otherwise (an interactive table, a
+// drawer), both stand here, each for its medium.
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};

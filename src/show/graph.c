@@ -12,6 +12,9 @@ typedef struct maker {
     uint32_t n;
 } maker;
 
+// Values carry the flow: whoever takes one follows the operator that made it last. Values inside a
+// partition are numbered anew for each of its calls, so their makers are forgotten when the next
+// call begins.
 typedef struct tracing {
     const etp_ab *ab;
     etp_ab_flow *out;
@@ -36,6 +39,8 @@ static uint32_t made_by(const maker *m, uint32_t value)
 }
 
 // The method's value that is operand VALUE of the partition, ETP_NO_INDEX: it stays inside.
+// A delegate call's arguments are its inputs, then its outputs; `external` is a position among
+// them.
 static uint32_t outside(const tracing *t, const etp_partition *p, uint32_t value)
 {
     uint32_t arg = value < p->n_values ? p->values[value].external : ETP_NO_INDEX;
@@ -51,6 +56,7 @@ static bool add_edge(tracing *t, uint32_t from, uint32_t to)
     if (from == ETP_NO_INDEX || from == to) {
         return true;
     }
+    // Edges are added by where they lead, so twins can only be among the last ones.
     for (size_t i = t->out->n; i > 0 && t->out->items[i - 1].to == to; i--) {
         if (t->out->items[i - 1].from == from) {
             return true;
@@ -80,11 +86,14 @@ static bool trace_operator(tracing *t, uint32_t op)
         bool same = before->chain == o->chain && before->instruction == o->instruction;
         return !same || add_edge(t, op - 1, op);
     }
+    // Which list of values the facts index tells whether the operator lies inside the partition.
     bool inner = p && f->values == p->values, ok = true;
     if (!inner && f->values != m->values) {
         return true;
     }
     for (uint32_t i = 0; ok && i < f->n_inputs; i++) {
+        // First inside the partition, then through its arguments: a value that comes from outside
+        // has no maker inside.
         uint32_t v = f->inputs[i], from = inner ? made_by(&t->partition_values, v) : ETP_NO_INDEX;
         uint32_t value = inner ? outside(t, p, v) : v;
         ok = add_edge(t, from == ETP_NO_INDEX ? made_by(&t->method_values, value) : from, op);
@@ -146,6 +155,7 @@ static const char *group_of(const etp_ab_operator *op, char buf[static 64])
     return buf;
 }
 
+// Unknown times are far below 0 and never the largest.
 static double largest(const etp_ab *ab, uint32_t arm)
 {
     double most = 0;
@@ -193,6 +203,8 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
             .tip = tip,
             .group = group_of(op, group),
             .link = op->id,
+            // Square roots, because a few operators take most of the time and the others would all
+            // look alike.
             .heat = {known ? sqrt((double)op->ns[after] / most) : (double)NAN,
                      isfinite(saved) ? copysign(sqrt(fabs(saved)), saved) : (double)NAN, on},
         };
@@ -205,6 +217,9 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
 
 // ---- arms as tracks ----
 
+// Operators are laid end to end in the program's order: recordings have no places that could be
+// drawn (XNNPACK's begin times are made up from durations). What lies between operators shows at
+// the end, as the rest of the track.
 static void arm_track(const etp_ab *ab, uint32_t arm, etp_spans *s)
 {
     double at = 0, from = 0;
@@ -213,6 +228,7 @@ static void arm_track(const etp_ab *ab, uint32_t arm, etp_spans *s)
     for (size_t i = 0; i <= ab->n_operators; i++) {
         const etp_ab_operator *op = i < ab->n_operators ? &ab->operators[i] : NULL;
         bool here = op && op->ns[arm] != ETP_NS_UNKNOWN;
+        // Operators of one delegate call follow each other and share a box above them.
         bool same = op && first && first->delegated && op->delegated && op->chain == first->chain &&
                     op->instruction == first->instruction;
         if (first && !same && (here || !op)) {
@@ -252,6 +268,8 @@ static int largest_first(const void *pa, const void *pb)
 }
 
 // What was saved, or (SIGN −1) lost, operator by operator, the largest first.
+// Operators that only one arm has are no change of an operator: the ledger has them as inserted and
+// vanished.
 static void change_track(const etp_ab *ab, int sign, const char *label, change *changes,
                          etp_spans *s)
 {

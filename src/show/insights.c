@@ -13,8 +13,11 @@
 #define MAX_ROWS 40 // in text and Markdown
 
 // Columns of this flag are left out when nothing is compared in any of the answers.
+// Above all flags of report.h, and taken off before a column goes there.
 #define OF_COMPARISON 0x10000u
 
+// A table whose width depends on the answers: a first column of runs where there are several,
+// columns of a comparison where anything was compared.
 typedef struct insight {
     const etp_ab_views *views;
     const etp_column *columns;
@@ -79,6 +82,7 @@ static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cell
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
 // The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.
+// Each arm is the candidate of one comparison at most, that with the baseline.
 static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, etp_ab_part after)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -89,6 +93,7 @@ static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, et
     return (double)NAN;
 }
 
+// Of times whose clock cuts nothing off: untraced medians, and Method::execute in nanoseconds.
 static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t after)
 {
     return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
@@ -112,6 +117,7 @@ static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
     return text ? text : "";
 }
 
+// A share that is not known is told by its bounds.
 static void say_share(etp_strbuf *text, double share, double lo, double hi, const char *what)
 {
     if (isfinite(share)) {
@@ -131,6 +137,7 @@ static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
         [ETP_SAMPLES_BOUND] = "that is the most",
         [ETP_SAMPLES_NO_GAIN] = "more samples would not tell more",
     };
+    // The usual case needs no words.
     bool early = e->sampling == ETP_SAMPLES_KNOWN && e->sampled == 1;
     if (e->sampled && k_ends[e->sampling] && !early) {
         etp_strbuf_printf(text, " · sampled in %u %s and then no more: %s", e->sampled,
@@ -139,6 +146,7 @@ static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
 }
 
 // Why nothing was sampled at all, as far as the session says.
+// Each with the option that changes it, where there is one.
 static const char *unsampled(const etp_ab_engagement *e)
 {
     static const char *const k_why[ETP_SAMPLES_ENDS] = {
@@ -161,6 +169,7 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     if (!e->feature_name || e->eligible == 0) {
         return;
     }
+    // Nothing is known: shares from 0 to 100 % would look like a result.
     if (e->unknown == e->eligible) {
         etp_keys_add(keys, ETP_PLAIN, "engaged",
                      "not provable from names: %u convolutions and matrix multiplications keep one "
@@ -177,6 +186,7 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     if (e->row_kernels) {
         etp_strbuf_printf(&text, " (%u with a row kernel: M = 1)", e->row_kernels);
     }
+    // Reasons come with the longest time first; the section on kernels has all.
     for (size_t i = 0; i < e->n_reasons && i < 2; i++) {
         etp_strbuf_printf(&text, " · %u off: %s", e->reasons[i].operators,
                           etp_reason_text(e->reasons[i].reason));
@@ -222,6 +232,8 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t at = ab->shown[i];
             const etp_ab_arm *a = &ab->arms[at];
+            // The tracer's part by paired blocks, not as a quotient of the two columns beside it:
+            // they are means of different launches.
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
             ADD_ROW(&t, r, k, etp_cell_called(a->name, a->measured),
                     etp_cell_called(a->level_name, etp_ab_level_word(a)),
@@ -264,6 +276,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
                     etp_cell_colored(etp_cell_z(etp_category_name(c->category)),
                                      etp_ab_category_color(c->category)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
+                    // Without a comparison the only arm is "now".
                     etp_cell_ns(compared ? c->ns[ab->baseline] : ETP_NS_UNKNOWN),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
                     etp_cell_ns(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
@@ -310,6 +323,7 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     insight t = INSIGHT(v, k_columns, "bottlenecks", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
+        // Of the first comparison, whose candidate is the arm that runs now.
         const etp_severity *changes = etp_ab_operator_changes(ab, 0);
         for (size_t i = 0; i < ab->hot.n; i++) {
             const etp_ab_hot *hot = &ab->hot.items[i];
@@ -345,6 +359,8 @@ static double longest_share(const etp_ab *ab, uint32_t *out_longest)
                : (double)NAN;
 }
 
+// The clock of a delegate need not be that of the runtime around it, and what does not fit into the
+// inference has no share of it.
 bool etp_ab_clock_note(const etp_ab *ab, const char *who, etp_report *r)
 {
     uint32_t longest;
@@ -381,6 +397,7 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
             "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%", who,
             100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
     }
+    // Both sums are told even below their limits: "little" is an answer too.
     double portable = etp_known_ns(s->portable_ns) / total,
            movement = etp_known_ns(s->movement_ns) / total;
     if (s->portable) {
@@ -479,6 +496,8 @@ static void split_table(const etp_ab_views *v, etp_report *r)
                 etp_cell_u64(s->portable),
                 etp_cell_double(gained_part(
                     ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
+                    // Kernels outside delegates are timed in nanoseconds: what their clock can hide
+                    // is two readings of it for each.
                     (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
                 etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
                 etp_cell_ns(s->framework_ns + s->unexplained_ns), etp_cell_ns(a->traced_ns));
@@ -488,6 +507,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
 
 // The kernels outside delegates of the arm that runs now, by name: what the partitioner left
 // behind.
+// Summed by name: one kernel that is called for each layer is one thing to mend.
 static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -556,6 +576,7 @@ static bool is_word(char c)
 }
 
 // "Convolution (NHWC, F32 → PF32) IGEMM": names that change keep the parts they have in common.
+// Head and tail are cut back to the ends of words, or "F32 → PF32" would become "→ P".
 static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_arena *arena)
 {
     etp_str a = g->before, b = g->now;
@@ -593,6 +614,7 @@ static void kernel_rows(insight *t, size_t view, etp_report *r, etp_arena *arena
     size_t n = etp_ab_kernel_groups(ab, arena, &groups);
     for (size_t i = 0; i < n; i++) {
         const etp_ab_kernels *g = &groups[i];
+        // The names are what an emulated run is for; its times would mislead.
         bool timed = !ab->emulated;
         etp_cell engaged = etp_cell_z(k_words[g->state]);
         ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
@@ -604,6 +626,7 @@ static void kernel_rows(insight *t, size_t view, etp_report *r, etp_arena *arena
     }
 }
 
+// By names, which is what every recording has; samples tell more where a session took them.
 void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
     bool any = false;
@@ -643,6 +666,8 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
 
 // ---- what to do next ----
 
+// Figures as a table, sentences below it: a sentence in a cell would be cut where a terminal is
+// narrow.
 void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
 {
     static const etp_column k_columns[] = {

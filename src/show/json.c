@@ -15,13 +15,19 @@
 #include "show/first_token.h"
 
 // ---- words, axes, values that no struct holds, and what is known ----
+// The tables below name these functions and lists; the macros that make them are in
+// document/rows.h. A member that is not in a struct (a ratio of two members, the name behind an
+// index) has a FIND of its own, so that no struct holds what can be computed.
 
 TEXT_OF(arm_name, etp_ab, i < doc->n_arms ? doc->arms[i].name : NULL)
 TEXT_OF(model_path, etp_ab, i < doc->n_models ? doc->models[i].path : NULL)
 TEXT_OF(operator_id, etp_ab, doc->operators[i].id)
+// A number that stands for a text of this document: how many there are differs from answer to
+// answer, so the schema lists none (0).
 static const etp_words k_arm_name = {arm_name, 0}, k_model_path = {model_path, 0},
                        k_operator_id = {operator_id, 0};
 
+// Rows of a ledger that are no operator have category −1.
 static const char *category_name(int category)
 {
     return category < 0 ? NULL : etp_category_name((etp_category)category);
@@ -35,10 +41,12 @@ static const char *engaged_name(etp_engagement state)
     static const char *const k_states[ETP_ENGAGEMENTS] = {"engaged", "not", "unknown", "partly"};
     return k_states[state];
 }
+// A session that ended for another reason has null here: what ended it is no rule.
 static const char *stop_name(etp_run_stop stop)
 {
     return stop == ETP_STOP_OTHER ? NULL : etp_run_stop_name(stop);
 }
+// In the order of line_says.
 static const char *says_name(int says)
 {
     static const char *const k_names[] = {"nothing", "confirmed", "contradicted"};
@@ -79,6 +87,8 @@ LENGTH(k_comparisons_axis, etp_ab, doc->n_comparisons)
 FIND(version, etp_ab, etp_ab, MAKE(text, ETP_VERSION))
 FIND(device_fact, etp_ab, etp_ab, &doc->device[at->index].value)
 FIND(grade_fact, etp_ab, etp_ab, &doc->judged.grade_facts[at->index].value)
+// The grade is of the answer; each comparison repeats it, because tables have rows of comparisons
+// alone.
 FIND(grade, etp_ab_comparison, etp_ab, &doc->judged.grade)
 FIND(confidence, etp_ab_comparison, etp_ab, MAKE(real, ETP_CONFIDENCE))
 FIND(proof_ok, etp_proof, etp_ab,
@@ -87,11 +97,13 @@ FIND(proof_note, etp_proof, etp_ab, MAKE(text, etp_proof_names_note(it)))
 FIND(line_says, etp_proof_line, etp_ab, MAKE(maybe, it->contradicts ? 2 : it->supports))
 FIND(arm_counters, etp_ab_arm, etp_ab,
      etp_counters_arm_at(&doc->counters, (size_t)(it - doc->arms)))
+// Factors of a withheld speedup would give the speedup away.
 FIND(comparison_counters, etp_ab_comparison, etp_ab,
      it->withheld ? NULL : etp_counters_split_at(&doc->counters, (size_t)(it - doc->comparisons)))
 FIND(operator_bytes, etp_row_facts, etp_ab, it->op.work.known ? &it->op.work.bytes : NULL)
 FIND(aligned_by, etp_ab_operator, etp_ab, MAKE(maybe, it->by_nodes))
 FIND(doubtful, etp_ab_operator, etp_ab, MAKE(yes, it->confidence < ETP_ALIGN_DOUBTFUL))
+// Shifts stand in the order of the comparisons.
 FIND(shift_candidate, etp_ab_shift, etp_ab,
      &doc->arms[doc->comparisons[it - doc->shifts].candidate].name)
 FIND(shift_before, etp_ab_shift, etp_ab,
@@ -100,9 +112,12 @@ FIND(shift_after, etp_ab_shift, etp_ab,
      isfinite(it->before_share + it->after_share) ? MAKE(text, etp_ab_part_name(it->after)) : NULL)
 FIND(hot_arm, etp_ab_hot, etp_ab, &doc->arms[doc->hot_arm].name)
 FIND(hot_ns, etp_ab_hot, etp_ab, &doc->operators[it->op].ns[doc->hot_arm])
+// With the three times beside it exactly traced_ns.
 FIND(rest_ns, etp_ab_arm, etp_ab,
      it->profile ? MAKE(integer, it->split.framework_ns + it->split.unexplained_ns) : NULL)
 // On the scale of the headline: each operator's share of the traced inference, of the untraced one.
+// Nothing can gain more than the inference it is part of, so gains and operators are told on one
+// scale (docs/explain.md, *one scale*).
 static const void *untraced_ns(const etp_place *at, etp_made *made)
 {
     const etp_ab *ab = at->root;
@@ -128,6 +143,7 @@ KNOWN(has_samples, etp_engage, it->sure > 0)
 KNOWN(was_sampled, etp_ab_engagement, it->sampled > 0 || it->sampling)
 KNOWN(is_ruled_out, etp_ab_cause, it->state == ETP_CAUSE_RULED_OUT)
 KNOWN(is_not_ruled_out, etp_ab_cause, it->state != ETP_CAUSE_RULED_OUT)
+// VALUE is the member that is written, not the arm: the arm is the object around it.
 static bool has_profile(const void *value, const etp_place *at)
 {
     (void)value;
@@ -236,11 +252,14 @@ static const etp_field k_interval_rows[] = {
     FIELD("hi", ROUNDED, hi_ns, "at most"),
 };
 static SHAPE_ON_ONE_LINE(k_interval, k_interval_rows);
+// The .def files are read twice, here and where Parquet and Arrow have their columns
+// (document/ab_rows.h): a key cannot be in one and be missing in the other.
 static const etp_field k_arm_rows[] = {
 #include "document/ab_arm.def"
 };
 static SHAPE(k_arm, k_arm_rows);
 
+// Of each arm, also one without a recording: its times are null then, its counts 0.
 static const etp_field k_delegation_rows[] = {
     FIELD("arm", TEXT, name, "", .flags = ETP_SET),
     FIELD("delegated_ns", INT, split.delegated_ns, "operators of delegates", .when = has_profile),
@@ -266,6 +285,7 @@ static const etp_field k_to_launches_rows[] = {
     FIELD("hi", RATIO, change_hi, "high end"),
 };
 static SHAPE_ON_ONE_LINE(k_to_launches, k_to_launches_rows);
+// The second estimate, and how far it is from the first: two ratios, each with its own interval.
 static const etp_field k_resident_rows[] = {
     ESTIMATE("speedup of processes that stay loaded and take turns"),
     FIELD("blocks", UINT, blocks, "it rests on", .range = ETP_FROM_1),
@@ -287,6 +307,7 @@ static const etp_field k_speedup_rows[] = {
           .range = ETP_FROM_1, .flags = ETP_SET | ETP_APART),
 };
 static SHAPE_ON_ONE_LINE(k_speedup, k_speedup_rows);
+// The interval of two equal arms, as every document has it (document/document.h).
 static const etp_field k_control_rows[] = {
     ETP_CONTROL_ROWS,
 };
@@ -313,6 +334,7 @@ SHAPE(k_etp_ab_comparison, k_comparison_rows);
 // ---- ledgers ----
 
 #define OF etp_ledger_row
+// Only of operators: a sum (boundary, framework) has no clock of its own.
 static const etp_field k_cut_rows[] = {
     FIELD("baseline_cut_ns", INT, cut_ns[0], "most that the clocks can have cut off"),
     FIELD("candidate_cut_ns", INT, cut_ns[1], "likewise"),
@@ -377,6 +399,8 @@ static const etp_field k_category_rows[] = {
 static SHAPE(k_category_shape, k_category_rows);
 #undef OF
 
+// Not a row of the table: the keys are names of arms, and a value is the list of all rows that an
+// arm needed for the work.
 static void write_names(etp_json *j, const etp_place *at)
 {
     const etp_ab *ab = at->root;
@@ -427,6 +451,7 @@ static const etp_field k_facts_rows[] = {
 static SHAPE(k_facts, k_facts_rows);
 #undef OF
 // A roof that an operator was not held against is not told.
+// The members are asked by value, which is a double; what decides is the verdict beside it.
 static bool has_verdict(const void *value, const etp_place *at)
 {
     (void)value;
@@ -581,6 +606,8 @@ static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
 
 // ---- phases ----
 
+// What a function writes cannot be described by rows, so its schema is written by hand; the test
+// `documents` holds the output against it.
 #define ETP_RATES_SCHEMA                                                     \
     "{\"type\": \"array\", \"items\": {\"type\": \"object\", "               \
     "\"required\": [\"name\", \"level\", \"median_ns\", \"tokens_per_s\"], " \
@@ -589,6 +616,7 @@ static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
     "\"median_ns\": {\"type\": [\"integer\", \"null\"]}, "                   \
     "\"tokens_per_s\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}}}}"
 
+// A document of a session without phases looks as it did before there were any.
 KNOWN(has_phases, etp_ab, it->n_phases > 0)
 FIND(phase_name, etp_ab, etp_ab, it->phase ? &it->phase->name : NULL)
 
@@ -613,6 +641,7 @@ static void write_rates(etp_json *j, const etp_place *at)
     etp_json_end(j);
 }
 
+// The first phase is the document itself: written again inside, it would never end.
 static void write_phase(etp_json *j, const etp_place *at)
 {
     const etp_ab *ab = ((const etp_ab_phase *)at->object)->ab;

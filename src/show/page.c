@@ -13,6 +13,7 @@
 // ---- what to do next ----
 
 // A recipe that begins with a command of ours is that command, up to what is said about it.
+// The page has a button that copies the command, so words behind it must not be part of it.
 void etp_ab_split_recipe(const char *recipe, etp_arena *arena, const char **command,
                          const char **advice)
 {
@@ -31,6 +32,7 @@ void etp_ab_split_recipe(const char *recipe, etp_arena *arena, const char **comm
     *advice = *end == ';' ? end + 2 : NULL;
 }
 
+// Gains are on the untraced scale where there is one, and so is what they are a part of.
 static double whole_ns(const etp_ab *ab)
 {
     const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
@@ -105,6 +107,7 @@ typedef struct choice {
     size_t others; // answers that want the same
 } choice;
 
+// Views and fixes are elements of arrays, so their addresses are in the order of the answers.
 static int by_share(const void *pa, const void *pb)
 {
     const choice *a = pa, *b = pb;
@@ -115,6 +118,8 @@ static int by_share(const void *pa, const void *pb)
                               : (a->fix > b->fix) - (a->fix < b->fix);
 }
 
+// Answers of different lengths are compared by share: a millisecond is much for one model and
+// nothing for another.
 static double share_of(const etp_ab *ab, const etp_ab_fix *f)
 {
     double most = etp_known_ns(f->expected_ns), whole = whole_ns(ab);
@@ -128,6 +133,8 @@ static size_t without_twins(choice *all, size_t n)
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
+        // The same kind and recipe is the same thing to do; the list is sorted, so the first is the
+        // one that is worth most.
         while (k < kept && (all[k].fix->kind != all[i].fix->kind ||
                             strcmp(all[k].fix->recipe, all[i].fix->recipe) != 0)) {
             k++;
@@ -182,6 +189,7 @@ void etp_ab_page_actions(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 enum { PAGE_COLUMNS = 24 };
 
 // What an inference takes beside its operators: the chart has it, so that its bars are whole.
+// A rest below 0 (clocks that disagree) is shown as none.
 static int64_t outside_ns(const etp_ab *ab, uint32_t arm)
 {
     int64_t rest = ab->arms[arm].traced_ns;
@@ -194,6 +202,7 @@ static int64_t outside_ns(const etp_ab *ab, uint32_t arm)
 
 static void category_rows(const etp_ab *ab, bool ratios, uint32_t candidate, etp_table *t, size_t n)
 {
+    // One row more than categories: what lies outside operators, so that the column adds up.
     for (size_t k = 0; k <= ab->n_categories; k++) {
         const etp_ab_category *c = k < ab->n_categories ? &ab->categories[k] : NULL;
         etp_cell cells[PAGE_COLUMNS] = {
@@ -230,6 +239,8 @@ static void categories(const etp_ab *ab, etp_report *r)
     };
     bool ratios = !ab->emulated;
     size_t n = 1;
+    // One column before the arms', three behind the comparisons'. Wider ones have a row for each
+    // arm.
     if (ab->n_categories == 0 || 2 * ab->n_arms + ab->n_comparisons + 4 > PAGE_COLUMNS) {
         etp_ab_category_section(ab, r);
         return;
@@ -270,6 +281,7 @@ static void categories(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----
 
+// The page has no section on bottlenecks: a column of its table of operators says it.
 static const char *bottleneck(const etp_ab *ab, uint32_t op)
 {
     for (size_t i = 0; i < ab->hot.n; i++) {
@@ -285,6 +297,8 @@ static etp_cell ns_cell(int64_t ns)
     return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
 }
 
+// The file without its folders: those of the exporting machine say nothing to a reader, and the
+// drawer has them.
 static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
 {
     if (!op->source_file) {
@@ -294,6 +308,8 @@ static etp_cell source_cell(const etp_ab_operator *op, etp_arena *arena)
         etp_arena_printf(arena, "%s:%u", etp_path_name(op->source_file), op->source_line));
 }
 
+// Cells in the order in which `operators` puts up its columns: a condition here is the same
+// condition there.
 static void operator_row(const etp_ab *ab, const etp_ab_operator *op, uint32_t candidate,
                          etp_severity change, bool sources, etp_table *t, etp_arena *arena)
 {
@@ -437,6 +453,7 @@ static void steps(const etp_ab *ab, etp_report *r)
 
 void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
+    // The first screen has the actions of all phases; a phase within its tab has its own.
     if (ab->n_phases > 1 && !etp_report_in_part(r)) {
         actions(ab, r, arena);
     } else {
@@ -445,9 +462,12 @@ void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena)
     categories(ab, r);
 }
 
+// From the most asked to the least: every operator, what if, the pictures, the steps, and within
+// these what other formats have as sections.
 void etp_ab_page_more(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
+    // Eleven columns beside the arms', when every one of them is there.
     if (ab->n_operators && ab->n_arms + 11 <= PAGE_COLUMNS) {
         operators(ab, r, arena);
     } else {

@@ -23,6 +23,7 @@ static etp_cell time_cell(const etp_ab *ab, uint32_t arm)
     return ns == ETP_NS_UNKNOWN || ab->emulated ? etp_cell_missing() : etp_cell_ns(ns);
 }
 
+// N leaves out the clock's column where the runner's clock counts nanoseconds.
 static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, etp_arena *arena)
 {
     const etp_ab *ab = p->ab;
@@ -44,6 +45,7 @@ static void phase_row(const etp_ab_phase *p, size_t at, etp_table *t, size_t n, 
     etp_table_add_row(t, cells, n);
 }
 
+// A ratio of sums, without an interval: the phases it is made of were not paired with each other.
 static void first_token_row(const etp_ab *ab, const etp_ab_comparison *c, uint64_t prompt,
                             etp_table *t)
 {
@@ -107,6 +109,7 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         {.key = "verdict", .title = "verdict", .flags = ETP_COL_MINOR},
         {.key = "clock_ns", .title = "clock", .kind = ETP_KIND_NS}, // of a runner of others
     };
+    // One runner, one clock: the first phase speaks for all.
     size_t n_columns = sizeof k_columns / sizeof *k_columns - (ab->phases[0].clock_ns == 0);
     uint64_t prompts[ETP_AB_PROMPTS];
     bool clocks = ab->phases[0].clock_ns != 0, first_tokens = etp_ab_prompts(ab, prompts) > 0;

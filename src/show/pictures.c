@@ -20,6 +20,8 @@ typedef struct bars {
     bool groups; // more than one
 } bars;
 
+// Arms of one group differ by their level alone. Dumps tell neither model nor threads, so all of
+// them are one group.
 static bool same_group(const bar *a, const bar *b)
 {
     const etp_ab_arm *x = &a->ab->arms[a->arm], *y = &b->ab->arms[b->arm];
@@ -47,6 +49,7 @@ static int by_group(const void *pa, const void *pb)
     return (a->at > b->at) - (a->at < b->at);
 }
 
+// Both pictures have the same bars in the same order, so that they can be laid side by side.
 static bars collect(const etp_ab_views *views, etp_report *r)
 {
     bars out = {0};
@@ -87,6 +90,7 @@ static const char *common(const etp_ab_views *views)
     return views->n == 1 ? views->items[0].ab->subject : NULL;
 }
 
+// Untraced where it was measured; the chart's description says which of the two it is.
 static int64_t latency_of(const etp_ab_arm *a)
 {
     return a->median_ns != ETP_NS_UNKNOWN ? a->median_ns : a->traced_ns;
@@ -94,6 +98,7 @@ static int64_t latency_of(const etp_ab_arm *a)
 
 // Of the arm against the first of its group. With two arms that is the headline; a withheld one is
 // none here either.
+// The order of bars is by level, so the first of a group need not be the session's baseline.
 static void ratio_note(const bar *b, char *note, size_t cap)
 {
     const etp_ab *ab = b->ab;
@@ -108,6 +113,8 @@ static void ratio_note(const bar *b, char *note, size_t cap)
             return;
         }
     }
+    // A ratio that no comparison of the session has (two candidates of one group) is one of
+    // medians, where nothing speaks against either arm.
     bool sound =
         !ab->emulated && !ab->bare && !a->outputs_differ && a->proof.truth != ETP_CONTRADICTED;
     if (sound && ab->n_comparisons > 0 && a != b->first && a->median_ns > 0 &&
@@ -224,6 +231,7 @@ etp_chart *etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
             values[k] = time_of(b, shown[k]);
             rest -= isfinite(values[k]) ? values[k] : 0;
         }
+        // Clocks that disagree can leave less than nothing.
         values[n] = rest > 0 ? rest : 0;
         etp_chart_row(c, label_of(b, r), values, n + 1);
     }

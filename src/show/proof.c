@@ -6,6 +6,7 @@
 
 enum { MAX_ARMS = 6 }; // with more of them each gets a row: tables_long.c
 
+// Counters (" #3") number the operators of a call and are no part of what ran.
 static etp_str base_name(etp_str name)
 {
     etp_op_name parsed;
@@ -78,6 +79,8 @@ static size_t changed_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
         for (size_t k = 0; k < ab->n_operators; k++) {
             bool equal = same_names(ab, op, &ab->operators[k]);
             count += equal;
+            // A set of names that an earlier operator had is shown with that one, and counted
+            // there.
             first = first && !(equal && k < i);
         }
         if (first) {

@@ -30,6 +30,7 @@ etp_severity etp_ab_severity_of(etp_finding_severity s)
     return k_severity[s];
 }
 
+// In the order of etp_verdict: unknown, faster, slower, same.
 etp_severity etp_ab_severity_of_verdict(etp_verdict v)
 {
     static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD, ETP_INFO};
@@ -53,6 +54,7 @@ static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena
                             c->estimate, c->lo, c->hi);
 }
 
+// Recordings alone have no untraced time; then the traced one stands in and is called so.
 static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
     const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
@@ -74,6 +76,8 @@ static bool is_unpaired(const etp_ab_comparison *c)
 }
 
 // What was measured; what the experiments are called, the sections say.
+// Of several runs the run's name comes first; where that name already says what is against what, it
+// is enough.
 static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
                                   etp_arena *arena)
 {
@@ -93,6 +97,7 @@ static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_head
     for (int i = 0; i < 2; i++) {
         const etp_ab_arm *a = &ab->arms[arms[i]];
         if (ab->emulated || c->withheld || a->median_ns == ETP_NS_UNKNOWN) {
+            // Both ends or none: one bar alone would invite a comparison with nothing.
             h->ends[0].name = NULL;
             return;
         }
@@ -141,10 +146,13 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
                                           "that nothing pairs",
                                           c->launches[0], c->launches[1]);
         }
+        // An interval that was computed and is too wide to mean anything is not shown as figures.
         if (!etp_interval_tells(c->lo, c->hi)) {
             h.lo = h.hi = NAN;
             h.interval = isfinite(c->lo) ? "no interval yet" : NULL;
         }
+        // "1.20× slower": what people read counts the way that the verdict says, the document
+        // always baseline ÷ candidate.
         etp_ratio_as_said(c->verdict, &h.value, &h.lo, &h.hi);
         headline_ends(ab, c, &h, arena);
         etp_report_headline(r, &h);
@@ -163,6 +171,8 @@ static void result(const etp_ab *ab, etp_report *r)
     if (!c || c->withheld || ab->bare) {
         return;
     }
+    // Half of the interval's width on the scale of ratios, where it is symmetric. The words are
+    // those of the glossary (*result*).
     double half = expm1(0.5 * log(c->hi / c->lo)); // NAN: no interval
     const char *word = !isfinite(half)              ? "none"
                        : c->blocks < ETP_MIN_BLOCKS ? "too few blocks"
@@ -185,6 +195,7 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *control =
             isfinite(c->noise_floor) ? etp_control_text(arena, &c->control, 2) : NULL;
+        // All comparisons of a session have the same control, so one line says it.
         if (control) {
             etp_report_fact(r, "A/A control", "%s", control);
             break;
@@ -235,6 +246,7 @@ typedef struct part {
 } part;
 
 // "−0.941 ms": all parts of a sum in the unit of its largest.
+// One unit for all: "1.2 ms · 300 µs" cannot be added by eye.
 static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
 {
     double size = (double)llabs(largest);
@@ -249,6 +261,8 @@ static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
     return text ? text : "";
 }
 
+// A sum in words: categories and what lies beside operators, the largest change first. It adds up,
+// because what is too small to name goes into "rest".
 static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
@@ -278,6 +292,7 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     int64_t recorded = l->delta_ns - delta_of(l, -1, ETP_ROW_TRACER);
     int64_t largest = llabs(recorded) > llabs(parts[0].delta) ? recorded : parts[0].delta;
     largest = llabs(l->delta_ns) > llabs(largest) ? l->delta_ns : largest;
+    // Sorted by size, so the first 0 ends the list.
     for (size_t i = 0; i < n && parts[i].delta != 0; i++) {
         if (i > 0 && llabs(parts[i].delta) < llabs(parts[0].delta) / 100) {
             rest += parts[i].delta;
@@ -364,6 +379,8 @@ static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
     }
 }
 
+// Only what is slower beyond its noise (etp_ledger_row_slower): of some hundred operators a few are
+// always slower by chance. Without any interval there were no blocks.
 static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
@@ -396,6 +413,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
     }
 }
 
+// The first alone: they are ranked, and gains of fixes that touch the same operators do not add up.
 static void next_fix(const etp_ab *ab, etp_keys *keys)
 {
     if (ab->fixes.n == 0) {
@@ -433,6 +451,7 @@ static const etp_proof_line *main_line(const etp_proof *p)
     return supports ? supports : names;
 }
 
+// Arms whose proof reads the same share a line; a sweep would else repeat it for each thread count.
 static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
 {
     const etp_proof_line *x = main_line(&a->proof), *y = main_line(&b->proof);
@@ -442,6 +461,7 @@ static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
 
 void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 {
+    // In the order of etp_proof's `truth`.
     static const char *const k_words[] = {"level set by mask, not provable from names", "confirmed",
                                           "CONTRADICTED"};
     static const etp_severity k_severity[] = {ETP_PLAIN, ETP_GOOD, ETP_BAD};
@@ -472,6 +492,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
                      etp_strbuf_str(&arms).ptr, k_words[a->proof.truth], line->text,
                      note ? "; " : "", note ? note : "");
+        // Lines below the first have no key: they go on with the same answer.
         key = "";
     }
     if (ab->selftest) {
@@ -480,6 +501,7 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 }
 
 // "ruled out  tracer (…) · threads (…)", and what stays possible.
+// One line for each state, in the order of the causes.
 static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 {
     etp_strbuf text[ETP_CAUSE_STATES];
@@ -527,6 +549,8 @@ static void finding_notes(const etp_ab *ab, etp_report *r)
     }
 }
 
+// Comparisons have lists of their own; what is said of the answer as a whole (engagement, fixes,
+// proof, outputs, causes) follows once.
 static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -589,6 +613,7 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     etp_strbuf line;
     etp_strbuf_init(&line, arena);
+    // The version that measured, where the folder says it: this one only shows.
     etp_strbuf_printf(&line, "etprof %s", ab->tool_version ? ab->tool_version : ETP_VERSION);
     if (ab->executorch_version) {
         etp_strbuf_printf(&line, " · ExecuTorch %s (%s)", ab->executorch_version,

@@ -32,6 +32,8 @@ etp_severity etp_ab_severity_of_verdict(etp_verdict v);
 void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
 
 // One answer, or those of several runs side by side.
+// Sections that compare several runs take views; for one answer it is a list of one, so each
+// section is written once.
 typedef struct etp_ab_views {
     const struct etp_ab_view {
         const etp_ab *ab;

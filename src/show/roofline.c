@@ -7,6 +7,8 @@
 
 enum { CEILINGS = 6 };
 
+// Operators have roofs of their own (data types, sizes of the working set): of each instruction set
+// the highest is drawn.
 typedef struct ceilings {
     const char *isa[CEILINGS];
     double rate[CEILINGS]; // operations per nanosecond
@@ -34,6 +36,8 @@ static const etp_work *work_of(const etp_ab_operator *op, uint32_t arm)
     return w && w->known && w->bytes > 0 && w->macs + w->ops > 0 && placed ? w : NULL;
 }
 
+// operations ÷ time, with the time as roof ÷ efficiency: it is unknown where the clock does not
+// resolve it, and so is the efficiency.
 static double rate_of(const etp_ab_operator *op, uint32_t arm, double operations)
 {
     const etp_roof_place *p = &op->roofs[arm];
@@ -53,6 +57,7 @@ void etp_ab_roofline_section(const etp_ab *ab, etp_report *r)
             continue;
         }
         const etp_roof_place *p = &op->roofs[arm];
+        // A multiplication with addition is two operations, as rooflines count.
         double operations = 2.0 * (double)w->macs + (double)w->ops;
         if (!plane) {
             etp_report_section(r, 1, "roofline", "Roofline");

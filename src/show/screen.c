@@ -23,12 +23,15 @@ enum {
     WITH_TIMES = 3 // headlines of a session of phases: the others are a line each
 };
 
+// Not etp_format_ns, which chooses a unit for each time by itself: figures of a table are compared
+// by eye and added.
 typedef struct unit { // times of one table or pair
     double ns;
     int decimals;
     const char *name;
 } unit;
 
+// Four digits of the largest, so that a small part still shows its first.
 static unit unit_for(double largest_ns)
 {
     unit u = largest_ns >= 1e9   ? (unit){1e9, 0, "s"}
@@ -56,6 +59,7 @@ static const char *from_to(double from, double to, const char *what, etp_arena *
 static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
     const etp_ab_arm *a = &ab->arms[c->baseline], *b = &ab->arms[c->candidate];
+    // Both ends of one kind: an untraced time against a traced one would be no pair.
     bool traced = a->median_ns == ETP_NS_UNKNOWN || b->median_ns == ETP_NS_UNKNOWN;
     double from = traced ? a->traced_median_ns : (double)a->median_ns;
     double to = traced ? b->traced_median_ns : (double)b->median_ns;
@@ -66,6 +70,8 @@ static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena 
 }
 
 // "first token 3.0 → 1.0 ms" of the prompt that a phase begins; NULL for others.
+// A prompt may be cut into phases of several lengths; the time to the first token is that of all
+// its calls, and is said with the phase that begins it.
 static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c,
                                etp_arena *arena)
 {
@@ -108,6 +114,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
     bool slower = !c->withheld && c->verdict == ETP_VERDICT_SLOWER;
     double x = c->estimate, lo = c->lo, hi = c->hi;
+    // Only "slower" turns the ratio round; what is undecided stays baseline ÷ candidate.
     etp_ratio_as_said(slower ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN, &x, &lo, &hi);
     const char *parts[ETP_SCREEN_PARTS] = {ends(ab, c, arena), NULL};
     const char *words = NULL;
@@ -144,6 +151,8 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     // Of more phases than have times there is no room: the screen ends after thirty lines.
     bool room = answers(whole) <= WITH_TIMES && c == &ab->comparisons[0];
     parts[2] = ab != whole && room ? mostly(ab, arena) : NULL;
+    // Of a brief headline the interval is all that is left, and it is worth its place only where it
+    // decided something.
     if (brief) {
         bool decided = c->verdict != ETP_VERDICT_UNKNOWN;
         parts[0] = decided ? parts[1] : NULL;
@@ -168,6 +177,7 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
 }
 
 // The answer itself, or one of its phases.
+// The first phase is the answer.
 static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
 {
     return phase == 0 ? ab : ab->phases[phase].ab;
@@ -185,6 +195,7 @@ static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
     }
 }
 
+// All comparisons of all phases in one list: the screen has thirty lines, whatever there is to say.
 static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     size_t n = 0;
@@ -219,6 +230,7 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
+// One command is enough on a screen: that of the first comparison that is open.
 static void settle(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     for (size_t p = 0; p < answers(ab); p++) {
@@ -264,6 +276,7 @@ static int by_change(const void *x, const void *y)
     return a != b ? (a < b) - (a > b) : strcmp(((const part *)x)->label, ((const part *)y)->label);
 }
 
+// What was saved first, what was lost last, so that the column "saved" reads from plus to minus.
 static int by_saved(const void *x, const void *y)
 {
     int64_t a = saved(x), b = saved(y);
@@ -276,6 +289,7 @@ static bool known(int64_t ns)
 }
 
 // Categories of the first comparison, or of the only arm, whose BEFORE is 0. False: no traces.
+// Several arms without a comparison have no two sides that a table could show.
 static bool read_parts(const etp_ab *ab, parts *out)
 {
     bool pair = ab->n_comparisons > 0;
@@ -313,6 +327,8 @@ static const char *times(etp_arena *arena, double ratio)
                            : NULL;
 }
 
+// A row of the comparison (before, after, speedup, saved), or of one arm alone (time, share): the
+// grid is the same.
 static void add_part(const parts *all, const part *p, bool total, etp_screen *s, etp_arena *arena)
 {
     const etp_ab *ab = all->ab;
@@ -320,6 +336,7 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     double change = (double)saved(p);
     etp_screen_row row = {.label = p->label, .total = total};
     if (shift) {
+        // Colour is for changes that a reader can act on: one per cent of the inference.
         bool much = fabs(change) >= 0.01 * (double)all->before;
         row.figures[0] = in_unit(arena, &all->unit, (double)p->before);
         row.figures[1] = in_unit(arena, &all->unit, (double)p->after);
@@ -350,6 +367,7 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
 }
 
 // Categories shown: headlines after the first take the place of some.
+// Five, less one for each headline after the first, but three at least.
 static size_t categories_shown(const etp_ab *ab)
 {
     enum { LEAST = 3 };
@@ -371,6 +389,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (ab->n_comparisons) {
         const etp_ab_comparison *c = &ab->comparisons[0];
         const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
+        // Longer names would widen the columns at the cost of the bars; the headline above has
+        // them.
         bool brief = strlen(base) <= 10 && strlen(cand) <= 10;
         columns[0] = brief ? base : "before";
         columns[1] = brief ? cand : "after";
@@ -381,6 +401,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                     of_phase(ab, ab->n_comparisons ? "Where it came from" : "Where it goes", arena),
                     ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, by_change);
+    // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
     for (size_t i = shown; i < all.n; i++) { // the bottleneck is always among them
         if (all.items[i].bottleneck) {
@@ -412,6 +433,8 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 // ---- what to do next ----
 
 // The sentence without the time it says, which stands before it; whole where more is said of it.
+// Sentences of fixes are written for reports, where their time is part of them; here the gain
+// stands in a column. Looked for are the verbs that judge/fixes uses before a time.
 static const char *subject_of(const char *text, etp_arena *arena)
 {
     static const char *const k_verbs[] = {
@@ -433,6 +456,7 @@ static const char *subject_of(const char *text, etp_arena *arena)
 // it is none.
 static const char *command_of(const etp_ab *ab, const char *recipe, etp_arena *arena)
 {
+    // How the recipes of judge/fixes go on behind a command.
     static const char *const k_ends[] = {"; ", " measures it", " names ", " says "};
     size_t n = strlen(recipe);
     if (strncmp(recipe, "etprof ", 7) != 0) {
@@ -442,6 +466,7 @@ static const char *command_of(const etp_ab *ab, const char *recipe, etp_arena *a
         const char *at = strstr(recipe, k_ends[i]);
         n = at && (size_t)(at - recipe) < n ? (size_t)(at - recipe) : n;
     }
+    // Recipes say DIR for the run folder, which their author does not know.
     const char *dir = strstr(recipe, " DIR");
     if (dir && (size_t)(dir - recipe) < n) {
         return etp_arena_printf(arena, "%.*s %s%.*s", (int)(dir - recipe), recipe,
@@ -536,6 +561,7 @@ static const char *arm_word(const etp_ab *ab, uint32_t arm)
                                                                : etp_level_get(a->level)->word;
 }
 
+// Four arms at most: the marks are lines of a screen, and a sweep has a table.
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const etp_ab_engagement *e = &ab->engagement;
@@ -550,6 +576,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             continue; // dumps: no level was claimed
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN, etp_arena_printf(arena, "%s not proven: %s", name, unproven(ab, a)));
+        // "Clean": nothing above its level ran in it, which is what a baseline has to prove.
         } else if (at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {
@@ -565,6 +592,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 static void mark_outputs(const etp_ab *ab, etp_screen *s)
 {
     const etp_ab_correctness *c = &ab->correctness;
+    // Without a cosine no element was compared.
     bool asked = c->ok >= 0 && isfinite(c->cosine);
     if (asked) {
         mark(s, c->ok ? ETP_GOOD : ETP_BAD,
@@ -576,6 +604,8 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
     }
 }
 
+// A word for each cause that a reader would ask about; what was ruled out and nobody would suspect
+// is left to --full.
 static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     // By state: not known, ruled out, suspect. NULL: no word is lost about it.
@@ -597,6 +627,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const char *text = k_words[c->cause][c->state];
         if (c->cause == ETP_CAUSE_DRIFT && control) {
             char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+            // The bounds of a control this wide are figures without meaning.
             bool wild = etp_control_is_wide(control);
             text = wild ? "A/A not known within 2×"
                         : etp_arena_printf(arena, "A/A %s to %s %%",
@@ -628,6 +659,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 }
 
 // Findings of the KINDS, or the bad ones, as far as there is room: one of a kind is enough.
+// Bad ones are asked for by no kinds at all, and told first; the lists then leave them out.
 static void remarks(const etp_ab *ab, const etp_finding_kind *kinds, size_t n_kinds, size_t *n,
                     etp_screen *s, etp_arena *arena)
 {
@@ -677,6 +709,7 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     remarks(ab, k_kinds, sizeof k_kinds / sizeof *k_kinds, &n, s, arena);
 }
 
+// Commands that can be copied as they stand: the folder's name is quoted for a shell.
 static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     if (ab->bare || !ab->dir) {
@@ -705,6 +738,8 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
+// The order in which a reader asks: how much, is it sure, where from, what next, why trust it,
+// where to read on.
 const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
 {
     const char *title = ab->subject ? ab->subject : ab->title;

@@ -10,6 +10,7 @@
 #define MAX_COLUMNS 24 // wider ones are written with a row for each arm: tables_long.c
 
 // Columns for speedups: one for each comparison.
+// An emulator's times give none.
 static size_t speedups_of(const etp_ab *ab)
 {
     return ab->emulated ? 0 : ab->n_comparisons;
@@ -48,14 +49,20 @@ void etp_ab_delegation_chart(const etp_ab *ab, etp_report *r)
             values[at] += etp_profile_mean(p, &p->rows[k]);
         }
         if (p) {
+            // What lies outside operators is a difference of two clocks and may come out below 0,
+            // where a bar cannot go.
             values[2] = values[2] > 0 ? values[2] : 0;
             etp_chart_row(c, ab->arms[ab->shown[i]].measured, values, 3);
         }
     }
 }
 
+// As wide as there are arms and comparisons, so columns are put together here; with one comparison
+// there is room for its interval too.
 static void category_table(const etp_ab *ab, etp_report *r)
 {
+    // The first half keeps the sum from overflowing. 2 stand before the arms' columns, 1 behind
+    // them; an interval comes with one comparison, where there is room.
     if (ab->n_arms > MAX_COLUMNS || 2 + 2 * ab->n_arms + speedups_of(ab) + 1 > MAX_COLUMNS) {
         etp_ab_long_category_table(ab, r);
         return;
@@ -147,6 +154,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
 
 // Sum over the rows of a category (or of a kind, when category is negative) of difference and, for
 // single rows, its interval.
+// The interval of a sum is not the sum of the intervals, and the ledger has none for it.
 static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind, const char *label,
                            etp_chart *c)
 {
@@ -167,6 +175,7 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
     if (hits == 0) {
         return;
     }
+    // A step that no rule explains is drawn pale: it is no work of the model's.
     bool muted = category < 0 && kind == ETP_ROW_UNEXPLAINED;
     etp_chart_step(c, label, category >= 0 ? "operator" : etp_row_kind_name(kind), muted,
                    (double)delta, hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
@@ -177,6 +186,8 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
 void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
+    // The rows that tie the recording to the headline (`ties`: around, tracer, iterations) are
+    // taken off both ends, so that the picture leads from one recorded inference to the other.
     int64_t ends[2] = {l->baseline_ns, l->candidate_ns};
     bool ties = false;
     for (size_t i = 0; i < l->n; i++) {
@@ -244,6 +255,7 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
     char id[32];
     snprintf(id, sizeof id, at ? "ledger-%zu" : "ledger", at + 1);
     etp_table *t = etp_report_table(r, id, NULL, k_columns, 11);
+    // All rows: a ledger with rows left out would not add up before the reader's eyes.
     etp_table_limit(t, 0);
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
@@ -298,6 +310,7 @@ static bool any_engagement(const etp_ab *ab)
 }
 
 // Where the roofs are from, or how to get some: only where the work is known that they are for.
+// Three cases: no roofs at all, none for this arm's level and threads, or those that were used.
 static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
 {
     bool known = false, placed = false;
@@ -370,6 +383,7 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
         (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
     columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
+    // Text and Markdown show the longest; CSV and HTML have all.
     etp_table_limit(t, 15);
     const etp_severity *changes[MAX_COLUMNS] = {NULL};
     for (size_t c = 0; c < speedups_of(ab) && c < MAX_COLUMNS; c++) {
@@ -434,6 +448,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
 // ---- raw blocks ----
 
 // Every timed iteration: how many per cent of them took no longer.
+// A cumulative distribution: medians hide whether an arm has two speeds or a long tail.
 static void spread_chart(const etp_ab *ab, etp_report *r)
 {
     enum { MAX_SERIES = 12 };
@@ -466,6 +481,8 @@ static void spread_chart(const etp_ab *ab, etp_report *r)
 
 // Each arm once: its name in commands, what was measured of it, and how often. What compares arms
 // is the headline's, or of the states; TIMES: not those that a headline or a picture has.
+// The columns are a choice out of k_columns: the same list of cells is made for every arm, and
+// those of columns that are not shown are passed over.
 static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
 {
     static const etp_column k_columns[] = {
@@ -529,6 +546,7 @@ static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
         etp_cell cells[ALL];
         size_t at = 0;
         for (size_t k = 0; k < ALL; k++) {
+            // The same pointer: `columns` holds copies of these rows, in their order.
             if (at < n && columns[at].key == k_columns[k].key) {
                 cells[at++] = all[k];
             }
@@ -542,6 +560,7 @@ static void arms_of_page(const etp_ab *ab, bool times, etp_report *r)
 }
 
 // Has the headline a bar for each arm, so that there is no need for another picture of them?
+// What the headline draws is drawn there alone.
 static bool headline_has_times(const etp_ab *ab)
 {
     return ab->n_arms == 2 && ab->n_comparisons == 1 && !ab->comparisons[0].withheld &&
@@ -567,6 +586,8 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
     etp_report_section_is_detail(r);
     const etp_ab_views one = {&(struct etp_ab_view){.ab = ab}, 1};
     etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    // Inside a part that is for one medium already, the other one's table must not appear: MEDIUM
+    // is what the author around this wanted.
     if (medium != ETP_ON_PAGE) {
         etp_ab_latency_chart(&one, r);
         etp_ab_latency_table(&one, r);
@@ -595,6 +616,8 @@ void etp_ab_blocks_section(const etp_ab *ab, bool times_above, etp_report *r)
         char label[16];
         snprintf(label, sizeof label, "%u", b + 1);
         for (size_t i = 0; i < arms; i++) {
+            // block_values is a table, a row for each block; a block in which a launch was lost has
+            // NAN there.
             values[i] = ab->block_values[(size_t)b * ab->n_arms + ab->shown[i]];
         }
         etp_chart_row(c, label, values, arms);
@@ -628,6 +651,7 @@ static void arm_table(const etp_ab *ab, etp_report *r)
     }
 }
 
+// Every line of evidence, also those that say nothing: a reviewer wants to see what was looked at.
 static void proof_table(const etp_ab *ab, etp_report *r)
 {
     static const etp_column k_columns[] = {
@@ -658,6 +682,7 @@ static void proof_table(const etp_ab *ab, etp_report *r)
 }
 
 // "memory_bytes 25276502016" is "memory 25.3 GB".
+// Keys are those of the manifest; people get them without underscores, and sizes with a unit.
 static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
 {
     const etp_str end = ETP_STR("_bytes");

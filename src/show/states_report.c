@@ -59,6 +59,7 @@ static const char *memory_words(etp_verdict verdict)
 }
 
 // PAGE: its headline has the steady ratio.
+// Rows without blocks are not shown (put), which is how a withheld steady ratio stays away.
 static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c,
                            bool page, etp_arena *arena)
 {
@@ -78,6 +79,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
         {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena),
          &c->states.first, NULL},
         {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady, NULL},
+        // It has no times beside it: the rounds are of other processes than the launches.
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
          &c->states.peak_rss, memory_words(c->states.peak_rss.verdict)},

@@ -81,6 +81,7 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         }
     }
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
+    // Fifteen operators, as in the wide table.
     etp_table_limit(t, 15 * ab->n_arms);
     uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     for (size_t i = 0; i < ab->n_operators; i++) {

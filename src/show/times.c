@@ -12,6 +12,8 @@
 enum { STEPS = 24, RANGE_CHARS = 2 * ETP_NUMBER_CHARS + 8, BLOCKS = 512, RUNS = 1 << 20 };
 #define DRAWN_SHARE 0.0005 // of an inference: shorter operators have no picture of their runs
 
+// An arm may have needed several rows for the work of one operator (a merged clamp on the other
+// side); their times belong together.
 int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 {
     int64_t sum = op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
@@ -22,6 +24,8 @@ int64_t etp_ab_recorded_ns(const etp_ab_operator *op, uint32_t arm, size_t dump)
 }
 
 // Mean of an operator in each recording of an arm; how many have any.
+// A recording is of one launch, and each block has one traced launch of an arm: means of recordings
+// are values by block.
 static size_t block_means(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, double *means,
                           size_t cap)
 {
@@ -62,6 +66,7 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
+// Of the row that names the operator alone: runs of several rows cannot be added one by one.
 static runs runs_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp_arena *arena)
 {
     const etp_profile *p = ab->arms[arm].profile;
@@ -75,6 +80,7 @@ static runs runs_of(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, e
     return (runs){ns, n};
 }
 
+// The nearest run, not one between two: these are times that were measured.
 static uint64_t part_of(const runs *r, double q)
 {
     return r->ns[(size_t)llround(q * (double)(r->n - 1))];
@@ -84,6 +90,7 @@ typedef struct frame { // all arms' runs on one scale
     double lo, hi;
 } frame;
 
+// One scale for all arms, or their pictures could not be compared.
 static frame frame_of(const runs *all, size_t n)
 {
     frame f = {INFINITY, 0};
@@ -123,6 +130,7 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     }
     const etp_profile_row *row = op->rows[a];
     range_text((double)row->min_ns, (double)row->max_ns, " to ", all);
+    // Fewer runs have no quarters worth a word.
     if (r->n >= 8) {
         snprintf(half, sizeof half, "half of %zu runs %s, all ", r->n,
                  range_text((double)part_of(r, 0.25), (double)part_of(r, 0.75), " to ", buf));
@@ -132,6 +140,7 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     } else {
         snprintf(half, sizeof half, "%" PRIu64 " runs ", row->calls);
     }
+    // An arm whose name the label begins with needs no other.
     bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
     etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured, "%s%s · %s%s%s%.*s",
                  etp_format_ns((double)op->ns[a], at), interval, half, all, renamed ? " · as " : "",
@@ -185,6 +194,8 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
     bool range = isfinite(row->ratio_lo) && isfinite(row->ratio_hi);
     if (row->lo_ns != ETP_NS_UNKNOWN) {
         snprintf(interval, sizeof interval, " [%s]",
+                 // What was saved is the ledger's difference with its sign turned, so its ends
+                 // change places. 0.0 − x has no "−0".
                  range_text(0.0 - (double)row->hi_ns, 0.0 - (double)row->lo_ns, ", ", buf));
     }
     if (isfinite(op->speedup[k])) {
@@ -216,6 +227,8 @@ etp_severity etp_ab_row_change(const etp_ledger_row *row)
 
 const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison)
 {
+    // Zeroed memory is ETP_PLAIN: an operator without a row of the ledger did not change beyond
+    // doubt.
     etp_severity *of = ab->emulated || comparison >= ab->n_comparisons
                            ? NULL
                            : ETP_NEW_ARRAY(ab->arena, etp_severity, ab->n_operators + 1);

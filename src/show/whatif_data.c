@@ -15,6 +15,7 @@ typedef struct page_times {
     size_t n;
 } page_times;
 
+// `before` is for the change "back to the baseline", `roof_ns` for "at its roof".
 typedef struct page_operator {
     const char *id;
     page_times ns, before;
@@ -51,6 +52,7 @@ static void executions(const etp_profile *p, page_times *out, etp_arena *arena)
     }
 }
 
+// The sum of all first, so that the script adds up whole numbers and rounds once.
 static void times(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, page_times *out,
                   etp_arena *arena)
 {
@@ -63,6 +65,8 @@ static void times(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, pag
 }
 
 // Half of a 95 % interval ÷ the standard error of its mean, of N values.
+// The script has no t distribution: this factor is the same for any N values, so it is computed
+// once here, from values that are only there to have a spread.
 static double interval_factor(size_t n, etp_arena *arena)
 {
     double *x = ETP_NEW_ARRAY(arena, double, n), ss = 0;
@@ -163,6 +167,8 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
     if (!p || ab->emulated || ab->n_operators == 0 || p->execute_total_ns <= 0) {
         return;
     }
+    // Recordings of two arms are paired by block; with different numbers of them nothing tells
+    // which belongs to which, and no interval is given.
     bool pairs = arm == ab->baseline || (base && base->n_dumps == p->n_dumps);
     page_data data = {.arm = ab->arms[arm].measured,
                       .command = command,
