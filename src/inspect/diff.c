@@ -135,6 +135,8 @@ static uint64_t planned_of(const etp_method *m)
 }
 
 // A or B may be NULL: the method is missing there and everything counts as 0.
+// Facts that stand for the shape of a method: what a change of the export moves between delegates
+// and kernels shows here even when the file's size stays.
 static void compare_method(rows *list, etp_str name, const etp_method *a, const etp_method *b)
 {
     static const struct {
@@ -202,6 +204,7 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
 // ---- showing it ----
 
 FIND(unit_of, etp_diff_row, etp_inspect_diff, MAKE(number, it->is_bytes))
+// The struct's bool as a word, for readers of the document who have no headings.
 static const char *unit_name(unsigned is_bytes)
 {
     return is_bytes ? "bytes" : "count";

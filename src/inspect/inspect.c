@@ -84,6 +84,7 @@ static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool d
     return true;
 }
 
+// Moves, jumps and frees do no work that anybody could speed up, so they are no operators.
 static bool add_call(operators *list, etp_arena *arena, const etp_method *m,
                      const etp_instruction *in)
 {
@@ -138,6 +139,8 @@ static etp_status find_operators(etp_inspect *out, etp_arena *arena, etp_error *
 
 // ---- weights ----
 
+// An index over the list, because a model of thousands of layers would else compare each weight
+// with every other.
 typedef struct weights {
     etp_inspect_weight *items;
     size_t n, cap;
@@ -210,6 +213,8 @@ static bool partition_weights(weights *list, etp_arena *arena, const etp_method 
         const etp_node *node = &p->nodes[n];
         etp_inspect_weight w = {.node = node, .method = m->index, .partition = p->index};
         for (uint32_t i = 0; i < node->n_inputs; i++) {
+            // Constants are found through the nodes that use them, so that each knows its first
+            // user.
             if (p->values[node->inputs[i]].constant &&
                 !value_weights(list, arena, p, node->inputs[i], w)) {
                 return false;
@@ -290,6 +295,7 @@ static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *er
     if (list.n > 1) {
         qsort(list.items, list.n, sizeof *list.items, by_size);
     }
+    // Sums after the list is whole: only then is each constant there once.
     for (size_t i = 0; i < list.n; i++) {
         const etp_inspect_weight *w = &list.items[i];
         uint64_t *sum = w->is_scale ? &out->scale_bytes : &out->by_dtype[w->value->dtype];
@@ -410,6 +416,7 @@ static etp_status open_kind(etp_bytes bytes, etp_arena *arena, etp_inspect *out,
                                       : "not a .pte, .bpte, .ptd, .etdump or .etrecord file");
 }
 
+// The kind is told by the bytes alone: names are changed by downloads and by build systems.
 etp_status etp_inspect_open(const char *path, etp_bytes bytes, etp_bytes record_bytes,
                             etp_arena *arena, etp_inspect *out, etp_error *err)
 {

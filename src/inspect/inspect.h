@@ -70,6 +70,8 @@ typedef struct etp_inspect {
     size_t n_operators;
     const etp_inspect_weight *weights; // largest first
     size_t n_weights;
+    // Weights and parts answer two questions and need not agree: weights are what the methods use,
+    // wherever it is stored; parts are what the bytes of this file are, used or not.
     uint64_t weight_bytes;   // Σ of weights, scales included
     uint64_t external_bytes; // of these, kept outside the file
     uint64_t by_dtype[ETP_DTYPE_COUNT];
@@ -109,6 +111,8 @@ const etp_report *etp_inspect_tree(const etp_inspect *inspect, etp_arena *arena)
 
 // ---- difference of two programs ----
 
+// A flat list rather than a struct for each kind: every kind is told by two numbers, and what a
+// program does not have is 0.
 typedef struct etp_diff_row { // one fact that both programs have a number for
     const char *kind;         // "file", "part", "weights", "operator", "method"
     etp_str name;             // "conv.bias", "aten::mean.out", "forward: MACs"

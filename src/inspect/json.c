@@ -26,6 +26,8 @@ static const char *quant_name(etp_quant_kind kind)
 WORDS(k_quant_kind, quant_name, etp_quant_kind, ETP_QUANT_PER_CHANNEL_GROUP + 1)
 WORDS(k_dtype, etp_dtype_name, etp_dtype, 0)
 
+// A KNOWN is asked by the rows that name it in `.when`: where it says no, the member is null, or
+// left out with ETP_ABSENT. So one table serves values of several kinds.
 KNOWN(is_tensor, etp_value, it->kind == ETP_EVALUE_TENSOR)
 KNOWN(is_no_tensor, etp_value, it->kind != ETP_EVALUE_TENSOR)
 KNOWN(is_true, bool, *it)
@@ -118,6 +120,7 @@ static const etp_partition *partition_at(const etp_inspect *in, size_t number)
     return &m->partitions[number];
 }
 
+// A partition does not point back to its method.
 static const etp_method *method_of(const etp_inspect *in, const etp_partition *partition)
 {
     size_t number = partition->number;
@@ -199,6 +202,8 @@ FIND(operator_macs, etp_inspect_operator, etp_inspect, it->unknown < it->calls ?
 FIND(operator_bytes, etp_inspect_operator, etp_inspect, it->unknown < it->calls ? &it->bytes : NULL)
 FIND(operator_ns, etp_inspect_operator, etp_inspect, it->timed ? &it->ns : NULL)
 
+// Keys that depend on the data (types that occur) cannot be rows, so this member is written by a
+// function and brings its schema along.
 static void dtypes_json(etp_json *j, const etp_place *at)
 {
     const etp_inspect *in = at->object;
@@ -311,6 +316,7 @@ static void shape_json(etp_json *j, const etp_place *at)
 FIND(entry_dtype, etp_flat_entry, etp_inspect,
      it->has_layout ? MAKE(text, etp_dtype_name(it->dtype)) : NULL)
 
+// Of one execution: a block is the list of events that each of its runs has.
 static uint64_t events_of(const etp_trace_block *b, etp_event_kind kind)
 {
     uint64_t n = 0;

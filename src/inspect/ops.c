@@ -74,6 +74,8 @@ static const etp_value *tensor(const etp_value *value)
 #define ROW ((size_t)(it - doc->table.rows)) // of an operator
 
 // What the program says about an operator; that it says nothing.
+// Rows of the document can then read members without asking whether there is a program: unknown is
+// unknown, for whatever reason.
 static const etp_op_facts *facts_of(const etp_ops_answer *a, size_t row)
 {
     static const etp_op_facts k_none = {.weight_bytes = ETP_BYTES_UNKNOWN, .debug_handle = -1};
@@ -147,6 +149,8 @@ FIND(op_confidence, etp_op_row, etp_ops_answer, &doc->confidence[ROW])
 FIND(known_macs, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.macs : NULL)
 FIND(known_bytes, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.bytes : NULL)
 FIND(all_macs, etp_ops_answer, etp_ops_answer, macs_of(doc, made))
+// Of the operators' time, not of Method::execute: what lies between operators is neither delegated
+// nor not.
 FIND(delegated_share, etp_ops_answer, etp_ops_answer,
      MAKE(real, it->table.operators_ns > 0
                     ? (double)it->table.delegated_ns / (double)it->table.operators_ns
@@ -167,6 +171,7 @@ static const etp_field k_tensors_rows[] = {
              .flags = ETP_SKIP | ETP_ONE_LINE | ETP_APART),
 };
 SHAPE(k_etp_op_tensors, k_tensors_rows);
+// The same words of work as in etprof.inspect/1, of one operator here.
 static const etp_field k_facts_rows[] = {
     GROUP(NULL, &k_etp_op_tensors, ""),
     FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs", .flags = ETP_MOST),
@@ -333,6 +338,8 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     }
 }
 
+// In the order of etp_category, which is that of every other report: people compare reports line by
+// line.
 static void category_table(const etp_ops_answer *a, etp_report *r)
 {
     static const etp_column k_columns[] = {

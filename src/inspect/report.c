@@ -30,6 +30,7 @@ static const char *bytes_text(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
     return etp_format_bytes(bytes, buf);
 }
 
+// Of an empty whole 0, not NAN: a file without weights has shares of 0 %.
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0.0;
@@ -55,6 +56,7 @@ static void parts_table(const etp_inspect *in, etp_report *r)
 }
 
 // "0:3 Conv2d, features.1" (delegate 0, node 3), with the method where there are several.
+// Weights have long keys or none: who uses one first says more.
 static const char *user_text(const etp_inspect *in, const etp_inspect_weight *w, etp_arena *arena)
 {
     const etp_method *m = &in->program->methods[w->method];
@@ -189,6 +191,8 @@ static void undelegated_note(const etp_inspect *in, etp_report *r)
                     unknown ? " (without those of unknown work)" : "");
 }
 
+// A payload that was not read has its problem in the notes; nodes, MACs and weights are missing
+// then, while its size is known.
 static void delegates_table(const etp_inspect *in, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {

@@ -13,6 +13,7 @@ typedef struct values {
     size_t n, cap;
 } values;
 
+// One reader for a whole file: the budget is of all its tensors together.
 typedef struct reader {
     etp_bytes buffer;
     etp_arena *arena;
@@ -41,6 +42,8 @@ static double from_f32(uint32_t bits)
     return (double)v;
 }
 
+// Loads go byte by byte (etp_load_…): the buffer promises no alignment. What is larger than 53 bits
+// loses its last digits, which minimum and mean can bear.
 static double element(etp_dtype dtype, const uint8_t *p)
 {
     uint64_t bits;
@@ -215,6 +218,7 @@ etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes 
 
 // ---- document ----
 
+// In the order of etp_etdump_value_type.
 static const char *type_name(etp_etdump_value_type type)
 {
     static const char *const k_names[] = {"null",   "int",    "bool",        "float",

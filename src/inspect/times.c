@@ -85,6 +85,8 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
     times->undelegated_ns = (uint64_t)(all[0] + 0.5);
     times->delegated_ns = (uint64_t)(all[1] + 0.5);
     times->unmatched_ns = (uint64_t)(other + 0.5);
+    // Times of another program would all be unmatched: that is a mistake of the caller, not a
+    // result.
     if (all[0] + all[1] <= 0) {
         return etp_fail(err, ETP_USAGE,
                         "no operator of %s is in %s: is it a recording of this "

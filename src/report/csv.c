@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "report/tree.h"
 
+// The name, not what people read instead of it: programs join tables by it.
 static void write_cell(etp_sink *sink, const etp_column *col, const etp_cell *c)
 {
     char buf[ETP_NUMBER_CHARS];

@@ -363,6 +363,7 @@ static void write_keys(writer *w, const etp_keys *k)
 }
 
 // A fence longer than any run of backticks inside.
+// Three are the least that begin a block of code.
 static void write_code(writer *w, const etp_block *b)
 {
     size_t longest = 0, run = 0;

@@ -55,6 +55,7 @@ const char *etp_svg_fill(size_t series, char buf[static 8]);
 const char *etp_svg_stroke(size_t series, char buf[static 8]);
 const char *etp_svg_on(size_t series, char buf[static 8]);
 
+// A vertical scale has `from` below `to` in the drawing, where y grows downwards.
 typedef struct etp_scale { // data → drawing
     double lo, hi, from, to;
 } etp_scale;

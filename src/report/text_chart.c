@@ -183,6 +183,7 @@ static void write_range(etp_text *o, const etp_view *v, const etp_chart_entry *e
 }
 
 // The lowest and highest running sum, zero included: a ledger may dip below zero on its way.
+// Totals restart the sum instead of adding to it.
 static void waterfall_domain(const etp_chart *c, double *lo, double *hi)
 {
     double running = 0;

@@ -110,6 +110,8 @@ static double column_max(const etp_table *t, size_t column, bool totals)
 }
 
 // Over all columns of COLUMN's kind that have all of FLAGS.
+// Arms of a table are columns of one kind: their bars and units must be the same to be compared by
+// eye.
 static double table_max(const etp_table *t, size_t column, unsigned flags)
 {
     double max = 0;

@@ -20,6 +20,7 @@ bool etp_kernel_binary_is(etp_bytes file)
     return false;
 }
 
+// From all the tables that the file has, before twins and inner functions go.
 typedef struct functions {
     etp_function *items;
     size_t n, cap;

@@ -14,6 +14,8 @@ typedef struct etp_built_kernel { // a function with a name of XNNPACK or Kleidi
     etp_code code;
 } etp_built_kernel;
 
+// What is built in, told from the code itself: symbols may be stripped, and a build's options are
+// nowhere in the file.
 typedef struct etp_kernel_binary {
     const char *title;
     const char *format, *machine;

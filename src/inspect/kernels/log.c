@@ -8,6 +8,8 @@
 #include "base/number.h"
 #include "document/rows.h"
 
+// Far more than a library has (1,485 with names in that of docs/kernels.md): a file with more is no
+// such log.
 #define MOST_KERNELS 100000
 
 static char lower(char c)
@@ -15,6 +17,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
+// What a regular expression calls \w, in ASCII.
 static bool word_char(char c)
 {
     c = lower(c);
@@ -194,6 +197,7 @@ static int by_count(const void *pa, const void *pb)
 etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
     *out = (etp_kernel_log){0};
+    // By its header, since a log may begin with anything else.
     bool table = etp_str_starts(text, ETP_STR("model_id,kernel_name,"));
     ETP_TRY(table ? read_table(text, arena, out, err) : read_log(text, arena, out, err));
     if (out->kernels.n == 0 && !table) {

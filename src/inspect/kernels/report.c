@@ -16,6 +16,7 @@ typedef struct sampled_arms {
     size_t n, cap;
 } sampled_arms;
 
+// Arms without samples have no column: an empty one would look like a result.
 static sampled_arms choose(const etp_kernels_answer *answer, etp_arena *arena)
 {
     sampled_arms out = {0};
@@ -220,6 +221,8 @@ static const etp_kernel *find(const etp_kernels *k, const etp_kernel *like)
 }
 
 // gemm, igemm, matmul and their kin, in either spelling.
+// The kit filters by the text "gemm" in the name; kernels without a name are judged by the operator
+// they ran in.
 static bool is_gemm(const etp_kernels *k, const etp_kernel *f)
 {
     static const char *const k_words[] = {"gemm", "GEMM", "matmul"};

@@ -12,6 +12,8 @@
 #define AGAIN \
     "make the derived files again with 'etprof report' or 'etprof analyze --out', and compare"
 
+// Paths are literals of this room, so a key that does not fit the buffer is a mistake here, not in
+// the file.
 double etp_valid_number(const json_t *object, const char *path)
 {
     const json_t *at = object;
@@ -93,6 +95,8 @@ static double *numbers(etp_validator *v, const json_t *list, size_t *n)
 }
 
 // median, min and max of LATENCIES against the figures beside them.
+// The median is etp_median, by which these documents are written: another rule for an even number of
+// values would find fault with every file.
 static void check_moments(etp_validator *v, const char *file, const char *id, const json_t *object,
                           const char *list, const char *experiment)
 {
@@ -504,6 +508,7 @@ static void check_paths(etp_validator *v, const etp_valid_file *f)
 }
 
 // The pipeline summary quotes the robust statistics.
+// A run without robust statistics of its own (a recording that failed) quotes none.
 static void check_summary(etp_validator *v, const etp_valid_file *f)
 {
     size_t i;
@@ -532,6 +537,7 @@ static void check_summary(etp_validator *v, const etp_valid_file *f)
                    "%zu runs", json_array_size(json_object_get(f->json, "runs")));
 }
 
+// Their content is compared when a folder is analysed; here only whether all of it is there.
 static void check_outputs(etp_validator *v, const etp_valid_file *f)
 {
     size_t i;

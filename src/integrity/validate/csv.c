@@ -25,6 +25,7 @@ typedef struct reading {
     } execute;
 } reading;
 
+// A cell is cut to 60 bytes: a table that lost its line breaks is one cell of megabytes.
 static bool fail_row(const reading *r, const char *id, const char *expected, const char *fix,
                      const char *column, etp_str cell)
 {
@@ -188,6 +189,8 @@ static bool check_row(reading *r)
 }
 
 // What our own further columns hold follows from their names.
+// CONTRIBUTING asks for units in names, so a column that ends in _ns holds whole nanoseconds
+// whichever table it is in.
 static etp_layout_kind kind_of_name(etp_str name)
 {
     static const char *const k_integers[] = {"_ns",         "chain",         "instruction",
@@ -228,6 +231,7 @@ static bool comparison_columns(const reading *r)
     return true;
 }
 
+// Copied out of the reader, which reuses its cells for the next row.
 static bool name_columns(reading *r)
 {
     etp_arena *arena = r->v->arena;

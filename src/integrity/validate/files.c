@@ -58,6 +58,7 @@ void etp_valid_classify(etp_valid_file *f)
 
 // ---- JSON ----
 
+// Each fault of the reader with what people can do about it: the reader only knows what is wrong.
 static void note_fault(etp_validator *v, const char *file, etp_json_fault fault, const char *why)
 {
     static const struct {
@@ -236,6 +237,7 @@ static etp_status check_dump(etp_validator *v, etp_valid_file *f, etp_bytes byte
             "0 bytes");
         return ETP_OK;
     }
+    // Verified as a whole by the same reader that analysis uses: what passes here opens there.
     etp_status st = etp_trace_open(bytes, NULL, &trace, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, f->name);

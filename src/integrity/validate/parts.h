@@ -32,6 +32,8 @@ typedef struct etp_valid_file {
     bool readable; // dump, CSV: everything checked about the file alone was fine
 } etp_valid_file;
 
+// Everything a run of validate knows. Files are found, then read one by one, then held against each
+// other: each step only adds to what the one before has found.
 typedef struct etp_validator {
     const char *root;
     etp_arena *arena;
@@ -43,6 +45,8 @@ typedef struct etp_validator {
 } etp_validator;
 
 // Writes down one check. FOUND is printf-shaped.
+// FILE, ID, EXPECTED and FIX are borrowed: literals, or texts of the validator's arena. FIX is for
+// a check that failed; one that holds needs none.
 void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
                     const char *expected, const char *fix, const char *found, ...) ETP_PRINTF(7, 8);
 // A file by its name relative to the root, NULL when it is not there.

@@ -22,6 +22,8 @@ static void check_rows_are_there(etp_validator *v)
 }
 
 // Every file that analysis would miss.
+// Of a session that ended those it has hashes of, of another one the rows and the traces of its
+// committed blocks (etp_run_must_hold): an interrupted session holds less.
 static etp_status check_layout(etp_validator *v, const etp_run *run, etp_error *err)
 {
     etp_run_names names;
@@ -145,6 +147,8 @@ static const json_t *same_pair(const json_t *comparisons, const json_t *c)
     return NULL;
 }
 
+// A session of several phases has a whole document for each later one, and the summary has the
+// comparisons of all.
 static const json_t *told_in(const json_t *report, const json_t *c)
 {
     const json_t *found = same_pair(json_object_get(report, "comparisons"), c);
@@ -232,6 +236,7 @@ etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err
         check_rows_are_there(v);
         return ETP_OK;
     }
+    // From the cheap to the dear: verify hashes every file and computes all derived ones again.
     ETP_TRY(check_layout(v, &run, err));
     check_samples(v, &run);
     for (size_t i = 0; i < run.dumps.n; i++) {

@@ -13,6 +13,8 @@ typedef struct place { // where we are in the document, innermost first
     size_t index;
 } place;
 
+// One problem is enough: the first in the order of the schema. `oneOf` tries alternatives with a
+// matcher of its own, whose problems are not told.
 typedef struct matcher {
     etp_arena *arena;
     etp_schema_problem *out;
@@ -172,6 +174,8 @@ static bool match_required(const matcher *m, const json_t *rule, const json_t *v
     return true;
 }
 
+// Unknown keys are allowed unless the schema says additionalProperties: false (configs do, where a
+// misspelt key would be ignored in silence).
 static bool match_members(const matcher *m, const json_t *schema, const json_t *v, const place *at)
 {
     const json_t *properties = json_object_get(schema, "properties");
@@ -181,6 +185,7 @@ static bool match_members(const matcher *m, const json_t *schema, const json_t *
     if (!json_is_object(v) || (!properties && !others)) {
         return true;
     }
+    // jansson's loop wants a pointer that is not const and changes nothing.
     json_object_foreach((json_t *)(uintptr_t)v, key, member)
     {
         const json_t *rule = json_object_get(properties, key);

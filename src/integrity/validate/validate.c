@@ -60,6 +60,7 @@ static int by_name(const void *pa, const void *pb)
     return strcmp(a->name, b->name);
 }
 
+// By the names alone: what kind of folder it is has to be known before anything in it is sound.
 static bool has(const etp_validator *v, const char *suffix)
 {
     for (size_t i = 0; i < v->files.n; i++) {
@@ -235,6 +236,7 @@ void etp_validate_json(const void *validation, etp_json *j)
     etp_document_write(j, &k_etp_validate_document, validation, validation);
 }
 
+// Problems are told twice, as notes that can be read without the table, and as its rows.
 static void add_problem(etp_report *r, const etp_check *c)
 {
     const char *file = c->file ? c->file : "";
