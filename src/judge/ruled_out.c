@@ -231,7 +231,7 @@ static verdict tracer(const etp_ab_session *s)
     if (known < ab->n_arms || ab->emulated) {
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
-    // Of one arm is enough: the breakdown compares arms, and a tracer that slows one of them down
+    // One such arm is enough: the breakdown compares arms, and a tracer that slows one of them down
     // more bends every row.
     bool small = fabs(worst) <= 0.10;
     return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,

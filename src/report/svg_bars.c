@@ -66,7 +66,6 @@ static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry 
     share.decimals = 0;
     etp_view_value(&share, value_of(e, k) / etp_entry_sum(e), text);
     snprintf(cls, sizeof cls, "c %s", etp_svg_on(etp_chart_color(c, k), on));
-    // Twelve and six pixels are the room that a text needs around it to be read.
     double share_width = etp_svg_text_width(etp_str_from(text));
     double name_width = etp_svg_text_width(c->series.items[k]);
     if (name_width + 12 <= w) {

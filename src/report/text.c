@@ -227,8 +227,7 @@ bool etp_report_write_text(const etp_report *r, const etp_report_style *style, e
 {
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
-    // Narrower terminals get lines of 40 columns that they break themselves: no table can be read
-    // below that.
+    // Narrower terminals get lines of 40 columns, which they break themselves.
     int width = style->width ? style->width : 80;
     etp_text o = {.sink = sink,
                   .width = (size_t)(width < 40 ? 40 : width),

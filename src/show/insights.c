@@ -666,8 +666,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
 
 // ---- what to do next ----
 
-// Figures as a table, sentences below it: a sentence in a cell would be cut where a terminal is
-// narrow.
+// Figures as a table, sentences below it: a column of sentences would leave no room for figures.
 void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
 {
     static const etp_column k_columns[] = {

@@ -606,8 +606,7 @@ static SHAPE_ON_ONE_LINE(k_lost, k_lost_rows);
 
 // ---- phases ----
 
-// What a function writes cannot be described by rows, so its schema is written by hand; the test
-// `documents` holds the output against it.
+// What a function writes cannot be described by rows, so its schema is written by hand beside it.
 #define ETP_RATES_SCHEMA                                                     \
     "{\"type\": \"array\", \"items\": {\"type\": \"object\", "               \
     "\"required\": [\"name\", \"level\", \"median_ns\", \"tokens_per_s\"], " \

@@ -95,8 +95,8 @@ static double *numbers(etp_validator *v, const json_t *list, size_t *n)
 }
 
 // median, min and max of LATENCIES against the figures beside them.
-// The median is etp_median, by which these documents are written: another rule for an even number of
-// values would find fault with every file.
+// The median is etp_median, by which these documents are written: another rule for an even number
+// of values would find fault with every file.
 static void check_moments(etp_validator *v, const char *file, const char *id, const json_t *object,
                           const char *list, const char *experiment)
 {
