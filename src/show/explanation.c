@@ -326,6 +326,8 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     return r;
 }
 
+// Everything that was judged, and the longest few operators: a program has hundreds, and a table
+// has the ids of all.
 const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, ab->title);

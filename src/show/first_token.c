@@ -37,6 +37,7 @@ int64_t etp_ab_first_token(const etp_ab *ab, uint64_t prompt, uint32_t arm)
     return prompt > 0 ? sum : ETP_NS_UNKNOWN;
 }
 
+// Each length once, in the order of the phases; a phase of no prompt has 0.
 size_t etp_ab_prompts(const etp_ab *ab, uint64_t *out)
 {
     size_t n = 0;

@@ -144,6 +144,7 @@ bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out)
 
 // ---- the picture ----
 
+// A frame's name: which call it is, and of which backend, of whose name 32 bytes have room.
 static const char *group_of(const etp_ab_operator *op, char buf[static 64])
 {
     if (!op->delegated) {

@@ -112,6 +112,8 @@ void etp_ab_phase_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     // One runner, one clock: the first phase speaks for all.
     size_t n_columns = sizeof k_columns / sizeof *k_columns - (ab->phases[0].clock_ns == 0);
     uint64_t prompts[ETP_AB_PROMPTS];
+    // On the page the cards above have the ratios: the section stands there only where it says
+    // more.
     bool clocks = ab->phases[0].clock_ns != 0, first_tokens = etp_ab_prompts(ab, prompts) > 0;
     etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE); // whose headlines say it
     if (clocks || first_tokens) {

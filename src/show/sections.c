@@ -226,6 +226,8 @@ void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
     etp_chart_total(c, cand, (double)ends[1]);
 }
 
+// The total is that of the ledger's ends and not summed up here: rows that did not add up would
+// show.
 static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
 {
     static const etp_column k_columns[] = {

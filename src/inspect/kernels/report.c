@@ -283,6 +283,7 @@ static void long_view_table(etp_report *r, const etp_kernels_of_arm *const *arms
     }
 }
 
+// Kernels in the order of the first arm that ran them: one that several arms ran is one row.
 static void view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, bool gemm,
                        etp_arena *arena)
 {
