@@ -187,6 +187,16 @@ static void result(const etp_ab *ab, etp_report *r)
     }
 }
 
+void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
+{
+    if (etp_ab_is_unfinished(ab)) {
+        etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
+    }
+    if (ab->emulated) {
+        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
+    }
+}
+
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "design", "%s: %s", ab->judged.grade, ab->judged.grade_reason);
@@ -219,12 +229,7 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
                         "1.5/blocks",
                         ab->extended);
     }
-    if (etp_ab_is_unfinished(ab)) {
-        etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
-    }
-    if (ab->emulated) {
-        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
-    }
+    etp_ab_end_facts(ab, r);
 }
 
 // Sum of the ledger's differences of one category, or of one kind when category is negative.

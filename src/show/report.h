@@ -94,6 +94,7 @@ unsigned etp_ab_category_color(etp_category category);
 const char *etp_ab_level_word(const etp_ab_arm *a); // "VNNI"; NULL: not recorded
 // What stands below the headlines, and the last section: how to measure this again.
 void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_end_facts(const etp_ab *ab, etp_report *r); // the last of them, of studies too
 void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);

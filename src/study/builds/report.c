@@ -127,12 +127,7 @@ static void facts(const etp_builds *b, etp_report *r, etp_arena *arena)
                         ETP_DIGITS(100 * ab->precision, 3),
                         reached ? "reached; intervals are widened for looking" : "not reached");
     }
-    if (etp_ab_is_unfinished(ab)) {
-        etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
-    }
-    if (ab->emulated) {
-        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
-    }
+    etp_ab_end_facts(ab, r);
 }
 
 static size_t count(const etp_builds *b, etp_verdict v)

@@ -98,12 +98,7 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
                         ETP_DIGITS(100 * s->ab->precision, 3),
                         reached ? "reached; intervals are widened for looking" : "not reached");
     }
-    if (etp_ab_is_unfinished(s->ab)) {
-        etp_report_fact(r, "state", "%s", etp_run_state_name(s->ab->state));
-    }
-    if (s->ab->emulated) {
-        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
-    }
+    etp_ab_end_facts(s->ab, r);
 }
 
 static bool said_before(const etp_sweep *s, size_t phase, const etp_sweep_sentence *x)
