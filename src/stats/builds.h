@@ -29,7 +29,7 @@ typedef struct etp_builds_grid {
     size_t n_pairs;
     const bool *silent; // [pair] no ratio may be made of it; NULL: of all
     double margin;
-    bool sequential; // the session looked at its intervals while it ran
+    bool sequential; // results were looked at before the end: intervals are widened
     uint64_t seed;
 } etp_builds_grid;
 

@@ -19,6 +19,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from by_hand import looked_at, medians
 from checks import expect, finish, hear_signals
 from slow_operator import slowed
 
@@ -205,6 +206,19 @@ def resumed():
     expect(run([ETPROF, "verify", "run"]).returncode == 0, name, "verify")
 
 
+def extended():
+    """Measured further after the result was known: intervals are wider for it, and it is said."""
+    name = "extended"
+    build("a")
+    build("b")
+    said(run(command([model("one", 1_000_000, "side b base * 800000", "noise 30")], blocks=6)), name, 0)
+    d = said(run([ETPROF, "ab", "--extend", "run", "--blocks", "2", "--quiet", "--format", "json"]), name, 0)
+    row, times = d["models"][0], sorted(medians("run").values(), key=sum)
+    expect(row["blocks"] == 8 and len(times) == 2, name, row, len(times))
+    found, wanted = [math.log(row[end]) for end in ("lo", "hi")], looked_at(times[1], times[0])  # B is the faster one
+    expect(all(abs(x - y) < 1e-4 for x, y in zip(found, wanted)), name, found, wanted)
+
+
 def same_build():
     name = "one build twice"
     build("a")
@@ -245,7 +259,8 @@ def refused():
 
 hear_signals()
 started = time.monotonic()
-for case in (planted, operators, equal_operators, one_build_cannot, resumed, same_build, refused):
+for case in (planted, operators, equal_operators, one_build_cannot, resumed, extended, same_build,
+             refused):
     with tempfile.TemporaryDirectory() as tmp:
         os.chdir(tmp)
         case()

@@ -3,23 +3,21 @@
 known, and the command that stands beside every unknown answer is one that the program takes.
 
 usage: extend.py ETPROF FAKE_RUNNER"""
-import csv
 import json
 import math
 import os
 import pathlib
 import re
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from by_hand import looked_at, medians
 from checks import expect, finish
 
 ETPROF, FAKE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-T_EIGHT = 2.364624252  # Student's t, 97.5 %, seven degrees of freedom (tables)
 
 
 def etprof(tmp, *words, fine=(0, 3)):
@@ -77,19 +75,10 @@ def check_few(tmp):
 
 
 def check_interval(answer, folder):
-    """By hand: t interval over the logarithms of the eight blocks' ratios of medians, wider by 1 + 1.5/8."""
-    times = {}
-    with open(folder / "samples.csv", newline="") as f:
-        for row in csv.DictReader(f):
-            if row["phase"] == "timed":
-                times.setdefault((row["experiment"], row["block"]), []).append(int(row["duration_ns"]))
-    c = answer["comparisons"][0]
-    ln = [math.log(statistics.median(times[c["baseline"], str(b)]) / statistics.median(times[c["candidate"], str(b)]))
-          for b in range(1, 9)]
-    mean, half = statistics.fmean(ln), T_EIGHT * statistics.stdev(ln) / math.sqrt(8) * (1 + 1.5 / 8)
-    lo, hi = (math.log(c["speedup"][end]) for end in ("lo", "hi"))
-    expect(abs(lo - (mean - half)) < 1e-4 and abs(hi - (mean + half)) < 1e-4,
-           "interval", c, mean, half)
+    times, c = medians(folder), answer["comparisons"][0]
+    found = [math.log(c["speedup"][end]) for end in ("lo", "hi")]
+    wanted = looked_at(times[c["baseline"]], times[c["candidate"]])
+    expect(all(abs(x - y) < 1e-4 for x, y in zip(found, wanted)), "interval", c, wanted)
 
 
 def check_gate(tmp):
