@@ -189,6 +189,12 @@ static void result(const etp_ab *ab, etp_report *r)
 
 void etp_ab_end_facts(const etp_ab *ab, etp_report *r)
 {
+    if (ab->extended > 0) {
+        etp_report_fact(r, "extended",
+                        "after %u blocks, whose result was known: intervals widened by 1 + "
+                        "1.5/blocks",
+                        ab->extended);
+    }
     if (etp_ab_is_unfinished(ab)) {
         etp_report_fact(r, "state", "%s", etp_run_state_name(ab->state));
     }
@@ -222,12 +228,6 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
                         "±%s %% wanted, %s; looked after every second block, "
                         "intervals widened by 1 + 1.5/blocks for it",
                         ETP_DIGITS(100 * ab->precision, 3), k_ends[ab->stopped]);
-    }
-    if (ab->extended > 0) {
-        etp_report_fact(r, "extended",
-                        "after %u blocks, whose result was known: intervals widened by 1 + "
-                        "1.5/blocks",
-                        ab->extended);
     }
     etp_ab_end_facts(ab, r);
 }

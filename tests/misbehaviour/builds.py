@@ -217,6 +217,8 @@ def extended():
     expect(row["blocks"] == 8 and len(times) == 2, name, row, len(times))
     found, wanted = [math.log(row[end]) for end in ("lo", "hi")], looked_at(times[1], times[0])  # B is the faster one
     expect(all(abs(x - y) < 1e-4 for x, y in zip(found, wanted)), name, found, wanted)
+    text = " ".join(run([ETPROF, "report", "run"]).stdout.split())
+    expect("extended after 6 blocks, whose result was known" in text, name, text[:1500])
 
 
 def same_build():
