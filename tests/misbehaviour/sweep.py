@@ -224,6 +224,8 @@ def wrong_outputs():
             expect((x["ratio_of_ratios"]["estimate"] is None) != agree, name, x)
         expect(all(g["speedup"]["estimate"] is None for g in d["geometric_means"]), name,
                "a mean over a withheld model")
+        mean = next((c for c in cards(run(tmp, [ETPROF, "report", "run"]).stdout) if "mean" in " ".join(c)), [""])
+        expect("withheld" in " ".join(mean), name, "the card of the mean does not say why there is none", mean)
         expect([m["correctness"]["ok"] for m in d["models"]] == [True, False], name, d["models"])
 
 

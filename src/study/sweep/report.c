@@ -58,6 +58,19 @@ static const char *against(const etp_sweep *s, uint32_t level, etp_arena *arena)
                             s->words[level], s->words[s->grid.reference[ETP_FACTOR_LEVEL]]);
 }
 
+// Why there is no mean over the models of that level and thread count: one that is withheld leaves
+// none of it. The first of them is told.
+static etp_withheld mean_withheld(const etp_sweep *s, const etp_level_mean *m)
+{
+    etp_withheld why = ETP_WITHHELD_NOT;
+    for (uint32_t i = 0; i < s->grid.n[ETP_FACTOR_MODEL] && m->effect.paired.blocks == 0 && !why;
+         i++) {
+        const uint32_t at[ETP_FACTORS] = {i, m->level, m->threads};
+        why = etp_sweep_withheld(s, at);
+    }
+    return why;
+}
+
 // One card per level at the lowest thread count: the geometric mean over the models, or the only
 // model's.
 static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
@@ -66,10 +79,8 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     const char *threads = etp_sweep_thread_words(s, g->reference[ETP_FACTOR_THREADS], arena);
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
-        const uint32_t at[ETP_FACTORS] = {0, m->level, m->threads};
         if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
-            card(against(s, m->level, arena), &m->effect,
-                 m->effect.paired.blocks ? ETP_WITHHELD_NOT : etp_sweep_withheld(s, at),
+            card(against(s, m->level, arena), &m->effect, mean_withheld(s, m),
                  etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
                                   threads),
                  r, arena);
