@@ -314,6 +314,17 @@ static void earlier_measurements_are_held_against(void **state)
                      ETP_USAGE);
 }
 
+// More blocks make no speed of an emulator's times.
+static void an_emulated_side_is_no_speed(void **state)
+{
+    fixture *f = *state;
+    const etp_gate_options options = {.against = &f->old};
+    f->old_arms[1].emulated = true;
+    assert_int_equal(ask(f, NULL, &options), ETP_GATE_UNKNOWN);
+    assert_string_equal(find(f, "against:on")->fix, "emulated: its times say nothing");
+    assert_int_equal(find(f, "against:off")->state, ETP_GATE_YES);
+}
+
 static void junit_counts_and_escapes(void **state)
 {
     fixture *f = *state;
@@ -343,6 +354,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_rules_nothing_may_be_slower, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grades_have_an_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(earlier_measurements_are_held_against, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_emulated_side_is_no_speed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(junit_counts_and_escapes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
