@@ -9,6 +9,7 @@
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
+#include "measure/decoder.h"
 #include "study/sweep/sweep.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
@@ -59,9 +60,8 @@ static bool open_model(const char *path, const char *method, etp_file *file,
     if (etp_file_open(path, PROGRAM_LIMIT, file, NULL) != ETP_OK) {
         return false;
     }
-    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK && (*program)->n_methods > 0) {
-        *out = method ? etp_program_find_method(*program, etp_str_from(method))
-                      : &(*program)->methods[0];
+    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK) {
+        *out = etp_decoder_method(*program, method);
     }
     return true;
 }

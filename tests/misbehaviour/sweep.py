@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -414,6 +415,42 @@ def other_floats():
         expect("no interaction: over 6 blocks each factor does the same" in " ".join(shown.split()), name, shown[:900])
 
 
+def method_first(program, name):
+    """The bytes of PROGRAM with the method NAME before all others: entries of a flatbuffer's vector are offsets from
+    where they stand."""
+    def u32(at):
+        return struct.unpack_from("<I", program, at)[0]
+
+    def field(table, i):
+        fields = table - struct.unpack_from("<i", program, table)[0] + 4
+        return table + struct.unpack_from("<H", program, fields + 2 * i)[0]
+
+    plans = field(u32(0), 1)
+    plans += u32(plans)
+    at = range(plans + 4, plans + 4 + 4 * u32(plans), 4)
+    tables = [a + u32(a) for a in at]
+    called = [u + u32(u) for u in (field(t, 0) for t in tables)]
+    i = next(i for i, c in enumerate(called) if program[c + 4:c + 4 + u32(c)] == name.encode())
+    changed = bytearray(program)
+    for a, t in zip(at, [tables[i], *tables[:i], *tables[i + 1:]]):
+        struct.pack_into("<I", changed, a, t - a)
+    return bytes(changed)
+
+
+def order_of_methods():
+    """Both are measured by "forward", wherever it stands among their methods."""
+    name = "order of methods"
+    program = pathlib.Path(MODELS, "../../tests/data/llm/decoder_positions.pte").read_bytes()
+    with tempfile.TemporaryDirectory() as tmp:
+        pathlib.Path(tmp, "one.pte").write_bytes(program)
+        pathlib.Path(tmp, "two.pte").write_bytes(method_first(program, "use_kv_cache"))
+        done = run(tmp, [ETPROF, "sweep", "one.pte", "two.pte", "--levels", "sme2,neon", "--blocks", "2",
+                         "--iterations", "8", "--no-trace", "--runner", FAKE, "--out", "run", "--format", "json"])
+        expect(done.returncode == 0 and "different inputs" not in done.stderr, name, done.returncode, done.stderr)
+        d = json.loads(done.stdout)
+        expect(d["same_inputs"] is True, name, d["same_inputs"])
+
+
 def one_of_each():
     """One level and one thread count leave nothing to compare, and it is said."""
     name = "nothing to compare"
@@ -447,7 +484,7 @@ def refused():
 
 for test in (planted_exactly, winner_of_one_model, planted_with_noise, slower_with_noise, absent_with_noise,
              failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, balanced,
-             precise, emulated, real_programs, other_floats, one_of_each, refused):
+             precise, emulated, real_programs, other_floats, order_of_methods, one_of_each, refused):
     started = time.time()
     test()
     print(f"{test.__name__}: {time.time() - started:.1f} s")

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "compare/session.h"
+#include "measure/decoder.h"
 #include "measure/outputs.h"
 
 typedef struct builder {
@@ -286,13 +287,7 @@ static void withhold(builder *b)
 static const etp_method *method_of(const etp_ab_session *s, size_t model)
 {
     const etp_program *p = model < s->programs.n ? s->programs.items[model].program : NULL;
-    if (!p || p->n_methods == 0) {
-        return NULL;
-    }
-    const etp_method *named = s->run.settings.method
-                                  ? etp_program_find_method(p, etp_str_from(s->run.settings.method))
-                                  : NULL;
-    return named ? named : &p->methods[0];
+    return p ? etp_decoder_method(p, s->run.settings.method) : NULL;
 }
 
 static bool is_float(etp_dtype d)
