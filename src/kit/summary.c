@@ -480,7 +480,7 @@ static SHAPE(k_run, k_run_rows);
 static const etp_field k_answer_rows[] = {
     LIST("comparisons", OBJECT, comparisons, n_comparisons, "each other arm against the baseline",
          .shape = &k_etp_ab_comparison),
-    FIELD("grade", TEXT, judged.grade, "of the evidence"),
+    FIELD("grade", TEXT, judged.grade, "how much the arms have in common"),
     FIELD("note", TEXT, misnamed, "names of experiments that say what did not run"),
     FIELD("executorch_sha", TEXT, executorch_sha, "revision of ExecuTorch"),
 };

@@ -698,7 +698,7 @@ static const etp_field k_ab_rows[] = {
     LIST("models", OBJECT, models, n_models, "that were measured", .shape = &k_model),
     GROUP("device", &k_etp_ab_device, "that ran them"),
     GROUP("executorch", &k_executorch, "that ran them"),
-    FIELD("grade", TEXT, judged.grade, "A to D: how far the session can be trusted",
+    FIELD("grade", TEXT, judged.grade, "A to D: how much the arms have in common",
           .flags = ETP_SET),
     FIELD("grade_reason", TEXT, judged.grade_reason, "why not A"),
     MADE_PER("grade_facts", TEXT, grade_fact, &k_grade_axis, "what the arms have in common",

@@ -87,7 +87,7 @@ static const etp_field k_rows[] = {
     FIELD("a", OBJECT, sides[0], "the baseline", .shape = &k_side),
     FIELD("b", OBJECT, sides[1], "what is held against it", .shape = &k_side),
     FIELD("same_build", BOOL, same, "byte for byte: an A/A comparison"),
-    MADE("grade", TEXT, grade, "of the evidence", .flags = ETP_SET),
+    MADE("grade", TEXT, grade, "how much the arms have in common", .flags = ETP_SET),
     MADE("state", WORD, state, "of the session", .words = &k_etp_run_state_words),
     FIELD("margin", RATIO, margin, "what lies within is the same"),
     GROUP("control", &k_control, "one build twice", .when = has_control),

@@ -355,7 +355,7 @@ static const etp_field k_sweep_rows[] = {
              .least = 1),
     FIELD("same_inputs", BOOL, same_inputs, "of all models: their times may be compared"),
     OF_AB("device", k_etp_ab_device, "that ran them"),
-    MADE("grade", WORD, grade, "how far the session can be trusted", .words = &k_grade,
+    MADE("grade", WORD, grade, "how much the arms have in common", .words = &k_grade,
          .flags = ETP_SET),
     MADE("state", WORD, state, "of the session", .words = &k_etp_run_state_words),
     OF_AB("stop", k_etp_ab_stop, "of the session"),
