@@ -166,10 +166,20 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
     return ETP_OK;
 }
 
-static bool among(etp_str name, etp_str names) // separated by ", "
+// Takes the first of NAMES, which ", " separates, off them.
+static etp_str next_name(etp_str *names)
 {
-    for (size_t i = 0; i + name.len <= names.len; i++) {
-        if (memcmp(names.ptr + i, name.ptr, name.len) == 0) {
+    etp_str name = {names->ptr, etp_str_find(*names, ETP_STR(", "))};
+    size_t used = name.len < names->len ? name.len + 2 : name.len;
+    *names = (etp_str){names->ptr + used, names->len - used};
+    return name;
+}
+
+// As a whole: one name may be the beginning or the end of another.
+static bool has_name(etp_str names, etp_str name)
+{
+    while (names.len > 0) {
+        if (etp_str_eq(next_name(&names), name)) {
             return true;
         }
     }
@@ -180,11 +190,9 @@ static bool among(etp_str name, etp_str names) // separated by ", "
 static bool add_names(etp_session *s, etp_str names, etp_str *all)
 {
     bool more = false;
-    for (size_t at = 0, end; at < names.len; at = end + 2) {
-        for (end = at; end < names.len && names.ptr[end] != ','; end++) {
-        }
-        etp_str name = {names.ptr + at, end - at};
-        if (!among(name, *all)) {
+    while (names.len > 0) {
+        etp_str name = next_name(&names);
+        if (!has_name(*all, name)) {
             const char *longer = etp_arena_printf(&s->arena, "%.*s%s%.*s", ETP_STR_ARG(*all),
                                                   all->len ? ", " : "", ETP_STR_ARG(name));
             *all = longer ? etp_str_from(longer) : *all;

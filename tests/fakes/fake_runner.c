@@ -3,24 +3,27 @@
 // file says.
 //
 // The file begins with 8 bytes "....ET12", then text, one directive a line:
-//   base LEVEL NS [THREADS]    duration reported for every iteration at that level (with that many
-//   threads) warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it drift
-//   NS                   added per launch that went before (of any level) load LEVEL NS loading
-//   takes that long turns                      every `run 1` is noted in <file>.turns by its level
+//   base LEVEL NS [THREADS]    duration that is reported for every iteration at that level
+//   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
+//   drift NS                   added per launch that went before (of any level)
+//   load LEVEL NS              loading takes that long
+//   kernels LEVEL NAMES        said of the load, to the end of the line: its kernels are ours
+//   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
-//   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES  what an iteration of the base duration counts
-//   (timed launches);
-//                              longer ones as much more. FAKE_COUNTERS=denied in the environment:
-//                              nothing, and why
-//                              FAKE_NAMES_<level>: what the self-test says its operators are called
-//                              there; FAKE_ETDUMP_<level>: the file that every dump there is
+//   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES
+//                              of an iteration of the base duration in timed launches; longer
+//                              ones count as much more
 //   side NAME DIRECTIVE        only where FAKE_SIDE in the environment is NAME
 //   helper                     every launch leaves one behind, in a session of its own
 //   wall KIND NTH MS           launches of that kind really take that long, whatever they say
-//   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that
-//   level and
-//                              kind does WHAT
+//   on LEVEL KIND NTH WHAT [THREADS]
+//                              the NTH launch (from 1; *: all; 3+: from the 3rd on) of that level
+//                              and kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
+//
+// In the environment: FAKE_COUNTERS=denied (nothing is counted, and why), FAKE_NAMES_<level> (what
+// the self-test says its operators are called there), FAKE_ETDUMP_<level> (the file that every dump
+// there is).
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +44,7 @@ typedef struct fake {
     struct {
         unsigned long long cycles, cpu_ns, instructions, misses;
     } counts;
-    char what[64];
+    char what[64], kernels[512];
     unsigned long long done;
     unsigned long long clock_ns;
 } fake;
@@ -130,6 +133,10 @@ static void read_directive(fake *f, const char *line)
         f->drift_ns = a;
     } else if (sscanf(line, "load %63s %llu", level, &a) == 2 && matches(level, f->level)) {
         f->load_ns = a;
+    } else if (sscanf(line, "kernels %63s %n", level, &at) == 1 && at > 0) {
+        if (matches(level, f->level)) {
+            snprintf(f->kernels, sizeof f->kernels, "%s", line + at);
+        }
     } else if (sscanf(line, "counts %63s %llu %llu %llu %llu", level, &a, &b, &c, &d) == 5 &&
                matches(level, f->level)) {
         f->counts.cycles = a;
@@ -498,6 +505,7 @@ int main(int argc, char **argv)
     etp_wire_msg m = {.type = ETP_WIRE_LOAD};
     m.u.load = (etp_wire_load){.ns = f.load_ns, .rss_bytes = 4000000, .inputs = 1, .outputs = 1};
     m.u.load.hook_calls = is(&f, "no_calls") ? 0 : 3;
+    snprintf(m.u.load.kernels_ours, sizeof m.u.load.kernels_ours, "%s", f.kernels);
     send(&m);
     serve(&f);
     return is(&f, "late_exit") ? 9 : 0;

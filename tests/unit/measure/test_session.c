@@ -714,9 +714,32 @@ static void an_interrupted_pull_loses_nothing(void **state)
     assert_int_equal(o.run.lost.n, 0);
 }
 
+// Each level has a name that is the beginning of one of the other's, so whichever comes first.
+static void kernels_are_told_by_whole_names(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    session(f,
+            "kernels sme2 a::add.out_mode, a::mul.out\n"
+            "kernels neon a::add.out, a::mul.out_mode, a::mul.out\n",
+            &k_small, &o);
+    assert_int_equal(o.status, ETP_OK);
+    etp_str said = ETP_STR("");
+    for (size_t i = 0; i < o.run.n_notes; i++) {
+        said = etp_str_eqz(o.run.notes[i].id, "kernels_ours") ? o.run.notes[i].text : said;
+    }
+    const char *expected = o.run.order.items[0] == 0
+                               ? "a::add.out_mode, a::mul.out, a::add.out, a::mul.out_mode"
+                               : "a::add.out, a::mul.out_mode, a::mul.out, a::add.out_mode";
+    expected = etp_arena_printf(
+        &f->arena, "%s are etprof's own kernels; their time is not ExecuTorch's", expected);
+    assert_string_equal(etp_arena_strdup(&f->arena, said), expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(kernels_are_told_by_whole_names),
         TEST(an_interrupted_pull_loses_nothing),
         TEST(a_session_records_what_was_planted),
         TEST(launches_follow_the_seeded_order),
