@@ -133,7 +133,7 @@ static etp_status inspect_tensors(const etp_question *q, etp_reply *r, etp_error
     etp_inspect_tensors *tensors = ETP_NEW(&r->arena, etp_inspect_tensors);
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(path));
     ETP_NEED(tensors && name, err, path);
-    ETP_TRY(etp_file_open(path, FILE_LIMIT, &r->file, err));
+    ETP_TRY(etp_file_open_unpacked(path, FILE_LIMIT, &r->file, err));
     if (q->buffer) {
         ETP_TRY(etp_file_open(q->buffer, FILE_LIMIT, &r->buffer_file, err));
     }
