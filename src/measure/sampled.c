@@ -123,7 +123,7 @@ static etp_status read_raw(sampled_launch *k, etp_str text, etp_error *err)
         s.symbol = cells[4];
         s.streaming = cells[5];
         if (k->samples.n >= MAX_SAMPLES) {
-            return etp_fail_nomem(err, "samples");
+            return etp_fail_at(err, ETP_CORRUPT, row.offset, "more than %zu samples", MAX_SAMPLES);
         }
         ETP_ADD(k->arena, &k->samples, s);
     }
