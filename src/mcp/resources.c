@@ -43,7 +43,7 @@ static void add_run(found *f, const char *dir)
 // DEPTH ends the search: below a root, out_MODEL/runs/PLATFORM is three levels away. Links are not
 // followed, and hidden folders are passed over.
 // DIR itself, what lies in it, and the runs of an output folder.
-static void look(found *f, const char *dir, int depth)
+static void find_runs(found *f, const char *dir, int depth)
 {
     etp_dir_list entries = {0};
     add_run(f, dir);
@@ -54,7 +54,7 @@ static void look(found *f, const char *dir, int depth)
         const char *path = etp_arena_printf(&f->arena, "%s/%s", dir, entries.items[i].name);
         if (path && entries.items[i].is_dir && !entries.items[i].is_other &&
             entries.items[i].name[0] != '.') {
-            look(f, path, depth - 1);
+            find_runs(f, path, depth - 1);
         }
     }
 }
@@ -65,7 +65,7 @@ void etp_mcp_resources(etp_mcp *s, json_t *id)
     size_t n;
     const char *const *roots = etp_mcp_roots(s, &n);
     for (size_t i = 0; i < n; i++) {
-        look(&f, roots[i], 3);
+        find_runs(&f, roots[i], 3);
     }
     etp_json j;
     // A list that is shorter for want of memory would say that runs are not there.

@@ -94,7 +94,7 @@ static size_t held_at(const etp_mcp *s, const json_t *id)
     return at;
 }
 
-static void notified(etp_mcp *s, const char *method, const json_t *params)
+static void take_notification(etp_mcp *s, const char *method, const json_t *params)
 {
     if (strcmp(method, "notifications/initialized") == 0 && s->greeted && !s->ready) {
         s->ready = true;
@@ -156,7 +156,7 @@ static void list_templates(etp_mcp *s, json_t *id)
 }
 
 // A client answers our question for its roots when it may have sent calls already.
-static bool held(etp_mcp *s, json_t *m, const char *method)
+static bool hold_for_roots(etp_mcp *s, json_t *m, const char *method)
 {
     bool asks = strcmp(method, "tools/call") == 0 || strcmp(method, "resources/read") == 0 ||
                 strcmp(method, "resources/list") == 0;
@@ -177,7 +177,7 @@ static void request(etp_mcp *s, json_t *m, json_t *id, const char *method, const
 {
     if (etp_mcp_at_work(s, id) || held_at(s, id) < s->n_held) {
         etp_mcp_error(s, id, ETP_RPC_REQUEST, "a call with this id is running");
-    } else if (held(s, m, method)) {
+    } else if (hold_for_roots(s, m, method)) {
         ; // until the roots are known
     } else if (strcmp(method, "ping") == 0) {
         etp_json j;
@@ -241,7 +241,7 @@ bool etp_mcp_turn(etp_mcp *s, unsigned ms)
 }
 
 // An answer to what we asked: the roots.
-static void answered(etp_mcp *s, const json_t *message)
+static void take_answer(etp_mcp *s, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id"), *result = json_object_get(message, "result");
     if (s->asked && json_is_integer(id) && json_integer_value(id) == (json_int_t)s->asked) {
@@ -252,7 +252,7 @@ static void answered(etp_mcp *s, const json_t *message)
     }
 }
 
-static void message(etp_mcp *s, json_t *m)
+static void take_message(etp_mcp *s, json_t *m)
 {
     json_t *id = json_object_get(m, "id"), *params = json_object_get(m, "params");
     const char *version = json_string_value(json_object_get(m, "jsonrpc"));
@@ -265,7 +265,7 @@ static void message(etp_mcp *s, json_t *m)
     } else if (!method && (json_object_get(m, "result") || json_object_get(m, "error"))) {
         // A message without a method is an answer; the only question that this server asks is for
         // the roots.
-        answered(s, m);
+        take_answer(s, m);
     } else if (!method || (id && !id_fits)) {
         // JSON-RPC allows null and fractions as ids. MCP does not, and an answer could not be
         // told from another one by them.
@@ -278,7 +278,7 @@ static void message(etp_mcp *s, json_t *m)
     } else if (id) {
         request_of(s, m);
     } else {
-        notified(s, method, params);
+        take_notification(s, method, params);
     }
 }
 
@@ -295,7 +295,7 @@ void etp_mcp_line(etp_mcp *s, etp_str line, bool too_long)
         if (etp_json_parse(line, &m, NULL, &err) != ETP_OK) {
             etp_mcp_error(s, NULL, ETP_RPC_PARSE, "%s", err.msg);
         } else {
-            message(s, m);
+            take_message(s, m);
             json_decref(m);
         }
     }

@@ -19,7 +19,7 @@
 
 // ---- pilot ----
 
-static uint32_t living(const etp_session *s)
+static uint32_t count_living(const etp_session *s)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
@@ -33,7 +33,7 @@ static bool comparable(const etp_session *s)
 {
     bool has_baseline =
         !s->arms[s->plan->baseline].dead || s->plan->settings.knee > 0 || s->plan->n_builds > 0;
-    return has_baseline && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
+    return has_baseline && count_living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
 }
 
 // What the runner said is the fault of the model when no arm with that model works; else it is a
@@ -136,7 +136,7 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         return ETP_OK;
     }
     ETP_TRY(refused_by_all(s, err));
-    return living(s) > 0 ? ETP_OK : give_up_error(s, err);
+    return count_living(s) > 0 ? ETP_OK : give_up_error(s, err);
 }
 
 // ---- blocks ----
@@ -376,7 +376,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         // An arm that fails is a finding, and what the others do is worth knowing beside it; but
         // when nothing is left to compare, a few blocks of it will do.
         bool enough = !comparable(s) && s->run.blocks_done >= GIVE_UP_AFTER;
-        if (living(s) == 0 || enough) {
+        if (count_living(s) == 0 || enough) {
             s->result->stopped = ETP_STOP_OTHER;
             break;
         }

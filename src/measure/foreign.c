@@ -510,7 +510,7 @@ static void record_end(foreign_launch *r)
     }
 }
 
-static bool go(foreign_launch *r)
+static bool follow_launch(foreign_launch *r)
 {
     const etp_launch_request *q = r->request;
     uint64_t each = q->expected_iteration_ns, n = r->log.executions;
@@ -573,7 +573,7 @@ static etp_status run_once(foreign_launch *r, etp_error *err)
         mark_lost(r, ETP_LOST_START, "%s", start_err.msg);
         return ETP_OK;
     }
-    out->ok = go(r);
+    out->ok = follow_launch(r);
     record_end(r);
     etp_process_dispose(&r->process);
     out->iterations = r->log.iterations.items;

@@ -11,7 +11,7 @@
 #include "types.h"
 
 #define DUMP_LIMIT ((uint64_t)16 << 20)
-#define PATIENCE_NS ((uint64_t)10 * 1000000000u) // for an inference of microseconds
+#define SILENCE_NS ((uint64_t)10 * 1000000000u) // for an inference of microseconds
 
 typedef struct question {
     etp_device *device;
@@ -92,7 +92,7 @@ static bool run_once(const question *q, const etp_foreign *f, const char *mask, 
         .inputs = "ones",
         .kind = ETP_LAUNCH_TRACED,
         .iterations = 1,
-        .timeout_ns = q->plan->timeout_ns < PATIENCE_NS ? q->plan->timeout_ns : PATIENCE_NS,
+        .timeout_ns = q->plan->timeout_ns < SILENCE_NS ? q->plan->timeout_ns : SILENCE_NS,
         .cpu = &q->plan->cpu.cpu,
         .interrupted = q->interrupted,
         .interrupted_ctx = q->ctx};

@@ -134,8 +134,8 @@ static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_
 }
 
 // One inspection per file: arms with one path share it.
-static etp_status give(const char *path, etp_session_plan *p, uint32_t arm, etp_arena *arena,
-                       etp_error *err)
+static etp_status assign_runner(const char *path, etp_session_plan *p, uint32_t arm,
+                                etp_arena *arena, etp_error *err)
 {
     const char *full = etp_os_absolute(path, arena);
     for (uint32_t i = 0; full && i < arm; i++) {
@@ -305,7 +305,7 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device 
     for (uint32_t i = 0; i < p->n_arms; i++) {
         // Arms are made in the order phases × models × levels × threads.
         size_t level = i / n_threads % n_levels; // the same in each phase
-        ETP_TRY(give(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
+        ETP_TRY(assign_runner(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
         ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
         ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
     }

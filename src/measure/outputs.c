@@ -327,7 +327,7 @@ static bool same_layout(const output *a, const output *b)
            memcmp(a->order, b->order, a->n_dims * sizeof *a->order) == 0;
 }
 
-static void because(etp_outputs_comparison *out, const char *why)
+static void set_reason(etp_outputs_comparison *out, const char *why)
 {
     out->ok = false;
     out->why = out->why ? out->why : why;
@@ -339,7 +339,7 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
 {
     const output *a = &fa->items[i], *b = &fb->items[i];
     if (!same_layout(a, b)) {
-        because(out, etp_arena_printf(arena, "output %zu differs in type or shape", i));
+        set_reason(out, etp_arena_printf(arena, "output %zu differs in type or shape", i));
         return ETP_OK;
     }
     // Neither of them has the data (same_layout): an output that no runner could write is no
@@ -364,10 +364,10 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->elements += d->elements;
         out->nan_both += d->nan_both;
         if (!d->within) {
-            because(out, etp_arena_printf(
-                             arena, "output %zu (%s): %llu of %llu elements differ, by up to %s", i,
-                             d->dtype, (unsigned long long)d->mismatched,
-                             (unsigned long long)d->elements, ETP_DIGITS(d->max_abs, 6)));
+            set_reason(out, etp_arena_printf(
+                                arena, "output %zu (%s): %llu of %llu elements differ, by up to %s",
+                                i, d->dtype, (unsigned long long)d->mismatched,
+                                (unsigned long long)d->elements, ETP_DIGITS(d->max_abs, 6)));
         }
         etp_file_close(&y);
     }
@@ -390,7 +390,7 @@ etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_
     ETP_NEED(out->outputs, err, "outputs");
     // Those that both have are compared all the same: the figures say more than the count.
     if (a.n != b.n) {
-        because(out, etp_arena_printf(arena, "%zu outputs against %zu", a.n, b.n));
+        set_reason(out, etp_arena_printf(arena, "%zu outputs against %zu", a.n, b.n));
     }
     for (size_t i = 0; i < a.n && i < b.n; i++) {
         ETP_TRY(compare_output(&a, &b, i, precision, arena, out, err));

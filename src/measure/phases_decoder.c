@@ -44,11 +44,11 @@ static etp_status parse_numbers(const char *option, const char *text, uint64_t l
     return ETP_OK;
 }
 
-typedef struct asked {
+typedef struct requested {
     numbers prefill, decode, depth;
-} asked;
+} requested;
 
-static etp_status read_asked(const etp_settings *s, asked *out, etp_error *err)
+static etp_status read_requested(const etp_settings *s, requested *out, etp_error *err)
 {
     ETP_TRY(parse_numbers("prefill", s->prefill, 1, MAX_TOKENS, &out->prefill, err));
     ETP_TRY(parse_numbers("decode", s->decode, 1, ETP_SCRIPT_CALLS, &out->decode, err));
@@ -139,7 +139,7 @@ static etp_status add(list *l, wanted w, etp_error *err)
 
 // A prompt that is longer than a call takes is fed in chunks, and each chunk is a phase: it costs
 // more the more is in the cache.
-static etp_status list_phases(const asked *a, const etp_decoder *d, list *out, etp_error *err)
+static etp_status list_phases(const requested *a, const etp_decoder *d, list *out, etp_error *err)
 {
     out->n = 0;
     for (size_t i = 0; i < a->prefill.n; i++) {
@@ -247,11 +247,11 @@ static void add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena, e
 etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *program,
                               const char *path, etp_arena *arena, etp_script *out, etp_error *err)
 {
-    asked a;
+    requested a;
     etp_decoder d;
     list l;
     *out = (etp_script){0};
-    ETP_TRY(read_asked(settings, &a, err));
+    ETP_TRY(read_requested(settings, &a, err));
     if (etp_decoder_read(program, settings->method, arena, &d, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }

@@ -49,7 +49,7 @@ static etp_status gather(etp_session *s, uint32_t block, const uint32_t *order, 
 }
 
 // Odd rounds run in the block's order, even ones in its reverse.
-static bool play(turns *t, uint64_t rounds)
+static bool run_rounds(turns *t, uint64_t rounds)
 {
     bool ok = true;
     for (uint64_t r = 0; ok && r < rounds; r++) {
@@ -72,11 +72,11 @@ static etp_status take_turns(etp_session *s, turns *t, bool *good, etp_error *er
         // them into the state in which they take turns.
         *good = t->launches[i] && etp_launch_iterate(t->launches[i], t->requests[i].warmup);
     }
-    *good = *good && st == ETP_OK && play(t, SETTLE_ROUNDS);
+    *good = *good && st == ETP_OK && run_rounds(t, SETTLE_ROUNDS);
     for (size_t i = 0; i < t->n && *good; i++) {
         etp_launch_warm(t->launches[i]);
     }
-    *good = *good && play(t, rounds_of(s, t));
+    *good = *good && run_rounds(t, rounds_of(s, t));
     bool whole = *good;
     for (size_t i = 0; i < t->n; i++) {
         if (t->launches[i]) {

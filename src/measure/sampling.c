@@ -7,8 +7,8 @@
 
 #include "measure/state.h"
 
-#define LITTLE 0.005 // of the time: not worth another launch
-#define SHORTER 0.9  // a launch, until it fits
+#define LEAST_GAIN 0.005 // of the time: not worth another launch
+#define SHORTENED_TO 0.9 // of its length, as often as it takes until the launches fit
 
 // ---- unasked ----
 
@@ -91,7 +91,7 @@ static uint64_t affordable(etp_session *s, etp_samples_end *why)
         s->arms[a].cost = s->arms[a].dead ? (etp_arm_cost){0} : cost_of(s, a);
     }
     // Shorter launches of all arms, rather than long ones of some: arms are compared.
-    for (; ns >= ETP_SAMPLED_LEAST_NS; ns *= SHORTER) {
+    for (; ns >= ETP_SAMPLED_LEAST_NS; ns *= SHORTENED_TO) {
         double all = 0;
         for (uint32_t a = 0; a < s->plan->n_arms; a++) {
             const etp_arm_cost *c = &s->arms[a].cost;
@@ -178,7 +178,7 @@ static bool fits(const etp_session *s, uint32_t arm)
 static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
                               const etp_session_known *known)
 {
-    bool more_tells = known->few || known->reachable - known->share >= LITTLE;
+    bool more_tells = known->few || known->reachable - known->share >= LEAST_GAIN;
     // The first reason that holds is the one that the folder tells.
     return !known->few && known->share >= ETP_SAMPLING_GOAL ? ETP_SAMPLES_KNOWN
            : done >= ETP_SAMPLING_LAUNCHES                  ? ETP_SAMPLES_BOUND

@@ -389,8 +389,8 @@ static etp_status write_input(making *m, const etp_script_phase *p, const etp_me
 // ---- calls ----
 
 // Is it a text decoder, and how many tokens does a call of STEP have?
-static etp_status look_at(making *m, const etp_script_phase *p, const etp_method *method,
-                          const etp_script_step *step)
+static etp_status recognise_decoder(making *m, const etp_script_phase *p, const etp_method *method,
+                                    const etp_script_step *step)
 {
     // A method that is no text decoder is nothing wrong here: then only shapes and types can be
     // checked.
@@ -426,7 +426,7 @@ static etp_status write_step(making *m, size_t at, const etp_script_step *step)
                         "%s: phase \"%.*s\": more than %u calls, those before it included",
                         m->model, ETP_STR_ARG(p->name), ETP_SCRIPT_CALLS);
     }
-    ETP_TRY(look_at(m, p, method, step));
+    ETP_TRY(recognise_decoder(m, p, method, step));
     for (uint64_t r = 0; r < repeat; r++) {
         m->calls++;
         etp_strbuf_printf(m->b, "call %.*s\n", ETP_STR_ARG(method->name));

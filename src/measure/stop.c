@@ -123,7 +123,7 @@ typedef struct progress { // of the comparison that needs longest
     bool enough;
 } progress;
 
-static bool look(const etp_session *s, progress *out)
+static bool find_widest(const etp_session *s, progress *out)
 {
     etp_arena scratch = {0};
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
@@ -203,7 +203,8 @@ bool etp_session_precise(const etp_session *s)
 {
     progress p;
     const etp_settings *set = &s->plan->settings;
-    return set->precision > 0 && s->run.blocks_done >= set->min_blocks && look(s, &p) && p.enough;
+    return set->precision > 0 && s->run.blocks_done >= set->min_blocks && find_widest(s, &p) &&
+           p.enough;
 }
 
 // ---- words ----
@@ -374,7 +375,7 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     // Two blocks tell of no third: what is expected is said from where a verdict begins.
     bool worth = s->plan->settings.precision > 0 && done >= ETP_MIN_BLOCKS &&
                  (done == ETP_MIN_BLOCKS || done % 10 == 0);
-    if (!worth || s->plan->n_arms < 2 || done >= goal || !look(s, &p)) {
+    if (!worth || s->plan->n_arms < 2 || done >= goal || !find_widest(s, &p)) {
         return;
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {

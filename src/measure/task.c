@@ -405,7 +405,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
     return ETP_OK;
 }
 
-static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *o)
+static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outcome *o)
 {
     etp_session_result *r = s->result;
     r->launches++;
@@ -443,7 +443,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     // Counted before it is known what becomes of it: a lost launch has its number too.
     s->next_launch++;
     ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
-    add_up(s, t, o);
+    add_totals(s, t, o);
     if (o->interrupted) {
         s->cut_short = !pilot;
         return ETP_OK;
