@@ -5,16 +5,6 @@
 #include "base/number.h"
 #include "device/clusters.h"
 
-static etp_str fact(const etp_run *run, const char *key)
-{
-    for (size_t i = 0; i < run->facts.n; i++) {
-        if (etp_str_eqz(run->facts.items[i].key, key)) {
-            return run->facts.items[i].value;
-        }
-    }
-    return ETP_STR("");
-}
-
 // CPUS NULL: of all of them, where nothing is pinned.
 static uint32_t clusters_of(const etp_topology *t, const etp_cpu_set *cpus)
 {
@@ -43,12 +33,13 @@ void etp_cores_units(etp_session *s)
     uint64_t cpus = 0;
     bool pinned =
         s->plan->settings.cpus && etp_cpu_set_parse(etp_str_from(s->plan->settings.cpus), &set);
-    bool counted = etp_parse_u64(fact(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
-    etp_topology_parse(fact(&s->run, "clusters"), &t);
+    bool counted = etp_parse_u64(etp_run_fact_of(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
+    etp_topology_parse(etp_run_fact_of(&s->run, "clusters"), &t);
     // 0: the registers that tell it (SMIDR_EL1) could not be read. Then clusters are the next best
     // guess, and the text says that it is one.
-    uint32_t units =
-        counted ? etp_sme_units(fact(&s->run, "smidr"), pinned ? &set : NULL, (uint32_t)cpus) : 0;
+    uint32_t units = counted ? etp_sme_units(etp_run_fact_of(&s->run, "smidr"),
+                                             pinned ? &set : NULL, (uint32_t)cpus)
+                             : 0;
     uint32_t clusters = clusters_of(&t, pinned ? &set : NULL);
     const char *text = NULL;
     if (units > 0 && most > units) {
