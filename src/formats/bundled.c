@@ -54,6 +54,8 @@ bool etp_bundled_probe(etp_bytes bytes)
     return bytes.len >= 8 && memcmp(bytes.ptr + 4, "BP08", 4) == 0;
 }
 
+// The kinds are those of a program's values, so that a test case can be held against a method's
+// inputs; the file's own codes differ from a program's.
 static void read_value(const reader *r, etp_fb_table t, etp_bundled_value *out)
 {
     etp_fb_table v = etp_fb_table_field(t, VALUE_BODY);

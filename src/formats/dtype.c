@@ -11,6 +11,8 @@ static const struct {
 #undef ETP_DTYPE_ROW
 };
 
+// Places by the code in the file. A code between them that ExecuTorch does not use is left out and
+// reads as 0, which is UNKNOWN.
 static const uint8_t k_scalar_types[] = {
     [0] = ETP_DTYPE_UINT8,           [1] = ETP_DTYPE_INT8,
     [2] = ETP_DTYPE_INT16,           [3] = ETP_DTYPE_INT32,
@@ -61,6 +63,7 @@ unsigned etp_dtype_bits(etp_dtype dtype)
     return (unsigned)dtype < ETP_DTYPE_COUNT ? k_dtypes[dtype].bits : 0;
 }
 
+// Counted in bits, since four-bit weights share bytes.
 bool etp_dtype_bytes(etp_dtype dtype, uint64_t elements, uint64_t *out_bytes)
 {
     unsigned bits = etp_dtype_bits(dtype);

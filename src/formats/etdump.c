@@ -8,6 +8,9 @@
 
 // ---- schema ----
 
+// The tables of etdump_schema_flatcc.fbs. A field that equals its default is not in the file; the
+// defaults are not all 0 and stand where a field is read (chain_index 0, instruction_id and the
+// delegate's id -1).
 static const etp_fb_field k_tensor_fields[] = {
     [ETP_ED_TENSOR_SCALAR_TYPE] = {"scalar_type", ETP_FB_SCALAR, .width = 1},
     [ETP_ED_TENSOR_SIZES] = {"sizes",       ETP_FB_VECTOR, .width = 8},
@@ -66,6 +69,7 @@ static const etp_fb_field k_allocation_fields[] = {
 };
 static const etp_fb_schema k_allocation = ETP_FB_SCHEMA("AllocationEvent", k_allocation_fields);
 
+// The two times are all that differs between two executions of one method.
 static const etp_fb_field k_profile_fields[] = {
     [ETP_ED_PROFILE_NAME] = {.name = "name", .kind = ETP_FB_STRING},
     [ETP_ED_PROFILE_CHAIN] = {"chain_index", ETP_FB_SCALAR, .width = 4},
@@ -111,6 +115,8 @@ static bool has_at(etp_bytes b, size_t at, const char id[4])
     return b.len >= at + 4 && memcmp(b.ptr + at, id, 4) == 0;
 }
 
+// What people give by mistake is mostly another file of the same export, or a dump that flatc has
+// turned into JSON. To name it helps more than to say what is missing.
 static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
 {
     static const struct {
@@ -122,6 +128,7 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
         {4, {'B', 'P', '0', '8'},  "a bundled program (.bpte)"   },
         {4, {'F', 'T', '0', '1'},  "a flat tensor file (.ptd)"   },
         {0, {'P', 'K', 3, 4},      "a zip archive (an ETRecord?)"},
+        // Indented as flatc does it, which Inspector runs on a dump.
         {0, {'{', '\n', ' ', ' '}, "JSON"                        },
     };
     if (b.len == 0) {
@@ -133,6 +140,7 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
                                "expected an ETDump, this is %s", k_others[i].what);
         }
     }
+    // Size prefix, root offset and identifier are 4 bytes each.
     if (b.len < 12) {
         return etp_fail_at(err, ETP_CORRUPT, b.base + b.len, "%zu bytes are too few for an ETDump",
                            b.len);
@@ -141,6 +149,9 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
                        "not an ETDump: no identifier \"ED00\" at byte 4 or 8");
 }
 
+// The runtime writes a size prefix, executorch.devtools' own serializer none, and nothing in the
+// file says which. An identifier at byte 8 behind a prefix that does not count the rest of the file
+// is looked at last: that file was cut off or grew, and is told so.
 static etp_status find_framing(etp_bytes b, etp_etdump_framing *out, etp_error *err)
 {
     if (has_at(b, 8, "ED00") && etp_load_u32(b.ptr) == b.len - 4) {
@@ -199,6 +210,9 @@ etp_status etp_ed_open(etp_bytes bytes, etp_fb_repeats *repeats, etp_etdump *out
 
 // ---- views ----
 
+// <etprof/etdump.h> shows nothing of the FlatBuffers reader, so its structs hold a vector as
+// pointer and number, and the views make a vector of them again. The number fits 32 bits: it came
+// from such a vector.
 etp_etdump_run etp_etdump_run_at(const etp_etdump *dump, size_t index)
 {
     etp_fb_table t =
@@ -278,8 +292,11 @@ static etp_etdump_tensor tensor_view(etp_fb_table t)
     };
 }
 
+// A Value is no union in this schema: it has a type, and one field for each type. Nothing makes a
+// writer keep the two together, so a type whose field is missing is told as Null.
 static etp_etdump_value value_view(etp_fb_table t)
 {
+    // By type, the field that has its value.
     static const uint8_t k_field_of[] = {
         [ETP_ETDUMP_INT] = ETP_ED_VALUE_INT,
         [ETP_ETDUMP_BOOL] = ETP_ED_VALUE_BOOL,
@@ -375,6 +392,7 @@ etp_status etp_etdump_tensor_data(const etp_etdump_tensor *t, etp_bytes buffer, 
             return ETP_OK;
         }
     }
+    // Each size is held against what is left of the buffer, so the product cannot overflow.
     for (size_t i = 0; i < t->n_dims && fits; i++) {
         int64_t size = etp_etdump_tensor_size(t, i);
         fits = size > 0 && (uint64_t)size <= buffer.len / len;

@@ -7,6 +7,7 @@
 
 #include "flatbuf/flatbuf.h"
 
+// etdump_schema_flatcc.fbs gives no explicit ids, so a field's id is its place in its table.
 enum { ETP_ED_VERSION, ETP_ED_RUN_DATA };
 enum { ETP_ED_RUN_NAME, ETP_ED_RUN_BUNDLED_INPUT, ETP_ED_RUN_ALLOCATORS, ETP_ED_RUN_EVENTS };
 enum { ETP_ED_EVENT_PROFILE, ETP_ED_EVENT_ALLOCATION, ETP_ED_EVENT_DEBUG };
@@ -50,6 +51,8 @@ ETP_NODISCARD etp_status etp_ed_open(etp_bytes bytes, etp_fb_repeats *repeats, e
                                      etp_error *err);
 
 // The profile part of event INDEX of RUN; ptr NULL when it has none.
+// Who groups all events of a file reads the fields that it needs from here; etp_etdump_profile_of
+// looks up all of them.
 static inline etp_fb_table etp_ed_profile_table(const etp_etdump_run *run, size_t index)
 {
     etp_fb_vector events = {run->at_events, (uint32_t)run->n_events};

@@ -8,7 +8,12 @@
 
 #include "base/number.h"
 
+// The edge graph's entry, or the folder that has one for each method. Of all graphs in a record it
+// is the one whose nodes carry the debug handles that the program and its payloads keep.
 #define GRAPHS "edge_dialect_exported_program"
+// Beside twice the archive's size. The exporter stores entries uncompressed, so one that unpacks to
+// more than the file is not of its making; but the trees of a small model need several times their
+// text.
 #define MEMORY_SLACK (24u << 20)
 #define BYTES_PER_JSON_VALUE 160u // what jansson needs for a small value, measured generously
 #define MAX_GRAPH_DEPTH 16        // graphs inside the arguments of control flow
@@ -24,6 +29,8 @@ typedef struct methods {
     size_t n, cap;
 } methods;
 
+// The budget is for each entry by itself: a tree is given back before the next graph is read, and
+// only the two maps stand side by side.
 typedef struct reader {
     zip_t *zip;
     etp_arena *arena;
@@ -78,6 +85,7 @@ const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *
 
 // ---- text of the record ----
 
+// Texts are copied out of the JSON tree, which goes away when its entry was read.
 static etp_str copy(reader *r, const char *z)
 {
     return etp_str_from(etp_arena_strdup(r->arena, etp_str_from(z)));
@@ -101,6 +109,8 @@ static etp_str trim_left(etp_str s)
     return s;
 }
 
+// Paths may have been made relative to where packages lie ("torch/nn/…"), and code that was made at
+// run time has "<…>" in place of one.
 bool etp_source_is_package(etp_str file)
 {
     return etp_str_find(file, ETP_STR("site-packages/")) < file.len ||
@@ -136,6 +146,8 @@ static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *
     return true;
 }
 
+// A stack trace is written as Python prints it, the innermost call last. What a reader looks for is
+// the line of his model, not that of the layer in PyTorch which it calls.
 static void find_frame(etp_source *s)
 {
     etp_str rest = s->stack;
@@ -176,6 +188,7 @@ static void find_module(etp_str stack, etp_source *s)
     }
 }
 
+// The maps have handles as numbers, a node's metadata, whose values are all texts, in decimal.
 static bool parse_handle(const json_t *v, uint32_t *out)
 {
     uint64_t handle = 0;
@@ -196,6 +209,7 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
+// A node without a handle is passed over: nothing in a program could refer to it.
 static void add_source(reader *r, const json_t *node, bool nested, sources *list)
 {
     const json_t *metadata = json_object_get(node, "metadata");
@@ -217,6 +231,8 @@ static void add_source(reader *r, const json_t *node, bool nested, sources *list
     ETP_ADD(r->arena, list, s);
 }
 
+// The branches of torch.cond and the like are graphs among the arguments of the node that calls
+// them. Their nodes come directly after it.
 static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *list)
 {
     size_t i = 0, k = 0;
@@ -248,6 +264,7 @@ static int by_handle(const void *a, const void *b)
 }
 
 // One source for each handle: of several nodes the first one with a stack trace.
+// Nodes that torch.export made of one operation share its handle.
 static etp_status merge_handles(reader *r, const sources *list, etp_record_method *out)
 {
     const etp_source **order = ETP_NEW_ARRAY(r->arena, const etp_source *, list->n);
@@ -317,6 +334,8 @@ static uint64_t prepare_json(char *text, size_t len)
 }
 
 // *out is NULL when there is no such entry; the caller calls json_decref.
+// What a tree costs is estimated before it is made, because jansson has no limit of its own: a
+// value of two characters ("[]") costs it more than a hundred bytes.
 static etp_status read_json(reader *r, const char *name, json_t **out)
 {
     zip_stat_t stat;
@@ -380,6 +399,7 @@ static etp_status read_graph(reader *r, const char *entry, etp_record_method *ou
 
 // ---- maps ----
 
+// A kernel's entry is one handle, that of a delegate call a list of all handles in its partition.
 static etp_status handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_t *out_n)
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
@@ -430,6 +450,7 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
     uint32_t made = 0;
     json_object_foreach(map, key, value)
     {
+        // JSON has only texts for keys, so the number of an instruction comes as one.
         uint64_t index = 0;
         if (!etp_parse_u64(etp_str_from(key), &index) || index > UINT32_MAX) {
             return etp_fail(r->err, ETP_CORRUPT, "debug_handle_map: \"%.32s\" is no instruction",
@@ -448,6 +469,8 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
     return ETP_OK;
 }
 
+// A map that is missing, or has nothing of a method, is no error: the method's nodes can be found
+// by their handles without it.
 static etp_status read_maps(reader *r, methods *list)
 {
     json_t *handles = NULL, *delegates = NULL;
@@ -467,6 +490,8 @@ static etp_status read_maps(reader *r, methods *list)
 
 // ---- the record ----
 
+// Beside each graph stand its weights and inputs, named after it with an ending. They are archives
+// of PyTorch, not JSON.
 static bool is_weights(etp_str entry)
 {
     return etp_str_ends(entry, ETP_STR("_state_dict")) ||
@@ -492,6 +517,8 @@ static int by_name(const void *a, const void *b)
     return etp_str_cmp(x->name, y->name);
 }
 
+// The marker decides and may stand anywhere, so all names are looked at before any entry is opened.
+// Maps come last, since they are looked up by the methods that the graphs gave.
 static etp_status read_entries(reader *r, etp_etrecord *out)
 {
     zip_int64_t n = zip_get_num_entries(r->zip, 0);
@@ -553,6 +580,7 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
     if (!zip) {
         etp_status status =
             etp_fail(err, ETP_CORRUPT, "broken zip archive: %s", zip_error_strerror(&why));
+        // An archive that was opened owns its source and frees it with itself.
         zip_source_free(source);
         zip_error_fini(&why);
         return status;
@@ -561,6 +589,7 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
     r.budget = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
     etp_status status = read_entries(&r, out);
     status = status == ETP_OK ? etp_arena_check(arena, err, "ETRecord") : status;
+    // Closing would look for changes to write back.
     zip_discard(zip);
     zip_error_fini(&why);
     return status;

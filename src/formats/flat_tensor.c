@@ -10,6 +10,7 @@
 #define TABLE(n, t) {.name = (n), .kind = ETP_FB_TABLE, .table = (t)}
 #define TABLES(n, t) {.name = (n), .kind = ETP_FB_VECTOR_TABLE, .table = (t)}
 
+// A .ptd is built as a .pte: identifier, a header spliced in behind it, tables, then the segments.
 #define HEADER_AT 8
 #define HEADER_LENGTH 40
 #define NEWEST_VERSION 0

@@ -7,6 +7,8 @@
 
 #include "base/number.h"
 
+// What numpy itself can write in version 1.0, whose length has two bytes; longer ones are needed
+// for structures with many fields, which are not taken.
 #define MAX_HEADER 65536u
 #define MAX_ARRAYS 1000
 
@@ -17,6 +19,8 @@ bool etp_npy_probe(etp_bytes bytes)
 
 // ---- the header: a Python literal, of which only this one shape is taken ----
 
+// numpy evaluates the header as Python. What it writes is always a dictionary of these three keys,
+// so nothing else of the language is understood.
 typedef struct cursor {
     etp_str text;
     size_t at;
@@ -94,6 +98,7 @@ static etp_status take_dtype(cursor *c, etp_npy *out)
                                           "an array of structures; save plain arrays")
                             : corrupt(c, "a type such as '<f4'");
     }
+    // A byte order, then kind and size: '|' is for types of one byte, for which '>' means nothing.
     if (text.len != 3 || !memchr("<|=>", text.ptr[0], 4)) {
         return etp_fail_at(
             c->err, ETP_UNSUPPORTED, c->base + at,
@@ -214,6 +219,7 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
         return etp_fail_at(err, ETP_UNSUPPORTED, 6, ".npy format %u.%u; known are 1.0, 2.0 and 3.0",
                            major, bytes.ptr[7]);
     }
+    // Magic number, version, and the header's length in 2 bytes, since version 2.0 in 4.
     size_t start = major == 1 ? 10 : 12;
     if (bytes.len < start) {
         return etp_fail_at(err, ETP_CORRUPT, bytes.len, "the .npy header is cut off");
@@ -239,6 +245,8 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
         }
         out->elements *= out->sizes[i];
     }
+    // Neither fewer nor more bytes than the shape needs: a file that was cut off and one with
+    // another array appended would both be read as something that was not meant.
     out->data = (etp_bytes){bytes.ptr + start + length, bytes.len - start - length, start + length};
     if (!etp_dtype_bytes(out->dtype, out->elements, &wanted) || wanted != out->data.len) {
         return etp_fail_at(err, ETP_CORRUPT, start + length,
@@ -306,6 +314,7 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
 }
 
 // Number N of "arr_N", UINT64_MAX for other names.
+// numpy.savez gives these names to arrays without one.
 static uint64_t number_of(etp_str name)
 {
     uint64_t n;
@@ -315,6 +324,8 @@ static uint64_t number_of(etp_str name)
     return plain && etp_parse_u64(digits, &n) ? n : UINT64_MAX;
 }
 
+// Arrays are a method's inputs by their order: that of the numbers, else that of the archive. All
+// numbers differ and are below N, so every place of OUT is filled.
 static etp_status put_in_order(const etp_npy *in, size_t n, etp_npy *out, etp_error *err)
 {
     size_t numbered = 0;

@@ -24,6 +24,7 @@ typedef struct etp_pte_reader {
 // few bytes by sharing them; what is built from them stays in proportion to the file.
 etp_status etp_pte_take(etp_pte_reader *r, etp_fb_table at, const char *what, size_t n, size_t size,
                         void *out_records);
+// Refuses an INDEX that is not below N; AT is the table that holds it, for the error's position.
 etp_status etp_pte_check_index(etp_pte_reader *r, etp_fb_table at, const char *what, int64_t index,
                                uint64_t n);
 etp_status etp_pte_read_method(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *out);

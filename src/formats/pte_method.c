@@ -171,6 +171,8 @@ static etp_status read_value(etp_pte_reader *r, etp_fb_table t, etp_evalue *out)
 }
 
 // Lists refer to other values, so they are checked when all values are known.
+// Those of integers, too: a size may be computed at run time, so an IntList holds indices of Int
+// values. Lists of doubles and booleans hold the numbers themselves.
 static etp_status check_lists(etp_pte_reader *r, etp_fb_vector tables, const etp_pte_method *m)
 {
     for (uint32_t i = 0; i < m->n_values; i++) {
@@ -233,6 +235,7 @@ static etp_status read_call(etp_pte_reader *r, etp_fb_table t, const char *what,
     return check_values(r, t, "argument value", out->args, m->n_values);
 }
 
+// MoveCall and JumpFalseCall have the same layout: a value, and where it goes or what it decides.
 static etp_status read_pair(etp_pte_reader *r, etp_fb_table t, const etp_pte_method *m,
                             uint64_t n_targets, etp_pte_instruction *out)
 {
@@ -405,6 +408,8 @@ static etp_status read_planned_bytes(etp_pte_reader *r, etp_fb_table plan, etp_p
     return ETP_OK;
 }
 
+// Chains come last: their instructions are held against the numbers of values, operators and
+// delegates.
 etp_status etp_pte_read_method(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
 {
     etp_fb_table meta = etp_fb_table_field(plan, PLAN_META);

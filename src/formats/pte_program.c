@@ -6,6 +6,8 @@
 #define HEADER_AT 8
 #define HEADER_MIN_LENGTH 24 // before segment_data_size was added
 #define HEADER_FULL_LENGTH 32
+// Beside twice the file's size: records are larger than the tables that they are made from, and a
+// small file may be nothing but tables.
 #define RECORD_SLACK (24u << 20)
 
 bool etp_pte_probe(etp_bytes bytes)
@@ -30,6 +32,9 @@ uint32_t etp_pte_find_named(const etp_pte *pte, etp_str key)
 }
 
 // The optional header behind the identifier; without it the whole file is the flatbuffer.
+// The exporter puts it there when there are segments. All that lies behind it in the file was moved
+// by its length, which only the root offset had to know: the other offsets of a FlatBuffer are
+// relative.
 static etp_status read_header(etp_pte_reader *r)
 {
     etp_bytes f = r->file;
@@ -57,6 +62,7 @@ static etp_status read_header(etp_pte_reader *r)
                            "damaged",
                            (unsigned long long)out->program_size, f.len);
     }
+    // A base of 0 says that there are no segments, not that they begin with the file.
     uint64_t base = out->segment_base_offset;
     if (base != 0 &&
         (base < out->program_size || base > f.len || out->segment_data_size > f.len - base)) {
@@ -71,6 +77,7 @@ static etp_status read_header(etp_pte_reader *r)
 
 static etp_status read_segments(etp_pte_reader *r)
 {
+    // read_header has seen that BASE lies inside the file.
     etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_SEGMENTS);
     ETP_TRY(etp_pte_take(r, r->root, "segments", v.n, sizeof *r->segments, &r->segments));
     uint64_t base = r->out->segment_base_offset;
@@ -96,6 +103,7 @@ static etp_status read_segments(etp_pte_reader *r)
 }
 
 // Segment of a SubsegmentOffsets table; every offset in it lies inside the segment.
+// How long each part is, the table does not say: that follows from the tensor which uses it.
 static etp_status check_subsegments(etp_pte_reader *r, etp_fb_table t, etp_pte_segment_kind kind)
 {
     uint32_t index = etp_fb_u32(t, SUBSEGMENT_INDEX, 0);
@@ -121,6 +129,7 @@ static etp_status check_subsegments(etp_pte_reader *r, etp_fb_table t, etp_pte_s
     return ETP_OK;
 }
 
+// A segment that is used in more than one way is called after the use that was read last.
 static etp_status read_named_data(etp_pte_reader *r)
 {
     etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_NAMED_DATA);
@@ -139,6 +148,8 @@ static etp_status read_named_data(etp_pte_reader *r)
     return ETP_OK;
 }
 
+// Segments come first, because everything else points to them, and methods last, because their
+// constants and delegates point to all of it.
 static etp_status read_tables(etp_pte_reader *r)
 {
     etp_pte *out = r->out;
@@ -190,6 +201,7 @@ etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena, etp_pte *out, etp_err
     r.budget = 2 * (uint64_t)bytes.len + RECORD_SLACK;
     ETP_TRY(read_header(&r));
     r.program = (etp_bytes){bytes.ptr, (size_t)out->program_size, bytes.base};
+    // Unless tables are shared, each visit costs the offset to a table and its own to the vtable.
     etp_fb_options options = {.identifier = "ET12", .max_tables = out->program_size / 8 + 64};
     ETP_TRY(etp_fb_verify(r.program, &etp_pte_schema, &options, &r.root, err));
     out->version = etp_fb_u32(r.root, PROGRAM_VERSION, 0);

@@ -2,6 +2,9 @@
 // ExecuTorch's program.fbs as tables for the verifier. Order of the fields = field ids.
 #include "formats/pte_schema.h"
 
+// Tables stand after those that they name. Enums, booleans and floats are scalars like all others
+// here: the verifier needs their width alone. Fields behind the last one listed were added by newer
+// exporters, and nothing reads them.
 #define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
 #define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
 #define VECTOR(n, w) {.name = (n), .kind = ETP_FB_VECTOR, .width = (w)}
@@ -30,6 +33,7 @@ static const etp_fb_field k_jump_call_fields[] = {SCALAR("cond_value_index", 4),
 SCHEMA(jump_call, "JumpFalseCall");
 static const etp_fb_field k_free_call_fields[] = {SCALAR("value_index", 4)};
 SCHEMA(free_call, "FreeCall");
+// Order = the union's type codes, from 0 (none) on.
 static const etp_fb_schema *const k_instruction_tables[] = {
     NULL, &k_kernel_call, &k_delegate_call, &k_move_call, &k_jump_call, &k_free_call};
 static const etp_fb_members k_instruction_members = ETP_FB_MEMBERS(k_instruction_tables);
@@ -68,6 +72,8 @@ static const etp_fb_field k_double_fields[] = {SCALAR("double_val", 8)};
 SCHEMA(double, "Double");
 static const etp_fb_field k_string_fields[] = {STRING("string_val")};
 SCHEMA(string, "String");
+// What has the same layout shares a table: IntList and DoubleList, TensorList and
+// OptionalTensorList.
 static const etp_fb_field k_list64_fields[] = {VECTOR("items", 8)};
 SCHEMA(list64, "IntList or DoubleList");
 static const etp_fb_field k_bool_list_fields[] = {VECTOR("items", 1)};
@@ -109,6 +115,7 @@ static const etp_fb_field k_plan_fields[] = {
     IGNORED("non_const_buffer_device"),
 };
 SCHEMA(plan, "ExecutionPlan");
+// Buffer and BackendDelegateInlineData.
 static const etp_fb_field k_bytes_fields[] = {VECTOR("data", 1)};
 SCHEMA(bytes, "Buffer");
 static const etp_fb_field k_segment_fields[] = {SCALAR("offset", 8), SCALAR("size", 8)};

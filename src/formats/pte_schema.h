@@ -8,6 +8,7 @@
 extern const etp_fb_schema etp_pte_schema;
 extern const etp_fb_schema etp_data_segment_schema; // shared with flat tensor files
 
+// Ids are places of fields in their tables: program.fbs gives no explicit ones.
 enum {
     PROGRAM_VERSION,
     PROGRAM_PLANS,

@@ -7,6 +7,7 @@
 #include "formats/xnnpack_schema.h"
 
 #define MAX_RANK 16
+// Without the padding behind it. The magic word stands where a FlatBuffer has its identifier.
 #define HEADER_LENGTH 30
 #define RECORD_SLACK (1u << 20)
 
@@ -45,6 +46,7 @@ static uint64_t position(const reader *r, etp_fb_table t)
 }
 
 // N zeroed records of SIZE bytes; what is built stays in proportion to the payload.
+// Tables of a hostile payload can be shared, so that few bytes ask for many records.
 static etp_status take(reader *r, const char *what, size_t n, size_t size, void *out_records)
 {
     size_t bytes = 0;
@@ -95,6 +97,7 @@ static etp_status read_header(reader *r)
     return ETP_OK;
 }
 
+// Exporters write XN01; the runtime still takes XN00, and so does this reader.
 static etp_status verify(reader *r)
 {
     etp_bytes f = r->flatbuffer;
@@ -110,6 +113,7 @@ static etp_status verify(reader *r)
 
 // ---- constants ----
 
+// The oldest form: each constant is a table of the graph itself.
 static etp_status read_old_constants(reader *r)
 {
     etp_fb_vector v = etp_fb_vec(r->root, GRAPH_OLD_CONSTANTS);
@@ -124,6 +128,8 @@ static etp_status read_old_constants(reader *r)
     return ETP_OK;
 }
 
+// Where the bytes lie has changed over the years: in the graph, then behind it at an offset, now in
+// a segment of the program or in a .ptd, under a name that is their hash.
 static etp_status read_constants(reader *r)
 {
     etp_fb_vector v = etp_fb_vec(r->root, GRAPH_CONSTANTS);
@@ -150,6 +156,7 @@ static etp_status read_constants(reader *r)
     return ETP_OK;
 }
 
+// Index 0 means that there is no constant, also in a graph whose list of constants is empty.
 static etp_status check_constant(reader *r, etp_fb_table t, uint32_t index)
 {
     if (index != 0 && index >= r->out->n_constants) {
@@ -162,6 +169,8 @@ static etp_status check_constant(reader *r, etp_fb_table t, uint32_t index)
 
 // ---- values ----
 
+// Scales are in the table (as float32, or bfloat16 in an old form of groups) or, today, a constant
+// like weights. An unknown kind is no error: the value's type and shape can be told without it.
 static etp_status read_quant(reader *r, etp_fb_table t, etp_quant *out)
 {
     etp_fb_table q = etp_fb_table_field(t, QV_PARAMS);
@@ -230,6 +239,8 @@ static etp_status read_value(reader *r, etp_fb_table t, etp_xnn_value *out)
     return check_constant(r, v, out->constant);
 }
 
+// Nodes name values by id, not by place. The index is made once, because every node looks up
+// several; its size must follow from the number of values, not from an id that a file may choose.
 static etp_status index_values(reader *r, const etp_xnn_value *values, uint32_t n)
 {
     uint32_t n_ids = 0;
@@ -275,6 +286,7 @@ static etp_status read_values(reader *r)
 
 // ---- nodes ----
 
+// After this, ids of a node can be looked up without asking, but for inputs that may be absent.
 static etp_status read_ids(reader *r, etp_fb_table body, const etp_xnn_layout *layout,
                            etp_xnn_node *out)
 {
@@ -299,6 +311,8 @@ static etp_status read_ids(reader *r, etp_fb_table body, const etp_xnn_layout *l
     return ETP_OK;
 }
 
+// Tables of convolutions and of pooling begin with the same fields in the same order; pooling has
+// fewer, and the rest stay 0.
 static etp_status read_window(reader *r, etp_fb_table body, uint8_t n_fields, etp_xnn_node *out)
 {
     etp_xnn_window *w = NULL;

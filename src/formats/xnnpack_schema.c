@@ -2,6 +2,7 @@
 // XNNPACK's schema.fbs (of ExecuTorch's backend) as tables for the verifier.
 #include "formats/xnnpack_schema.h"
 
+// Every field of four bytes, floats too: the verifier needs the width alone.
 #define U32(n) {.name = (n), .kind = ETP_FB_SCALAR, .width = 4}
 #define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
 #define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
@@ -14,6 +15,8 @@
 
 // ---- node tables ----
 
+// Each table stands beside its layout, whose numbers are fields of that table in the order of
+// etp_xnn_layout: inputs, which of them may be absent, outputs, flags, and then the special ones.
 static const etp_fb_field k_unary_fields[] = {U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_unary = ETP_FB_SCHEMA("XNNNode1x1", k_unary_fields);
 static const etp_xnn_layout k_unary_layout = {1,    {0},  0,    1,    {1},  2,
@@ -85,6 +88,8 @@ static const etp_xnn_layout k_argmax_layout = {
      9, NONE, NONE, NONE, NONE, NONE, 6
 };
 
+// The fifth input came later, so it stands at the end: fields may only be appended. All numbers of
+// inputs use this one table, so the layout follows from the type.
 static const etp_fb_field k_cat_fields[] = {U32("axis"),      U32("input1_id"), U32("input2_id"),
                                             U32("input3_id"), U32("input4_id"), U32("output_id"),
                                             U32("flags"),     U32("input5_id")};
@@ -135,6 +140,7 @@ static const etp_xnn_layout k_sdpa_layout = {
 
 // ---- type codes ----
 
+// By type code, 0 being none: the order of XNodeUnion.
 static const etp_fb_schema *const k_node_tables[ETP_XNN_TYPE_COUNT] = {
     NULL,      &k_binary, &k_fc,     &k_unary,  &k_unary,  &k_shape,  // None … StaticTranspose
     &k_unary,  &k_conv,   &k_binary, &k_resize, &k_pad,    &k_pool,   // Clamp … AvgPooling2d

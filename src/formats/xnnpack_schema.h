@@ -33,6 +33,9 @@ enum { CONSTANT_OFFSET, CONSTANT_SIZE, CONSTANT_KEY };
 
 #define ETP_XNN_NO_FIELD 0xff
 
+// Almost fifty node types share thirteen tables (one for all unary operators, one for all
+// convolutions …). What differs is where inputs, outputs and parameters stand, and that is what a
+// layout tells, so that one function reads every type.
 typedef struct etp_xnn_layout { // field numbers of one kind of node table
     uint8_t n_inputs, inputs[ETP_XNN_MAX_INPUTS];
     uint8_t optional; // bit i: input i may be absent
