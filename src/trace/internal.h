@@ -11,6 +11,7 @@ struct etp_trace {
     etp_etdump dump; // zeroed when the trace was read from a table
     etp_trace_block *blocks;
     size_t n_blocks;
+    // See guess_places in timeline.c.
     bool places_guessed;
 };
 

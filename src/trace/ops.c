@@ -2,16 +2,20 @@
 // Per-operator statistics of a trace.
 #include "trace/ops.h"
 
+// What encloses work: an interpreter's instruction, timed from outside.
 static bool is_call(const etp_trace_event *e)
 {
     return e->kind == ETP_EVENT_OPERATOR_CALL || e->kind == ETP_EVENT_DELEGATE_CALL;
 }
 
+// What no other event lies in.
 static bool is_work(const etp_trace_event *e)
 {
     return e->kind == ETP_EVENT_DELEGATE_OP || e->kind == ETP_EVENT_NATIVE_CALL;
 }
 
+// A call counts only when nothing inside it was recorded (a delegate that logs no operators, a
+// custom kernel without an event): otherwise its time would be counted twice.
 void etp_ops_mark(const etp_trace_block *block, bool *out)
 {
     const etp_trace_event *events = block->events;
@@ -26,6 +30,9 @@ void etp_ops_mark(const etp_trace_block *block, bool *out)
     }
 }
 
+// A histogram of the upper bits tells in which 256th of the range the K-th value lies; only what
+// falls into that part is looked at again. Unlike quickselect this has no input for which it is
+// slow.
 uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo, uint64_t hi,
                         uint64_t *scratch)
 {
@@ -70,6 +77,8 @@ static uint64_t percentile(const uint64_t *values, size_t n, unsigned tenths, ui
     if (fraction == 0) {
         return a;
     }
+    // The neighbour above rank K is A again when A occurs more often than up to there; so a second
+    // selection is not needed.
     size_t up_to_a = 0; // values ≤ a, and the smallest above it
     uint64_t next = hi;
     for (size_t i = 0; i < n; i++) {
@@ -116,6 +125,8 @@ static uint32_t first_inside(const etp_trace_block *block)
     return i;
 }
 
+// Only what lies inside Method::execute may be held against it: an operator outside would make the
+// remainder smaller than it is.
 static void add_totals(const etp_trace_block *block, const etp_op_row *rows, size_t n,
                        etp_op_table *out)
 {

@@ -11,6 +11,7 @@
 #include "trace/internal.h"
 #include "trace/tree.h"
 
+// In nanoseconds it still fits an int64_t.
 #define MAX_MS 9e12 // 292 years
 
 enum { // columns; those up to LAST_NEEDED must be there
@@ -46,7 +47,10 @@ typedef struct event { // one line of every execution
     int64_t chain, instruction;
     double start_us, end_us; // of the first execution, NAN unknown
     size_t first, n;         // in the sorted samples
+    // The greatest run_index so far. Runs of an event ascend in both kinds of table, which is how a
+    // line that comes twice is noticed.
     int64_t last_run;
+    // Events are sorted after reading, samples keep the number that an event had before.
     uint32_t id; // as the samples call it
 } event;
 
@@ -106,6 +110,8 @@ static etp_status read_header(reading *r, etp_error *err)
     return ETP_OK;
 }
 
+// Our own tables have whole nanoseconds beside the kit's milliseconds, which were rounded when they
+// were written.
 static etp_status duration(const reading *r, uint64_t *out, etp_error *err)
 {
     double ms = 0;
@@ -141,6 +147,7 @@ typedef struct query {
     uint64_t session, node;
 } query;
 
+// A line's event is its node within its session block: names occur more than once.
 static bool same_node(const void *ctx, uint32_t position)
 {
     const query *q = ctx;
@@ -158,6 +165,7 @@ static etp_status new_event(reading *r, const query *q, uint64_t hash, etp_error
                .end_us = microseconds(r, C_END),
                .id = (uint32_t)r->events.n};
     etp_str backend = cell(r, C_BACKEND);
+    // The kit writes a backend's name or "delegated", and "portable" for all else.
     e.delegated = backend.len > 0 && !etp_str_eqz(backend, "portable");
     ETP_TRY(integer(r, C_EVENT_BLOCK, -1, &e.event_block, err));
     ETP_TRY(integer(r, C_CHAIN, -1, &e.chain, err));
@@ -297,6 +305,7 @@ static size_t block_end(const reading *r, const sample *samples, size_t from)
     }
     // What was over before the execution started is a failed run in front of it.
     for (size_t i = to - 1; i > from; i--) {
+        // Both are rounded to what a table's cells hold, hence a microsecond of room.
         if (r->events.items[i - 1].end_us + 1 < r->events.items[to - 1].start_us) {
             return i;
         }
@@ -305,6 +314,8 @@ static size_t block_end(const reading *r, const sample *samples, size_t from)
 }
 
 // Counts instructions up: one per delegate call with its operators, one per kernel with its call.
+// The numbers are not those of the program; they only keep what belongs to one call together and
+// apart from the next one, for the tree and for aligning two tables.
 static void guess_places(etp_trace_event *events, size_t n)
 {
     int32_t at = 0;
@@ -342,6 +353,7 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
                              .bundled_input = -1};
     for (size_t i = 0; i < n; i++) {
         const event *e = &r->events.items[from + i];
+        // A cell with escaped quotes lies in the scratch memory, so names are copied.
         const char *name = etp_arena_strdup(arena, e->name);
         events[i] = (etp_trace_event){
             .name = {name, e->name.len},
@@ -370,6 +382,7 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
 }
 
 // One trace of the events [from, to), which are of one session block.
+// It has an arena of its own, like one read from a file, so that etp_trace_close can close both.
 static etp_status make_trace(const reading *r, const sample *samples, size_t from, size_t to,
                              etp_trace **out, etp_error *err)
 {
@@ -407,6 +420,7 @@ static etp_status read_lines(reading *r, etp_error *err)
     if (r->events.n == 0) {
         return etp_fail(err, ETP_UNKNOWN, "the timeline holds no execution");
     }
+    // A node's number is its place in the dump's list of events, so sorted events are in file order.
     qsort(r->events.items, r->events.n, sizeof *r->events.items, by_place);
     return ETP_OK;
 }

@@ -10,11 +10,14 @@
 
 #define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take
 
+// Tables with the same fields share a vtable, so what was found for one event holds for nearly all
+// that follow and spares a look into the vtable for each field.
 typedef struct field_offsets { // of a ProfileEvent table, by its vtable; 0: absent
     const uint8_t *vtable;
     uint16_t name, chain, instruction, delegate_id, delegate_str, start, end;
 } field_offsets;
 
+// What makes events of two executions the same event: everything but their times.
 typedef struct signature { // strings point to their length word, NULL when absent
     const uint8_t *name, *delegate_str;
     int32_t chain, instruction, delegate_id;
@@ -31,6 +34,8 @@ typedef struct group {  // a block under construction
     signature *events;
     size_t n_events, n_runs;
     size_t next_same_hash; // index + 1 of the next group in the hash bucket
+    // A program runs its methods in the same rotation again and again, so the group that came next
+    // last time is tried before anything is hashed.
     size_t followed_by;    // index + 1 of the group that came after it last time
 } group;
 
@@ -41,6 +46,7 @@ typedef struct layout { // where a run and those that repeat it have their times
     size_t cap;
 } layout;
 
+// So many methods may take turns before the layout of the oldest is given up and found anew.
 #define LAYOUTS 4
 
 typedef struct grouping {
@@ -139,6 +145,8 @@ static etp_status duration_ns(grouping *g, const etp_etdump_run *run, size_t ind
                            "event ends at tick %llu, before its start at %llu",
                            (unsigned long long)e->end, (unsigned long long)e->start);
     }
+    // Whole multiples of the denominator and what is left of them are multiplied apart: ticks × num
+    // need not fit 64 bits, as long as the result does.
     uint64_t whole = ticks / g->den, rest = ticks % g->den;
     if ((whole > 0 && g->num > UINT64_MAX / 2 / whole) ||
         (rest > 0 && g->num > UINT64_MAX / 2 / rest)) {
@@ -150,6 +158,8 @@ static etp_status duration_ns(grouping *g, const etp_etdump_run *run, size_t ind
     return ETP_OK;
 }
 
+// This runs for each event of each execution, and nearly always ticks are nanoseconds and the
+// counter did not wrap.
 static inline etp_status store_duration(grouping *g, const etp_etdump_run *run, size_t index,
                                         const raw_event *e, uint64_t *out)
 {
@@ -163,6 +173,8 @@ static inline etp_status store_duration(grouping *g, const etp_etdump_run *run, 
 
 // ---- finding the group of an execution ----
 
+// The hash only chooses which groups are compared with. Who makes lists collide makes their own
+// file slow to read, nothing else.
 static uint64_t mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9E3779B97F4A7C15u;
@@ -202,6 +214,8 @@ static uint64_t hash_run(grouping *g, const etp_etdump_run *run, size_t *out_eve
 
 // Compares RUN with the group and appends its durations to the rows; *out is false, with nothing
 // appended, when the lists differ.
+// A comparison that fails has written behind the end of the rows, where there is room for all
+// events of the file, and what comes next writes over it.
 static etp_status try_group(grouping *g, const etp_etdump_run *run, const group *gr, bool *out)
 {
     *out = false;
@@ -273,6 +287,7 @@ static bool fill_layout(grouping *g, uint32_t index, size_t n_events, layout *l)
         const uint8_t *start = etp_fb_field_ptr(t, ETP_ED_PROFILE_START);
         const uint8_t *end = etp_fb_field_ptr(t, ETP_ED_PROFILE_END);
         if (!start || !end) {
+            // Then there is no place to read it from.
             return false; // a time of 0 that the writer left out
         }
         l->times[2 * n] = (int32_t)(start - from);
@@ -297,6 +312,7 @@ static const layout *find_layout(grouping *g, uint32_t index, size_t n_events)
 }
 
 // Appends the durations of run INDEX, which is known to repeat run MODEL of group GR.
+// Its table is laid out as that of MODEL to the byte, so the times lie at the same distances.
 static etp_status read_repeated(grouping *g, size_t index, const group *gr, const layout *l)
 {
     const uint8_t *from = run_ptr(g, index);
@@ -350,6 +366,8 @@ static etp_status find_group(grouping *g, const etp_etdump_run *run, size_t gues
 }
 
 // Sums over any of the durations fit in an int64_t: a promise of trace.h.
+// Most files need no adding up: were each duration as long as all their bits together, the sum
+// would fit.
 static etp_status check_sums(const grouping *g)
 {
     if (g->rows_n == 0 || g->any_bits <= INT64_MAX / (uint64_t)g->rows_n) {
@@ -408,6 +426,8 @@ static void transpose(const uint64_t *const *rows, size_t n_runs, size_t n_event
     }
 }
 
+// A block in which Method::execute ends twice has no single length to hold its operators against,
+// so it counts as one without.
 static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *out)
 {
     etp_arena *arena = &g->trace->arena;
@@ -439,6 +459,8 @@ static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *ou
     return ETP_OK;
 }
 
+// Rows lie in the order of the file, which is that of the runs in every block, so handing them out
+// one after the other keeps each block's runs ascending.
 static etp_status make_columns(grouping *g)
 {
     etp_trace *t = g->trace;
@@ -500,6 +522,7 @@ static etp_status group_runs(grouping *g)
     ETP_TRY(prepare(g));
     size_t last = 0; // group of the run before, index + 1
     for (size_t r = 0; r < t->dump.n_runs; r++) {
+        // A run that repeats an earlier one needs no comparison: the verifier has made it.
         uint32_t model = r < g->repeats.n ? g->repeats.same_as[r] : (uint32_t)r;
         size_t guess = last ? g->groups.items[last - 1].followed_by : 0;
         size_t i = model < r ? g->group_of[model] : 0;
@@ -546,6 +569,7 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
     etp_arena arena;
     etp_arena_init(&arena, o.alloc);
     etp_trace *t = ETP_NEW(&arena, etp_trace);
+    // Nothing but this one struct was asked of the arena so far: it has nothing to dispose of.
     ETP_NEED(t, err, "a trace");
     t->arena = arena; // the trace lives in its own arena
     grouping g = {
@@ -617,10 +641,14 @@ int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, siz
     return (int64_t)ns;
 }
 
+// XNNPACK's profiler numbers operators of one name within a delegate call, from 1 on. Other
+// backends have names that end in a number too, so only " #" and a number that can be such a count
+// are cut off.
 etp_str etp_trace_base_name(etp_str name, uint32_t *out_counter)
 {
     *out_counter = 0;
     size_t digits = 0;
+    // Ten digits hold every uint32_t.
     while (digits < name.len && digits < 10 && name.ptr[name.len - 1 - digits] >= '0' &&
            name.ptr[name.len - 1 - digits] <= '9') {
         digits++;

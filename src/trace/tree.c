@@ -6,6 +6,7 @@
 
 static etp_event_kind kind_of(const etp_trace_event *e)
 {
+    // The names that ExecuTorch's runtime gives to its own events.
     static const struct {
         etp_str name;
         etp_event_kind kind;
@@ -19,6 +20,7 @@ static etp_event_kind kind_of(const etp_trace_event *e)
         {{"MOVE_CALL", 9},             ETP_EVENT_CONTROL      },
         {{"FREE_CALL", 9},             ETP_EVENT_CONTROL      },
     };
+    // First, because a backend may call an operator as it likes, also "DELEGATE_CALL".
     if (e->delegated) {
         return ETP_EVENT_DELEGATE_OP;
     }
@@ -55,8 +57,10 @@ static bool contains(const etp_trace_event *whole, const etp_trace_event *part)
         return same_instruction &&
                (part->kind == ETP_EVENT_NATIVE_CALL || part->kind == ETP_EVENT_DELEGATE_OP ||
                 (part->kind == ETP_EVENT_OTHER && !is_step(part)));
+    // Method::init lies in Program::load_method, and neither in another one of its kind.
     case ETP_EVENT_LOAD:
         return !is_load_method(part) && (is_load_method(whole) || part->kind != ETP_EVENT_LOAD);
+    // Method::step runs one instruction of a method and stands in a block that the caller opened.
     case ETP_EVENT_OTHER:
         return is_step(whole) && same_instruction && !is_step(part);
     default:
@@ -72,6 +76,8 @@ void etp_tree_build(etp_trace_event *events, size_t n, uint32_t *scratch)
         e->kind = kind_of(e);
         e->parent = ETP_NO_INDEX;
         e->leaf = true;
+        // It stops at the first event that cannot be a part: what lies before that one ended even
+        // earlier.
         while (n_open > 0 && contains(e, &events[scratch[n_open - 1]])) {
             events[scratch[--n_open]].parent = (uint32_t)i;
             e->leaf = false;
