@@ -58,6 +58,8 @@ static const char *format_of(etp_column_type type)
 }
 
 // The names are copied: a schema outlives the stream.
+// Each child and the parent hold the block, so n + 1 of them have to be released before it goes.
+// The count is set when nothing can fail any more; until then the one of new_shared is ours.
 static int make_schema(const etp_column_def *defs, size_t n, struct ArrowSchema *out)
 {
     shared *s = new_shared();
@@ -160,6 +162,7 @@ static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
             set_bit(truths, i, c->cells[i].i != 0);
         }
     }
+    // The interface allows to leave the validity bits out where nothing is null.
     buffers[0] = c->nulls > 0 ? present : NULL;
     buffers[1] = truths ? (const void *)truths : c->cells;
     if (type == ETP_COLUMN_TEXT && !lay_out_texts(s, c, buffers)) {
@@ -229,6 +232,7 @@ static int errno_of(const etp_error *err)
     }
 }
 
+// The end of a stream is an array that is released already, and no error.
 static int get_next(struct ArrowArrayStream *self, struct ArrowArray *out)
 {
     stream *s = self->private_data;

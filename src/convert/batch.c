@@ -30,6 +30,8 @@ void etp_batch_dispose(etp_batch *b)
     *b = (etp_batch){0};
 }
 
+// Texts are of this batch alone: columns are numbered into them anew, and nobody may keep a
+// position across a clear.
 void etp_batch_clear(etp_batch *b)
 {
     etp_arena_dispose(&b->text_arena);
@@ -80,6 +82,8 @@ size_t etp_batch_nulls(const etp_batch *b, size_t column)
     return c->nulls + (ends_null ? b->rows - c->stored : 0);
 }
 
+// A cell that says what the last stored one does is not stored: that one holds for all rows after
+// it. The first that differs stores all rows up to its own.
 void etp_batch_set(etp_batch_column *c, size_t row, etp_batch_cell cell, bool present)
 {
     if (c->stored > 0) {
@@ -110,6 +114,8 @@ void etp_batch_null(etp_batch *b)
 void etp_batch_rest_null(etp_batch *b)
 {
     size_t first = b->at;
+    // The row before was null from here on, too, so every column of the rest already ends in a null
+    // that goes on.
     bool as_before = b->rows > 0 && b->rest_null.row == b->rows - 1 && b->rest_null.column <= first;
     b->rest_null.row = b->rows;
     b->rest_null.column = first;
@@ -121,6 +127,7 @@ void etp_batch_rest_null(etp_batch *b)
 
 void etp_batch_i64(etp_batch *b, int64_t v)
 {
+    // A time is a whole number of microseconds and comes through this function as well.
     etp_column_type type =
         b->defs[b->at].type == ETP_COLUMN_TIME ? ETP_COLUMN_TIME : ETP_COLUMN_I64;
     put(b, type, (etp_batch_cell){.i = v}, true);
@@ -176,6 +183,7 @@ static etp_str repaired(etp_arena *arena, etp_str s)
 }
 
 // Position of S in the column's texts.
+// Most columns of text say the same as in the row before, which is asked before anything is hashed.
 static uint32_t interned(etp_batch *b, etp_batch_column *c, etp_str s)
 {
     if (c->last != ETP_NO_INDEX && etp_str_eq(c->texts.items[c->last], s)) {

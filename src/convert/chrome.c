@@ -48,6 +48,7 @@ static const char *color_of(etp_side_verdict verdict)
     return k_colors[verdict];
 }
 
+// A complete event has start and duration in one; viewers nest those of a thread by their times.
 static void slice_json(etp_json *j, const etp_slice *s, size_t process, size_t track)
 {
     begin(j, "X", process, track);
@@ -93,6 +94,8 @@ static void flow_json(etp_json *j, const char *phase, const flow_end *end, uint6
 }
 
 // Arrows go forwards in time, whichever side is there first; they hold on in the middle of slices.
+// The first pass finds the greatest number, the second where each arrow's ends are; there are at
+// most two slices of a number, one in each process.
 static etp_status flows_json(etp_json *j, const etp_slices *s, etp_arena *arena, etp_error *err)
 {
     uint64_t most = 0;

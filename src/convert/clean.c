@@ -7,6 +7,8 @@
 
 #define REPLACEMENT ETP_STR("\xEF\xBF\xBD")
 
+// Also U+2028 and U+2029, which some languages take for the end of a line, and U+FFFE and U+FFFF,
+// which XML forbids.
 static bool is_control(etp_str c)
 {
     unsigned char first = (unsigned char)c.ptr[0];

@@ -96,6 +96,8 @@ static etp_status order_events(const etp_trace_block *b, block_layout *p, etp_ar
     return ETP_OK;
 }
 
+// What executions of a block share (order, depth, arguments) is made once and pointed to by all
+// their slices.
 static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_op *ops,
                               etp_error *err)
 {
@@ -149,6 +151,7 @@ static bool by_clock(drawing *d, const etp_trace_block *b, uint32_t run)
         etp_etdump_profile p;
         if (etp_etdump_profile_of(etp_etdump_event_at(&raw, e), &p)) {
             uint64_t ns = duration(b, (uint32_t)k, run);
+            // An end beyond 64 bits would wrap to a time before its start.
             if (p.start > UINT64_MAX - ns) {
                 return false;
             }
@@ -216,6 +219,8 @@ static void push(drawing *d, size_t track, etp_slice slice)
     ETP_ADD(d->arena, t, slice);
 }
 
+// One after the other, but never before their call begins; when the operators of a call take longer
+// than the call (clocks of different resolution), those of the next one start later.
 static void schematic_track(drawing *d, const etp_trace_block *b, const block_layout *p,
                             uint32_t run, uint64_t shift)
 {
@@ -245,6 +250,8 @@ static void draw(drawing *d, uint32_t block, uint32_t run)
     if (n == 0) {
         return;
     }
+    // An execution lies where its clock puts it against the one before. When that would overlap, go
+    // back or leave a gap that no measurement has, it follows directly instead.
     bool clocked = by_clock(d, b, run) && nests(d, b, p);
     uint64_t at = d->now;
     if (!clocked) {
@@ -293,6 +300,8 @@ etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table
     };
     drawing d = {.trace = trace, .arena = arena, .out = out};
     ETP_TRY(plan_blocks(&d, table, ops, err));
+    // Blocks hold executions by kind, pictures show them in the order of the file; so each
+    // execution is looked up by its place there.
     size_t n_blocks = etp_trace_block_count(trace), n_places = 0;
     for (size_t k = 0; k < n_blocks; k++) {
         const etp_trace_block *b = etp_trace_block_at(trace, k);

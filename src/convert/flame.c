@@ -50,6 +50,7 @@ static bool is_box(const void *ctx, uint32_t position)
     return b->parent == key->parent && etp_str_eq(b->name, key->name);
 }
 
+// By first appearance, so that pictures of one model look alike from run to run.
 static unsigned category_color(flame *f, etp_str category)
 {
     unsigned i = 0;
@@ -74,6 +75,8 @@ static void add_stack(flame *f, const etp_stack *s, etp_arena *arena)
             at = (uint32_t)f->boxes.n;
             box b = {.name = key.name, .parent = parent, .depth = d};
             if (s->n_frames >= 4 && d + 2 >= s->n_frames) { // model, delegate, category, operator
+                // The last two frames are the category and the operator. Shorter stacks are sums
+                // and stay neutral.
                 b.color = category_color(f, s->frames[s->n_frames - 2]);
             }
             if (!ETP_PUSH(arena, &f->boxes, b)) {
@@ -147,6 +150,8 @@ static void draw_box(flame *f, const box *b, double y, const char *color)
     etp_sink_printf(
         f->sink, "</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"/>",
         b->x, y, b->w, ROW - 1, color);
+    // A picture without a script cannot measure text, so names are cut by the font's width; the
+    // whole name is in the box's title, which browsers show on hovering.
     size_t fits = b->w > 6 ? (size_t)((b->w - 6) / LETTER) : 0;
     if (fits >= 3) {
         etp_str shown = cut(b->name, fits);
@@ -169,6 +174,8 @@ static void draw_panel(flame *f, int side, double top)
         most[b->depth] = delta > most[b->depth] ? delta : most[b->depth];
         b->used = 0;
     }
+    // Boxes stand in order of appearance, parents first, so a parent's place is known before its
+    // parts take theirs from left to right.
     uint64_t whole = 0, used = 0;
     for (size_t i = 0; i < f->boxes.n; i++) {
         whole += f->boxes.items[i].parent == ETP_NO_INDEX ? f->boxes.items[i].ns[side] : 0;

@@ -19,6 +19,8 @@ typedef struct dump { // a source and the run that its dump stands for
     etp_dump_memory *memory;
 } dump;
 
+// A dump has no manifest. Rows are written from one all the same, so it gets one of a single model
+// and arm, named by the folders of its path, else by the file.
 static void stand_for(dump *d, const etp_fleet_source *source)
 {
     const etp_source_said *said = &source->said;
@@ -58,6 +60,7 @@ static etp_status put_samples(dump *d, etp_kept_rows *rows, etp_error *err)
         const etp_trace_block *b = etp_trace_block_at(d->trace, k);
         for (size_t i = 0; b->has_execute && i < b->n_runs; i++) {
             const etp_run_sample s = {
+                // A dump is one process, which is one launch of one block.
                 .block = 1,
                 .launch = 1,
                 .iteration = (uint32_t)d->executions++,
@@ -74,6 +77,8 @@ static etp_status put_samples(dump *d, etp_kept_rows *rows, etp_error *err)
 
 // ---- operators: the same names in dump after dump ----
 
+// A fleet has thousands of dumps of the same operators. What a name's category is, and where its
+// texts stand in the batch at work, is kept from dump to dump; a new batch makes the places void.
 typedef struct etp_dump_text { // where a text is among its column's
     uint32_t batch, at;        // in which batch that was, of etp_kept_rows.made; 0: in none
 } etp_dump_text;
@@ -190,6 +195,7 @@ static etp_status put_operator(dump *d, const etp_op_row *row, etp_kept_rows *ro
         name->batch = b->failed ? 0 : batch;
     }
     etp_batch_i64_if(b, row->mean_ns, true);
+    // What follows in the table comes from an analysis, which a dump alone has none of.
     etp_batch_rest_null(b);
     return etp_batch_end_row(b, err);
 }

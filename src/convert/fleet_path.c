@@ -41,6 +41,8 @@ static void take(etp_str name, etp_source_said *out)
     }
 }
 
+// Folders named key=value are how lakes lay out tables (Hive partitions), so a dump that says
+// nothing of its device may lie in a folder that does. The deepest one of a key holds.
 void etp_source_read_path(const char *path, etp_source_said *out)
 {
     *out = (etp_source_said){0};
@@ -49,6 +51,8 @@ void etp_source_read_path(const char *path, etp_source_said *out)
         const char *slash = rest.len > 0 ? memchr(rest.ptr, '/', rest.len) : NULL;
         etp_str name = {rest.ptr, slash ? (size_t)(slash - rest.ptr) : rest.len};
         if (!slash) {
+            // Up to the first dot, since dumps have several endings (".etdump.zst"); a dot at the
+            // start belongs to a hidden file's name.
             const char *dot = name.len > 0 ? memchr(name.ptr + 1, '.', name.len - 1) : NULL;
             out->stem = dot ? (etp_str){name.ptr, (size_t)(dot - name.ptr)} : name;
             break;
@@ -56,6 +60,7 @@ void etp_source_read_path(const char *path, etp_source_said *out)
         take(name, out);
         rest = (etp_str){slash + 1, rest.len - name.len - 1};
     }
+    // The day becomes a partition that engines read as a date: anything else would break the table.
     if (!is_day(out->day)) {
         out->day = ETP_STR("");
     }

@@ -45,10 +45,13 @@ etp_status etp_fleet_begin(const etp_fleet_source *source, const etp_run *run,
         models[i] = folder_name(&f->arena, run->models.items[i].stem);
     }
     const etp_source_said *said = &source->said;
+    // What the path says was chosen by who keeps the fleet. Without it "local" would be the same
+    // device on every machine, so the processor stands for it.
     etp_str device = said->device;
     if (device.len == 0) {
         device = etp_str_eqz(run->device_spec, "local") ? f->cpu : run->device_spec;
     }
+    // Without a name, a build is known by its program and its runner.
     etp_str build = said->build;
     if (build.len == 0 && run->arms.n > 0 && run->models.n > 0) {
         etp_str program = run->models.items[0].sha256, runner = run->arms.items[0].runner_sha256;
@@ -59,6 +62,7 @@ etp_status etp_fleet_begin(const etp_fleet_source *source, const etp_run *run,
         build = made && program.len + runner.len > 0 ? etp_str_from(made) : ETP_STR("");
     }
     out->fleet = (etp_table_fleet){
+        // A run's own time is surer than the folder that somebody put it in.
         .day = f->timed ? (etp_str){run->generated_at.ptr, 10}
             : said->day,
         .build = build,

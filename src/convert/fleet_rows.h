@@ -28,6 +28,8 @@ typedef struct etp_kept_rows { // of one table; a zeroed one with defs is empty
 } etp_kept_rows;
 
 #define ETP_KEPT_MAX_COLUMNS 64
+// A source that turns out damaged halfway must leave no rows. Batches behind the mark go, and in
+// the one at work each column is put back to what it had stored.
 typedef struct etp_kept_mark { // what was there before a source
     size_t batches, rows, text_bytes;
     struct {

@@ -66,6 +66,7 @@ static void members(etp_batch *b, const json_t *row, const etp_member_column *li
     }
 }
 
+// A session's worst moment, by which a fleet finds devices that were throttled.
 typedef struct heat { // over the moments before and after the blocks
     double highest_c;
     uint64_t status, cap, cap_lowest, slept_ns;
@@ -113,6 +114,8 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
     etp_batch_i64(b, (int64_t)run->lost.n);
     etp_batch_f64_if(b, h.highest_c, true);
     etp_batch_i64_if(b, h.status, h.any_status);
+    // The lowest limit of the clock against the highest one seen: 1 when the system never lowered
+    // it.
     etp_batch_f64_if(b, (double)h.cap_lowest / (double)(h.cap > 0 ? h.cap : 1), h.cap > 0);
     etp_batch_i64_if(b, h.slept_ns, true);
     number(b, json_array_get(at(report, "comparisons"), 0), "noise_floor");
@@ -132,6 +135,7 @@ static etp_status put_arm(etp_fleet_rows_of *r, const json_t *arm, etp_batch *b,
 {
     const etp_run *run = &r->folder.run;
     uint32_t index = arm_named(run, json_string_value(at(arm, "name")));
+    // An arm of the report that the manifest does not have: its keys would be another arm's.
     if (index == run->arms.n) {
         return ETP_OK;
     }
@@ -203,6 +207,8 @@ static etp_status put_all(etp_fleet_rows_of *r, etp_kept_rows *rows, json_t *rep
 {
     etp_batch *b = etp_kept_room(&rows[ETP_FLEET_SESSIONS], err);
     ETP_TRY(b ? put_session(r, report, b, err) : ETP_NOMEM);
+    // The documents of all phases give rows; samples and operators are read once, because they tell
+    // phases apart by themselves.
     const json_t *phases = at(report, "phases"); // the first of them is the report itself
     const json_t *document = report;
     for (size_t i = 1; document; i++) {

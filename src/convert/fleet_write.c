@@ -23,6 +23,7 @@ typedef struct partition {
     } pieces;
 } partition;
 
+// Texts are moved by number: each is looked at once for a group, not once for a row.
 typedef struct moved { // where a text of the batch at work went, when it did
     uint32_t group;    // in which group; 0: in none
     uint32_t to;
@@ -92,6 +93,8 @@ static partition *partition_of(writer *w, const etp_str *values)
 }
 
 // The first row after ROW that says something else in C.
+// Rows of one source follow each other and say the same, so a batch has few pieces, and finding
+// them takes time by changes, not by rows.
 static size_t next_change(const etp_batch_column *c, size_t row, size_t rows)
 {
     while (row + 1 < c->stored && c->cells[row + 1].i == c->cells[row].i &&
@@ -116,6 +119,7 @@ static bool sort_batch(writer *w, uint32_t number)
             }
             to = changes[i] < to ? changes[i] : to;
             if (c->present[row]) {
+                // Borrowed from the batch, which outlives the writer.
                 values[i] = c->texts.items[c->cells[row].i];
             }
         }
@@ -131,6 +135,8 @@ static bool sort_batch(writer *w, uint32_t number)
 
 // ---- rows of a partition ----
 
+// NUMBER is the batch that rows come from. The table of moved texts is as large as its columns have
+// texts, and is kept while one partition after the other takes rows from the same batch.
 static bool new_batch(writer *w, uint32_t number)
 {
     const etp_batch *from = &w->rows->batches.items[number];
@@ -184,6 +190,7 @@ static void add_piece(writer *w, const piece *p)
     w->batch.rows += p->n;
 }
 
+// A row group is what one batch has of the partition: texts then come from one table.
 static etp_status put_rows(writer *w, const partition *p, etp_parquet_file *file, etp_error *err)
 {
     for (size_t i = 0; i < p->pieces.n;) {
@@ -204,6 +211,7 @@ static etp_status put_rows(writer *w, const partition *p, etp_parquet_file *file
 // ---- files ----
 
 // As engines read it: what a path or a name=value cannot hold is written %XX.
+// The word for null is Hive's, which other engines took over.
 static void append_value(etp_strbuf *out, etp_str value)
 {
     if (!value.ptr) {
@@ -236,6 +244,8 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
     return status;
 }
 
+// Replaced whole under its final name, so that an engine which reads meanwhile sees the old file or
+// the new one.
 static etp_status put_file(writer *w, const partition *p, const char *name, etp_error *err)
 {
     etp_arena arena = {0};

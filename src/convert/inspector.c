@@ -9,6 +9,7 @@
 
 #include "trace/ops.h"
 
+// Inspector takes ticks for nanoseconds and shows milliseconds unless it is told otherwise.
 #define NS_PER_MS 1e6
 
 typedef struct identity { // name and ids as both kinds of events have them
@@ -17,6 +18,8 @@ typedef struct identity { // name and ids as both kinds of events have them
     etp_str delegate_id_str;
 } identity;
 
+// Instruction and ids come from the list of events that it was collated into, so an item knows no
+// chain: two calls of one instruction number in different chains become one.
 typedef struct item { // one signature of a run
     int32_t instruction_id;
     bool has_profile, has_debug;
@@ -28,6 +31,8 @@ typedef struct item { // one signature of a run
 typedef struct collated { // events of one run with equal instruction, chain and delegate ids
     int32_t instruction_id;
     uint64_t chain;
+    // A profile event's chain is signed and a debug event's is not, and Python compares them as
+    // numbers: -1 and 2^64 - 1 differ, although their bits are the same here.
     bool chain_negative;
     int32_t delegate_id;
     etp_str delegate_id_str;              // here an absent string differs from an empty one
@@ -59,6 +64,7 @@ typedef struct event_block {
         size_t n, cap;
     } members;
     size_t next;        // index + 1 in the same bucket
+    // Runs come in rotation, so the block that followed last time is tried first.
     size_t followed_by; // index + 1 of the block that came after it last time
 } event_block;
 
@@ -147,6 +153,8 @@ static uint64_t list_hash(const collated *c)
 
 // ---- one run ----
 
+// Tables of one run are used again for the next; they have twice as many places as there can be
+// entries, so that probing ends soon.
 static etp_status reserve(builder *b, size_t n_events)
 {
     size_t table = 16;
@@ -251,6 +259,7 @@ static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_value
 }
 
 // Adds IT to the run's items; one that is there already only gets the newer event.
+// Inspector keeps them in a dict: the later value takes the earlier one's place, in its position.
 static void put_item(builder *b, size_t mask, shape *s, const item *it)
 {
     size_t at = (size_t)item_hash(it) & mask;
@@ -296,6 +305,7 @@ static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
 {
     size_t n_values = 0;
     ETP_TRY(collate(b, run, &n_values));
+    // Debug values go into the table that is handed out, all else is for comparing runs.
     shape *s = ETP_NEW(&b->scratch, shape);
     if (s) {
         *s = (shape){.block_name = run->name, .bundled_input = run->bundled_input};
@@ -340,6 +350,7 @@ static bool shape_eq(const shape *a, const shape *b)
 }
 
 // Has RUN the same events, in the same places, as the run that S came from? Then S fits it too.
+// Runs with debug events never pass, because those would have to be compared as well.
 static bool same_events(const builder *b, const etp_etdump_run *run, const member *m)
 {
     etp_etdump_run other = etp_etdump_run_at(b->dump, m->run);
@@ -424,12 +435,16 @@ static etp_status elapsed_ms(const etp_etdump_profile *p, bool delegated, double
         *out = (double)ticks / NS_PER_MS;
         return ETP_OK;
     }
+    // Delegated events go through a converter of times, which divides both ends before they are
+    // subtracted; the last digits come out of that order.
     double start = (double)p->start / NS_PER_MS, end = (double)p->end / NS_PER_MS;
     *out = start > end ? (4294967295.0 - start) + end : end - start;
     return ETP_OK;
 }
 
 // numpy's sum of contiguous doubles.
+// Digit for digit: below 8 values in order, up to 128 with eight running sums, above in halves
+// whose first is a multiple of eight.
 static double pairwise_sum(const double *v, size_t n)
 {
     if (n < 8) {
@@ -487,6 +502,7 @@ static double percentile(const uint64_t *bits, size_t n, double q, const etp_ins
         return a;
     }
     double b = from_bits(etp_ops_select(bits, n, k + 1, lo, hi, scratch));
+    // numpy counts from the nearer end, which is the same value and other last digits.
     return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
 }
 
@@ -529,6 +545,7 @@ static void name_row(builder *b, const identity *id, etp_inspector_row *row)
     }
 }
 
+// Members of a block have equal items in equal order, but each run has its own events behind them.
 static etp_status fill_times(builder *b, const event_block *bl, size_t index,
                              etp_inspector_row *row)
 {

@@ -28,6 +28,7 @@ static int by_handle(const void *a, const void *b)
     return (*x > *y) - (*x < *y); // both point into one array
 }
 
+// Nodes of graphs within graphs are left out: Inspector walks the outer graph alone.
 static etp_status sort_nodes(annotator *a, etp_error *err)
 {
     const etp_record_method *m = a->method;

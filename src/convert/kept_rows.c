@@ -83,6 +83,8 @@ uint64_t etp_kept_count(const etp_kept_rows *rows)
     return n;
 }
 
+// The batch is handed over whole, its memory included, in place of the empty one that the stream
+// has made. One without rows would be taken for the end.
 static etp_status next(void *source, etp_batch *batch, etp_error *err)
 {
     (void)err;
@@ -103,6 +105,7 @@ static void close(void *source)
     etp_kept_dispose(&rows);
 }
 
+// The stream's copy lies in the arena that moves with it.
 etp_status etp_kept_stream(etp_kept_rows *rows, struct ArrowArrayStream *out, etp_error *err)
 {
     *out = (struct ArrowArrayStream){0};

@@ -13,6 +13,7 @@ static int by_graph_and_node(const void *pa, const void *pb)
     return order ? order : etp_str_cmp(a->node, b->node);
 }
 
+// Model Explorer colours nodes between these two by their value.
 static void gradient(etp_json *j)
 {
     static const char *const k_colors[] = {"#ffffff", "#f55a5a"};

@@ -9,6 +9,8 @@
 
 #include <etprof/version.h>
 
+// Numbers of parquet.thrift; so are the ids of fields below, which stand in the order of their
+// structs.
 enum { BOOLEAN = 0, INT64 = 2, DOUBLE = 5, BYTE_ARRAY = 6 }; // Type
 enum { REQUIRED = 0, OPTIONAL = 1 };                         // FieldRepetitionType
 enum { UTF8 = 0, TIMESTAMP_MICROS = 10 };                    // ConvertedType
@@ -39,6 +41,7 @@ void etp_parquet_dispose(etp_parquet_file *w)
     etp_arena_dispose(&w->arena);
 }
 
+// Times and texts are numbers and bytes to the file; what they mean is the schema's logical type.
 static int physical(etp_column_type type)
 {
     static const int k_types[] = {[ETP_COLUMN_I64] = INT64,
@@ -49,6 +52,7 @@ static int physical(etp_column_type type)
     return k_types[type];
 }
 
+// Fields 5 and 6 are the maximum and the minimum. The older pair (1 and 2) is deprecated.
 static void statistics(etp_thrift *t, const etp_parquet_chunk *c)
 {
     etp_thrift_begin(t, 12);
@@ -74,6 +78,8 @@ static void column_metadata(etp_thrift *t, const etp_column_def *def, const etp_
     etp_thrift_i64(t, 2, (int64_t)(begin + c->start));
     etp_thrift_begin(t, 3); // ColumnMetaData
     etp_thrift_i32(t, 1, physical(def->type));
+    // All encodings that occur in the chunk: that of its values, that of a dictionary's values
+    // (plain), and that of its definition levels (runs).
     etp_thrift_list(t, 2, ETP_THRIFT_I32, plain ? 2 : 1 + (size_t)c->dictionary + 1);
     if (plain || c->dictionary) {
         etp_thrift_item_i32(t, ETP_PARQUET_PLAIN);
@@ -118,6 +124,8 @@ etp_status etp_parquet_put(etp_parquet_file *w, const etp_parquet_group *g, etp_
     return w->groups.failed ? etp_fail_nomem(err, "the footer") : ETP_OK;
 }
 
+// Older readers know only the converted type (field 6), newer ones look at the logical type (field
+// 10), so a column has both.
 static void schema_element(etp_thrift *t, const etp_column_def *d)
 {
     etp_thrift_begin(t, 0);
@@ -170,6 +178,7 @@ etp_status etp_parquet_end(etp_parquet_file *w, etp_error *err)
     etp_thrift_binary(&t, 1, ETP_STR("etprof.table"));
     etp_thrift_binary(&t, 2, (etp_str){name, (size_t)n});
     etp_thrift_end(&t);
+    // Readers parse this text by a fixed pattern to know a writer's faults.
     etp_thrift_binary(&t, 6, ETP_STR("etprof version " ETP_VERSION " (build 0)"));
     etp_thrift_list(&t, 7, ETP_THRIFT_STRUCT, w->n_columns);
     for (size_t i = 0; i < w->n_columns; i++) { // minima and maxima are ordered as the type says
@@ -179,6 +188,8 @@ etp_status etp_parquet_end(etp_parquet_file *w, etp_error *err)
         etp_thrift_end(&t);
     }
     etp_thrift_end(&t);
+    // A reader starts at the file's end: magic word, the footer's length in front of it, and in
+    // front of that the footer.
     etp_little_endian(&footer, footer.len, 4);
     etp_strbuf_append(&footer, ETP_STR("PAR1"));
     if (footer.failed || footer.len > INT32_MAX) {

@@ -9,6 +9,7 @@
 #include "convert/varint.h"
 
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 }; // PageType
+// The fastest: numbers are differences and texts are numbered before they come here.
 #define ZSTD_LEVEL 1
 #define FEW_BYTES 128 // not worth a compressor's start
 #define FEW_ROWS 8    // whose differences need more bytes than they do
@@ -48,6 +49,8 @@ typedef struct column { // while it is encoded
 
 // ---- values ----
 
+// Definition levels of a flat column are one bit a row: 1 where there is a value. A data page of
+// version 1 has their length in front; a column that cannot be null has none.
 static void levels(etp_parquet_encoder *e, const column *k)
 {
     if (!k->def->nullable) {
@@ -88,6 +91,7 @@ static void numbers(etp_parquet_encoder *e, const column *k)
     e->page.ptr[e->page.len] = '\0';
 }
 
+// Plain booleans are packed eight to a byte, the first in the lowest bit. Nulls take no bit.
 static void truths(etp_parquet_encoder *e, const column *k)
 {
     unsigned bits = 0, have = 0;
@@ -172,6 +176,7 @@ static etp_status put_page(etp_parquet_encoder *e, int kind, size_t n_values,
     }
     size_t before = out->bytes.len;
     etp_thrift t = {.out = &out->bytes};
+    // Numbers here and below are the ids that parquet.thrift gives to the fields of PageHeader.
     etp_thrift_begin(&t, 0);
     etp_thrift_i32(&t, 1, kind);
     etp_thrift_i32(&t, 2, (int32_t)raw.len);
@@ -214,6 +219,7 @@ static void fill_dictionary(etp_parquet_encoder *e, const column *k, size_t n)
 }
 
 // By which readers leave out row groups.
+// Cells that are not stored repeat a stored one, so they cannot widen the range.
 static void range(const column *k, etp_parquet_chunk *out)
 {
     out->ranged = is_whole(k->def->type) && k->nulls < k->rows;
@@ -231,6 +237,8 @@ static void range(const column *k, etp_parquet_chunk *out)
 }
 
 // How many values the dictionary of K has; 0: it has none.
+// A column that says the same in every row costs one value this way, whatever its type. Booleans
+// have no dictionary in Parquet.
 static size_t distinct(const column *k)
 {
     if (k->nulls == k->rows) {
@@ -241,6 +249,8 @@ static size_t distinct(const column *k)
 }
 
 // Gives the encoding.
+// Whole numbers mostly count up or lie close together, so their differences are short. Ratios have
+// no such neighbours and stay plain.
 static int fill_page(etp_parquet_encoder *e, const column *k, size_t n_distinct)
 {
     size_t there = k->rows - k->nulls;
@@ -268,6 +278,7 @@ static etp_status put_column(etp_parquet_encoder *e, etp_batch *b, size_t at,
                 .def = &b->defs[at],
                 .rows = b->rows,
                 .nulls = etp_batch_nulls(b, at),
+                // One stored row stands for all of them.
                 .constant = b->columns[at].stored == 1};
     etp_parquet_chunk *chunk = &out->chunks[at];
     if (!k.constant) {
@@ -282,6 +293,7 @@ static etp_status put_column(etp_parquet_encoder *e, etp_batch *b, size_t at,
                                  .dictionary = n_distinct > 0,
                                  .nulls = k.nulls,
                                  .encoding = fill_page(e, &k, n_distinct)};
+    // The codec is a property of the column's chunk, so both of its pages are compressed or none.
     chunk->compressed = e->zstd && e->dictionary.len + e->page.len > FEW_BYTES;
     range(&k, chunk);
     if (n_distinct > 0) {

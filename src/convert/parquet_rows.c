@@ -7,6 +7,8 @@
 
 #define MAX_THREADS 16u
 
+// A slot goes round: the reading thread fills it, a worker takes and encodes it, the reading thread
+// writes it out and fills it again. Whoever has it alone touches what is in it without the lock.
 typedef enum slot_state { FREE, FULL, TAKEN, ENCODED } slot_state;
 
 typedef struct slot { // a batch on its way
@@ -37,6 +39,7 @@ static void encode(etp_parquet_encoder *e, slot *s)
 }
 
 // A full slot, taken; NULL: the end.
+// Called with the lock held. What is full is encoded even when the end has been announced.
 static slot *take(pool *p)
 {
     for (;;) {
@@ -78,6 +81,7 @@ static void set_state(pool *p, slot *s, slot_state state)
 }
 
 // Waits for what is in S, writes it and empties S.
+// A slot that never was filled is written out as nothing.
 static etp_status write_out(pool *p, slot *s, etp_parquet_file *file, etp_error *err)
 {
     (void)pthread_mutex_lock(&p->lock);
@@ -104,6 +108,8 @@ static etp_status write_out(pool *p, slot *s, etp_parquet_file *file, etp_error 
 static etp_status read_all(pool *p, etp_parquet_file *file, etp_run_table_source *source,
                            etp_error *err)
 {
+    // Slots are filled in turn, so the next to fill is always the one whose batch has to be written
+    // next: rows keep their order and memory does not grow.
     size_t at = 0; // the slot of the oldest batch, once all are in use
     for (bool more = true; more && !file->sink->failed; at = (at + 1) % p->n_slots) {
         slot *s = &p->slots[at];
@@ -168,6 +174,7 @@ static etp_status put_rows(etp_parquet_file *file, etp_run_table_source *source,
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->changed, NULL);
     p->n_workers = options->threads < MAX_THREADS ? options->threads : MAX_THREADS;
+    // One for each worker to encode and one to fill meanwhile.
     p->n_slots = p->n_workers + 1;
     etp_status status = prepare(p, file, options->plain, err);
     if (status == ETP_OK) {

@@ -22,6 +22,8 @@ static void store(char *to, uint64_t v, unsigned n)
     }
 }
 
+// What does not fit the word that is being filled begins the next one. A shift by 64 is undefined
+// in C: into a word that was empty all of V has gone.
 static inline void put(bits *b, uint64_t v, unsigned width)
 {
     b->held |= v << b->have;
@@ -44,6 +46,8 @@ static void flush(bits *b)
     b->to += n;
 }
 
+// The lowest bit of a run's header tells the two kinds apart: 1 for packed groups of eight values,
+// 0 for a repeated value.
 static void packed(etp_strbuf *out, const uint32_t *values, size_t n, unsigned width)
 {
     size_t eights = (n + 7) / 8, bytes = eights * width;
@@ -105,6 +109,8 @@ static unsigned width_of(uint64_t v)
 }
 
 // N differences, 1 to BLOCK.
+// The lowest difference is written once and taken off all others, so that none is negative and each
+// needs as few bits as the spread has.
 static void put_block(etp_strbuf *out, const uint64_t *differences, size_t n)
 {
     int64_t lowest = INT64_MAX;
@@ -112,6 +118,7 @@ static void put_block(etp_strbuf *out, const uint64_t *differences, size_t n)
         int64_t d = (int64_t)differences[i];
         lowest = d < lowest ? d : lowest;
     }
+    // The last block is filled up with zeros: readers know the number of values and take no more.
     uint64_t above[BLOCK] = {0};
     for (size_t i = 0; i < n; i++) {
         above[i] = differences[i] - (uint64_t)lowest;
@@ -140,6 +147,7 @@ static void put_block(etp_strbuf *out, const uint64_t *differences, size_t n)
     out->ptr[out->len] = '\0';
 }
 
+// The header says how blocks are cut, how many values there are, and the first of them.
 void etp_parquet_deltas(etp_strbuf *out, const int64_t *values, size_t n)
 {
     etp_varint(out, BLOCK);

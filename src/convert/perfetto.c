@@ -74,6 +74,8 @@ static void field_text(writer *w, etp_strbuf *buf, unsigned field, etp_str s)
 }
 
 // Ends the packet whose other fields are in w->packet and whose body is in w->inner.
+// A message's length stands in front of it, so each is built in a buffer before the one around it
+// goes on. An event has to say which sequence of packets it is of; here all are of one.
 static void end_packet(writer *w, unsigned body)
 {
     field_varint(&w->packet, PACKET_SEQUENCE, 1);
@@ -106,6 +108,7 @@ static void thread_descriptor(writer *w, uint64_t uuid, uint64_t pid, uint64_t t
     end_packet(w, PACKET_DESCRIPTOR);
 }
 
+// Negative numbers are ten bytes long, as protobuf wants it of an int64.
 static void annotate_number(writer *w, const char *key, int64_t v)
 {
     w->part.len = 0;
@@ -197,6 +200,8 @@ etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *
     for (size_t i = 0; i < 4; i++) {
         etp_strbuf_init(bufs[i], arena);
     }
+    // Tracks are told apart by these alone, so they count up over processes, threads and the
+    // counter.
     uint64_t uuid = 0, last_process = 0;
     for (size_t p = 0; p < s->n_processes; p++) {
         const etp_slice_process *process = &s->processes[p];
@@ -213,6 +218,8 @@ etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *
             }
             uint64_t *open = ETP_NEW_ARRAY(arena, uint64_t, (size_t)deepest + 1);
             ETP_NEED(open, err, "trace");
+            // As on a real system no two threads have the same number, whatever process they are
+            // of.
             thread_descriptor(&w, ++uuid, p + 1, 100 * (p + 1) + t, track->name);
             track_packets(&w, track, uuid, open);
         }

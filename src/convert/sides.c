@@ -32,6 +32,8 @@ static void push(drawing *d, int side, etp_slice slice)
 
 // What a row takes up on the track: nothing when it is not there, below zero, or not of the traced
 // inferences.
+// A row below zero (a remainder, when clocks of different resolution disagree) cannot be drawn; the
+// counter has it all the same.
 static uint64_t width(const etp_side_row *row, int side)
 {
     return row->there[side] && !row->tracer && row->ns[side] > 0 ? (uint64_t)row->ns[side] : 0;
@@ -61,6 +63,8 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
     for (size_t i = 0; i < s->n_rows; i++) {
         const etp_side_row *row = &s->rows[i];
         if (row->delegated && (i == 0 || !same_call(row, row - 1))) {
+            // The slice of the call comes before those of its operators, so its width has to be
+            // known first.
             uint64_t call = 0;
             for (size_t k = i; k < s->n_rows && same_call(row, &s->rows[k]); k++) {
                 call += width(&s->rows[k], side);
@@ -85,6 +89,7 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
             push(d, side, slice);
         }
         at += width(row, side);
+        // The counter steps when the row has ended on both sides.
         ends[i] = at > ends[i] ? at : ends[i];
     }
 }
@@ -131,6 +136,8 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
         const etp_side_row *row = &s->rows[i];
         etp_stack stack = {.frames = {s->title}, .n_frames = 1};
         if (row->category) {
+            // Both sides share one tree: an operator stands under the same parents on either side,
+            // so that viewers lay its two widths over each other.
             etp_str under = ETP_STR("outside delegates");
             if (row->delegated) {
                 under = etp_delegates_name(&delegates, arena, 0, row->chain, row->instruction);

@@ -41,6 +41,8 @@ etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t 
 }
 
 // Of the calls of delegates themselves, without their operators.
+// Calls that hold no recorded operators count as operators themselves (etp_ops_mark) and are in the
+// table already.
 static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t *out,
                               etp_error *err)
 {
@@ -63,6 +65,8 @@ static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t 
     return ETP_OK;
 }
 
+// Viewers know no negative widths, so what is below zero is added up beside the stacks, for the
+// caller to tell.
 static void push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label,
                      int64_t ns)
 {
@@ -107,6 +111,8 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
     int64_t boundary = 0;
     ETP_TRY(boundary_ns(trace, arena, &boundary, err));
     push_sum(out, arena, title, "delegate boundary", boundary);
+    // The remainder is all of Method::execute that no operator took, the boundary the part of it
+    // that lies in calls of delegates.
     push_sum(out, arena, title, "framework", table->remainder_ns - boundary);
     return etp_arena_check(arena, err, "stacks");
 }

@@ -39,6 +39,7 @@ etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_
         while (name.len > 1 && name.ptr[name.len - 1] == '/') {
             name.len--;
         }
+        // Slashes at the end go, because the name is a column: one folder is one text in it.
         names[i] = etp_arena_strdup(&arena, name);
         ok = names[i] != NULL;
     }
@@ -97,6 +98,7 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
 {
     const char *dir = s->folders[s->next++];
     s->folder = (etp_table_folder){0};
+    // Before anything of it can fail: close_folder has to undo whatever was done.
     s->open = true;
     etp_table_folder *f = &s->folder;
     if (!etp_run_is(dir)) {
@@ -106,6 +108,7 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     ETP_TRY(etp_run_open_manifest(dir, &f->arena, &f->run, err));
     const char *manifest = etp_run_path(&f->arena, dir, ETP_STR(ETP_RUN_MANIFEST));
     uint64_t bytes;
+    // A run is known by its manifest, wherever its folder is moved to.
     ETP_TRY(manifest ? etp_run_hash_file(manifest, f->id, &bytes, err) : etp_fail_nomem(err, dir));
     f->timed = etp_table_utc(f->run.generated_at, &f->generated_us);
     f->cpu = etp_run_fact_of(&f->run, "cpu");

@@ -41,6 +41,7 @@ typedef struct etp_batch_column {
     uint32_t last;   // text of the row before
 } etp_batch_column;
 
+// A batch is a row group of Parquet and a record batch of Arrow.
 #define ETP_BATCH_ROWS ((size_t)64 * 1024)
 #define ETP_BATCH_TEXT \
     ((size_t)64 << 20) // bytes of text after which a batch is full, repetitions counted

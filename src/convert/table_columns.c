@@ -150,6 +150,7 @@ typedef struct table {
 } table;
 
 #define WHOLE(name) {#name, k_##name, sizeof k_##name / sizeof k_##name[0]}
+// A table of run folders is the fleet's without its first columns.
 #define TABLE(name) {#name, k_##name + N_FLEET, sizeof k_##name / sizeof k_##name[0] - N_FLEET}
 static const table k_tables[ETP_RUN_TABLES] = {
     [ETP_RUN_TABLE_OPERATORS] = TABLE(operators),

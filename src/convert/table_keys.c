@@ -39,6 +39,7 @@ static bool is_keyed(const etp_table_folder *f, uint32_t arm, const etp_batch *b
            etp_str_eq(b->keyed.folder, f->run.dir);
 }
 
+// Texts are compared in the batch's own copy: the folder's may be gone when the next one opens.
 static void remember(const etp_table_folder *f, uint32_t arm, size_t text_before, etp_batch *b)
 {
     const etp_batch_column *folder = &b->columns[f->fleet ? 2 : 0], *id = folder + 1;

@@ -78,6 +78,7 @@ static etp_status next_launch(etp_table_folder *f, etp_batch *b, bool *more, etp
     for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
         some(b, counted[i]);
     }
+    // Zero calls are an answer where a hook was there to count them.
     etp_batch_i64_if(b, l.hook_calls, l.mask_hook.len > 0);
     etp_batch_i64_if(b, l.hook_cost.calls, l.hook_cost.call_ps > 0);
     etp_batch_i64_if(b, l.hook_cost.call_ps, l.hook_cost.call_ps > 0);

@@ -116,6 +116,7 @@ static void names(value *v, const json_t *list)
 static etp_status open_document(etp_table_folder *f, const json_t *document, etp_error *err);
 
 // The document of the next phase that has one; FALSE: that was the last.
+// PHASE counts from 0 for the report itself, so phases[0], which describes it, is passed over.
 static etp_status next_document(etp_table_folder *f, bool *more, etp_error *err)
 {
     const json_t *phases = member(f->ops.report, "phases");
@@ -214,6 +215,7 @@ static etp_status next_operator(etp_table_folder *f, etp_batch *b, bool *more, e
 }
 
 // The place of NAME among the report's arms, n_arms: none.
+// Only among those that were taken so far, which is how find_arms notices a name that comes twice.
 static size_t find_arm(const etp_table_folder *f, const char *name)
 {
     size_t a = 0;
@@ -224,6 +226,7 @@ static size_t find_arm(const etp_table_folder *f, const char *name)
 }
 
 // The first comparison in which each arm is the candidate.
+// A row has room for one speedup, and the first comparison is the one that the report leads with.
 static void find_comparisons(etp_table_folder *f, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {

@@ -15,6 +15,8 @@ static void zigzag(etp_strbuf *out, int64_t v)
 }
 
 // Fields come in rising order, at most 15 apart.
+// The compact protocol writes how far an id lies from the one before, in the upper four bits beside
+// the type; farther ones would need another form, which no struct of Parquet needs.
 static void field(etp_thrift *t, int id, unsigned type)
 {
     assert(t->depth > 0);
@@ -33,6 +35,7 @@ void etp_thrift_begin(etp_thrift *t, int id)
     t->last[t->depth++] = 0;
 }
 
+// A zero where a field would begin.
 void etp_thrift_end(etp_thrift *t)
 {
     assert(t->depth > 0);
@@ -52,6 +55,7 @@ void etp_thrift_i64(etp_thrift *t, int id, int64_t v)
     zigzag(t->out, v);
 }
 
+// The type is the value.
 void etp_thrift_bool(etp_thrift *t, int id, bool v)
 {
     field(t, id, v ? TRUE_ : FALSE_);

@@ -6,6 +6,7 @@
 
 #include "base/sink.h"
 
+// As deep as Parquet's structs nest, and some.
 #define ETP_THRIFT_DEPTH 8
 
 typedef enum etp_thrift_type { // as list elements are announced
