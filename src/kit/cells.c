@@ -24,6 +24,7 @@ static void put_decimal(etp_sink *sink, bool negative, uint64_t v, unsigned deci
     etp_sink_write(sink, (etp_str){buf + at, sizeof buf - at});
 }
 
+// The magnitude of the smallest int64_t does not fit an int64_t, hence the unsigned difference.
 void etp_kit_put_ms(etp_sink *sink, int64_t ns)
 {
     put_decimal(sink, ns < 0, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns, 6);
@@ -71,6 +72,8 @@ const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit
     return NULL;
 }
 
+// Where the comparison's own figure is not given, none of its parts is: they would tell what was
+// withheld.
 double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
                        int64_t after)
 {

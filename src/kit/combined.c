@@ -25,6 +25,7 @@ static const char *fact(const etp_ab *ab, const char *key)
 }
 
 // The last PARTS names of the path of a run's folder: "monday", "phone/monday".
+// Never the whole path: a report is passed on, and the path is of the machine that wrote it.
 static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
 {
     const char *dir = ab->dir ? ab->dir : "";
@@ -70,6 +71,7 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
     }
 }
 
+// Of name_by. The last two give one name of the folder's path, and two.
 enum { RULES = 7 };
 
 static size_t told_apart(const char *const *names, size_t n)
@@ -137,6 +139,8 @@ static uint32_t threads_of(const etp_ab *ab)
     return ab->n_arms ? ab->arms[ab->hot_arm].threads : 0;
 }
 
+// Each run is held against the first: of two runs that differ at least one differs from it.
+// The first of the three sentences on models that is true is enough.
 static void compare_runs(etp_combined *c)
 {
     const struct etp_ab_view *v = c->runs.items;
@@ -173,6 +177,7 @@ static void compare_runs(etp_combined *c)
 
 // "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before
 // said so.
+// Fixes are the same when they are of one kind: their figures are of different devices.
 static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp_strbuf *text)
 {
     size_t hits = 0;
@@ -249,6 +254,7 @@ static const char *title_of(const etp_combined *c)
 
 // ---- what the page has one by one ----
 
+// A run's first phase is the run's own answer, under the name of the phase.
 static etp_ab_views phases_of(const etp_combined *c)
 {
     size_t n = 0;
@@ -262,6 +268,7 @@ static etp_ab_views phases_of(const etp_combined *c)
         const etp_ab *ab = run->ab;
         views[n++] = *run;
         for (size_t p = 0; ab->n_phases > 1 && p < ab->n_phases; p++) {
+            // The run's own view, put above, gives way to that of its first phase.
             n -= p == 0; // the first is the run's own answer
             views[n++] = (struct etp_ab_view){
                 .ab = p ? ab->phases[p].ab : ab,
@@ -273,6 +280,7 @@ static etp_ab_views phases_of(const etp_combined *c)
     return (etp_ab_views){views, views ? n : 0};
 }
 
+// Views of phases lie in the order of the runs, so those of one run are next to each other.
 static bool is_of(const struct etp_ab_view *phase, const struct etp_ab_view *run)
 {
     bool is = phase->ab == run->ab;
@@ -438,6 +446,7 @@ static const char *whole_command(const struct etp_ab_view *v, etp_arena *arena)
 }
 
 // Each run as its own page has it.
+// Launches are drawn for a few arms only: those of many would cover each other.
 static void parts(const etp_combined *c, etp_report *r, etp_arena *arena)
 {
     enum { MOST_ARMS = 4 }; // whose launches are drawn

@@ -15,6 +15,7 @@
 
 // ---- saying it ----
 
+// Text of a difference, cut at the buffer's length: parts of it come from files.
 static const char *say(etp_kit_folder *f, const char *fmt, ...) ETP_PRINTF(2, 3);
 static const char *say(etp_kit_folder *f, const char *fmt, ...)
 {
@@ -41,6 +42,7 @@ static const char *name_of(etp_kit_folder *f, const etp_kit_unit *u)
     return say(f, "%s%s%s", u->dir, u->dir[0] ? "/" : "", u->stem);
 }
 
+// Our figures in the kit's own five groups, so that the two can be held against each other.
 static const char *five_text(etp_kit_folder *f, const etp_kit_unit *u)
 {
     etp_strbuf s;
@@ -82,6 +84,9 @@ static const char *line_with(etp_kit_folder *f, etp_str text, const char *part)
 
 // ---- per experiment ----
 
+// D10, outliers deleted: what the kit's fences would take away from these very executions. D14,
+// another process warmed up: the first execution is slower than all others and 5 % above what is
+// usual after it.
 static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
 {
     const char *name = name_of(f, u);
@@ -116,6 +121,9 @@ static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
     return ETP_OK;
 }
 
+// D15, runs added up: the kit's rule leaves fewer runs than there are executions. D17, a sum that
+// counts twice: Method::execute is not the whole of the kit's percentages; up to 5 % can be events
+// outside.
 static void d15_d17(etp_kit_folder *f, const etp_kit_unit *u)
 {
     const char *name = name_of(f, u);
@@ -133,6 +141,8 @@ static void d15_d17(etp_kit_folder *f, const etp_kit_unit *u)
     }
 }
 
+// D16, operators of different delegates fused: one full name, counter included, is that of several
+// operators. The first such name is told.
 static void d16(etp_kit_folder *f, const etp_kit_unit *u)
 {
     const etp_profile *p = u->profile;
@@ -201,6 +211,8 @@ static etp_kit_category kit_category(etp_str name)
     return ETP_KIT_CATEGORY_OTHER;
 }
 
+// D6, categories by substring: of the operators that the kit puts elsewhere, the longest is named
+// and all are added up.
 static void d6(etp_kit_folder *f, const etp_kit_unit *u)
 {
     double kit[ETP_KIT_CATEGORY_COUNT] = {0}, moved = 0, largest = -1;
@@ -234,6 +246,9 @@ static void d6(etp_kit_folder *f, const etp_kit_unit *u)
         say(f, "substrings of names: %.3f ms are in the wrong category", moved));
 }
 
+// D34, validation that cannot fail: an empty dump. D5, a stale dump: its table has other times than
+// the dump beside it (more than the nanosecond that its decimals may lose), or two experiments have
+// one dump. The same number of runs is asked for, because D15 explains any other.
 static void d5_d34(etp_kit_folder *f, const etp_kit_unit *u)
 {
     if (u->dump_empty) {
@@ -258,6 +273,7 @@ static void d5_d34(etp_kit_folder *f, const etp_kit_unit *u)
     }
 }
 
+// D36, kernel names misparsed: the operation in the kit's table is not the one that the name holds.
 static void d36(etp_kit_folder *f, const etp_kit_unit *u)
 {
     etp_csv_reader reader;
@@ -297,6 +313,8 @@ static void d36(etp_kit_folder *f, const etp_kit_unit *u)
 
 // ---- over experiments ----
 
+// D4, thread counts mixed: one figure where the folder has several pairs. What a report of the kit
+// says is quoted; without a report, the range that its figure can have fallen into is told.
 static void d4(etp_kit_folder *f)
 {
     double lo = INFINITY, hi = 0;
@@ -340,6 +358,9 @@ static void d4(etp_kit_folder *f)
            "models are");
 }
 
+// D9, no uncertainty: every pair, in the words that the kit's report would use. D13, timing runs
+// are traced: true of each folder
+// with a pair.
 static void d9(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->pairs.n; i++) {
@@ -360,6 +381,8 @@ static void d9(etp_kit_folder *f)
 }
 
 // Does the label of MS say another side than the experiment whose figure it is?
+// The experiment is the one with the nearest figure, within 2 %: labels are what is in doubt, so
+// only the number can tell whose it is.
 static void check_label(etp_kit_folder *f, const char *where, etp_str label, double ms, bool leaves)
 {
     const etp_kit_unit *best = NULL;
@@ -379,6 +402,8 @@ static void check_label(etp_kit_folder *f, const char *where, etp_str label, dou
            "its pages give the labels in the other order than the files");
 }
 
+// D2, labels swapped, of the table that compares categories: a side's column adds up to its
+// operators. D20, speedup 0: in the same table.
 static void d2_table(etp_kit_folder *f, const char *path)
 {
     etp_csv_reader reader;
@@ -410,6 +435,7 @@ static void d2_table(etp_kit_folder *f, const char *path)
     }
 }
 
+// D2, of the file that compares two latencies.
 static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
 {
     json_t *doc = NULL;
@@ -430,6 +456,8 @@ static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
 
 // ---- its documents ----
 
+// D1, category totals empty or sums of everything. Totals that agree with the sum over all
+// experiments, and are of more than one category, are not held against the kit.
 static void d1(etp_kit_folder *f, const char *path, json_t *doc)
 {
     json_t *totals = json_object_get(doc, "category_totals_ms");
@@ -460,6 +488,7 @@ static void d1(etp_kit_folder *f, const char *path, json_t *doc)
            "thread counts are added up");
 }
 
+// Names of files do not always say how many threads: 0 agrees with any number.
 static bool is_known(const etp_kit_folder *f, const char *experiment, double threads,
                      bool with_latency)
 {
@@ -473,6 +502,7 @@ static bool is_known(const etp_kit_folder *f, const char *experiment, double thr
     return false;
 }
 
+// A summary's run without a number of threads (NAN) is none that names of files tell.
 static bool is_listed(const json_t *runs, const etp_kit_unit *u)
 {
     for (size_t i = 0; i < json_array_size(runs); i++) {
@@ -487,6 +517,8 @@ static bool is_listed(const json_t *runs, const etp_kit_unit *u)
     return false;
 }
 
+// D22, status ok without a measurement: nothing in the folder is of this experiment. D32, modes
+// mixed: one name with two modes.
 static void summary_run(etp_kit_folder *f, const char *path, const json_t *runs, size_t i)
 {
     const json_t *r = json_array_get(runs, i);
@@ -515,6 +547,8 @@ static void summary_run(etp_kit_folder *f, const char *path, const json_t *runs,
     }
 }
 
+// D28, --only rewrites the summary: experiments lie there that it does not list. D7, no analysis:
+// none of the files that it would have written.
 static void summary(etp_kit_folder *f, const char *path, const json_t *doc, bool analysed)
 {
     const json_t *runs = json_object_get(doc, "runs");
@@ -540,6 +574,7 @@ static void summary(etp_kit_folder *f, const char *path, const json_t *doc, bool
     }
 }
 
+// Dates in this form order as texts do.
 static void take_date(etp_kit_folder *f, const json_t *doc)
 {
     static const char k_form[] = "dddd-dd-dd";
@@ -560,6 +595,7 @@ static void take_date(etp_kit_folder *f, const json_t *doc)
     }
 }
 
+// D35, no JSON: NaN in it, or cut off. D34: a manifest that is valid and says nothing.
 static etp_status documents(etp_kit_folder *f, etp_error *err)
 {
     bool analysed = false;
@@ -606,6 +642,8 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
     return ETP_OK;
 }
 
+// D18, the host as the device: a report on a phone has a section that only the host can have
+// filled. D38, reports called Unknown.
 static void d18_d38(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->files.n; i++) {
@@ -631,6 +669,7 @@ static void d18_d38(etp_kit_folder *f)
     }
 }
 
+// By number, not by text: D4 comes before D10.
 static int by_number(const void *pa, const void *pb)
 {
     const etp_kit_difference *a = pa, *b = pb;

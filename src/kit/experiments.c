@@ -16,6 +16,7 @@ static double percent_of(const etp_kit_arm *arm, int64_t ns)
 }
 
 // experiment, threads, level: the first of our own columns in tables over all experiments.
+// The kit's tables are of one experiment each; ours are of all, so the lines have to say which.
 static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
 {
     etp_sink_char(s, ',');
@@ -42,6 +43,7 @@ static int slowest_first(const void *pa, const void *pb)
     return (a->index > b->index) - (a->index < b->index);
 }
 
+// Of all executions together, as the kit has it in total_ms.
 static int64_t category_total(const etp_profile *p, etp_category c)
 {
     int64_t sum = 0;
@@ -112,8 +114,6 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
                     etp_row_kind_name(row->kind), row->delegated ? "delegated" : "portable");
 }
 
-// Operators of one experiment, slowest first; only those of category ONLY unless it is COUNT, at
-// most LIMIT.
 // What the kit has no group for.
 static bool is_other(etp_category c)
 {
@@ -121,6 +121,8 @@ static bool is_other(etp_category c)
            c == ETP_CATEGORY_FILL || c == ETP_CATEGORY_CONTROL;
 }
 
+// Operators of one experiment, slowest first, at most LIMIT. ONLY: COUNT for all of them, else those
+// that the kit has no group for.
 static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_t limit,
                                 etp_sink *sink, etp_arena *scratch, etp_error *err)
 {
@@ -259,6 +261,7 @@ static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scr
     etp_sink_char(sink, '\n');
 }
 
+// A category that an experiment has none of took 0; only without a profile is it unknown.
 static int64_t category_of(const etp_kit_arm *arm, int c)
 {
     return arm->arm->profile ? arm->mean.category_ns[c] : ETP_NS_UNKNOWN;
@@ -281,6 +284,7 @@ static void put_category_percent(etp_sink *sink, const etp_kit_arm *arm, int c)
 static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_kit_arm *arm, int c)
 {
     const etp_kit_arm *base = &kit->arms[0];
+    // No ratio of what is so short that the clocks may have cut most of it off.
     bool resolved = etp_ab_resolved(category_of(base, c), base->mean.category_cut_ns[c]) &&
                     etp_ab_resolved(category_of(arm, c), arm->mean.category_cut_ns[c]);
     double speedup = etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm), category_of(base, c),

@@ -18,6 +18,8 @@
 #define STEM_BYTES 150
 
 // One path component from any text: no separators or control characters, not too long.
+// Names come from files and users, and become names of files in turn. A dot at the front would hide
+// the file.
 static char *safe_name(etp_str s, etp_arena *arena)
 {
     if (s.len > STEM_BYTES) {
@@ -47,6 +49,8 @@ static bool stem_taken(const etp_kit *kit, const char *folder, const char *stem)
     return false;
 }
 
+// In a run folder names are those of the recordings, for which the manifest has a prefix. Bare
+// dumps may have one name in different folders; the second then gets "~2".
 static void name_arm(etp_kit *kit, etp_kit_arm *arm)
 {
     const etp_ab_arm *a = arm->arm;
@@ -66,6 +70,7 @@ static void name_arm(etp_kit *kit, etp_kit_arm *arm)
 }
 
 // What the full names of bare dumps have in common, without a separator at its end.
+// Cut back to a whole word: of "model_on" and "model_off" that is "model", not "model_o".
 static etp_str common_stem(const etp_ab *ab)
 {
     etp_str s = etp_str_from(ab->n_arms ? ab->arms[0].full_name : NULL);
@@ -126,6 +131,7 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     return ETP_OK;
 }
 
+// Without a file behind the trace there is no order over its blocks.
 static void take_block_latencies(const etp_trace *trace, etp_kit_arm *arm)
 {
     for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
@@ -136,6 +142,7 @@ static void take_block_latencies(const etp_trace *trace, etp_kit_arm *arm)
     }
 }
 
+// In the order of the file, which is what run_index counts, not block by block.
 static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
 {
     size_t most = 0;
@@ -217,6 +224,8 @@ typedef struct file_job {
     etp_arena scratch;
 } file_job;
 
+// Names that could not be had would be written as empty cells, so both arenas are asked before the
+// file takes its name.
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
     file_job *job = ctx;
@@ -240,6 +249,8 @@ etp_status etp_kit_keep_recorded(etp_kit_kept *kept, const char *path, bool *out
     return st;
 }
 
+// The usual files of a session's own folder are recorded with their hashes; whatever else is
+// written must not take the place of a file that the folder's record is made of.
 static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
 {
     if (kit->deriving && !kit->beyond) {
@@ -257,6 +268,7 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
     file_job job = {.kit = kit, .arm = arm, .render = content};
     etp_status st = name ? save(kit, name, &job, err) : etp_arena_check(kit->arena, err, kit->dir);
     etp_arena_dispose(&job.scratch);
+    // analysis_summary.json lists them.
     if (!kit->beyond && etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) {
         ETP_ADD(kit->arena, &kit->csv_files, name);
     }
@@ -264,6 +276,7 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
 }
 
 // Flat, and in a folder per experiment when there is a run folder to take after.
+// In the session's own folder they are there, and whoever records a file makes what is missing.
 static etp_status make_folders(const etp_kit *kit, etp_error *err)
 {
     if (!kit->deriving) {
@@ -311,6 +324,8 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
             const char *name =
                 etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv");
             name = etp_kit_arm_file(kit, arm, name);
+            // The timeline of a chosen run and all JSON twins are asked for by options, so nobody
+            // makes them again.
             kit->beyond = wanted || json;
             ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
             kit->beyond = false;
@@ -380,6 +395,7 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
                         kit->n_arms);
     }
     ETP_TRY(make_folders(kit, err));
+    // What is left out here would need starts, or be a copy of the table it came from.
     if (of_tables(kit->session)) {
         return write_tables(kit, err);
     }
@@ -387,6 +403,7 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
         ETP_TRY(write_arm(kit, &kit->arms[i], err));
     }
     ETP_TRY(write_tables(kit, err));
+    // With several phases they are written when all phases are known.
     if (!kit->phase && kit->session->n_later == 0) {
         ETP_TRY(write_documents(kit, err));
     }
@@ -425,6 +442,7 @@ static etp_status write_phase(const etp_ab_session *session, const char *name, e
     return write_all(kit, err);
 }
 
+// Each phase has an arena that lasts to the end: the documents over all of them read what it holds.
 static etp_status write_phases(const etp_ab_session *session, etp_kit *kits, etp_arena *arenas,
                                etp_error *err)
 {
@@ -469,6 +487,8 @@ etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving 
 }
 
 // Asked for with --out: is DIR the folder that SESSION was opened on?
+// A model id of the user's makes other content than the folder's own, so it is not recorded as
+// such.
 static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit_options *options)
 {
     if (!etp_run_is(dir) || !etp_ab_run(session) || options->model_id) {

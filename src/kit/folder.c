@@ -14,11 +14,14 @@
 #include "store/store.h"
 #include "trace/timeline.h"
 
+// A kit's folder is flat or has a level for platforms and one for experiments; a tree with more
+// files than this was given by mistake.
 #define MAX_FILES 20000
 #define MAX_DEPTH 4
 #define FILE_LIMIT ((uint64_t)1 << 30)
 
 // What the names of an experiment's files end with, longest first; later names are older spellings.
+// They begin with "<model>_<experiment>_t<threads>", the experiment's stem.
 static const char *const k_timelines[] = {
     "_exec_all_runs_timeline.csv", "_xtrace_all_runs_timeline.csv",
     "_all_runs_timeline.csv",      "_exec_run0_timeline.csv",
@@ -36,6 +39,7 @@ static bool ends(const char *path, const char *suffix)
     return etp_str_ends(etp_str_from(path), etp_str_from(suffix));
 }
 
+// Links to folders are not followed: they may lead around in a circle.
 static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_error *err)
 {
     etp_dir_list list = {0};
@@ -74,6 +78,7 @@ static bool is_mark(const char *path, etp_arena *arena)
                                     : ETP_STR("\"untraced_iterations\"")) == text.len;
 }
 
+// Run folders of ours below it do not count: they have the kit's files too.
 static bool has_mark(const char *dir, int depth, etp_arena *arena)
 {
     etp_dir_list list = {0};
@@ -121,6 +126,7 @@ static bool stem_of(const char *path, const char *const *suffixes, etp_str *dir,
     return false;
 }
 
+// What is not known is NAN from the start; a plain 0 would read as a median.
 static etp_kit_unit *unit_of(etp_kit_folder *f, etp_str dir, etp_str stem)
 {
     for (size_t i = 0; i < f->units.n; i++) {
@@ -153,6 +159,7 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
             ETP_NEED(u, err, "experiments");
             const char **slot =
                 (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
+            // The table of one run gives way to that of all runs, whichever the folder lists first.
             bool better = !*slot || ends(*slot, "_run0_timeline.csv");
             *slot = better ? path : *slot;
         }
@@ -187,6 +194,7 @@ static etp_str known_model(const etp_kit_folder *f, const char *stem)
 }
 
 // Where the experiment's name starts: at the platform that the kit's own configs begin it with.
+// A stem has underscores within each of its parts, so where the model ends cannot be told for sure.
 static size_t guess_model(etp_str stem)
 {
     static const char *const k_marks[] = {"_mac_", "_android_", "_linux_",
@@ -200,6 +208,8 @@ static size_t guess_model(etp_str stem)
     return 0;
 }
 
+// Threads are cut off at the end first, then the model at the front; what is left is the
+// experiment.
 static void name_unit(etp_kit_folder *f, etp_kit_unit *u)
 {
     etp_str rest = etp_str_from(u->stem), model = known_model(f, u->stem);
@@ -266,6 +276,7 @@ static etp_status keep_trace(etp_kit_folder *f, etp_trace *t, etp_error *err)
     return ETP_OK;
 }
 
+// Means are over all executions, also those that etprof would drop as warm-up: the kit drops none.
 static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *const *traces,
                                size_t n, etp_error *err)
 {
@@ -313,6 +324,8 @@ static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_
         }
     }
     u->dump_median_ns = u->median_ns = median_ns(f, u->ns, u->n_runs);
+    // A table is what the kit itself computed from, so its figures come from there where it has
+    // one.
     if (!u->timeline) {
         u->kit_median_ms = median_of(f, kit, n);
         u->kit_runs = n;
@@ -320,6 +333,8 @@ static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_
     return ETP_OK;
 }
 
+// A dump that cannot be read is a property of the folder, told with its experiment, and no reason
+// to refuse the others.
 static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
 {
     etp_file file = {0};
@@ -416,6 +431,7 @@ static bool same_z(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
+// Threads, model and place have to agree; that the kit's reports do not ask for it is defect D4.
 static void find_pairs(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->units.n; i++) {
@@ -473,6 +489,8 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
     for (size_t i = 0; i < out->units.n; i++) {
         etp_kit_unit *u = &out->units.items[i];
         name_unit(out, u);
+        // The dump first: it is the recording, and the table is read for its executions only
+        // without one.
         ETP_TRY(u->dump ? read_dump(out, u, err) : ETP_OK);
         ETP_TRY(u->timeline ? read_timeline(out, u, err) : ETP_OK);
         ETP_TRY(u->robust ? read_robust(out, u, err) : ETP_OK);

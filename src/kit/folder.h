@@ -25,6 +25,8 @@ typedef struct etp_kit_unit { // one experiment with one thread count: the files
     bool dump_empty;
     char dump_sha256[65];
     // End to end
+    // Three medians that should be one: by the kit's rule, as the kit wrote it down, and of the
+    // executions as they are.
     double kit_median_ms; // by the kit's rule, from its table or else from the dump; NAN
     size_t kit_runs;
     double reported_median_ms; // as its files say, NAN
@@ -41,6 +43,8 @@ typedef struct etp_kit_unit { // one experiment with one thread count: the files
     const char *problem;                     // why its figures are missing
 } etp_kit_unit;
 
+// What the kit says, what etprof says of the same files, and why the two differ. A difference is
+// told only where the files themselves show it; docs/from-the-kit.md has all defects.
 typedef struct etp_kit_difference {
     const char *defect; // "D4"
     const char *where;

@@ -6,6 +6,8 @@
 
 #define MAX_ANSWERED 16 // pairs; a folder of a whole fleet is read with compare
 
+// The dump where there is one that holds something: the table has lost which instruction an event
+// is of.
 static const char *recording(const etp_kit_folder *f, const etp_kit_unit *u)
 {
     const char *name = u->dump && !u->dump_empty ? u->dump : u->timeline;
@@ -35,6 +37,8 @@ static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
                : NULL;
 }
 
+// Opened as two operands, each from its own file, so that all that `compare` checks and says holds
+// here too.
 etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
 {
     for (size_t i = 0; i < f->pairs.n && i < MAX_ANSWERED; i++) {

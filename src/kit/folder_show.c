@@ -16,6 +16,7 @@ static const char *side_name(etp_kit_side side)
 }
 
 // 1 the same figure, 0 another, -1 its files give none.
+// Equal to the last bit: both are the same arithmetic on the same decimals.
 static int reproduced(const etp_kit_unit *u)
 {
     return !isfinite(u->reported_median_ms) || !isfinite(u->kit_median_ms)
@@ -25,6 +26,7 @@ static int reproduced(const etp_kit_unit *u)
 
 // ---- document ----
 
+// A closed set of one word, for the schema: a pair of single launches never has another verdict.
 static const char *verdict_of_one_launch(int none)
 {
     (void)none;
@@ -169,6 +171,7 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
 }
 
 // A group has the colour that the category it is called after has in every picture.
+// One page holds these pictures and those of the pairs, in etprof's own categories.
 static const etp_category k_namesake[ETP_KIT_CATEGORY_COUNT] = {
     [ETP_KIT_CATEGORY_CONV] = ETP_CATEGORY_CONVOLUTION,
     [ETP_KIT_CATEGORY_GEMM] = ETP_CATEGORY_GEMM,

@@ -15,6 +15,7 @@ etp_str etp_kit_folder_text(const etp_kit_folder *f, const char *relative)
     return ok ? text : (etp_str){0};
 }
 
+// Words are what stands between separators, so "on" in "convolution" is none.
 etp_kit_side etp_kit_side_of(etp_str name)
 {
     etp_kit_side side = ETP_KIT_NO_SIDE;

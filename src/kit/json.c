@@ -10,6 +10,9 @@ static bool word_at(const char *text, size_t len, size_t at, const char *word)
     return len - at >= n && memcmp(text + at, word, n) == 0;
 }
 
+// Python's json writes these three where a number is not finite, and reads them back; strict
+// parsers refuse the whole file. The text keeps its length, so that errors still name the right
+// place.
 static bool replace_words(char *text, size_t len)
 {
     static const char *const k_words[] = {"NaN", "-Infinity", "Infinity"};

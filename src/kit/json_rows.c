@@ -18,6 +18,7 @@ static bool is_text(etp_str column)
     return false;
 }
 
+// A CSV has no types: what reads as a number is one, but for columns of names ("1" may be a model).
 static void put_cell(etp_str column, etp_str cell, etp_json *j)
 {
     int64_t whole;
@@ -58,6 +59,8 @@ static etp_status put_rows(etp_str text, etp_json *j, etp_arena *scratch, etp_er
     return ETP_OK;
 }
 
+// The table is made in memory and read back. That costs room, but a second rendering could come to
+// differ from the first.
 static etp_status as_json(etp_kit_render *table, const etp_kit *kit, const etp_kit_arm *arm,
                           etp_sink *sink, etp_arena *scratch, etp_error *err)
 {

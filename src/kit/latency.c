@@ -54,6 +54,7 @@ static int by_run(const void *pa, const void *pb)
                             : (a->order > b->order) - (a->order < b->order);
 }
 
+// Equal run indices follow each other after sorting, so the kit's sums can be made on the way.
 static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out,
                        etp_error *err)
 {
@@ -97,6 +98,8 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
         if (!more) {
             break;
         }
+        // A line that is too short is where the file was cut off: without asking, the executions
+        // behind it would be missed without a word.
         if (row.n != width) {
             return etp_fail_at(err, ETP_CORRUPT, row.offset,
                                "line %llu has %zu cells, the header %zu",
@@ -114,6 +117,8 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
         if (at.model >= 0 && !out->model_id) {
             out->model_id = etp_arena_strdup(arena, row.cells[at.model]);
         }
+        // One cell that is no number makes the mean unknown: an average of some would look like one
+        // of all.
         shares +=
             at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
         ETP_ADD(arena, &e, ((execution){run, e.n, ms}));
@@ -150,6 +155,8 @@ static double ratio(double a, double b)
     return a > 0 && b > 0 ? a / b : (double)NAN;
 }
 
+// The kit says "faster" and "slower" here. Two single launches do not carry that, so this says only
+// how long the medians are.
 static const char *describe(const etp_kit_latencies *x, char *buf, size_t size)
 {
     double s = ratio(x->robust[0].kept.median, x->robust[1].kept.median);

@@ -8,6 +8,7 @@
 #include "report/report.h"
 
 // Every "Method::execute" of a timeline is one execution. The kit adds up those of one run index.
+// Two counts of one table: `ns` has each execution by itself, `kit_ms` what the kit makes of them.
 typedef struct etp_kit_timeline {
     const char *model_id;
     uint64_t *ns; // by run index, then as in the file

@@ -62,10 +62,10 @@ typedef etp_status etp_kit_render(const etp_kit *kit, const etp_kit_arm *arm, et
                                   etp_arena *scratch, etp_error *err);
 etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run, etp_kit_ops_stats; // timeline.c
 etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json,
-    etp_kit_ops_stats_json;          // rows.c
+    etp_kit_ops_stats_json;          // json_rows.c
 etp_kit_render etp_kit_robust_stats; // robust.c
 etp_kit_render etp_kit_category_summary, etp_kit_operator_details, etp_kit_other_top_ops,
-    etp_kit_e2e_latency, etp_kit_comparison; // tables.c
+    etp_kit_e2e_latency, etp_kit_comparison; // experiments.c
 etp_kit_render etp_kit_metrics, etp_kit_analysis_summary, etp_kit_pipeline_json,
     etp_kit_pipeline_md; // summary.c
 

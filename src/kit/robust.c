@@ -8,6 +8,8 @@
 
 #include "document/rows.h"
 
+// The mean is taken first and squares are of the differences from it: sums of squares of
+// nanoseconds would cancel each other in a double.
 etp_kit_moments etp_kit_describe(double *ns, size_t n)
 {
     etp_kit_moments m = {n, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -40,6 +42,7 @@ static int ascending(const void *a, const void *b)
 }
 
 // Mean without ⌊part · n⌋ values at either end. SORTED ascending.
+// As scipy.stats.trim_mean, which the kit calls.
 static double trimmed_mean(const double *sorted, size_t n, double part)
 {
     size_t cut = (size_t)(part * (double)n);
@@ -69,6 +72,7 @@ etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch, etp_ki
     out->of = *x;
     out->all = etp_kit_describe(work, n);
     out->sorted = sorted;
+    // Tukey's fences, as the kit draws them.
     double q1 = etp_quantile(sorted, n, 0.25), q3 = etp_quantile(sorted, n, 0.75);
     out->lo = q1 - 1.5 * (q3 - q1);
     out->hi = q3 + 1.5 * (q3 - q1);
@@ -115,6 +119,7 @@ FIND(run_index, etp_kit_robust, void,
 FIND(outliers, etp_kit_robust, void, MAKE(number, it->of.n - it->kept.n))
 FIND(outlier_percentage, etp_kit_robust, void,
      MAKE(real, 100 * ((double)(it->of.n - it->kept.n) / (double)it->of.n)))
+// By value in the order of the runs; NULL leaves a cell out.
 static const void *outlier_ms(const etp_place *at, etp_made *made)
 {
     const etp_kit_robust *r = at->object;

@@ -52,6 +52,7 @@ static double *doubles_of(const uint64_t *ns, size_t n, etp_arena *scratch)
     return v;
 }
 
+// The runner's log lies beside the recording of its launch; bare dumps have none.
 static const char *log_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch)
 {
     if (!kit->run || arm->n_dumps == 0) {
@@ -87,6 +88,8 @@ typedef struct metrics_file {
 ITS_LENGTH(k_runs, metrics_row, (size_t)it->runs)
 FIND(latency_ms, metrics_row, void, MAKE(real, (double)it->ns[at->index] / 1e6))
 KNOWN(never, void, it == NULL)
+// Keys that the kit alone writes are in the schema, so that its files are valid by it, and never in
+// ours.
 static void not_ours(etp_json *j, const etp_place *at) // the kit writes it
 {
     (void)at;
@@ -94,6 +97,8 @@ static void not_ours(etp_json *j, const etp_place *at) // the kit writes it
 }
 
 #define OF etp_ab_arm
+// Members of the arm stand between those of the row, where the kit has them, so the arm comes in
+// pieces.
 static const etp_field k_name_rows[] = {
     FIELD("experiment", TEXT, name, "", .flags = ETP_SET),
 };
@@ -209,6 +214,8 @@ static uint64_t table_rows(const etp_trace *trace)
     return rows;
 }
 
+// Times by category of an experiment are over all its recordings; each recording has them once more
+// by itself.
 typedef struct summary_experiment {
     const char *phase;
     const etp_ab_arm *arm;
@@ -377,6 +384,8 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
     }
     summary_file file = {
         .run_dir = ".",
+        // The kit adds up all experiments and threads here (defect D1), which is no time that
+        // anything took. The key holds the baseline's and says so beside it.
         .totals_of = kit->n_arms ? kit->arms[0].arm->name : NULL,
         .totals = kit->n_arms ? &kit->arms[0].mean : NULL,
         .experiments = ETP_NEW_ARRAY(scratch, summary_experiment, count_arms(kit)),
@@ -501,6 +510,8 @@ static SHAPE(k_pipeline, k_pipeline_rows);
 const etp_document k_etp_pipeline_summary_document = {
     "pipeline_summary.json", "<model>_pipeline_summary.json: index of a run", &k_pipeline};
 
+// Of bare dumps nothing tells that a run went well; of a session an experiment without any
+// execution has failed.
 static run_status status_of(const etp_kit *kit, const etp_kit_arm *arm)
 {
     return !kit->run ? RUN_ANALYSIS_ONLY : arm->n_runs || arm->n_untraced ? RUN_OK : RUN_FAILED;

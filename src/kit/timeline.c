@@ -81,6 +81,7 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
 }
 
+// Numbers of nodes go on from block to block, and a parent is named by such a number.
 static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool inside, uint32_t block,
                          uint32_t first_node, uint32_t session_block)
 {
@@ -119,6 +120,8 @@ static etp_status prepare_block(const timeline *t, const etp_trace_block *block,
     return ok ? ETP_OK : etp_fail_nomem(err, "timeline");
 }
 
+// Every event is taken off what directly contains it, so a column of exclusive times adds up to the
+// events at the top.
 static void exclusive_times(const etp_trace_block *block, uint32_t run, int64_t *out)
 {
     for (uint32_t e = 0; e < block->n_events; e++) {
@@ -140,12 +143,15 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     etp_sink_write(s, text->events[e].head);
     etp_kit_put_us(s, start);
     etp_sink_char(s, ',');
+    // An end that does not fit 64 bits stays empty.
     if (ns <= UINT64_MAX - start) {
         etp_kit_put_us(s, start + ns);
     }
     etp_sink_char(s, ',');
     etp_kit_put_ms(s, (int64_t)ns);
     etp_sink_char(s, ',');
+    // The kit's percentages are of the sum of all lines, containers included (defect D17); ours are
+    // of the execution.
     uint64_t whole = block->has_execute ? etp_trace_durations(block, block->execute)[run] : 0;
     etp_kit_put_ratio(s, whole ? 100 * ((double)ns / (double)whole) : (double)NAN);
     etp_sink_char(s, ',');
@@ -188,6 +194,7 @@ static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *er
     ETP_TRY(etp_kit_places(trace, t->scratch, &places, &n_runs, err));
     for (size_t r = 0; r < n_runs; r++) {
         const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
+        // Counted over all dumps of the experiment; what is no finished execution has none.
         int64_t run_index = block->has_execute ? t->next_run++ : -1;
         if (t->only >= 0 && run_index != t->only) {
             continue;
@@ -238,6 +245,7 @@ etp_status etp_kit_timeline_run(const etp_kit *kit, const etp_kit_arm *arm, etp_
 
 // ---- statistics by type ----
 
+// A type is an operator's name without its counter.
 typedef struct type_stats { // one (type, backend)
     etp_str type;
     bool delegated;
@@ -374,6 +382,8 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
             }
         }
     }
+    // Inclusive times came from the traces; exclusive ones, and how many operators of a type the
+    // program has, come from the profile, whose rows are joined over dumps.
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         type_stats *s = type_of(&t, row->name, row->delegated, row->kind);
