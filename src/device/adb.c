@@ -8,6 +8,8 @@
 
 #define CLIENT_NS ((uint64_t)20 * 1000000000u)
 
+// adb starts a server that serves every client of this user, so what a call leaves running is not
+// ours to end.
 static etp_status call_adb(const char *adb, const char *const *words, size_t n, etp_arena *arena,
                            etp_str *out, etp_error *err)
 {
@@ -107,6 +109,7 @@ static etp_status connect_network(const char *adb, const char *serial, bool fres
     return call_adb(adb, words, 2, arena, &out, err); // says 0 whatever happened: the list tells
 }
 
+// A cable that was pulled is back within seconds; to ask again costs less than the session.
 static etp_status reconnect(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
@@ -134,6 +137,7 @@ static etp_status reconnect(etp_device *d, etp_error *err)
 }
 
 // The one that is meant, never another one.
+// Without a serial the only device is meant, and of several none.
 static etp_status choose(const char *adb, const char *serial, etp_arena *arena,
                          const char **out_serial, etp_error *err)
 {
@@ -180,6 +184,7 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
         return etp_fail(err, ETP_USAGE, "'%s' is no serial of adb", serial);
     }
     ETP_TRY(choose(adb, serial ? serial : o->android_serial, &d->arena, &serial, err));
+    // -T: a terminal on the other side would change line ends in what a script writes.
     const char *const words[] = {adb, "-s", serial, "shell", "-T"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         r->prefix[r->n_prefix++] = words[i];

@@ -70,6 +70,8 @@ static const char *digest_files(const json_t *files, etp_arena *arena)
     return etp_arena_strdup(arena, etp_str_from(hex));
 }
 
+// A bundle for an older system starts with its own loader and names the runner last; one word alone
+// is a runner that takes the system's C library.
 static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *out, etp_error *err)
 {
     const json_t *list = json_object_get(root, "start");
@@ -155,12 +157,15 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
             return etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", runner);
         }
         const char *real = etp_os_absolute(runner, arena);
+        // Who names the program of a bundle means the bundle: without its libraries it would not
+        // start.
         const char *dir = real ? etp_arena_strdup(arena, up(real, 1)) : NULL;
         return has_bundle(dir, arena) ? open_folder(dir, triple, arena, out, err)
                                       : open_program(runner, arena, out, err);
     }
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
     if (exe) {
+        // Installed it is PREFIX/bin/etprof, in a work tree TREE/build/NAME/bin/etprof.
         etp_str prefix = up(exe, 2), build = up(exe, 3);
         const char *places[] = {
             etp_arena_printf(arena, "%.*s/libexec/etprof/%s", ETP_STR_ARG(prefix), triple),

@@ -34,6 +34,7 @@ static bool add_item(etp_cpu_set *s, etp_str item)
     return true;
 }
 
+// The kernel writes both forms: lists with commas, and for clusters CPUs between blanks.
 bool etp_cpu_set_parse(etp_str text, etp_cpu_set *out)
 {
     *out = (etp_cpu_set){0};
@@ -172,6 +173,7 @@ static bool choose(const etp_topology *t, const char *word, etp_cpu_set *out)
 {
     uint64_t low = t->clusters[0].speed, high = t->clusters[t->n - 1].speed;
     bool any = false;
+    // Where all CPUs are of one speed there is neither big nor little.
     for (size_t i = 0; i < t->n && !same_kind(low, high); i++) {
         uint64_t speed = t->clusters[i].speed;
         const char *kind = same_kind(speed, low)    ? "little"
@@ -236,6 +238,7 @@ static bool is_shared(uint64_t smidr)
     return sh == 3 || (sh == 0 && group_of(smidr) != 0);
 }
 
+// A unit of its own counts with each CPU, a shared one once for all CPUs of its group.
 uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus)
 {
     uint64_t groups[ETP_CLUSTERS_MAX], values[ETP_CLUSTERS_MAX], firsts[ETP_CLUSTERS_MAX];

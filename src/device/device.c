@@ -61,6 +61,8 @@ static void remove_stale(const char *root, etp_arena *arena)
     }
 }
 
+// The name carries our process, so that a later session can tell a folder in use from one that was
+// left behind.
 static etp_status make_work_dir(etp_device *d, const char *root, etp_error *err)
 {
     remove_stale(root, &d->arena);
@@ -107,6 +109,7 @@ void etp_device_close(etp_device *d)
 
 etp_status etp_device_use(etp_device *d, const etp_bundle *bundle, etp_error *err)
 {
+    // Folder and digest: a bundle may be built anew in the same place.
     if (strcmp(d->bundle.dir, bundle->dir) == 0 &&
         strcmp(d->bundle.sdk_digest, bundle->sdk_digest) == 0) {
         return ETP_OK;

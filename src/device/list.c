@@ -43,6 +43,7 @@ static void add_adb(const etp_device_options *o, etp_arena *arena, etp_device_li
     }
 }
 
+// ssh_config(5) allows "Host name", "Host=name" and quotes around either.
 static etp_str next_word(etp_str *line)
 {
     while (line->len > 0 && strchr(" \t=\"\r", line->ptr[0])) {

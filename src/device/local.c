@@ -26,6 +26,8 @@ etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out
     return etp_arena_check(arena, err, "facts of the device");
 }
 
+// Nothing is copied: launches read the file where it lies. The path is made absolute, because they
+// start in the bundle's folder.
 etp_status etp_host_push(etp_device *d, const char *local, etp_arena *arena,
                          const char **out_remote, etp_error *err)
 {
@@ -112,6 +114,7 @@ static etp_status local_start(etp_device *d, const char *const *args, const char
     return etp_host_start(d, NULL, args, env, out, err);
 }
 
+// No `ended`: the runner is our own child here, so its exit status is the launch's.
 static const etp_device_vtable k_local = {
     .probe = etp_host_probe,
     .push = etp_host_push,

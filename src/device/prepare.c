@@ -56,6 +56,8 @@ static const char *wanted(const setting *s, const char *mode)
 
 // ---- the journal ----
 
+// A serial may hold any characters, so the file is named by a hash of it. One device has one
+// journal, whatever session wrote it.
 static const char *journal_path(const char *dir, const char *spec, etp_arena *arena)
 {
     etp_sha256 h;
@@ -143,6 +145,7 @@ static etp_status read_journal(const char *path, etp_arena *arena, journal *out,
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
+// With our own number it is of this session, which may undo it, or of a process that is gone.
 static bool is_live(const journal *j)
 {
     return j->pid > 0 && j->pid != etp_os_self_pid() && etp_process_alive(j->pid);
@@ -234,6 +237,7 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
     return ETP_OK;
 }
 
+// A setting that was not set is deleted again: an empty value is another one.
 static void put(etp_strbuf *s, const char *key, const char *value)
 {
     if (!value) {
@@ -245,6 +249,7 @@ static void put(etp_strbuf *s, const char *key, const char *value)
     etp_strbuf_appendz(s, " || x=1\n");
 }
 
+// 'settings put' says nothing when a device refuses a value, so each is read back.
 static void expect(etp_strbuf *s, const char *key, const char *value)
 {
     etp_strbuf_printf(s, "v=$(settings get global %s); [ \"$v\" = ", key);
@@ -414,6 +419,7 @@ etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir, 
     const char *path = journal_path(dir, j.spec, &d->arena);
     ETP_TRY(undo_earlier(d, path, out_undone, err));
     ETP_TRY(read_before(d, &d->arena, &j, err));
+    // Before anything is changed there: whatever happens from here on can be undone from the file.
     ETP_TRY(write_journal(path, &j, &d->arena, err));
     d->journal = path;
     bool untouched = false;

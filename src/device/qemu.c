@@ -6,6 +6,8 @@
 #include "base/number.h"
 #include "device/internal.h"
 
+// Like Apple's M4: streaming vectors of 512 bits, no SVE beside them. QEMU's own default is 256
+// bits.
 #define DEFAULT_CPU "max,sve=off,sme512=on"
 #define TRIPLE "aarch64-linux-gnu"
 
@@ -15,6 +17,8 @@ typedef struct qemu_data {
 } qemu_data;
 
 // "qemu-aarch64 version 10.1.2 (…)": 10.1 or newer, the first that has SME2; else ETP_NO.
+// Asked of the program itself, since distributions ship older ones under the same name. What does
+// not answer is passed over.
 static etp_status new_enough(const char *path, etp_arena *arena, const char **out_version,
                              etp_error *err)
 {

@@ -35,6 +35,8 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
 {
     // In a shell of its own, which becomes the runner: what is exported marks the launch, not this
     // script.
+    // A shell gives /dev/null as input to what it starts in the background, so the connection's
+    // input goes round as descriptor 3.
     etp_strbuf_printf(s, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce,
                       (unsigned)l->number);
     // A bundle with its own C library must not get libraries that were meant for the system's.
@@ -101,6 +103,7 @@ static etp_remote_launch *launch_of(etp_remote *r, const etp_process *p)
     return found;
 }
 
+// A place in the list is used again once its launch was judged.
 static etp_remote_launch *free_launch(etp_device *d)
 {
     etp_remote *r = remote_of(d);
@@ -194,6 +197,7 @@ static bool remote_ended(etp_device *d, etp_process *p, etp_str *log)
     if (status < 0) {
         return false;
     }
+    // As a shell tells of a signal.
     p->signal = status > 128 ? status - 128 : 0;
     p->exit_code = status > 128 ? 0 : status;
     return true;
@@ -267,6 +271,8 @@ static void remote_close(etp_device *d)
     }
 }
 
+// By content: what another session has sent of the same bundle is there already, and a new build
+// never writes over one that runs.
 static const char *place_of(etp_device *d, const etp_bundle *b)
 {
     return etp_arena_printf(&d->arena, "%s/bundles/%.32s", remote_of(d)->root,
@@ -326,6 +332,7 @@ static etp_str next_line(etp_str *rest)
 // Makes the folders and asks what the device is. Part files and work folders that killed sessions
 // left behind go: those that nobody touched for an hour (each launch touches its session's), unless
 // a process that is noted there still runs.
+// Only this user may read what lies there (umask 077): models are other people's.
 static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_error *err)
 {
     etp_remote *r = remote_of(d);
@@ -376,6 +383,7 @@ static etp_status check_machine(const char *runner, const char *triple, etp_erro
     ETP_TRY(etp_file_open(runner, UINT64_MAX, &file, err));
     const uint8_t *b = file.bytes.ptr;
     const char *found = NULL;
+    // ELF has its byte order in byte 5 and the machine in bytes 18 and 19.
     bool mach_o = false;
     if (file.bytes.len >= 20 && memcmp(b, "\177ELF", 4) == 0) {
         unsigned machine = b[5] == 2 ? (unsigned)b[18] << 8 | b[19] : (unsigned)b[19] << 8 | b[18];
@@ -405,6 +413,7 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     snprintf(r->nonce, sizeof r->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
     r->connected = true;
     r->silence_limit_ns = ETP_REMOTE_NS;
+    // A second at least: below that a slow answer would look like none.
     if (o->timeout_s > 0 && o->timeout_s * 1e9 < (double)ETP_REMOTE_NS) {
         r->silence_limit_ns = (uint64_t)(fmax(o->timeout_s, 1) * 1e9);
     }

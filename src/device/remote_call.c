@@ -94,6 +94,8 @@ etp_status etp_remote_client(const char *const *argv, etp_process_leaves leaves,
 
 // ---- one try ----
 
+// What came to its end without the marker is tried again. It may have run all the same, so every
+// script has to do the same twice as once.
 typedef enum attempt_end { ENDED, LOST, STALLED, ABORTED } attempt_end;
 
 typedef struct attempt {
@@ -122,6 +124,8 @@ static uint64_t silence_limit_of(const etp_remote *r, const etp_remote_call *c)
 }
 
 // Feeds the input and reads until both streams end.
+// The input is written before anything is read. Scripts that take input say nothing until they have
+// it, so neither side waits for the other.
 static attempt_end pump(attempt *a, uint64_t silence_limit)
 {
     const etp_remote_call *c = a->call;
@@ -191,6 +195,8 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
         c->out = etp_strbuf_str(&a.out);
         c->log = etp_strbuf_str(&a.log);
         c->status = etp_remote_marker(marker, &c->log);
+        // The client ended, the script did not: whatever the client's status is, the connection
+        // broke.
         if (*end == ENDED && c->status < 0) {
             *end = LOST;
         }

@@ -42,6 +42,8 @@ static etp_status has_file(etp_device *d, const char *remote, const char *hex, e
 }
 
 // Through NAME.<nonce>.part, which gets its name when size and hash are right.
+// Two sessions may send one file at a time: each has a part of its own, and the last rename wins
+// with the same bytes. Space is asked for first, with a mebibyte to spare.
 static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const char *remote,
                        bool executable, etp_arena *arena, etp_error *err)
 {
@@ -245,6 +247,7 @@ etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
 
 // ---- back ----
 
+// Names come from the device and become paths here.
 static bool plain_name(etp_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -258,6 +261,7 @@ static bool plain_name(etp_str name)
     return name.len > 0 && name.len < 128 && name.ptr[0] != '.';
 }
 
+// The hash was taken there before the transfer, so what was cut off on the way is noticed.
 static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const char *local,
                         etp_arena *arena, etp_error *err)
 {

@@ -143,6 +143,7 @@ etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *o
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     etp_device_fact_add(out, arena, "reached_by", r->name);
     etp_str rest = call.out, key, value;
+    // The script asks for fewer; a device that answers otherwise could send any number.
     while (out->n < 64 && next_pair(&rest, &key, &value)) {
         const char *k = etp_remote_shown(key, arena);
         etp_device_fact_add(out, arena, k, etp_remote_shown(value, arena));
@@ -155,6 +156,7 @@ etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *o
 
 // ---- state ----
 
+// What a field of the state is computed from, and whether it came at all.
 typedef struct seen {
     bool load, free, busy, temperature, frequency, governor, boost, power;
     uint64_t hz, busy_ticks, steal_ticks;

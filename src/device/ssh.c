@@ -22,6 +22,7 @@ static void add(etp_remote *r, const char *word)
 }
 
 // The client with EXTRA words before the host, as a command line.
+// Options behind the host would be taken for the remote command.
 static const char *const *client_argv(const etp_remote *r, const char *const *extra, size_t n_extra,
                                       etp_arena *arena)
 {
@@ -66,6 +67,8 @@ static etp_status fail_other_key(const etp_remote *r, etp_str log, etp_error *er
                     r->name, ETP_STR_ARG(key), ETP_STR_ARG(remedy), host);
 }
 
+// ssh goes into the background when it is connected (-f), so its exit status says whether that
+// worked.
 static etp_status connect_master(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
@@ -156,6 +159,7 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     return ETP_OK;
 }
 
+// A name that begins with '-' would be an option of ssh, which has some that run programs here.
 static bool plain_host(const char *host)
 {
     for (const char *p = host; *p; p++) {
