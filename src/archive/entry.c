@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "os/os.h"
 
+// Block values lie block by block in an answer, an arm keeps its own column of them.
 static void take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena, etp_archive_session *out)
 {
     const etp_ab_arm *arm = &ab->arms[at];
@@ -38,12 +39,14 @@ static void take_arm(const etp_ab *ab, uint32_t at, etp_arena *arena, etp_archiv
     ETP_ADD(arena, &out->arms, x);
 }
 
+// Whether an operator ran on the feature is known of one arm alone.
 static void take_operators(const etp_ab *ab, uint32_t first, etp_arena *arena,
                            etp_archive_session *out)
 {
     for (uint32_t arm = 0; arm < ab->n_arms; arm++) {
         for (size_t i = 0; i < ab->n_operators; i++) {
             const etp_ab_operator *op = &ab->operators[i];
+            // This arm has no such operator.
             if (op->names[arm].len == 0) {
                 continue;
             }
@@ -65,6 +68,8 @@ static void take_operators(const etp_ab *ab, uint32_t first, etp_arena *arena,
 
 static void take_answer(const etp_ab *ab, etp_arena *arena, etp_archive_session *out)
 {
+    // Arms of later phases follow those of earlier ones, so indices of a phase's own answer move by
+    // this.
     uint32_t first = (uint32_t)out->arms.n;
     for (uint32_t i = 0; i < ab->n_arms; i++) {
         take_arm(ab, i, arena, out);

@@ -28,6 +28,8 @@ static const char *name_of(const char *path, const char *how, etp_arena *arena)
     return name.failed ? NULL : name.ptr;
 }
 
+// SQLite opens lazily, so the schema is asked for at once: a file that is none says so here and not
+// in the midst of an entry. NOMUTEX, because a store is used by one thread at a time.
 static etp_status connect(etp_archive *a, const char *how, int flags, etp_error *err)
 {
     (void)sqlite3_close(a->db);
@@ -57,6 +59,7 @@ static etp_status open_to_read(etp_archive *a, etp_error *err)
     if (st == ETP_OK) {
         st = etp_archive_number(a, "PRAGMA user_version", &version, err);
     }
+    // Only to bring an older schema up to date does reading ask for more than to read.
     if (st == ETP_OK && version < ETP_ARCHIVE_SCHEMA && etp_os_is_writable(a->path)) {
         st = connect(a, "", SQLITE_OPEN_READWRITE, err);
     }

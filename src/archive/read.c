@@ -15,6 +15,7 @@ typedef struct question {
     bool failed; // out of memory
 } question;
 
+// A value of NULL is SQL's, for which the conditions of a question say "any".
 static etp_status ask(const etp_archive *a, const char *sql, const char *const *values, int n,
                       etp_arena *arena, question *out, etp_error *err)
 {
@@ -51,6 +52,7 @@ static double real(question *q, int column)
                                                             : sqlite3_column_double(q->s, column);
 }
 
+// Counts are never negative: what a damaged file has instead reads as 0.
 static uint64_t whole(question *q, int column)
 {
     int64_t v = sqlite3_column_int64(q->s, column);
@@ -148,6 +150,7 @@ etp_status etp_archive_points(etp_archive *a, const etp_archive_filter *filter, 
     return done(&q, code, err);
 }
 
+// A list that is longer than a session can have is passed over, its arm is not.
 static etp_status read_blocks(question *q, int column, etp_archive_arm *arm, etp_error *err)
 {
     etp_str list = text(q, column);
@@ -238,6 +241,7 @@ static etp_status get_arms(etp_archive *a, const char *run_id, etp_arena *arena,
         st = read_blocks(&q, 18, &x, err);
         q.failed = q.failed || !ETP_PUSH(arena, &out->arms, x);
     }
+    // The first error is the one to tell; the statement is given back in any case.
     etp_status ended = done(&q, st == ETP_OK ? code : SQLITE_OK, err);
     return st != ETP_OK ? st : ended;
 }

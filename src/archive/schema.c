@@ -48,6 +48,8 @@ static const char k_2[] =
 
 const char *const k_etp_archive_scripts[ETP_ARCHIVE_SCHEMA] = {k_1, k_2};
 
+// An empty file (version 0, no id) is a store that begins; a database with another id is somebody
+// else's.
 static etp_status check(const etp_archive *a, int n, int64_t *version, etp_error *err)
 {
     int64_t id, tables;

@@ -4,6 +4,8 @@
 
 #include "archive/internal.h"
 
+// SQLite has one code for all failures of the system. Which call it was tells a full disk from one
+// that cannot be read.
 static bool writes(int extended)
 {
     switch (extended) {

@@ -18,6 +18,7 @@ static void keep(binder *b, int code)
     b->code = b->code == SQLITE_OK ? code : b->code;
 }
 
+// STATIC: texts outlive the statement, so that SQLite makes no copies.
 static void text(binder *b, etp_str s)
 {
     b->at++;
@@ -78,6 +79,7 @@ static etp_status one(const etp_archive *a, const char *sql, int64_t id, etp_str
     return st;
 }
 
+// By hand, since SQLite follows foreign keys only where a connection asks for it.
 static etp_status forget(const etp_archive *a, int64_t id, etp_error *err)
 {
     static const char *const k_tables[] = {
@@ -106,6 +108,7 @@ static etp_status find(const etp_archive *a, const char *sql, const etp_archive_
     return st;
 }
 
+// A run is known by its manifest. Where its folder was moved, the entry follows.
 static etp_status recognise(const etp_archive *a, const etp_archive_session *s, int64_t *out_id,
                             etp_error *err)
 {
@@ -127,6 +130,7 @@ etp_status etp_archive_knows(etp_archive *a, const char *run_id, const char *fol
     return st;
 }
 
+// The first comparison stands beside the session once more, for the list (schema.c).
 static etp_status put_head(const etp_archive *a, const etp_archive_session *s, etp_error *err)
 {
     binder b;
@@ -320,6 +324,8 @@ static etp_status enter(const etp_archive *a, const etp_archive_session *s, bool
     return put_operators(a, id, s, err);
 }
 
+// IMMEDIATE takes the writer's place at once: to look first and ask for it afterwards would fail
+// when another process wrote in between.
 etp_status etp_archive_put(etp_archive *a, const etp_archive_session *s, bool again,
                            etp_archive_added *out, etp_error *err)
 {

@@ -137,6 +137,7 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
     etp_arena arena = {0};
     etp_run_deriving deriving;
     writer w = {.to = &deriving, .arena = &arena};
+    // What a killed process left half written would stay beside the new files for good.
     etp_run_remove_leftovers(dir, &arena);
     etp_run_derive_begin(dir, &arena, &deriving);
     etp_status st = write_all(session, &w, err);

@@ -28,6 +28,7 @@ static etp_str baseline_of(const etp_archive_session *s, const etp_archive_compa
 
 // ---- PyTorch's benchmark database ----
 
+// The database's extra_info holds texts alone, so numbers are written as such.
 static void kv_number(etp_json *j, const char *key, double v) // a map of texts
 {
     char buf[ETP_NUMBER_CHARS];
@@ -43,6 +44,7 @@ static void kv_known(etp_json *j, const char *key, etp_str s)
     }
 }
 
+// Keys that the schema requires and a session does not know are empty texts.
 static void hud_head(etp_json *j, const etp_archive_session *s, const etp_archive_arm *arm)
 {
     char buf[ETP_NUMBER_CHARS];
@@ -241,6 +243,7 @@ void etp_service_github(const etp_archive_session *s, bool bigger, etp_arena *ar
 
 // ---- OpenMetrics ----
 
+// OpenMetrics escapes these three characters in a label's value, and no others.
 static void label(etp_sink *sink, const char *name, etp_str value, bool first)
 {
     etp_sink_printf(sink, "%s%s=\"", first ? "" : ",", name);
@@ -280,6 +283,7 @@ static void family_head(etp_sink *sink, family f)
     etp_sink_printf(sink, "# HELP %s %s\n", f.name, f.help);
 }
 
+// What is not known has no point: a monitor shows a gap, not a zero.
 static void point(etp_sink *sink, family f, const etp_archive_session *s,
                   const etp_archive_arm *arm, etp_str baseline, double v)
 {
@@ -326,6 +330,7 @@ void etp_service_openmetrics(const etp_archive_session *s, etp_sink *sink)
         {"etprof_speedup_upper_ratio", "ratio", "Upper end of its 95 % interval.",               COMPARISON(hi),
          1                                                                                                        },
     };
+    // All points of a family have to follow its heading, so the loop over arms is the inner one.
     for (size_t f = 0; f < sizeof k_arm / sizeof *k_arm; f++) {
         family_head(sink, k_arm[f]);
         for (size_t i = 0; i < s->arms.n; i++) {

@@ -12,6 +12,7 @@ static void ab_json(const void *data, etp_json *j)
     etp_ab_json(data, j);
 }
 
+// A sweep is known by its knee, which the manifest keeps and no other session has.
 static bool is_sweep(const etp_run *run)
 {
     return run && run->settings.knee > 0;
