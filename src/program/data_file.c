@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Weights that are in neither the program nor its payloads: tensors that the program calls
+// external, and constants of payloads whose name no named data of the program has.
 #include "program/data_file.h"
 
 static etp_str of_partition(const etp_pte *pte, const etp_partition *p)

@@ -16,6 +16,7 @@ void etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_a
     value->rank = dims.n;
 }
 
+// Sizes are hostile like everything in a payload: a product that does not fit is an unknown size.
 static uint64_t bytes_of_dims(const etp_value *v)
 {
     uint64_t n = 1, bytes = 0;
@@ -29,6 +30,7 @@ static uint64_t bytes_of_dims(const etp_value *v)
     return etp_dtype_bytes(v->dtype, n, &bytes) ? bytes : ETP_BYTES_UNKNOWN;
 }
 
+// Scales kept as data, else floats in the graph itself.
 static uint64_t scale_bytes(const etp_xnn_graph *g, const etp_quant *q)
 {
     if (q->scale_constant != 0 && q->scale_constant < g->n_constants) {
@@ -49,12 +51,16 @@ static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *a
         v->dtype = x->dtype;
         v->quant = x->quant;
         v->id = x->id;
+        // The place among the arguments of the delegate's call, by which a value of the payload is
+        // one of the method.
         v->external = x->external_id < g->n_externs ? x->external_id : ETP_NO_INDEX;
         etp_value_set_dims(v, x->dims, true, arena);
         v->scale_bytes = scale_bytes(g, &x->quant);
         if (x->constant != 0) {
             v->constant = true;
             v->name = g->constants[x->constant].key;
+            // A weight's size is what is stored, not what its shape would need: packed types are
+            // smaller.
             v->bytes = g->constants[x->constant].size;
         } else {
             v->bytes = bytes_of_dims(v);
@@ -123,6 +129,7 @@ static etp_status make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *ar
     return ETP_OK;
 }
 
+// Entry 0 stands for no constant.
 static uint64_t constant_bytes(const etp_xnn_graph *g)
 {
     uint64_t total = 0;
@@ -148,6 +155,7 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
         return etp_fail_nomem(err, "XNNPACK graph");
     }
     if (status != ETP_OK) {
+        // Other partitions and all kernels can be told all the same.
         out->problem = etp_arena_strdup(arena, etp_str_from(local.msg));
         return ETP_OK;
     }

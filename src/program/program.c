@@ -4,6 +4,7 @@
 #include "program/internal.h"
 #include "program/sizing.h"
 
+// Beside a multiple of the file's size: graphs of small programs are larger than their files.
 #define MEMORY_SLACK (32u << 20)
 
 typedef struct document { // what an etp_program lives in
@@ -88,6 +89,7 @@ static etp_status copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint
 // ---- partitions ----
 
 // Sizes of a delegate's operands are upper bounds when any argument of its calls is dynamic.
+// The first call in the file tells.
 static bool is_dynamic(const etp_pte_method *m, uint32_t delegate)
 {
     for (uint32_t c = 0; c < m->n_chains; c++) {
@@ -121,6 +123,8 @@ static bool same_blob(const void *ctx, uint32_t number)
            etp_str_eq(p->backend, key->delegate->id);
 }
 
+// The exporter stores payloads that are equal once, and methods share them. Each is read once, and
+// the struct is copied, because indices and numbers of partitions differ.
 static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t index,
                                  etp_partition *out)
 {
@@ -231,6 +235,7 @@ static etp_status split_kernel_args(builder *b, const etp_pte_method *m,
 
 // XNNPACK's payload says how many inputs come first. For other backends an argument that something
 // earlier has written (WRITTEN) or that is a constant is an input.
+// In file order, which is that of execution but for loops.
 static etp_status split_delegate_args(builder *b, const etp_pte_method *m,
                                       const etp_pte_instruction *pte, const etp_partition *p,
                                       const bool *written, etp_instruction *out)
@@ -275,6 +280,7 @@ static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_i
     return ETP_OK;
 }
 
+// A total that does not fit is one more unknown, so that it can never look like a small one.
 static void add_work(etp_method *method, const etp_instruction *in)
 {
     uint64_t macs = 0;

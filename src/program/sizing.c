@@ -7,6 +7,7 @@
 // ---- beginning ----
 
 // Straight lines only: a branch or a loop would need the data.
+// MOVE comes with control flow and is left out with it.
 static bool is_straight(const etp_pte_method *m)
 {
     for (uint32_t c = 0; c < m->n_chains; c++) {
@@ -20,6 +21,8 @@ static bool is_straight(const etp_pte_method *m)
     return true;
 }
 
+// The last argument of a kernel is what it returns, so a value there is computed while the program
+// runs, whatever the file holds for it.
 static void look_at_instructions(etp_sizing *z, uint32_t *n_calls)
 {
     for (uint32_t c = 0; c < z->pte->n_chains; c++) {
@@ -56,6 +59,7 @@ static bool inputs_fit(const etp_pte_method *m, const etp_value *values, const e
     return true;
 }
 
+// Inputs that the call does not list are as large as they may be, and known as such.
 static void set_inputs(etp_sizing *z)
 {
     for (uint32_t i = 0; i < z->pte->inputs.n; i++) {
@@ -108,6 +112,7 @@ etp_status etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const 
 
 // ---- sizes ----
 
+// A value that is still dynamic has no size NOW: its dimensions are bounds.
 bool etp_size_of(const etp_sizing *z, uint32_t value, etp_size_time at, etp_dims *out)
 {
     const etp_value *v = &z->values[value];
@@ -145,6 +150,7 @@ bool etp_size_times(int64_t *acc, int64_t factor)
     return true;
 }
 
+// numpy's rule: from the last dimension on, sizes are equal or one of them is 1.
 bool etp_dims_broadcast(etp_dims *acc, const etp_dims *with)
 {
     etp_dims out = {.n = acc->n > with->n ? acc->n : with->n};
@@ -179,6 +185,9 @@ void etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena)
     }
 }
 
+// One value may be the output of several operators (kernels that work in place). It has a size only
+// when all of them agree; when one does not, it goes back to its bounds, and nothing later rests on
+// it.
 void etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now)
 {
     etp_value *v = &z->values[value];
@@ -234,6 +243,8 @@ bool etp_numbers_of(const etp_sizing *z, uint32_t list, etp_size_time at, int64_
     return true;
 }
 
+// The only input whose contents a call tells is the second one, from which a text decoder takes its
+// place in the cache.
 uint64_t etp_twice_number(const etp_sizing *z, uint32_t value)
 {
     etp_number n = etp_number_of(z, value, ETP_SIZE_NOW);

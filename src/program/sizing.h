@@ -5,6 +5,8 @@
 
 #include "program/call.h"
 
+// Each rule is asked twice: for the largest inputs, where its answer must be what the exporter
+// wrote, and only then for those of the call.
 typedef enum etp_size_time { // for which inputs a rule is asked
     ETP_SIZE_MOST,           // the largest: the answer is in the file
     ETP_SIZE_NOW             // those of the call

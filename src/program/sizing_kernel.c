@@ -124,6 +124,7 @@ static bool embedding_quantised(const kernel *k, uint32_t o, etp_dims *out)
     return embedding_at(k, 5, out);
 }
 
+// PyTorch writes -1 for the one dimension that follows from the others.
 static bool infer(const etp_dims *from, etp_dims *out)
 {
     int64_t all = 1, known = 1;
@@ -156,6 +157,7 @@ static bool view(const kernel *k, uint32_t o, etp_dims *out)
     return tensor(k, 0, &from) && numbers(k, 1, out->d, &out->n) && infer(&from, out);
 }
 
+// -1 keeps the size that is there; dimensions in front are new.
 static bool expand(const kernel *k, uint32_t o, etp_dims *out)
 {
     (void)o;
@@ -186,6 +188,7 @@ static bool unsqueeze(const kernel *k, uint32_t o, etp_dims *out)
 }
 
 // Dimensions of one number or of a list, as bits.
+// None at all, and an empty list, mean every dimension.
 static bool axes(const kernel *k, uint32_t i, uint32_t rank, uint32_t *bits)
 {
     int64_t list[ETP_MAX_RANK];
@@ -283,6 +286,7 @@ static bool transpose(const kernel *k, uint32_t o, etp_dims *out)
     return true;
 }
 
+// As Python cuts the ends of a slice: negative ones count from the end, none lies outside.
 static int64_t clamp(int64_t v, int64_t size)
 {
     v = v < 0 ? v + size : v;
@@ -453,6 +457,7 @@ static bool convolution(const kernel *k, uint32_t o, etp_dims *out)
         if (s > UINT16_MAX || p > UINT16_MAX || d > UINT16_MAX) {
             return false;
         }
+        // The factors fit 16 bits, so their products with sizes below ETP_NUMBER_LIMIT fit 64.
         int64_t span = out->d[2 + i] + 2 * p - d * (w.d[2 + i] - 1) - 1;
         if (s < 1 || p < 0 || d < 1 || span < 0) {
             return false;
@@ -462,6 +467,8 @@ static bool convolution(const kernel *k, uint32_t o, etp_dims *out)
     return true;
 }
 
+// An operator without a rule leaves its outputs at their bounds. A wrong rule does too, as long as
+// it fails for the largest inputs.
 typedef bool (*rule)(const kernel *k, uint32_t output, etp_dims *out);
 
 static const struct {
@@ -517,6 +524,7 @@ static rule rule_of(etp_str name)
 
 // ---- numbers ----
 
+// A place that an input holds can be moved by a known number, and stays a place.
 static etp_number sum(etp_number a, etp_number b, int64_t sign)
 {
     bool known = a.kind != ETP_NUMBER_UNKNOWN && b.kind == ETP_NUMBER_KNOWN;
@@ -529,6 +537,8 @@ static etp_number sum(etp_number a, etp_number b, int64_t sign)
     return a;
 }
 
+// Symbolic integers of the exporter (SymInt) are computed by executorch_prim kernels. Python's
+// floor division of negative numbers is not C's, so those are unknown.
 static etp_number two(etp_str name, etp_number a, etp_number b)
 {
     if (etp_str_eqz(name, "executorch_prim::add")) {
@@ -619,6 +629,7 @@ void etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte, const etp_
     }
     if (pte->args.n > 0) {
         uint32_t value = (uint32_t)etp_i32_at(pte->args, pte->args.n - 1);
+        // What a kernel returns may be a number that later kernels take for a size.
         for (int at = ETP_SIZE_MOST; at <= ETP_SIZE_NOW; at++) {
             k.at = (etp_size_time)at;
             z->numbers[value][at] = number_made(&k);

@@ -24,6 +24,7 @@ static bool dims_of(const graph *g, uint32_t value, etp_size_time at, etp_dims *
 
 // ---- rules ----
 
+// Flag bit 0 turns the second operand of either node.
 static bool product(const etp_node *node, const etp_dims *b, etp_dims *out)
 {
     bool full = node->type == ETP_XNN_FULLY_CONNECTED, turned = (node->xnn->flags & 1) != 0;
@@ -41,6 +42,7 @@ static bool product(const etp_node *node, const etp_dims *b, etp_dims *out)
     return fits && (full || out->n >= b->n);
 }
 
+// XNNPACK writes 0 for the one dimension that follows from the others.
 static bool reshape(const etp_xnn_node *x, etp_dims *out)
 {
     int64_t all = 1, known = 1;
@@ -106,6 +108,8 @@ static bool slice(const etp_xnn_node *x, const etp_dims *was, etp_dims *out)
     return fits;
 }
 
+// Elements of a row that a window covers, holes of the dilation included, then how often it can
+// move on by its stride.
 static int64_t window(int64_t in, uint64_t padding, uint64_t kernel, uint64_t dilation,
                       uint64_t stride)
 {
@@ -114,6 +118,7 @@ static int64_t window(int64_t in, uint64_t padding, uint64_t kernel, uint64_t di
 }
 
 // NHWC; CHANNELS of the output.
+// Flag bit 2 is TensorFlow's "same" padding, whose amount XNNPACK works out when it runs.
 static bool windows(const etp_xnn_node *x, int64_t channels, etp_dims *out)
 {
     const etp_xnn_window *w = x->window;
@@ -176,6 +181,7 @@ static bool output_of(const graph *g, const etp_node *node, etp_size_time at, et
     case ETP_XNN_CONCATENATE_4:
     case ETP_XNN_CONCATENATE_5:
         return concatenate(g, node, at, out);
+    // Filters are [Co, Kh, Kw, Ci/g], depthwise ones [1, Kh, Kw, Co].
     case ETP_XNN_CONV_2D:
         return two && second.n == 4 && windows(node->xnn, second.d[0], out);
     case ETP_XNN_DEPTHWISE_CONV_2D:
@@ -198,6 +204,7 @@ static bool output_of(const graph *g, const etp_node *node, etp_size_time at, et
     case ETP_XNN_MAXIMUM:
     case ETP_XNN_PRELU:
         return elementwise(g, node, at, out);
+    // Without a rule their outputs stay at their bounds.
     case ETP_XNN_ARG_MAX_POOLING_2D:
     case ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION:
     case ETP_XNN_CONV_TRANSPOSE_2D:
@@ -231,6 +238,7 @@ static void take_inputs(const etp_sizing *z, const etp_pte_instruction *pte, con
     }
 }
 
+// Nodes are in order of execution, so the sizes of a node's inputs are there when it is reached.
 static void follow_node(const etp_sizing *z, const graph *g, const etp_node *node,
                         etp_value *values)
 {
@@ -245,6 +253,7 @@ static void follow_node(const etp_sizing *z, const graph *g, const etp_node *nod
     }
 }
 
+// Work rests on bounds as soon as one operand or result does.
 static void work_again(etp_partition *p, etp_node *nodes)
 {
     p->macs = 0;
@@ -286,6 +295,8 @@ static void give_outputs(etp_sizing *z, const etp_pte_instruction *pte, const et
 etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
                                 const etp_instruction *call, etp_partition *p, etp_error *err)
 {
+    // A partition is one set of values, so it can have the sizes of one call only. The file's own
+    // are kept beside: rules compare with them.
     bool once = z->n_calls[pte->index] == 1; // otherwise two calls may differ
     if (p->graph && once) {
         etp_value *values = ETP_NEW_ARRAY(z->arena, etp_value, p->n_values);

@@ -15,6 +15,7 @@
 #define FLAG_TRANSPOSE_WEIGHTS 1u // fully connected: weights are K × N
 #define FLAG_TRANSPOSE_B 1u       // batch matrix multiply
 
+// Shapes that contradict each other: the reason instead of a number.
 static etp_work problem(const char *text)
 {
     return (etp_work){.problem = text};
@@ -64,6 +65,8 @@ bool etp_value_traffic(const etp_value *v, uint64_t *out_bytes)
 }
 
 // Every distinct operand and result once.
+// An ideal cache is assumed, so an operand that comes twice (a square as x · x) is read once. A
+// result is written even where it is an operand as well.
 static bool traffic(const etp_value *values, const uint32_t *in, uint32_t n_in, const uint32_t *out,
                     uint32_t n_out, uint64_t *bytes)
 {
@@ -306,6 +309,7 @@ static void node_ops(int type, const etp_node *node, const etp_value *in, const 
     }
 }
 
+// These only move or convert, so a count that changes shows that the sizes are wrong.
 static bool keeps_elements(int type)
 {
     return type == ETP_XNN_STATIC_TRANSPOSE || type == ETP_XNN_STATIC_RESHAPE ||

@@ -5,11 +5,11 @@
 #include "program/internal.h"
 #include "program/sizing.h"
 
-// Portable kernels that multiply matrices, with their argument positions in the operator's schema.
 #define OPS_SOFTMAX 5 // for each score, as in work.c
 
 typedef enum kernel_rule { RULE_CONV, RULE_MATMUL, RULE_LINEAR, RULE_SDPA } kernel_rule;
 
+// Portable kernels that multiply matrices, with their argument positions in the operator's schema.
 static const struct {
     const char *name;
     kernel_rule rule;
@@ -170,6 +170,7 @@ static const char *macs_of_kernel(const etp_instruction *call, const etp_pte_ins
 }
 
 // Operations of everything without MACs, by category: an order of magnitude.
+// Reductions and pooling work on what they read, all others on what they write.
 static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, etp_work *w)
 {
     etp_op_name parsed;
@@ -226,6 +227,7 @@ static bool is_gather(etp_str op)
 }
 
 // What attention reads of a cache, and what is written into one, is less than all of it.
+// The limit on sizes keeps the products below in 64 bits.
 static bool cache_traffic(const etp_instruction *call, const etp_pte_instruction *pte,
                           const etp_value *values, const etp_sizing *z, etp_work *w)
 {
@@ -247,6 +249,7 @@ static bool cache_traffic(const etp_instruction *call, const etp_pte_instruction
     return true;
 }
 
+// A gather reads as much as it writes, whatever the size of the table it reads from.
 static bool traffic(const etp_instruction *call, const etp_value *values, etp_work *w)
 {
     bool gather = is_gather(call->op);
