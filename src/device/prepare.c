@@ -223,7 +223,7 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
         return etp_fail(err, ETP_ENVIRONMENT,
                         "%s has no 'settings' command: --prepare needs Android", r->name);
     }
-    etp_str line, reason = etp_remote_last_line(c.log);
+    etp_str line, reason = etp_remote_reason(c.log);
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z =
             c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
@@ -290,7 +290,7 @@ static etp_status undo(etp_device *d, const journal *j, etp_error *err)
     if (status != ETP_OK) {
         status = etp_fail(err, status, "%s", first.msg);
     } else if (c.status != 0) {
-        etp_str reason = etp_remote_last_line(c.log);
+        etp_str reason = etp_remote_reason(c.log);
         status = etp_fail(err, ETP_ENVIRONMENT, "%s: %.*s", r->name, ETP_STR_ARG(reason));
     }
     etp_arena_dispose(&arena);
@@ -333,7 +333,7 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
                        "exit 0\n");
     etp_remote_call c;
     ETP_TRY(call(d, &s, false, &d->arena, &c, err));
-    etp_str reason = etp_remote_last_line(c.log), line;
+    etp_str reason = etp_remote_reason(c.log), line;
     if (c.status == NO_FIXED_MODE) {
         *out_untouched = true;
         return etp_fail(err, ETP_ENVIRONMENT, "%s has no fixed-performance mode: %.*s", r->name,

@@ -252,7 +252,7 @@ static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *are
     etp_remote_call call = {.script = etp_arena_printf(arena, "mkdir -p %s && rm -rf %s", w, q)};
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     *out_remote = path;
-    etp_str reason = etp_remote_last_line(call.log);
+    etp_str reason = etp_remote_reason(call.log);
     return call.status == 0 ? ETP_OK
                             : etp_fail(err, ETP_ENVIRONMENT, "%s: cannot clear %s: %.*s", r->name,
                                        path, ETP_STR_ARG(reason));
@@ -333,7 +333,7 @@ static etp_str next_line(etp_str *rest)
 // left behind go: those that nobody touched for an hour (each launch touches its session's), unless
 // a process that is noted there still runs.
 // Only this user may read what lies there (umask 077): models are other people's.
-static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_error *err)
+static etp_status make_home(etp_device *d, etp_str *system, etp_str *machine, etp_error *err)
 {
     etp_remote *r = remote_of(d);
     etp_remote_call call = {
@@ -357,7 +357,7 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
     *system = next_line(&rest);
     *machine = next_line(&rest);
     if (call.status != 0 || root.len == 0 || root.ptr[0] != '/' || machine->len == 0) {
-        etp_str reason = etp_remote_last_line(call.log);
+        etp_str reason = etp_remote_reason(call.log);
         return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot make a folder there: %.*s", r->name,
                         ETP_STR_ARG(reason));
     }
@@ -418,7 +418,7 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
         r->silence_limit_ns = (uint64_t)(fmax(o->timeout_s, 1) * 1e9);
     }
     etp_str system = {0}, machine = {0};
-    ETP_TRY(settle(d, &system, &machine, err));
+    ETP_TRY(make_home(d, &system, &machine, err));
     d->info = (etp_device_info){.spec = spec,
                                 .platform = platform                        ? platform
                                             : etp_str_eqz(system, "Darwin") ? "mac"

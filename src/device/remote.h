@@ -75,7 +75,7 @@ ETP_NODISCARD etp_status etp_remote_client(const char *const *argv, etp_process_
                                            uint64_t timeout_ns, etp_arena *arena, int *status,
                                            etp_str *out, etp_str *log, etp_error *err);
 // First line that says something, at most 300 bytes.
-etp_str etp_remote_last_line(etp_str log);
+etp_str etp_remote_reason(etp_str log);
 // Takes "MARKER<status>" and all that follows off LOG; −1 when it is not there.
 int etp_remote_marker(const char *marker, etp_str *log);
 // Path of PROGRAM in SEARCH_PATH, NULL when it is not there. Relative entries are passed over: what

@@ -28,7 +28,7 @@ const char *const *etp_remote_argv(const etp_remote *r, const char *script, etp_
     return argv;
 }
 
-etp_str etp_remote_last_line(etp_str log)
+etp_str etp_remote_reason(etp_str log)
 {
     while (log.len > 0) {
         etp_str line = {log.ptr, etp_str_find(log, ETP_STR("\n"))};
@@ -227,7 +227,7 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
         case LOST:
             break;
         }
-        etp_str reason = etp_remote_last_line(call->log);
+        etp_str reason = etp_remote_reason(call->log);
         if (call->cleanup || tries == 2) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: the connection was lost%s%.*s", r->name,
                             reason.len ? ": " : "", ETP_STR_ARG(reason));

@@ -64,7 +64,7 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
         k_hash, q, r->nonce, (unsigned long long)(bytes.len / 1024 + 1024), NO_SPACE, bytes.len,
         hex, WRONG_BYTES, executable ? "755" : "644");
     ETP_TRY(etp_remote_do(d, &call, arena, err));
-    etp_str reason = etp_remote_last_line(call.log);
+    etp_str reason = etp_remote_reason(call.log);
     switch (call.status) {
     case RECEIVED:
         return ETP_OK;
@@ -272,7 +272,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     etp_status status = etp_remote_do(d, &call, arena, err);
     etp_file file;
     if (status == ETP_OK && call.status != 0) {
-        etp_str reason = etp_remote_last_line(call.log);
+        etp_str reason = etp_remote_reason(call.log);
         status =
             etp_fail(err, ETP_IO, "%s: cannot read %s: %.*s", r->name, remote, ETP_STR_ARG(reason));
     }

@@ -157,11 +157,11 @@ etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *o
 // ---- state ----
 
 // What a field of the state is computed from, and whether it came at all.
-typedef struct seen {
+typedef struct readings {
     bool load, free, busy, temperature, frequency, governor, boost, power;
     uint64_t hz, busy_ticks, steal_ticks;
     double battery_c; // NAN: not told
-} seen;
+} readings;
 
 static void take_temperature(etp_str v, etp_os_state *out)
 {
@@ -204,7 +204,7 @@ static void take_power(etp_str v, etp_os_state *out)
     }
 }
 
-static void take_pair(etp_str key, etp_str v, etp_os_state *out, seen *s)
+static void take_pair(etp_str key, etp_str v, etp_os_state *out, readings *s)
 {
     uint64_t n = 0;
     bool number = etp_parse_u64(v, &n);
@@ -247,7 +247,7 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
     *out = etp_os_state_unknown(); // our own sleep would say nothing about the device
     etp_arena arena = {0};
     etp_remote_call call = {.script = k_state};
-    seen s = {.hz = 100, .battery_c = (double)NAN};
+    readings s = {.hz = 100, .battery_c = (double)NAN};
     if (etp_remote_do(d, &call, &arena, NULL) == ETP_OK) {
         etp_str rest = call.out, key, value;
         while (next_pair(&rest, &key, &value)) {

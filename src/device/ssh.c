@@ -84,7 +84,7 @@ static etp_status connect_master(etp_device *d, etp_error *err)
         etp_process_capture(&spec, CONNECT_NS, MOST_WORDS, &arena, &c->master, &out, &log, err);
     if (st == ETP_OK && (c->master.signal != 0 || c->master.exit_code != 0)) {
         etp_process_dispose(&c->master);
-        etp_str reason = etp_remote_last_line(log);
+        etp_str reason = etp_remote_reason(log);
         static const char k_changed[] = "REMOTE HOST IDENTIFICATION HAS CHANGED";
         d->changed = etp_str_find(log, ETP_STR(k_changed)) < log.len;
         st = d->changed ? fail_other_key(r, log, err)
