@@ -39,8 +39,8 @@ typedef struct etp_kept_mark { // what was there before a source
 
 // A batch with room for a row; NULL: out of memory.
 etp_batch *etp_kept_room(etp_kept_rows *rows, etp_error *err);
-void etp_kept_here(const etp_kept_rows *rows, etp_kept_mark *out);
-void etp_kept_cut(etp_kept_rows *rows, const etp_kept_mark *mark);
+void etp_kept_take_mark(const etp_kept_rows *rows, etp_kept_mark *out);
+void etp_kept_roll_back(etp_kept_rows *rows, const etp_kept_mark *mark);
 uint64_t etp_kept_count(const etp_kept_rows *rows);
 void etp_kept_dispose(etp_kept_rows *rows);
 // Moves ROWS, which are empty afterwards, into a stream.

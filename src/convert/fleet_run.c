@@ -67,13 +67,13 @@ static void members(etp_batch *b, const json_t *row, const etp_member_column *li
 }
 
 // A session's worst moment, by which a fleet finds devices that were throttled.
-typedef struct heat { // over the moments before and after the blocks
+typedef struct thermal { // over the moments before and after the blocks
     double highest_c;
     uint64_t status, cap, cap_lowest, slept_ns;
     bool any_status;
-} heat;
+} thermal;
 
-static void feel(heat *h, const etp_run_moment *m)
+static void take_moment(thermal *h, const etp_run_moment *m)
 {
     if (isfinite(m->temperature_c) && !(h->highest_c >= m->temperature_c)) {
         h->highest_c = m->temperature_c;
@@ -93,10 +93,10 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
                               etp_error *err)
 {
     const etp_run *run = &r->folder.run;
-    heat h = {.highest_c = (double)NAN};
+    thermal h = {.highest_c = (double)NAN};
     for (size_t i = 0; i < run->blocks.n; i++) {
-        feel(&h, &run->blocks.items[i].start);
-        feel(&h, &run->blocks.items[i].end);
+        take_moment(&h, &run->blocks.items[i].start);
+        take_moment(&h, &run->blocks.items[i].end);
         h.slept_ns += run->blocks.items[i].slept_ns;
     }
     etp_table_session_keys(&r->folder, b);

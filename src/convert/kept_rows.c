@@ -21,7 +21,7 @@ etp_batch *etp_kept_room(etp_kept_rows *rows, etp_error *err)
     return &rows->batches.items[n];
 }
 
-void etp_kept_here(const etp_kept_rows *rows, etp_kept_mark *out)
+void etp_kept_take_mark(const etp_kept_rows *rows, etp_kept_mark *out)
 {
     assert(rows->n_defs <= ETP_KEPT_MAX_COLUMNS);
     size_t n = rows->batches.n;
@@ -46,7 +46,7 @@ static void forget_rows(etp_batch_column *c, size_t stored, size_t nulls, size_t
     }
 }
 
-void etp_kept_cut(etp_kept_rows *rows, const etp_kept_mark *mark)
+void etp_kept_roll_back(etp_kept_rows *rows, const etp_kept_mark *mark)
 {
     rows->made += rows->batches.n > mark->batches; // the one at work is another
     while (rows->batches.n > mark->batches) {

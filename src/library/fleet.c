@@ -254,7 +254,7 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
     etp_error problem = {.offset = ETP_NO_OFFSET};
     etp_source_read_path(path, &source.said);
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
-        etp_kept_here(&fleet->rows[t], &marks[t]);
+        etp_kept_take_mark(&fleet->rows[t], &marks[t]);
     }
     etp_status status = put_source(fleet, &source, scratch, id, &problem);
     if (status == ETP_OK) {
@@ -264,7 +264,7 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
                    : ETP_OK;
     }
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
-        etp_kept_cut(&fleet->rows[t], &marks[t]);
+        etp_kept_roll_back(&fleet->rows[t], &marks[t]);
     }
     // Out of memory is no property of the source: it ends the call. Everything else becomes a row.
     status = status == ETP_NOMEM ? etp_fail_nomem(err, path)
