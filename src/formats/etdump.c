@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ETDump files: schema, framing and views.
+#include <etprof/dtype.h>
 #include <etprof/etdump.h>
 
 #include "formats/etdump_view.h"
@@ -369,18 +370,16 @@ etp_etdump_tensor etp_etdump_value_tensor(const etp_etdump_value *value, size_t 
     return tensor_view(etp_fb_vec_table(v, index));
 }
 
-static size_t element_size(int scalar_type) // 0: not a type of whole bytes
+static uint64_t element_bytes(int scalar_type) // 0: not a type of whole bytes
 {
-    // ScalarType: BYTE CHAR SHORT INT LONG HALF FLOAT DOUBLE … BOOL QINT8 QUINT8 QINT32 BFLOAT16 …
-    static const uint8_t k_size[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4,
-                                     2, 0, 0, 0, 0, 0, 0, 2, 1, 1, 1,  1, 2, 4, 8};
-    return scalar_type >= 0 && (size_t)scalar_type < sizeof k_size ? k_size[scalar_type] : 0;
+    unsigned bits = etp_dtype_bits(etp_dtype_from_scalar_type(scalar_type));
+    return bits % 8 == 0 ? bits / 8 : 0;
 }
 
 etp_status etp_etdump_tensor_data(const etp_etdump_tensor *t, etp_bytes buffer, etp_bytes *out,
                                   etp_error *err)
 {
-    uint64_t len = element_size(t->scalar_type);
+    uint64_t len = element_bytes(t->scalar_type);
     if (len == 0) {
         return etp_fail(err, ETP_UNSUPPORTED, "tensor of scalar type %d, which has no known size",
                         t->scalar_type);
