@@ -34,6 +34,7 @@ static etp_status done(question *q, int code, etp_error *err)
     return st == ETP_OK && q->failed ? etp_fail_nomem(err, "the store of sessions") : st;
 }
 
+// Copied, since SQLite's own goes with the next step.
 static etp_str text(question *q, int column)
 {
     const unsigned char *at = sqlite3_column_text(q->s, column);
@@ -206,6 +207,7 @@ static etp_status get_head(etp_archive *a, const char *run_id, etp_arena *arena,
     return done(&q, code, err);
 }
 
+// Columns are taken by their place in the SELECT.
 static etp_status get_arms(etp_archive *a, const char *run_id, etp_arena *arena,
                            etp_archive_session *out, etp_error *err)
 {

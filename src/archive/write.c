@@ -27,6 +27,7 @@ static void text(binder *b, etp_str s)
                 : sqlite3_bind_text64(b->s, b->at, s.ptr, s.len, SQLITE_STATIC, SQLITE_UTF8));
 }
 
+// For columns that are NOT NULL.
 static void full(binder *b, etp_str s) // an empty one is kept as such
 {
     b->at++;
@@ -173,6 +174,7 @@ static etp_status put_head(const etp_archive *a, const etp_archive_session *s, e
 }
 
 // "[1234.5,null]", which json_each of SQLite and everybody's JSON reads.
+// One text, not a table of its own: blocks are read with their arm.
 static etp_status block_list(const etp_archive_arm *arm, etp_arena *arena, etp_str *out,
                              etp_error *err)
 {
@@ -226,6 +228,8 @@ static etp_status put_arm(binder *b, int64_t id, size_t at, const etp_archive_ar
     return row(b, err);
 }
 
+// Without a list of columns: values are bound in the order in which schema.c makes them, here and
+// in the next two.
 static etp_status put_arms(const etp_archive *a, int64_t id, const etp_archive_session *s,
                            etp_error *err)
 {

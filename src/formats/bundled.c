@@ -14,6 +14,8 @@ enum { SUITE_METHOD, SUITE_CASES };
 enum { CASE_INPUTS, CASE_EXPECTED };
 enum { VALUE_TYPE, VALUE_BODY };
 enum { TENSOR_TYPE, TENSOR_SIZES, TENSOR_DATA, TENSOR_DIM_ORDER };
+// Ids are places in the tables, type codes those of the union (0: none), as
+// bundled_program_schema.fbs has them.
 enum { TYPE_TENSOR = 1, TYPE_INT, TYPE_BOOL, TYPE_DOUBLE };
 
 #define OLDEST_VERSION 1

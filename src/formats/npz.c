@@ -34,6 +34,8 @@ static etp_status corrupt(const cursor *c, const char *expected)
                        "the .npy header is not numpy's: expected %s", expected);
 }
 
+// numpy fills the header up with blanks and ends it with a line break, so that the data behind it
+// is aligned.
 static void skip_blanks(cursor *c)
 {
     while (c->at < c->text.len && (c->text.ptr[c->at] == ' ' || c->text.ptr[c->at] == '\n')) {
@@ -381,6 +383,7 @@ etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena, const
     *out = NULL;
     *out_n = 0;
     zip_source_t *source = zip_source_buffer_create(bytes.ptr, bytes.len, 0, &why);
+    // CHECKCONS: the directory and the entries' own headers must say the same.
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &why) : NULL;
     if (!zip) {
         etp_status status =

@@ -82,6 +82,7 @@ static etp_status read_header(reader *r)
                            "XNNPACK header of %u bytes in a payload of %zu bytes, expected %d",
                            p.len < 10 ? 0u : etp_load_u16(p.ptr + 8), p.len, HEADER_LENGTH);
     }
+    // The fields of the header follow each other without alignment, behind a length of two bytes.
     uint32_t flatbuffer_offset = etp_load_u32(p.ptr + 10);
     uint32_t flatbuffer_size = etp_load_u32(p.ptr + 14);
     uint32_t constant_offset = etp_load_u32(p.ptr + 18);

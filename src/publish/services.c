@@ -184,6 +184,8 @@ static const char *end_of(double v, char buf[static ETP_NUMBER_CHARS])
     return v == round(v) ? etp_format_double(v, buf) : etp_format_ratio(v, buf);
 }
 
+// The action knows a figure by its name from one commit to the next, so the name says all that
+// makes it another figure.
 static void github_entry(etp_json *j, const etp_archive_session *s, const etp_archive_arm *arm,
                          const char *what, const char *unit, double value, double lo, double hi,
                          etp_str baseline, etp_arena *arena)
@@ -216,6 +218,7 @@ static void github_entry(etp_json *j, const etp_archive_session *s, const etp_ar
     etp_json_end(j);
 }
 
+// A file of the action has one direction, hence two kinds.
 void etp_service_github(const etp_archive_session *s, bool bigger, etp_arena *arena, etp_sink *sink)
 {
     const etp_str none = {0};
