@@ -50,6 +50,7 @@ void etp_batch_repeat(etp_batch *b, size_t n, size_t text_bytes)
     b->at = n;
 }
 
+// Text counts too: Arrow's offsets have 32 bits, and memory grows with it.
 bool etp_batch_full(const etp_batch *b)
 {
     return b->rows == ETP_BATCH_ROWS || b->text_bytes >= ETP_BATCH_TEXT;

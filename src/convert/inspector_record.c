@@ -80,6 +80,8 @@ static handles delegate_handles(const etp_record_instruction *in, etp_str id)
 }
 
 // Handles of ROW; its backend's name is filled in on the way.
+// A delegate's call has the handles of its whole partition, an operator in it those that the
+// backend named, none from XNNPACK.
 static handles resolve(const etp_record_instruction *in, etp_inspector_row *row)
 {
     const handles all = {in->handles, in->n_handles};
@@ -97,6 +99,7 @@ static handles resolve(const etp_record_instruction *in, etp_inspector_row *row)
     return delegate_handles(in, row->event_name); // of delegated rows the name is the id
 }
 
+// Inspector gives these no operators, although they carry the number of an instruction.
 static bool is_framework(etp_str name)
 {
     return etp_str_eqz(name, "Method::init") || etp_str_eqz(name, "Program::load_method") ||

@@ -17,6 +17,8 @@
 static void put_float(etp_sink *sink, double v)
 {
     char text[ETP_NUMBER_CHARS];
+    // Fifteen digits always survive, seventeen tell every double from its neighbours; the first
+    // that reads back as the same is the shortest.
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*e", digits - 1, v);
         if (strtod(text, NULL) == v) {
@@ -66,6 +68,7 @@ static void put_float(etp_sink *sink, double v)
 }
 
 // Python's repr of a string without characters that need escapes beyond quotes.
+// Python prefers single quotes, unless the text has some and no double ones.
 static void put_repr(etp_sink *sink, etp_str s)
 {
     bool single = etp_str_find(s, ETP_STR("'")) == s.len;
@@ -96,6 +99,7 @@ static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
 
 // ---- TSV ----
 
+// save_data_to_tsv leaves these rows out by a search in the name, and numbers what is left.
 static bool is_hidden(const etp_inspector_row *row)
 {
     return etp_str_find(row->event_name, ETP_STR("OPERATOR_CALL")) != row->event_name.len;
@@ -140,6 +144,8 @@ void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink)
 
 // ---- JSON ----
 
+// Codes are ExecuTorch's ScalarType. PyTorch has no type of 16 plain bits (22), for which Inspector
+// takes uint16.
 static const char *torch_name(int scalar_type) // NULL: a type Inspector cannot show
 {
     switch (scalar_type) {
@@ -169,6 +175,8 @@ static const char *torch_name(int scalar_type) // NULL: a type Inspector cannot 
     }
 }
 
+// IEEE 754 binary16: five bits of exponent, ten of fraction, no leading one where the exponent is
+// 0.
 static double half_to_double(uint16_t bits)
 {
     int exponent = bits >> 10 & 31;
@@ -225,6 +233,7 @@ static void put_number(etp_json *j, double v) // JSON has no inf and nan
 }
 
 // Compensated, so that the sum does not depend on the order of addition.
+// What each addition rounds off is kept beside the sum and added at the end (Neumaier).
 static double sum_of(const uint8_t *p, int scalar_type, size_t n)
 {
     double sum = 0, lost = 0;
@@ -536,6 +545,7 @@ typedef struct column {
     const char *name;
     etp_status (*put)(etp_json *j, const etp_inspector_row *row, const tensors *how,
                       etp_error *err);
+    // NULL: always.
     bool (*says)(const etp_inspector_row *row); // is the cell more than [], {} or null?
 } column;
 
@@ -613,6 +623,7 @@ static void put_bytes(etp_sink *sink, const void *ptr, size_t size)
     etp_sink_write(sink, (etp_str){ptr, size});
 }
 
+// In the machine's own order of bytes: whoever reads this runs in the same process.
 static void put_numbers(const etp_inspector_table *table, etp_sink *sink)
 {
     const size_t columns[] = {offsetof(etp_inspector_row, p10), offsetof(etp_inspector_row, p50),

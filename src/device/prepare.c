@@ -227,6 +227,7 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z =
             c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
+        // 'settings get' writes this word for a setting that was never made.
         bool unset = z && strcmp(z, "null") == 0;
         if (!z || (!unset && !can_be(&k_settings[i], z))) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
@@ -259,6 +260,8 @@ static void expect(etp_strbuf *s, const char *key, const char *value)
     etp_strbuf_printf(s, " >&2; x=%d; }\n", NOT_TAKEN);
 }
 
+// Everything is put back before anything is asked for: one setting that fails must not keep the
+// others.
 static etp_status undo(etp_device *d, const journal *j, etp_error *err)
 {
     const etp_remote *r = d->data;

@@ -186,6 +186,7 @@ static etp_status push_part(etp_device *d, const listing *there, const char *loc
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "sending %s", local);
 }
 
+// Files that begin with a dot are notes of whoever made the bundle.
 static etp_status push_folder(etp_device *d, const listing *there, const char *below, int depth,
                               etp_error *err)
 {
@@ -291,6 +292,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     return status;
 }
 
+// The script answers with a line for each file, hash and name; a file by itself is called ".".
 etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
 {
     const etp_remote *r = d->data;

@@ -193,6 +193,8 @@ static void take_clock(etp_str v, etp_os_state *out)
     etp_os_state_core(out, cpu, khz);
 }
 
+// A device lists its battery and each charger. One charger that delivers is mains, whatever the
+// order.
 static void take_power(etp_str v, etp_os_state *out)
 {
     if (etp_str_starts(v, ETP_STR("Battery"))) {
@@ -230,6 +232,7 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, readings *s)
     } else if (etp_str_eqz(key, "battery") && number && n <= 100) {
         out->battery_percent = (int)n;
     } else if (etp_str_eqz(key, "battery_temp") && number && n > 0 && n < 2000) {
+        // dumpsys gives tenths of a degree.
         s->battery_c = (double)n / 10;
     } else if (etp_str_eqz(key, "governor")) {
         snprintf(out->governor, sizeof out->governor, "%.*s", ETP_STR_ARG(v));

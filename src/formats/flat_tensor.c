@@ -54,6 +54,7 @@ static etp_status read_header(etp_bytes f, etp_flat_tensor *out, etp_bytes *flat
         return etp_fail_at(err, ETP_CORRUPT, f.base + HEADER_AT,
                            "flat tensor file without its header (FH01)");
     }
+    // Magic word, length, offset and size of the tables, offset and size of the segments.
     const uint8_t *h = f.ptr + HEADER_AT;
     uint64_t length = etp_load_u32(h + 4);
     uint64_t offset = etp_load_u64(h + 8);

@@ -117,6 +117,7 @@ static etp_status read_tensor(etp_pte_reader *r, etp_fb_table t, const etp_pte_t
     etp_fb_vector order = etp_fb_vec(t, TENSOR_DIM_ORDER);
     out->dim_order = (etp_str){(const char *)order.items, order.n};
     out->data_buffer_index = etp_fb_u32(t, TENSOR_DATA_BUFFER, 0);
+    // A kind that is newer than we are is taken for the one that promises least.
     uint8_t dynamism = etp_fb_u8(t, TENSOR_DYNAMISM, 0);
     out->dynamism =
         dynamism > ETP_SHAPE_DYNAMIC_BOUND ? ETP_SHAPE_DYNAMIC_UNBOUND : (etp_dynamism)dynamism;

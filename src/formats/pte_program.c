@@ -49,6 +49,8 @@ static etp_status read_header(etp_pte_reader *r)
                            "extended header of %llu bytes in a file of %zu bytes",
                            (unsigned long long)length, f.len);
     }
+    // Magic word, length, size of the program, offset of the segments and, in newer files, their
+    // size.
     const uint8_t *h = f.ptr + HEADER_AT;
     out->has_extended_header = true;
     out->program_size = etp_load_u64(h + 8);

@@ -142,6 +142,7 @@ etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *c
         const etp_kit_timeline *t = &timelines[i];
         out->series[i] = (etp_kit_series){stems[i], t->ns, t->run, t->n};
         out->names[i] = names[i] ? names[i] : stems[i];
+        // Statistics are of the executions as they are; what the kit would add up is only told.
         out->summed[i] = t->kit_n;
         ETP_TRY(etp_kit_robust_of(&out->series[i], arena, &out->robust[i], err));
     }

@@ -115,6 +115,7 @@ typedef struct blob_key {
     const etp_pte_delegate *delegate;
 } blob_key;
 
+// By place in the file, not by content, which would have to be read.
 static bool same_blob(const void *ctx, uint32_t number)
 {
     const blob_key *key = ctx;
@@ -267,6 +268,7 @@ static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_i
     }
     out->op = names[pte->index];
     ETP_TRY(split_kernel_args(b, m, pte, out));
+    // Sizes of the call first: work is counted by them.
     if (b->sizing) {
         etp_sizing_kernel(b->sizing, pte, out);
     }

@@ -66,6 +66,7 @@ static bool axis(const kernel *k, uint32_t i, uint32_t rank, uint32_t *out)
 
 // ---- rules: sizes of output O ----
 
+// Kernels whose result is as large as their first operand.
 static bool same(const kernel *k, uint32_t o, etp_dims *out)
 {
     (void)o;
@@ -118,6 +119,7 @@ static bool embedding(const kernel *k, uint32_t o, etp_dims *out)
     return embedding_at(k, 1, out);
 }
 
+// Weights, scales, zero points and their range come before the indices.
 static bool embedding_quantised(const kernel *k, uint32_t o, etp_dims *out)
 {
     (void)o;
@@ -331,6 +333,7 @@ static bool slice(const kernel *k, uint32_t o, etp_dims *out)
            slice_length(k, 2, out->d[at], &out->d[at]);
 }
 
+// The dimension that is chosen from goes.
 static bool select_one(const kernel *k, uint32_t o, etp_dims *out)
 {
     (void)o;
@@ -343,6 +346,7 @@ static bool select_one(const kernel *k, uint32_t o, etp_dims *out)
     return true;
 }
 
+// The lengths are numbers of the program, so they fit other sizes only when their sum does.
 static bool split_with_sizes(const kernel *k, uint32_t o, etp_dims *out)
 {
     int64_t sizes[ETP_MAX_RANK];

@@ -61,6 +61,7 @@ static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, 
     if (how->document) {
         return NULL;
     }
+    // The answer belongs to the session, so a title of the user's goes into a copy.
     etp_ab titled = *ab;
     titled.title = how->title ? how->title : ab->title;
     return how->proof ? etp_ab_proof_report(ab, arena) : etp_ab_report(&titled, arena);
@@ -97,6 +98,7 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
 {
     const etp_run *run = etp_ab_run(session);
     *out = (etp_ab_shown){0};
+    // A phase by itself is a comparison, whatever the session is.
     if (how->phase) {
         return show_phase(session, how, arena, out, err);
     }
@@ -132,6 +134,7 @@ etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const ch
     ETP_NEED(out->sweeps && answers && pairs, err, "report");
     for (size_t i = 0; i < n; i++) {
         answers[i] = etp_ab_answer(sessions[i]);
+        // Pairs of a sweep are on the page alone; the document has the answers as they are.
         if (!document && is_sweep(etp_ab_run(sessions[i]))) {
             etp_sweep *s = &out->sweeps[out->n_sweeps];
             ETP_TRY(etp_sweep_build(sessions[i], arena, s, err));
