@@ -23,13 +23,13 @@ typedef struct dump { // a source and the run that its dump stands for
 // and arm, named by the folders of its path, else by the file.
 static void stand_for(dump *d, const etp_fleet_source *source)
 {
-    const etp_source_said *said = &source->said;
+    const etp_source_labels *labels = &source->labels;
     d->arm = (etp_run_arm){
-        .name = said->experiment.len > 0 ? said->experiment : said->stem,
-        .level = said->level,
-        .threads = said->threads,
+        .name = labels->experiment.len > 0 ? labels->experiment : labels->stem,
+        .level = labels->level,
+        .threads = labels->threads,
     };
-    d->model = (etp_run_model){.stem = said->model.len > 0 ? said->model : said->stem};
+    d->model = (etp_run_model){.stem = labels->model.len > 0 ? labels->model : labels->stem};
     d->run = (etp_run){.state = ETP_RUN_FINISHED};
     d->run.arms.items = &d->arm;
     d->run.models.items = &d->model;

@@ -12,7 +12,7 @@ static bool is_day(etp_str s)
     return ok;
 }
 
-static void take(etp_str name, etp_source_said *out)
+static void take(etp_str name, etp_source_labels *out)
 {
     struct {
         const char *key;
@@ -43,9 +43,9 @@ static void take(etp_str name, etp_source_said *out)
 
 // Folders named key=value are how lakes lay out tables (Hive partitions), so a dump that says
 // nothing of its device may lie in a folder that does. The deepest one of a key holds.
-void etp_source_read_path(const char *path, etp_source_said *out)
+void etp_source_read_path(const char *path, etp_source_labels *out)
 {
-    *out = (etp_source_said){0};
+    *out = (etp_source_labels){0};
     etp_str rest = etp_str_from(path);
     for (;;) {
         const char *slash = rest.len > 0 ? memchr(rest.ptr, '/', rest.len) : NULL;

@@ -44,15 +44,15 @@ etp_status etp_fleet_begin(const etp_fleet_source *source, const etp_run *run,
     for (size_t i = 0; i < run->models.n; i++) {
         models[i] = folder_name(&f->arena, run->models.items[i].stem);
     }
-    const etp_source_said *said = &source->said;
+    const etp_source_labels *labels = &source->labels;
     // What the path says was chosen by who keeps the fleet. Without it "local" would be the same
     // device on every machine, so the processor stands for it.
-    etp_str device = said->device;
+    etp_str device = labels->device;
     if (device.len == 0) {
         device = etp_str_eqz(run->device_spec, "local") ? f->cpu : run->device_spec;
     }
     // Without a name, a build is known by its program and its runner.
-    etp_str build = said->build;
+    etp_str build = labels->build;
     if (build.len == 0 && run->arms.n > 0 && run->models.n > 0) {
         etp_str program = run->models.items[0].sha256, runner = run->arms.items[0].runner_sha256;
         const char *made =
@@ -64,7 +64,7 @@ etp_status etp_fleet_begin(const etp_fleet_source *source, const etp_run *run,
     out->fleet = (etp_table_fleet){
         // A run's own time is surer than the folder that somebody put it in.
         .day = f->timed ? (etp_str){run->generated_at.ptr, 10}
-            : said->day,
+            : labels->day,
         .build = build,
         .device = folder_name(&f->arena, device),
         .models = models,
@@ -96,11 +96,11 @@ etp_status etp_fleet_put_error(etp_kept_rows *rows, const etp_fleet_source *sour
         return ETP_NOMEM;
     }
     etp_arena arena = {0};
-    etp_batch_text_if(b, source->said.day);
+    etp_batch_text_if(b, source->labels.day);
     etp_batch_text(b, etp_str_from(source->path));
     etp_batch_text_if(b, etp_str_from(source->id));
-    etp_batch_text_if(b, folder_name(&arena, source->said.device));
-    etp_batch_text_if(b, folder_name(&arena, source->said.model));
+    etp_batch_text_if(b, folder_name(&arena, source->labels.device));
+    etp_batch_text_if(b, folder_name(&arena, source->labels.model));
     etp_batch_text(b, etp_str_from(source->kind));
     etp_batch_text(b, etp_str_from(status_word(problem->status)));
     etp_batch_text(b, etp_str_from(problem->msg));

@@ -54,12 +54,12 @@ ETP_NODISCARD etp_status etp_kept_write(const etp_kept_rows *rows, const char *t
 
 // ---- of sources ----
 
-typedef struct etp_source_said { // by the folders of its path; "" not said
+typedef struct etp_source_labels { // from folders of its path ("device=pixel9"); "" none
     etp_str day, device, model, build, experiment, level;
-    uint32_t threads; // 0 not said
+    uint32_t threads; // 0: none
     etp_str stem;     // of its file
-} etp_source_said;
-void etp_source_read_path(const char *path, etp_source_said *out);
+} etp_source_labels;
+void etp_source_read_path(const char *path, etp_source_labels *out);
 
 // What the dumps before said, so that a name is looked up once and not once a row. Zeroed is empty.
 typedef struct etp_dump_memory {
@@ -79,7 +79,7 @@ void etp_dump_memory_dispose(etp_dump_memory *memory);
 typedef struct etp_fleet_source {
     const char *path, *kind; // as it is named in the tables; "run", "pack", "dump"
     const char *id;
-    etp_source_said said;
+    etp_source_labels labels;
 } etp_fleet_source;
 
 // ROWS: a table each. The caller takes back what a failed one left.

@@ -252,7 +252,7 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
     etp_kept_mark marks[ETP_FLEET_TABLES];
     etp_fleet_source source = {.path = path, .id = id->hex, .kind = k_kinds[DUMP]};
     etp_error problem = {.offset = ETP_NO_OFFSET};
-    etp_source_read_path(path, &source.said);
+    etp_source_read_path(path, &source.labels);
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         etp_kept_take_mark(&fleet->rows[t], &marks[t]);
     }
