@@ -253,7 +253,7 @@ etp_status etp_kit_keep_recorded(etp_kit_kept *kept, const char *path, bool *out
 // written must not take the place of a file that the folder's record is made of.
 static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
 {
-    if (kit->deriving && !kit->beyond) {
+    if (kit->deriving && !kit->extra) {
         return etp_run_derive_by(kit->deriving, name, fill, job, err);
     }
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
@@ -269,7 +269,7 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
     etp_status st = name ? save(kit, name, &job, err) : etp_arena_check(kit->arena, err, kit->dir);
     etp_arena_dispose(&job.scratch);
     // analysis_summary.json lists them.
-    if (!kit->beyond && etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) {
+    if (!kit->extra && etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) {
         ETP_ADD(kit->arena, &kit->csv_files, name);
     }
     return st;
@@ -326,9 +326,9 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
             name = etp_kit_arm_file(kit, arm, name);
             // The timeline of a chosen run and all JSON twins are asked for by options, so nobody
             // makes them again.
-            kit->beyond = wanted || json;
+            kit->extra = wanted || json;
             ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
-            kit->beyond = false;
+            kit->extra = false;
         }
     }
     if (arm->n_runs > 0) {

@@ -32,7 +32,7 @@ typedef struct etp_kit {
     etp_arena *arena;   // as long as the writing takes
     const char *dir;
     etp_run_deriving *deriving; // the session's own folder: what is written is recorded; or NULL
-    bool beyond;                // what is written now is not of the usual files
+    bool extra;                 // what is written now is not of the usual files
     bool timelines;             // also the tables of every event of every execution
     uint32_t run_index;         // of etp_kit_timeline_run
     const etp_kit_options *options;
