@@ -121,9 +121,9 @@ static bool is_other(etp_category c)
            c == ETP_CATEGORY_FILL || c == ETP_CATEGORY_CONTROL;
 }
 
-// Operators of one experiment, slowest first, at most LIMIT. ONLY: COUNT for all of them, else those
-// that the kit has no group for.
-static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_t limit,
+// Operators of one experiment, slowest first, at most LIMIT. OTHERS: only those that the kit has no
+// group for.
+static etp_status arm_operators(const etp_kit_arm *arm, bool others, size_t limit,
                                 etp_sink *sink, etp_arena *scratch, etp_error *err)
 {
     const etp_profile *p = arm->arm->profile;
@@ -135,7 +135,7 @@ static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_rows; i++) {
         if (arm->mean.row_ns[i] != ETP_NS_UNKNOWN &&
-            (only == ETP_CATEGORY_COUNT || is_other(p->rows[i].parsed.category))) {
+            (!others || is_other(p->rows[i].parsed.category))) {
             order[n++] = (ranked){arm->mean.row_ns[i], i};
         }
     }
@@ -146,12 +146,12 @@ static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_
     return ETP_OK;
 }
 
-static etp_status operators(const etp_kit *kit, etp_category only, size_t limit, etp_sink *sink,
+static etp_status operators(const etp_kit *kit, bool others, size_t limit, etp_sink *sink,
                             etp_arena *scratch, etp_error *err)
 {
     etp_layout_header(sink, ETP_LAYOUT_OPERATORS);
     for (size_t i = 0; i < kit->n_arms; i++) {
-        ETP_TRY(arm_operators(&kit->arms[i], only, limit, sink, scratch, err));
+        ETP_TRY(arm_operators(&kit->arms[i], others, limit, sink, scratch, err));
     }
     return ETP_OK;
 }
@@ -160,14 +160,14 @@ etp_status etp_kit_operator_details(const etp_kit *kit, const etp_kit_arm *none,
                                     etp_arena *scratch, etp_error *err)
 {
     (void)none;
-    return operators(kit, ETP_CATEGORY_COUNT, SIZE_MAX, sink, scratch, err);
+    return operators(kit, false, SIZE_MAX, sink, scratch, err);
 }
 
 etp_status etp_kit_other_top_ops(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                                  etp_arena *scratch, etp_error *err)
 {
     (void)none;
-    return operators(kit, ETP_CATEGORY_OTHER, 2, sink, scratch, err); // the kit keeps two
+    return operators(kit, true, 2, sink, scratch, err); // the kit keeps two
 }
 
 // ---- end to end ----
