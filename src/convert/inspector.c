@@ -63,7 +63,7 @@ typedef struct event_block {
         member *items;
         size_t n, cap;
     } members;
-    size_t next;        // index + 1 in the same bucket
+    size_t next; // index + 1 in the same bucket
     // Runs come in rotation, so the block that followed last time is tried first.
     size_t followed_by; // index + 1 of the block that came after it last time
 } event_block;

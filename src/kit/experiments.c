@@ -123,8 +123,8 @@ static bool is_other(etp_category c)
 
 // Operators of one experiment, slowest first, at most LIMIT. OTHERS: only those that the kit has no
 // group for.
-static etp_status arm_operators(const etp_kit_arm *arm, bool others, size_t limit,
-                                etp_sink *sink, etp_arena *scratch, etp_error *err)
+static etp_status arm_operators(const etp_kit_arm *arm, bool others, size_t limit, etp_sink *sink,
+                                etp_arena *scratch, etp_error *err)
 {
     const etp_profile *p = arm->arm->profile;
     if (!p) {

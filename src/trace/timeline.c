@@ -420,7 +420,8 @@ static etp_status read_lines(reading *r, etp_error *err)
     if (r->events.n == 0) {
         return etp_fail(err, ETP_UNKNOWN, "the timeline holds no execution");
     }
-    // A node's number is its place in the dump's list of events, so sorted events are in file order.
+    // A node's number is its place in the dump's list of events, so sorted events are in file
+    // order.
     qsort(r->events.items, r->events.n, sizeof *r->events.items, by_place);
     return ETP_OK;
 }

@@ -36,7 +36,7 @@ typedef struct group {  // a block under construction
     size_t next_same_hash; // index + 1 of the next group in the hash bucket
     // A program runs its methods in the same rotation again and again, so the group that came next
     // last time is tried before anything is hashed.
-    size_t followed_by;    // index + 1 of the group that came after it last time
+    size_t followed_by; // index + 1 of the group that came after it last time
 } group;
 
 typedef struct layout { // where a run and those that repeat it have their times
