@@ -552,12 +552,32 @@ static etp_status group_runs(grouping *g)
     return make_columns(g);
 }
 
+// Runs are counted from the first one that is kept. One that repeats a run which is left out
+// repeats the first that is kept and does so too.
+static void renumber(etp_fb_repeats *repeats, size_t left_out)
+{
+    uint32_t *same = repeats->same_as;
+    for (size_t r = left_out; r < repeats->n; r++) {
+        uint32_t model = same[r];
+        if (model < left_out) {
+            same[model] = same[model] < left_out ? (uint32_t)r : same[model]; // its first now
+            same[r] = same[model];
+        }
+    }
+    for (size_t r = left_out; r < repeats->n; r++) {
+        same[r - left_out] = same[r] - (uint32_t)left_out;
+    }
+    repeats->n -= left_out < repeats->n ? left_out : repeats->n;
+}
+
 // What came before is left out as if it were not in the file.
-static void keep_last(etp_etdump *dump, uint64_t n)
+static void keep_last(etp_etdump *dump, etp_fb_repeats *repeats, uint64_t n)
 {
     if (n > 0 && n < dump->n_runs) {
-        dump->at_runs += (dump->n_runs - (size_t)n) * sizeof(uint32_t); // a vector of offsets
+        size_t left_out = dump->n_runs - (size_t)n;
+        dump->at_runs += left_out * sizeof(uint32_t); // a vector of offsets
         dump->n_runs = (size_t)n;
+        renumber(repeats, left_out);
     }
 }
 
@@ -582,7 +602,7 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
     g.repeats.arena = &g.scratch;
     etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
     if (status == ETP_OK) {
-        keep_last(&t->dump, o.last);
+        keep_last(&t->dump, &g.repeats, o.last);
         status = group_runs(&g);
     }
     if (status == ETP_OK) {

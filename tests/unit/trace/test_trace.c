@@ -101,6 +101,42 @@ static void alternating_methods_make_two_blocks(void **state)
     etp_arena_dispose(&arena);
 }
 
+// The last N of runs of two methods: what is left out takes nothing with it, also where a run that
+// is kept repeats one that is not.
+static void the_last_runs_are_those_of_the_whole_file(void **state)
+{
+    (void)state;
+    static const char k_methods[] = "aaababbbaabab";
+    enum { N = sizeof k_methods - 1 };
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    for (uint64_t i = 0; i < N; i++) {
+        (k_methods[i] == 'a' ? method_a : method_b)(&w, 1000 * i, i + 1);
+    }
+    etp_bytes bytes = dump_finish(&w, true);
+    for (uint64_t last = 1; last <= N; last++) {
+        etp_trace_options o = {.last = last};
+        etp_trace *t = open_trace(bytes, &o);
+        uint64_t found = 0;
+        for (size_t i = 0; i < etp_trace_block_count(t); i++) {
+            const etp_trace_block *b = etp_trace_block_at(t, i);
+            for (size_t k = 0; k < b->n_runs; k++) {
+                uint64_t run = N - last + b->runs[k];
+                char method = b->n_events == 3 ? 'a' : 'b';
+                assert_in_range(run, N - last, N - 1);
+                assert_int_equal(method, k_methods[run]);
+                assert_int_equal(etp_trace_durations(b, b->execute)[k],
+                                 (run + 1) * (method == 'a' ? 7 : 9));
+                found++;
+            }
+        }
+        assert_int_equal(found, last);
+        etp_trace_close(t);
+    }
+    etp_arena_dispose(&arena);
+}
+
 // Each differs from the first in one thing that makes it another event or another block.
 static void every_field_separates_blocks(void **state)
 {
@@ -565,6 +601,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alternating_methods_make_two_blocks),
+        cmocka_unit_test(the_last_runs_are_those_of_the_whole_file),
         cmocka_unit_test(every_field_separates_blocks),
         cmocka_unit_test(names_of_delegated_events),
         cmocka_unit_test(events_without_times_are_left_to_the_file_view),
