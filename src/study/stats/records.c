@@ -107,6 +107,14 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
 etp_status etp_stats_take_withheld(etp_stats_answer *a, const etp_ab *ab, etp_arena *arena,
                                    etp_error *err)
 {
+    // Samples and answer were read one after the other: an arm of the later is no index of the
+    // earlier unless both have the same.
+    if (ab->n_arms != a->stats.n_arms) {
+        return etp_fail(err, ETP_CORRUPT,
+                        "%s: %zu experiments, %u when its samples were read; is it being written? "
+                        "Try again when its session has ended",
+                        ab->dir, (size_t)ab->n_arms, (unsigned)a->stats.n_arms);
+    }
     a->withheld = ETP_NEW_ARRAY(arena, etp_withheld, a->stats.n_arms);
     ETP_NEED(a->withheld, err, "comparisons");
     for (size_t i = 0; i < ab->n_comparisons; i++) {

@@ -203,7 +203,7 @@ static etp_status take_called(const etp_ab *ab, uint32_t n, etp_arena *arena, co
         ETP_NEED(name, err, "names");
         called[i] = etp_str_from(name);
     }
-    // Where the answer leaves out an arm of the samples, indices would not meet: names stay then.
+    // A folder that was written between the two readings: indices do not meet, and names stay.
     *out = ab->n_arms == n ? called : *out;
     return ETP_OK;
 }

@@ -138,12 +138,31 @@ static void perfect_order_is_no_certainty(void **state)
     assert_true(isnan(etp_rank_correlation_p((double)NAN, 10)));
 }
 
+// The folder is read twice, for its samples and for its answer, and may be another by then.
+static void an_answer_with_other_arms_is_refused(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_error err = {.offset = ETP_NO_OFFSET};
+    session s;
+    etp_stats_answer a;
+    make(&s);
+    analyse(&s, &arena, &a);
+    const etp_ab_comparison withheld = {.candidate = 2, .withheld = ETP_WITHHELD_OUTPUTS_DIFFER};
+    const etp_ab later = {.dir = "run", .n_arms = 3, .comparisons = &withheld, .n_comparisons = 1};
+    assert_int_equal(etp_stats_take_withheld(&a, &later, &arena, &err), ETP_CORRUPT);
+    assert_string_equal(err.msg, "run: 3 experiments, 2 when its samples were read; is it being "
+                                 "written? Try again when its session has ended");
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_iterations_have_causes),
         cmocka_unit_test(times_go_with_temperature),
         cmocka_unit_test(perfect_order_is_no_certainty),
+        cmocka_unit_test(an_answer_with_other_arms_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
