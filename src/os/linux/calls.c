@@ -22,6 +22,7 @@ char **etp_os_environ(void)
     return environ;
 }
 
+// getrusage(2) has it in KiB.
 uint64_t etp_os_rss_bytes(long ru_maxrss)
 {
     return (uint64_t)ru_maxrss * 1024u;

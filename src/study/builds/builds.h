@@ -43,6 +43,7 @@ typedef struct etp_builds_operator {
     uint32_t model;
     const char *id, *label; // id in the ledger of its model
     const char *only;       // "a" or "b": the other build has no such operator; NULL
+    // Traced, per inference: with A, with B, B less A. p and q are NAN where it was not tested.
     int64_t ns[2], delta_ns;
     double estimate, lo, hi, p, q;
     etp_verdict verdict;

@@ -7,6 +7,7 @@
 
 FIND(operator_model, etp_builds_operator, etp_builds, MAKE(text, doc->models[it->model].name))
 KNOWN(has_mean, etp_builds_effect, it->paired.blocks > 0)
+// Of the others nothing is claimed; operators_compared counts those that were tested.
 KNOWN(is_shown, etp_builds_operator, it->verdict != ETP_VERDICT_UNKNOWN || it->only)
 
 KNOWN(has_control, etp_builds, it->control_blocks > 0)
