@@ -44,7 +44,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_cli_input in;
     ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
     ETP_TRY(
-        etp_sample_file_read(in.name, in.given, o->baseline, o->phase, &cli->arena, &file, err));
+        etp_sample_file_read(in.name, in.content, o->baseline, o->phase, &cli->arena, &file, err));
     etp_stats stats;
     etp_stats_options how = {.baseline = file.baseline};
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how,

@@ -58,19 +58,19 @@ static etp_status export_model(etp_cli *cli, const char *name, const char *dir, 
     const char *const argv[] = {cli->program, "export",   name, "--dtype",
                                 "fp16",       "--outdir", dir,  NULL};
     etp_process process = {0};
-    etp_str text, talk;
+    etp_str text, log;
     etp_dir_list list = {0};
     if (!cli->program) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "this program does not know its own path; use --model");
     }
     ETP_TRY(etp_process_capture(&(etp_process_spec){.argv = argv}, EXPORT_SECONDS * 1000000000ull,
-                                EXPORT_OUTPUT, &cli->arena, &process, &text, &talk, err));
+                                EXPORT_OUTPUT, &cli->arena, &process, &text, &log, err));
     if (process.signal || process.exit_code) {
         // The end of what it said: a Python traceback has its reason in the last line.
-        size_t from = talk.len > 300 ? talk.len - 300 : 0;
+        size_t from = log.len > 300 ? log.len - 300 : 0;
         return etp_fail(err, ETP_ENVIRONMENT, "etprof export %s ended with %d: %.*s", name,
-                        process.exit_code, (int)(talk.len - from), talk.ptr ? talk.ptr + from : "");
+                        process.exit_code, (int)(log.len - from), log.ptr ? log.ptr + from : "");
     }
     ETP_TRY(etp_os_list(dir, &cli->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {

@@ -100,8 +100,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_stats_answer stats;
     // A run folder, a file, or "-": whoever reads the samples tells the first two apart.
     ETP_TRY(etp_cli_take_input(cli, argv[0], ETP_SAMPLES_LIMIT, &in, err));
-    ETP_TRY(etp_stats_answer_build(in.name, in.given, o->baseline, o->phase, o->margin, &cli->arena,
-                                   &stats, err));
+    ETP_TRY(etp_stats_answer_build(in.name, in.content, o->baseline, o->phase, o->margin,
+                                   &cli->arena, &stats, err));
     etp_answer answer = {
         .json = etp_stats_json,
         .data = &stats,

@@ -33,7 +33,7 @@ etp_status etp_cli_take_input(etp_cli *cli, const char *path, size_t limit, etp_
     if (strcmp(path, "-") == 0) {
         out->name = "standard input";
         ETP_TRY(read_all(&cli->arena, limit, &out->text, err));
-        out->given = &out->text;
+        out->content = &out->text;
     }
     return ETP_OK;
 }

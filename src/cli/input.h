@@ -6,9 +6,9 @@
 #include "cli/command.h"
 
 typedef struct etp_cli_input {
-    const char *name;     // for people: the path, or "standard input"
-    const etp_str *given; // what standard input holds, NULL: the path is the file
-    etp_str text;         // private
+    const char *name;       // for people: the path, or "standard input"
+    const etp_str *content; // what standard input holds, NULL: the path is the file
+    etp_str text;           // private
 } etp_cli_input;
 
 // PATH "-" is standard input, at most LIMIT bytes of it.

@@ -286,15 +286,16 @@ static etp_status read_all(etp_fleet *fleet, const char *const *sources, size_t 
     return ETP_OK;
 }
 
-// ASKED is an empty fleet with the settings of this call.
-static etp_status read_sources(const char *const *sources, size_t n_sources, const etp_fleet *asked,
-                               const char *scratch, etp_fleet **out, etp_error *err)
+// SETTINGS is an empty fleet with those of this call.
+static etp_status read_sources(const char *const *sources, size_t n_sources,
+                               const etp_fleet *settings, const char *scratch, etp_fleet **out,
+                               etp_error *err)
 {
     etp_arena arena = {0};
     *out = NULL;
     etp_fleet *fleet = ETP_NEW(&arena, etp_fleet);
     ETP_NEED(fleet, err, "a fleet");
-    *fleet = *asked;
+    *fleet = *settings;
     fleet->arena = arena;
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         fleet->rows[t].defs = etp_fleet_columns((etp_fleet_table)t, &fleet->rows[t].n_defs);

@@ -93,9 +93,9 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
 {
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
-    etp_status asked = device ? etp_session_probe(device, 0, arena, &cpu, &probe) : ETP_OK;
-    bool works = device && asked == ETP_OK;
-    ETP_TRY(asked == ETP_NOMEM ? etp_fail_nomem(err, "the runner") : ETP_OK); // no fault of its
+    etp_status answered = device ? etp_session_probe(device, 0, arena, &cpu, &probe) : ETP_OK;
+    bool works = device && answered == ETP_OK;
+    ETP_TRY(answered == ETP_NOMEM ? etp_fail_nomem(err, "the runner") : ETP_OK); // no fault of its
     const char *fix = "build it with scripts/build-runner, or name one with --runner";
     const char *found = why, *said = device || !why ? NULL : strstr(why, ": build it with ");
     if (said) { // what to do is said with what is missing: each once

@@ -73,12 +73,12 @@ static void initialize(etp_mcp *s, json_t *id, const json_t *params)
 static void ask_roots(etp_mcp *s)
 {
     if (s->client_has_roots && s->options.n_roots == 0) {
-        s->asked++;
-        s->waits = true;
-        s->asked_ns = etp_os_now_ns();
+        s->roots_request++;
+        s->awaits_roots = true;
+        s->requested_ns = etp_os_now_ns();
         etp_json j;
         etp_mcp_begin(s, &j);
-        etp_json_kv_u64(&j, "id", s->asked);
+        etp_json_kv_u64(&j, "id", s->roots_request);
         etp_json_kv_z(&j, "method", "roots/list");
         etp_mcp_end(&j);
     }
@@ -160,7 +160,7 @@ static bool hold_for_roots(etp_mcp *s, json_t *m, const char *method)
 {
     bool asks = strcmp(method, "tools/call") == 0 || strcmp(method, "resources/read") == 0 ||
                 strcmp(method, "resources/list") == 0;
-    if (!s->waits || !asks) {
+    if (!s->awaits_roots || !asks) {
         return false;
     }
     // As a whole message, which is read again when the roots are known.
@@ -219,7 +219,7 @@ static void roots_known(etp_mcp *s)
     // The list is emptied first: an id in it counts as one of a call that waits, and would be
     // refused.
     memcpy(list, s->held, n * sizeof *list);
-    s->waits = false;
+    s->awaits_roots = false;
     s->n_held = 0;
     for (size_t i = 0; i < n; i++) {
         request_of(s, list[i]);
@@ -230,21 +230,22 @@ static void roots_known(etp_mcp *s)
 bool etp_mcp_turn(etp_mcp *s, unsigned ms)
 {
     // A client that announces roots and never names them must not hold its calls for ever.
-    if (s->waits && etp_os_now_ns() - s->asked_ns > ROOTS_NS) {
+    if (s->awaits_roots && etp_os_now_ns() - s->requested_ns > ROOTS_NS) {
         roots_known(s);
     }
     bool busy = etp_mcp_calls_turn(s, ms);
-    if (!busy && s->waits) {
+    if (!busy && s->awaits_roots) {
         etp_os_sleep_ns((uint64_t)ms * 1000000);
     }
-    return busy || s->waits;
+    return busy || s->awaits_roots;
 }
 
 // An answer to what we asked: the roots.
 static void take_answer(etp_mcp *s, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id"), *result = json_object_get(message, "result");
-    if (s->asked && json_is_integer(id) && json_integer_value(id) == (json_int_t)s->asked) {
+    if (s->roots_request && json_is_integer(id) &&
+        json_integer_value(id) == (json_int_t)s->roots_request) {
         if (result) {
             etp_mcp_take_roots(s, result);
         }

@@ -55,9 +55,9 @@ struct etp_mcp { // lives in its arena
     etp_mcp_options options;
     bool greeted, ready; // initialize was answered; the client said that it is ready
     bool client_has_roots;
-    uint64_t asked; // id of our last request, 0 none
-    bool waits;     // for its answer, since asked_ns: what depends on roots is held meanwhile
-    uint64_t asked_ns;
+    uint64_t roots_request; // id of our last request for the roots, 0 none
+    bool awaits_roots; // its answer, since requested_ns: what depends on roots is held meanwhile
+    uint64_t requested_ns;
     json_t *held[ETP_MCP_QUEUE];
     size_t n_held;
     const char **roots;

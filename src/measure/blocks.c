@@ -59,14 +59,14 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
         return etp_fail(err, ETP_INTERNAL, "no arm left");
     }
     const etp_session_plan_arm *arm = &s->plan->arms[l->arm];
-    const etp_settings *asked = &s->plan->settings;
+    const etp_settings *set = &s->plan->settings;
     const char *advice = "";
     bool bounded;
     if (etp_str_find(l->detail, ETP_STR("InvalidArgument")) < l->detail.len &&
-        etp_phases_suit(s->plan->model_paths[arm->model], asked->method, &bounded)) {
-        advice = asked->script
+        etp_phases_suit(s->plan->model_paths[arm->model], set->method, &bounded)) {
+        advice = set->script
                      ? "; it is a text decoder: give its tokens and their position in the script"
-                 : !asked->prefill && !asked->decode
+                 : !set->prefill && !set->decode
                      ? "; it is a text decoder, which takes tokens at a position: ask for a prompt "
                        "and for decoding, --prefill 64 --decode 32"
                  : !bounded ? "; the program does not tell how many tokens its cache holds "

@@ -164,14 +164,14 @@ static void add_text(foreign_launch *r, argument_list *w)
 {
     const etp_launch_request *q = r->request;
     const bool *has = r->foreign->flags;
-    uint64_t asked = prompt_tokens(q->phase), more = new_tokens(q->phase);
+    uint64_t wanted = prompt_tokens(q->phase), more = new_tokens(q->phase);
     flag(r, w, ETP_FOREIGN_TOKENIZER_PATH, "tokenizer_path", q->tokenizer);
     flag(r, w, ETP_FOREIGN_PROMPT, "prompt", prompt_of(r));
     if (has[ETP_FOREIGN_MAX_NEW_TOKENS]) {
         flag(r, w, ETP_FOREIGN_MAX_NEW_TOKENS, "max_new_tokens", count_text(r, more));
     } else {
         // This flag of older releases counts the prompt in.
-        flag(r, w, ETP_FOREIGN_SEQ_LEN, "seq_len", count_text(r, asked + more));
+        flag(r, w, ETP_FOREIGN_SEQ_LEN, "seq_len", count_text(r, wanted + more));
     }
     // Greedy, and to the last token that was asked for: every launch does the same work.
     flag(r, w, ETP_FOREIGN_TEMPERATURE, "temperature", "0");
@@ -346,15 +346,15 @@ static bool take_answer(foreign_launch *r, const etp_foreign_stats *said)
 {
     const etp_session_plan_phase *p = r->request->phase;
     bool decode = etp_foreign_decodes(p);
-    uint64_t asked = prompt_tokens(p), ms = decode ? said->decode_ms : said->prefill_ms;
-    if (said->prompt_tokens != asked) {
+    uint64_t wanted = prompt_tokens(p), ms = decode ? said->decode_ms : said->prefill_ms;
+    if (said->prompt_tokens != wanted) {
         r->counted = said->prompt_tokens;
         return mark_lost(r, ETP_LOST_GARBAGE,
                          "its tokenizer makes %llu tokens of a prompt of %llu letters, wanted were "
                          "%llu: it joins or splits letters; ask for another length of --prefill or "
                          "--depth",
                          (unsigned long long)said->prompt_tokens, (unsigned long long)r->letters,
-                         (unsigned long long)asked);
+                         (unsigned long long)wanted);
     }
     if (decode && said->new_tokens != p->calls) {
         return mark_lost(r, ETP_LOST_GARBAGE,
@@ -529,7 +529,7 @@ static bool follow_launch(foreign_launch *r)
 // many letters as that tells. True: it is worth another try.
 static bool learn_prompt(foreign_launch *r, etp_foreign *foreign)
 {
-    uint64_t asked = r->request->phase ? prompt_tokens(r->request->phase) : 0;
+    uint64_t wanted = r->request->phase ? prompt_tokens(r->request->phase) : 0;
     if (r->counted == 0) {
         return false;
     }
@@ -539,7 +539,7 @@ static bool learn_prompt(foreign_launch *r, etp_foreign *foreign)
     }
     // Tokens that the tokenizer adds by itself (the beginning of a text), or letters that it joins.
     int64_t extra = (int64_t)r->counted - (int64_t)r->letters;
-    bool more = extra != foreign->prompt.extra && extra < (int64_t)asked;
+    bool more = extra != foreign->prompt.extra && extra < (int64_t)wanted;
     foreign->prompt.extra = more ? extra : foreign->prompt.extra;
     return more;
 }
