@@ -21,7 +21,8 @@ typedef struct etp_fleet etp_fleet;
 
 // SHA-256 in hex, with its NUL, by which a source is known under any name: of the manifest of a run
 // folder, packed or not, or of a dump. SCRATCH: a folder for what is unpacked meanwhile. Errors:
-// ETP_IO, ETP_CORRUPT, ETP_UNSUPPORTED (a pack that cannot be read), ETP_NOMEM.
+// ETP_IO, ETP_CORRUPT, ETP_UNSUPPORTED (a pack that cannot be read), ETP_USAGE (a pack, and SCRATCH
+// is NULL), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_fleet_id(const char *path, const char *scratch,
                                               char out_hex[65], etp_error *err);
 // The rows of all SOURCES in their order. One that cannot be read gives one row of errors and no
@@ -46,7 +47,8 @@ ETP_API ETP_NODISCARD etp_status etp_fleet_read_new(const char *const *sources, 
 ETP_API const char *etp_fleet_source_id(const etp_fleet *fleet, size_t index);
 
 ETP_API uint64_t etp_fleet_rows(const etp_fleet *fleet, etp_fleet_table table);
-// Takes the rows of TABLE out of FLEET; a second stream of it has none.
+// Takes the rows of TABLE out of FLEET; a second stream of it has none. Errors: ETP_USAGE (no such
+// TABLE), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_fleet_stream(etp_fleet *fleet, etp_fleet_table table,
                                                   struct ArrowArrayStream *out, etp_error *err);
 // Writes the rows that no stream has taken as files of Parquet, ROOT/<table>/<key>=<value>/…/NAME,

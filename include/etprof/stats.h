@@ -6,6 +6,7 @@
 // Unknown is NAN, never 0. Ratios are baseline ÷ candidate time: above 1 the candidate is faster.
 // "ln" in a name means natural logarithms of nanoseconds; everything random takes a seed and gives
 // the same result for it on every machine. Inputs must be finite unless said otherwise.
+// Errors: ETP_NOMEM of whatever is given an arena, and what stands beside a function.
 // Thread rule: as the arena that is named; without one, any number of threads.
 #ifndef ETPROF_STATS_H
 #define ETPROF_STATS_H
@@ -181,6 +182,7 @@ ETP_API void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratc
 ETP_API void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q);
 
 // Geometric mean of ratios; interval by seeded bootstrap over the items, NAN below 3.
+// ETP_UNSUPPORTED for a ratio that is not above 0, or not finite.
 ETP_API ETP_NODISCARD etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed,
                                                     etp_arena *scratch, etp_interval *out,
                                                     etp_error *err);
@@ -217,7 +219,7 @@ typedef struct etp_change {
     double p; // Student's t between them, times the number of places a split could have been
 } etp_change;
 // Change points of a series by recursive E-divisive splits, kept while p ≤ MAX_P and the means
-// differ by at least MIN_REL. Deterministic. Ascending; n up to 10,000.
+// differ by at least MIN_REL. Deterministic. Ascending; n up to 10,000, ETP_UNSUPPORTED beyond.
 ETP_API ETP_NODISCARD etp_status etp_change_points(const double *x, size_t n, double max_p,
                                                    double min_rel, etp_arena *arena,
                                                    etp_change **out, size_t *out_n, etp_error *err);
@@ -465,8 +467,8 @@ ETP_API ETP_NODISCARD etp_status etp_spread_find(const etp_launch_set *set, uint
 
 // The whole analysis. SAMPLES may be in any order. A block is complete when every arm that has any
 // timed iteration at all has one in it. Everything in *out lives in ARENA.
-// Errors: ETP_CORRUPT (a duration of 0, an arm out of range), ETP_UNKNOWN (no timed iteration),
-// ETP_NOMEM.
+// Errors: ETP_CORRUPT (a duration of 0, an arm or the baseline out of range), ETP_UNKNOWN (no timed
+// iteration), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples,
                                                    uint32_t n_arms,
                                                    const etp_stats_options *options,
@@ -502,7 +504,8 @@ typedef struct etp_arm_name {
 
 // The rule of baselines: WANTED (may be empty) by name; else COMPARE_BASELINE (of a config, may be
 // empty); else the first experiment whose name ends in "off"; else the lowest of the known levels;
-// position decides what is left. ETP_USAGE when WANTED or COMPARE_BASELINE name no arm.
+// position decides what is left. ETP_USAGE when WANTED or COMPARE_BASELINE name no arm, or there is
+// none at all.
 ETP_API ETP_NODISCARD etp_status etp_choose_baseline(const etp_arm_name *arms, size_t n,
                                                      etp_str wanted, etp_str compare_baseline,
                                                      uint32_t *out, etp_error *err);
