@@ -561,7 +561,8 @@ static const char *arm_word(const etp_ab *ab, uint32_t arm)
                                                                : etp_level_get(a->level)->word;
 }
 
-// Four arms at most: the marks are lines of a screen, and a sweep has a table.
+// Four arms at most: the marks are lines of a screen, and a sweep has a table. "Clean": nothing
+// above its level ran in the arm, which is what a baseline has to prove.
 static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     const etp_ab_engagement *e = &ab->engagement;
@@ -576,7 +577,6 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             continue; // dumps: no level was claimed
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN, etp_arena_printf(arena, "%s not proven: %s", name, unproven(ab, a)));
-            // "Clean": nothing above its level ran in it, which is what a baseline has to prove.
         } else if (at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {

@@ -142,14 +142,14 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
     if (c->reason) {
         return;
     }
+    // A few names may differ (kernels that were registered under another name); more than a tenth
+    // of them is another program. A method with a branch leaves out what it did not take, and an
+    // execution without its Method::execute may have failed in the middle: nothing else explains a
+    // missing call.
     if (c->matched == 0) {
         c->reason = "the block has no event that belongs to an instruction";
-        // A few names may differ (kernels that were registered under another name); more than a
-        // tenth of them is another program.
     } else if (c->misnamed * 10 > c->n_named) {
         c->reason = "the kernels of the recording are not those of the program";
-        // A method with a branch leaves out what it did not take, and an execution without its
-        // Method::execute may have failed in the middle. Nothing else explains a missing call.
     } else if (!c->complete && j->block->has_execute && m->n_of_kind[ETP_INSTR_JUMP_FALSE] == 0) {
         c->reason = "instructions of the program are missing in a finished execution";
     }

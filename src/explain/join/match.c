@@ -6,12 +6,12 @@
 #define MAX_TYPES 7
 
 // Operator families as XNNPACK spells them → node types whose work they can do.
+// One family may stand for several nodes because XNNPACK rewrites its graph before it runs: a 1 × 1
+// convolution becomes a linear, x · x a square, a reshape a copy. The order of the types says
+// nothing.
 static const struct {
     const char *family;
     uint8_t types[MAX_TYPES]; // 0-terminated
-    // One family may stand for several nodes because XNNPACK rewrites its graph before it runs: a 1
-    // × 1 convolution becomes a linear, x · x a square, a reshape a copy. The order of the types
-    // says nothing.
 } k_families[] = {
     {"Add",                          {ETP_XNN_ADD}                                                            },
     {"Subtract",                     {ETP_XNN_SUBTRACT, ETP_XNN_ADD}                                          },

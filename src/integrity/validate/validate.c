@@ -42,9 +42,9 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
         if (list.items[i].is_other && list.items[i].is_dir) {
             continue; // a way out, or round in a circle
         }
+        // Hidden folders hold no documents of a run (.git, .etprof).
         if (!list.items[i].is_dir) {
             ETP_TRY(add_file(v, name, inner, list.items[i].size, err));
-            // Hidden folders hold no documents of a run (.git, .etprof).
         } else if (depth < MOST_DEPTH && base[0] != '.') {
             const char *deeper = etp_arena_printf(v->arena, "%s/", name);
             ETP_TRY(collect(v, inner, deeper, depth + 1, err));
