@@ -220,7 +220,7 @@ void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to)
                                                             : ETP_NO_INDEX;
     }
     const etp_value *tokens = m && m->n_inputs ? &m->values[m->inputs[0]] : NULL;
-    bool decoder = cache != ETP_NO_INDEX && tokens->kind == ETP_EVALUE_TENSOR &&
+    bool decoder = cache != ETP_NO_INDEX && tokens && tokens->kind == ETP_EVALUE_TENSOR &&
                    tokens->dtype == ETP_DTYPE_INT64;
     if (decoder) {
         etp_ab_decoder_findings(ab, m, m->values[cache].bytes, to);
