@@ -710,6 +710,23 @@ static void commands_can_be_copied(void **state)
     etp_arena_dispose(&arena);
 }
 
+// The page carries the numbers of its charts under the names of their kinds: all of them have one.
+static void every_kind_of_chart_has_a_name(void **state)
+{
+    (void)state;
+    static const char *const k_names[] = {"stacked", "columns", "waterfall", "intervals",
+                                          "blocks",  "lines",   "trend"};
+    for (int kind = ETP_CHART_STACKED; kind <= ETP_CHART_TREND; kind++) {
+        etp_arena arena = {0};
+        char named[32];
+        snprintf(named, sizeof named, "\"chart\":\"%s\"", k_names[kind]);
+        etp_report *r = etp_report_create(&arena, "t");
+        assert_non_null(etp_report_chart(r, (etp_chart_kind)kind, "c", "c", ETP_KIND_NS));
+        assert_non_null(strstr(render(&arena, r, ETP_FORMAT_HTML, NULL), named));
+        etp_arena_dispose(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -738,6 +755,7 @@ int main(void)
         cmocka_unit_test(ticks_are_round_and_inside),
         cmocka_unit_test(same_tree_same_bytes),
         cmocka_unit_test(commands_can_be_copied),
+        cmocka_unit_test(every_kind_of_chart_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
