@@ -141,6 +141,8 @@ CASES = [  # name, damage, check that must fail, file it names
     ("a negative latency", doc(ROBUST, lambda j: j.update(min_ms=-1)), "schema.range", ROBUST),
     ("timeline with columns in another order", sub(TIMELINE, "name,type", "type,name"), "csv.columns", TIMELINE),
     ("timeline with a column twice", sub(TIMELINE, "exclusive_ns", "duration_ns"), "csv.columns", TIMELINE),
+    ("timeline with columns without end", text(TIMELINE, row(0, lambda s: s + "".join(
+        f",c{i}" for i in range(20000)))), "csv.columns", TIMELINE),
     ("timeline with a cell lost", text(TIMELINE, row(3, lambda s: s.rsplit(",", 1)[0])), "csv.row", TIMELINE),
     ("timeline with nan", text(TIMELINE, row(3, lambda s: re.sub(r",\d+\.\d{6},", ",nan,", s))), "csv.number",
      TIMELINE),

@@ -9,6 +9,10 @@
 #include "document/layouts.h"
 #include "integrity/validate/parts.h"
 
+// None of the tables that are checked has a tenth of them. Columns are compared with each other,
+// and a header is as long as its file.
+#define MOST_COLUMNS 1000
+
 // One table on its way through the reader. COLUMNS are those of the header as they stand; where the
 // layout knows a column, its kind and its rules replace what the name suggests.
 typedef struct reading {
@@ -235,6 +239,10 @@ static bool comparison_columns(const reading *r)
 static bool name_columns(reading *r)
 {
     etp_arena *arena = r->v->arena;
+    if (r->row->n > MOST_COLUMNS) {
+        return bad_columns(r, etp_arena_printf(arena, "at most %d columns", MOST_COLUMNS),
+                           etp_arena_printf(arena, "%zu columns", r->row->n));
+    }
     r->n_columns = r->row->n;
     r->columns = ETP_NEW_ARRAY(arena, etp_layout_column, r->n_columns);
     for (size_t i = 0; r->columns && i < r->n_columns; i++) {
