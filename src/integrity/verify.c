@@ -113,9 +113,9 @@ static bool recorded(const etp_run *run, etp_str path)
 }
 
 // Raw files below RELATIVE that the session did not write.
-static etp_status find_loose(const etp_run *run, const char *dir, const char *relative, int depth,
-                             etp_verify_state loose, etp_arena *arena, etp_verify *v,
-                             etp_error *err)
+static etp_status find_unlisted(const etp_run *run, const char *dir, const char *relative,
+                                int depth, etp_verify_state unlisted, etp_arena *arena,
+                                etp_verify *v, etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(relative));
     etp_dir_list list;
@@ -126,9 +126,9 @@ static etp_status find_loose(const etp_run *run, const char *dir, const char *re
     for (size_t i = 0; i < list.n; i++) {
         const char *name = etp_arena_printf(arena, "%s/%s", relative, list.items[i].name);
         if (list.items[i].is_dir) {
-            ETP_TRY(find_loose(run, dir, name, depth + 1, loose, arena, v, err));
+            ETP_TRY(find_unlisted(run, dir, name, depth + 1, unlisted, arena, v, err));
         } else if (etp_run_is_raw(etp_str_from(name)) && !recorded(run, etp_str_from(name))) {
-            add(v, arena, etp_str_from(name), true, loose);
+            add(v, arena, etp_str_from(name), true, unlisted);
         }
     }
     return ETP_OK;
@@ -152,19 +152,19 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
         }
     }
     // What analysis would read must have been recorded.
-    etp_verify_state loose =
+    etp_verify_state unlisted =
         run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED : ETP_VERIFY_ADDED;
     static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT, ETP_RUN_ROOFS};
     for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
         if (!recorded(run, etp_str_from(k_rows[i])) && path && etp_os_is_file(path)) {
-            add(v, arena, etp_str_from(k_rows[i]), true, loose);
+            add(v, arena, etp_str_from(k_rows[i]), true, unlisted);
         }
     }
-    ETP_TRY(find_loose(run, dir, ETP_RUN_PROGRAMS, 1, loose, arena, v, err));
+    ETP_TRY(find_unlisted(run, dir, ETP_RUN_PROGRAMS, 1, unlisted, arena, v, err));
     for (size_t i = 0; i < run->arms.n; i++) {
         const char *name = etp_arena_strdup(arena, run->arms.items[i].name);
-        ETP_TRY(find_loose(run, dir, name, 1, loose, arena, v, err));
+        ETP_TRY(find_unlisted(run, dir, name, 1, unlisted, arena, v, err));
     }
     return ETP_OK;
 }

@@ -38,7 +38,7 @@ static bool writes(const etp_method *m, const etp_instruction *in, uint64_t byte
 
 // Time of one kernel call in the arm, 0 unknown; its operator goes to OUT.
 // Kernels are found again by chain and instruction; the ids become the finding's evidence.
-static void take(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out)
+static void add_call(const decoder *d, const etp_instruction *in, int64_t *ns, ids *out)
 {
     for (size_t i = 0; i < d->ab->n_operators; i++) {
         const etp_ab_operator *op = &d->ab->operators[i];
@@ -72,7 +72,7 @@ static void attention(const decoder *d, uint64_t cache)
         const etp_instruction *in = &d->m->instructions[i];
         if (in->kind == ETP_INSTR_KERNEL && writes(d->m, in, cache)) {
             kernels++;
-            take(d, in, &ns, &found);
+            add_call(d, in, &ns, &found);
         }
     }
     const char *share = share_words(d, ns, ", which take");
@@ -139,7 +139,7 @@ static bool embeds(const etp_instruction *in)
     return in->kind == ETP_INSTR_KERNEL && etp_str_find(in->op, ETP_STR("embedding")) < in->op.len;
 }
 
-static void ends(const decoder *d)
+static void last_matrix(const decoder *d)
 {
     ids found = {0};
     int64_t last_ns = 0, first_ns = 0;
@@ -155,9 +155,9 @@ static void ends(const decoder *d)
     if (!last) {
         return; // an embedding is a kernel in every export, and cheap
     }
-    take(d, last, &last_ns, &found);
+    add_call(d, last, &last_ns, &found);
     if (first) {
-        take(d, first, &first_ns, &found);
+        add_call(d, first, &first_ns, &found);
     }
     uint64_t all = all_weights(d->m);
     const char *weights = "", *embedding = "";
@@ -194,7 +194,7 @@ void etp_ab_decoder_findings(const etp_ab *ab, const etp_method *m, uint64_t cac
     if (!fused) {
         attention(&d, cache);
     }
-    ends(&d);
+    last_matrix(&d);
 }
 
 // ---- chunks of a prompt ----

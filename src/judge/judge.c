@@ -182,7 +182,7 @@ static void portable_finding(const etp_ab_session *s, etp_ab_findings *to)
                          ids.n, 100 * share, ab->arms[arm].measured, was));
 }
 
-static void lost_words(const etp_ab_session *s, etp_ab_findings *to)
+static void lost_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
@@ -270,7 +270,7 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
 }
 
 // What the session itself noticed while it measured.
-static void note_words(const etp_ab_session *s, etp_ab_findings *to)
+static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     bool clocks = clock_finding(s, to);
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
@@ -373,8 +373,8 @@ etp_ab_judgement etp_ab_judge(const etp_ab_session *s)
     }
     etp_ab_hook_findings(s, to);
     arm_fails_finding(s, to);
-    note_words(s, to);
-    lost_words(s, to);
+    note_findings(s, to);
+    lost_findings(s, to);
     rank(&s->ab, to);
     etp_ab_weigh_causes(s, &out);
     etp_ab_chunk_finding(s, to);

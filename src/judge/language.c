@@ -71,7 +71,7 @@ typedef struct token_bytes { // that every token has to read
     uint64_t weights, cache;
 } token_bytes;
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t add_bytes(uint64_t a, uint64_t b)
 {
     return b == ETP_BYTES_UNKNOWN || a > UINT64_MAX - b ? a : a + b; // sizes in files are claims
 }
@@ -115,19 +115,19 @@ static token_bytes bytes_of(const etp_method *m)
         const etp_instruction *in = &m->instructions[i];
         uint64_t seen = in->kind == ETP_INSTR_KERNEL ? seen_of(m, in) : ETP_BYTES_UNKNOWN;
         if (seen != ETP_BYTES_UNKNOWN) {
-            read = plus(read, seen);
+            read = add_bytes(read, seen);
             continue;
         }
         if (in->kind == ETP_INSTR_KERNEL) {
             uint32_t cache = cache_of(m, in);
-            b.cache = cache == ETP_NO_INDEX ? b.cache : plus(b.cache, m->values[cache].bytes);
-            b.weights = in->work.macs ? plus(b.weights, in->weight_bytes) : b.weights;
+            b.cache = cache == ETP_NO_INDEX ? b.cache : add_bytes(b.cache, m->values[cache].bytes);
+            b.weights = in->work.macs ? add_bytes(b.weights, in->weight_bytes) : b.weights;
         }
         const etp_partition *p =
             in->kind == ETP_INSTR_DELEGATE ? &m->partitions[in->partition] : NULL;
         for (uint32_t n = 0; p && n < p->n_nodes; n++) {
             b.weights =
-                p->nodes[n].work.macs ? plus(b.weights, p->nodes[n].weight_bytes) : b.weights;
+                p->nodes[n].work.macs ? add_bytes(b.weights, p->nodes[n].weight_bytes) : b.weights;
         }
     }
     // Fused attention says how much of the cache it reads at this depth; then the whole buffer,
@@ -174,12 +174,13 @@ static bool decodes(const etp_ab_session *s, const etp_method *m)
 // Least time of reading B with the arm's threads, and the time that a token takes, ns.
 // Without an untraced median (a recording alone) the traced inference stands in: it is longer, so
 // the share of the roof is a little too small.
-static bool place(const etp_ab *ab, uint32_t at, const token_bytes *b, double *least, double *takes)
+static bool token_times(const etp_ab *ab, uint32_t at, const token_bytes *b, double *least,
+                        double *takes)
 {
     const etp_ab_arm *arm = &ab->arms[at];
     int64_t ns = arm->median_ns != ETP_NS_UNKNOWN ? arm->median_ns : arm->traced_ns;
-    *least =
-        etp_roof_read_ns(ab->roofs, arm->threads ? arm->threads : 1, plus(b->weights, b->cache));
+    *least = etp_roof_read_ns(ab->roofs, arm->threads ? arm->threads : 1,
+                              add_bytes(b->weights, b->cache));
     *takes = (double)ns;
     return ns > 0 && *least > 0;
 }
@@ -191,12 +192,12 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
     const etp_method *m = ab->n_arms && ab->roofs && !ab->emulated ? method_of(ab, arm) : NULL;
     token_bytes b = m && decodes(s, m) ? bytes_of(m) : (token_bytes){0};
     double least, takes, least_before, before;
-    if (b.cache == 0 || b.weights == 0 || !place(ab, arm, &b, &least, &takes)) {
+    if (b.cache == 0 || b.weights == 0 || !token_times(ab, arm, &b, &least, &takes)) {
         return; // no language model, or nothing to hold it against
     }
     char w[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS], l[ETP_NUMBER_CHARS];
     const char *other = "";
-    if (ab->baseline != arm && place(ab, ab->baseline, &b, &least_before, &before)) {
+    if (ab->baseline != arm && token_times(ab, ab->baseline, &b, &least_before, &before)) {
         other = etp_arena_printf(s->ab.arena, ", %s at %s %%", ab->arms[ab->baseline].measured,
                                  ETP_DIGITS(100 * least_before / before, 2));
     }

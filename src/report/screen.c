@@ -25,16 +25,16 @@ typedef struct step {
     bool command;
 } step;
 
-typedef struct word { // a remark, a mark, a line of more
+typedef struct entry { // a remark, a mark, a line of more
     etp_str title, text;
     etp_severity severity;
     bool command;
-} word;
+} entry;
 
-typedef struct words {
-    word *items;
+typedef struct entries {
+    entry *items;
     size_t n, cap;
-} words;
+} entries;
 
 struct etp_screen {
     etp_arena *arena;
@@ -51,7 +51,7 @@ struct etp_screen {
         step *items;
         size_t n, cap;
     } steps;
-    words remarks, marks, more;
+    entries remarks, marks, more;
     size_t kept; // of the remarks, whatever room there is
 };
 
@@ -89,22 +89,22 @@ void etp_screen_headline(etp_screen *s, etp_severity severity, const char *text,
     }
 }
 
-static void add_word(etp_screen *s, words *to, const char *title, etp_severity severity,
-                     const char *text, bool command)
+static void add_entry(etp_screen *s, entries *to, const char *title, etp_severity severity,
+                      const char *text, bool command)
 {
     if (s) {
-        word w = {.title = keep(s, title),
-                  .text = keep(s, text),
-                  .severity = severity,
-                  .command = command};
-        ETP_ADD(s->arena, to, w);
+        entry e = {.title = keep(s, title),
+                   .text = keep(s, text),
+                   .severity = severity,
+                   .command = command};
+        ETP_ADD(s->arena, to, e);
     }
 }
 
 void etp_screen_remark(etp_screen *s, etp_severity severity, const char *text)
 {
     if (s) {
-        add_word(s, &s->remarks, NULL, severity, text, false);
+        add_entry(s, &s->remarks, NULL, severity, text, false);
     }
 }
 
@@ -160,14 +160,14 @@ void etp_screen_step(etp_screen *s, const char *title, const char *id, const cha
 void etp_screen_mark(etp_screen *s, const char *title, etp_severity severity, const char *text)
 {
     if (s) {
-        add_word(s, &s->marks, title, severity, text, false);
+        add_entry(s, &s->marks, title, severity, text, false);
     }
 }
 
 void etp_screen_more(etp_screen *s, const char *title, const char *text, bool command)
 {
     if (s) {
-        add_word(s, &s->more, title, ETP_PLAIN, text, command);
+        add_entry(s, &s->more, title, ETP_PLAIN, text, command);
     }
 }
 
@@ -244,7 +244,7 @@ static void write_headlines(etp_text *o, const etp_screen *s)
 static void write_remarks(etp_text *o, const etp_screen *s, size_t most)
 {
     for (size_t i = 0; i < s->remarks.n && i < most; i++) {
-        const word *w = &s->remarks.items[i];
+        const entry *w = &s->remarks.items[i];
         const char *sgr = k_etp_sgr_severity[w->severity];
         etp_sink_repeat(o->sink, ' ', INDENT);
         etp_text_sgr(o, sgr);
@@ -417,7 +417,7 @@ static void write_steps(etp_text *o, const etp_screen *s, size_t most)
     }
 }
 
-static void write_mark(etp_text *o, const word *w)
+static void write_mark(etp_text *o, const entry *w)
 {
     static const char *const k_signs[] = {"?", "·", "✓", "✗", "✗"};
     static const char *const k_ascii[] = {"?", "-", "ok:", "NO:", "NO:"};
@@ -432,7 +432,7 @@ static void write_marks(etp_text *o, const etp_screen *s, size_t left)
 {
     size_t at = 0;
     for (size_t i = 0; i < s->marks.n; i++) {
-        const word *w = &s->marks.items[i];
+        const entry *w = &s->marks.items[i];
         size_t sign = o->unicode || w->severity < ETP_GOOD ? 2 : 4,
                wide = sign + etp_width(w->text);
         if (i == 0) {

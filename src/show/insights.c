@@ -18,14 +18,14 @@
 
 // A table whose width depends on the answers: a first column of runs where there are several,
 // columns of a comparison where anything was compared.
-typedef struct insight {
+typedef struct views_table {
     const etp_ab_views *views;
     const etp_column *columns;
     size_t n;
     bool compared;
     etp_table *table; // NULL until the first row
     const char *id, *caption;
-} insight;
+} views_table;
 
 static bool any_compared(const etp_ab_views *v)
 {
@@ -37,13 +37,13 @@ static bool any_compared(const etp_ab_views *v)
     return false;
 }
 
-static bool is_shown(const insight *t, size_t column)
+static bool is_shown(const views_table *t, size_t column)
 {
     return t->compared || !(t->columns[column].flags & OF_COMPARISON);
 }
 
 // The first row opens the table, so that there is none without rows.
-static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cells)
+static void add_row(views_table *t, etp_report *r, size_t view, const etp_cell *cells)
 {
     if (!t->table) {
         etp_column all[MAX_COLUMNS] = {
@@ -77,7 +77,7 @@ static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cell
     }
 }
 
-#define INSIGHT(v, columns, id, caption) \
+#define VIEWS_TABLE(v, columns, id, caption) \
     {(v), (columns), sizeof(columns) / sizeof *(columns), false, NULL, id, caption}
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
@@ -225,7 +225,7 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
          .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
     };
-    insight t = INSIGHT(v, k_columns, "latencies", "Latency Comparison");
+    views_table t = VIEWS_TABLE(v, k_columns, "latencies", "Latency Comparison");
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         const etp_ab_arm *base = &ab->arms[ab->baseline];
@@ -266,7 +266,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
         {.key = "now_share", .title = "share", .kind = ETP_KIND_PERCENT},
         {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = OF_COMPARISON},
     };
-    insight t = INSIGHT(v, k_columns, "categories", "Operator Category Breakdown");
+    views_table t = VIEWS_TABLE(v, k_columns, "categories", "Operator Category Breakdown");
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         bool compared = ab->n_comparisons > 0;
@@ -320,7 +320,7 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         {.key = "fixes", .title = "fixes"},
         {.key = "source", .title = "from", .flags = ETP_COL_MINOR},
     };
-    insight t = INSIGHT(v, k_columns, "bottlenecks", NULL);
+    views_table t = VIEWS_TABLE(v, k_columns, "bottlenecks", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         // Of the first comparison, whose candidate is the arm that runs now.
@@ -474,7 +474,7 @@ static void split_table(const etp_ab_views *v, etp_report *r)
         {.key = "rest_ns", .title = "rest", .kind = ETP_KIND_NS},
         {.key = "etdump_mean_ns", .title = "inference", .kind = ETP_KIND_NS},
     };
-    insight t = INSIGHT(v, k_columns, "delegation", NULL);
+    views_table t = VIEWS_TABLE(v, k_columns, "delegation", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         const etp_ab_split *base = &ab->arms[ab->baseline].split;
@@ -517,7 +517,7 @@ static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *aren
         {.key = "share",  .title = "share",                    .kind = ETP_KIND_PERCENT},
     };
     enum { MOST = 10 }; // of one run
-    insight t = INSIGHT(v, k_columns, "portable", NULL);
+    views_table t = VIEWS_TABLE(v, k_columns, "portable", NULL);
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
@@ -606,7 +606,7 @@ static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_ar
                             b.ptr + head, (int)tail, a.ptr + a.len - tail);
 }
 
-static void kernel_rows(insight *t, size_t view, etp_report *r, etp_arena *arena)
+static void kernel_rows(views_table *t, size_t view, etp_report *r, etp_arena *arena)
 {
     static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
     const etp_ab *ab = t->views->items[view].ab;
@@ -646,7 +646,7 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
         etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL),
                            arena);
     }
-    insight t = INSIGHT(v, k_kernel_columns, "kernel-insights", NULL);
+    views_table t = VIEWS_TABLE(v, k_kernel_columns, "kernel-insights", NULL);
     bool silent = false, sampled = false;
     const char *why = NULL;
     for (size_t k = 0; k < v->n; k++) {
@@ -697,7 +697,7 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
         "and what hardly pays come last. Cases: measured models that the range rests on. "
         "'etprof explain N1 DIR' shows the operators and the formula of one.",
         v->n > 1 ? "the candidate" : first->arms[first->hot_arm].measured);
-    insight t = INSIGHT(v, k_columns, "fixes", NULL);
+    views_table t = VIEWS_TABLE(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];

@@ -17,8 +17,8 @@ typedef struct aligner {
     uint32_t *cost;                // of matches: ops × nodes of the window
     uint32_t *forward, *backward;  // (ops + 1) × (nodes + 1) of the window
     etp_placed_operator *placed;
-    uint32_t *owner; // per node: operator that did its work, ETP_NO_INDEX
-    uint32_t hard;   // operators and nodes that contradict
+    uint32_t *owner;         // per node: operator that did its work, ETP_NO_INDEX
+    uint32_t contradictions; // operators and nodes that contradict
 } aligner;
 
 typedef struct window {
@@ -164,7 +164,7 @@ static uint32_t walk(aligner *a, const window *w, uint32_t limit)
         a->placed[op].confidence = a->placed[op].inserted
                                        ? confidence_of(total, next_best(a, w, i, ETP_NO_INDEX), 0)
                                        : 0.0;
-        a->hard += a->placed[op].inserted ? 0 : 1;
+        a->contradictions += a->placed[op].inserted ? 0 : 1;
         i++;
     }
     return w->node0 + j;
@@ -206,7 +206,7 @@ static void own_table(aligner *a, uint32_t op)
         if (other != ETP_NO_INDEX) {
             a->placed[op].confidence *= 0.5;
             a->placed[other].confidence *= 0.5;
-            a->hard++;
+            a->contradictions++;
             break;
         }
         a->owner[at] = op;
@@ -236,7 +236,7 @@ static void own_merged(aligner *a)
         }
     }
     for (uint32_t n = 0; n < p->n_nodes; n++) {
-        a->hard += a->owner[n] == ETP_NO_INDEX ? 1 : 0;
+        a->contradictions += a->owner[n] == ETP_NO_INDEX ? 1 : 0;
     }
 }
 
@@ -319,7 +319,7 @@ etp_status etp_align_operators(const etp_partition *partition, const etp_str *na
     }
     own_merged(&a);
     out->placed = a.placed;
-    out->fit = n + a.n_nodes == 0 ? 1.0 : 1.0 - (double)a.hard / (double)(n + a.n_nodes);
+    out->fit = n + a.n_nodes == 0 ? 1.0 : 1.0 - (double)a.contradictions / (double)(n + a.n_nodes);
     status = collect(&a, arena, out, err);
 done:
     etp_arena_dispose(&scratch);

@@ -191,7 +191,7 @@ void etp_kernel_binaries_json(const void *binaries, etp_json *j)
 // What decides whether a level of etprof can change anything: matrix code of the family.
 // A class without any function is a warning, because the feature was left out when the library was
 // built: no level can turn it on.
-static void says_matrix(const etp_kernel_binary *f, etp_report *r)
+static void feature_keys(const etp_kernel_binary *f, etp_report *r)
 {
     static const etp_code k_arm[] = {ETP_CODE_SME2, ETP_CODE_SME, ETP_CODE_I8MM, ETP_CODE_DOTPROD};
     static const etp_code k_x86[] = {ETP_CODE_AVX512_VNNI, ETP_CODE_AVX512, ETP_CODE_AVX2};
@@ -247,7 +247,7 @@ const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_a
     etp_report_subtitle(r, "built in, not run: what a CPU must have for each function");
     etp_report_section(r, 1, "files", b->n == 1 ? "File" : "Files");
     for (size_t i = 0; i < b->n; i++) {
-        says_matrix(&b->files[i], r);
+        feature_keys(&b->files[i], r);
     }
     isa_table(b, r);
     size_t listed = 0;
