@@ -87,11 +87,14 @@ typedef struct change {
     uint64_t threads; // THREADS
 } change;
 
+// What is left of each operator: the baseline's time, or its roof, or neither. Changes come in the
+// order in which they were asked for: one replaces what was said of an operator before, but
+// `scale`, which works on what is left.
 typedef struct redo {
     const etp_ab *ab;
     uint32_t arm;
     uint32_t in;    // arm whose times are added up: that of another thread count, else the same
-    double *factor; // per operator: share of its time that is left
+    double *factor; // per operator: share of its time (of the baseline's, when back) that is left
     bool *back;     // per operator: the baseline's time instead
     double *faster; // per operator: this many times faster than its roof instead, NAN none
 } redo;
@@ -176,7 +179,7 @@ static double total(const redo *w, size_t dump)
     for (size_t i = 0; i < ab->n_operators; i++) {
         double now = op_mean(ab, &ab->operators[i], w->in, dump);
         if (w->back[i]) {
-            sum += op_mean(ab, &ab->operators[i], ab->baseline, dump) - now;
+            sum += op_mean(ab, &ab->operators[i], ab->baseline, dump) * w->factor[i] - now;
         } else if (isfinite(w->faster[i])) {
             sum -= fmax(0, now - ab->operators[i].roofs[w->in].roof_ns / w->faster[i]);
         } else if (w->factor[i] != 1) {
@@ -262,7 +265,7 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
         w->faster[i] = c->kind == CHANGE_ROOF    ? 1
                        : c->kind == CHANGE_SCALE ? w->faster[i] * c->factor // NAN stays
                                                  : (double)NAN;
-        w->back[i] = c->kind == CHANGE_BACK;
+        w->back[i] = c->kind == CHANGE_BACK || (c->kind == CHANGE_SCALE && w->back[i]);
         w->factor[i] = c->kind == CHANGE_DROP    ? 0
                        : c->kind == CHANGE_SCALE ? w->factor[i] / c->factor
                                                  : 1;
