@@ -170,7 +170,12 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
             if (roof.unit == ETP_ROOF_UNITS) {
                 return etp_fail(err, ETP_CHILD, "the runner measured a roof in '%s'", w->unit);
             }
-            ETP_NEED(take(t, &roof), err, "roofs");
+            if (!take(t, &roof)) {
+                return t->arena->failed
+                           ? etp_fail_nomem(err, "roofs")
+                           : etp_fail(err, ETP_CHILD, "the runner measured more than %d roofs",
+                                      MAX_ROOFS);
+            }
         }
     }
 }
