@@ -7,6 +7,7 @@ bool etp_archive_built(void)
     return false;
 }
 
+// entry.c asks nothing of SQLite and is there in either build.
 static etp_status absent(etp_error *err)
 {
     return etp_fail(err, ETP_UNSUPPORTED,

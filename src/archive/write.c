@@ -313,6 +313,8 @@ static etp_status enter(const etp_archive *a, const etp_archive_session *s, bool
         *out = ETP_ARCHIVE_RENEWED;
         ETP_TRY(forget(a, known, err));
     }
+    // The same folder and the same beginning with another manifest: the session went on after it
+    // was entered (--resume, --extend).
     ETP_TRY(find(a,
                  "SELECT id, 0 FROM sessions WHERE folder = ?2 AND generated_at = ?3 AND"
                  " run_id <> ?1",

@@ -29,6 +29,7 @@ static const uint8_t k_scalar_types[] = {
     [28] = ETP_DTYPE_UINT32,         [29] = ETP_DTYPE_UINT64,
 };
 
+// Places by XNNDatatype of the delegate's schema; 0 is its "invalid".
 static const uint8_t k_xnn_datatypes[] = {
     [1] = ETP_DTYPE_FLOAT32, [2] = ETP_DTYPE_FLOAT16,   [3] = ETP_DTYPE_QINT8,
     [4] = ETP_DTYPE_QUINT8,  [5] = ETP_DTYPE_QINT32,    [6] = ETP_DTYPE_QCINT8,

@@ -5,6 +5,7 @@
 
 #include "formats/etdump_view.h"
 
+// The version of all files so far; a change that older readers cannot follow would raise it.
 #define KNOWN_VERSION 0
 
 // ---- schema ----

@@ -55,6 +55,7 @@ const etp_record_method *etp_etrecord_method(const etp_etrecord *record, etp_str
     return NULL;
 }
 
+// merge_handles has put them in ascending order.
 const etp_source *etp_etrecord_source(const etp_record_method *method, int64_t handle)
 {
     size_t lo = 0, hi = method ? method->n_sources : 0;

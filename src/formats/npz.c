@@ -10,6 +10,7 @@
 // What numpy itself can write in version 1.0, whose length has two bytes; longer ones are needed
 // for structures with many fields, which are not taken.
 #define MAX_HEADER 65536u
+// More inputs than any method has; put_in_order compares each name with each.
 #define MAX_ARRAYS 1000
 
 bool etp_npy_probe(etp_bytes bytes)
@@ -74,6 +75,8 @@ static bool take_string(cursor *c, etp_str *out)
     return true;
 }
 
+// Objects ('O') are pickles, which run code when they are read; texts and structures are no
+// tensors. None of them is taken.
 static etp_status take_dtype(cursor *c, etp_npy *out)
 {
     static const struct {

@@ -76,6 +76,7 @@ static etp_status tensor_location(etp_pte_reader *r, etp_fb_table t, etp_pte_ten
     uint64_t mutable_index = 0;
     if (extra.ptr) {
         out->fqn = etp_fb_str(extra, EXTRA_NAME);
+        // Locations are 0, in a segment of this file, and 1, in a .ptd under this name.
         is_external = etp_fb_i8(extra, EXTRA_LOCATION, 0) == 1;
         mutable_index = etp_fb_u64(extra, EXTRA_MUTABLE_SEGMENT, 0);
     }
@@ -353,6 +354,7 @@ static etp_status read_delegate(etp_pte_reader *r, etp_fb_table t, etp_pte_deleg
         return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
                            "delegate without data");
     }
+    // Locations are 0, in the FlatBuffer, and 1, in a segment.
     out->in_segment = etp_fb_i8(reference, REFERENCE_LOCATION, 0) == 1;
     out->data_index = etp_fb_u32(reference, REFERENCE_INDEX, 0);
     if (out->in_segment) {

@@ -2,6 +2,7 @@
 // The .pte reader, file level: header, segments, named data. Methods are in pte_method.c.
 #include "formats/pte_internal.h"
 
+// The version of all programs so far; a change that older readers cannot follow would raise it.
 #define NEWEST_VERSION 0
 #define HEADER_AT 8
 #define HEADER_MIN_LENGTH 24 // before segment_data_size was added

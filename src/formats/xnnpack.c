@@ -108,6 +108,7 @@ static etp_status verify(reader *r)
     }
     memcpy(r->out->identifier, f.ptr + 4, 4);
     r->out->flatbuffer_bytes = f.len;
+    // Either of two identifiers was seen above, so the verifier is given none to check.
     etp_fb_options options = {.max_tables = f.len / 8 + 64};
     return etp_fb_verify(f, &etp_xnn_schema, &options, &r->root, r->err);
 }

@@ -598,6 +598,7 @@ static void take_date(etp_kit_folder *f, const json_t *doc)
 // D35, no JSON: NaN in it, or cut off. D34: a manifest that is valid and says nothing.
 static etp_status documents(etp_kit_folder *f, etp_error *err)
 {
+    // Whether anything was analysed has to be known before the first summary is judged (D7).
     bool analysed = false;
     for (size_t i = 0; i < f->files.n; i++) {
         const char *base = etp_path_name(f->files.items[i].path);

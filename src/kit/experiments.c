@@ -172,6 +172,8 @@ etp_status etp_kit_other_top_ops(const etp_kit *kit, const etp_kit_arm *none, et
 
 // ---- end to end ----
 
+// First the kit's columns, of traced executions; then parts that add up to their mean, and the
+// untraced median with its interval.
 static void latency_line(const etp_kit_arm *arm, etp_sink *s)
 {
     const etp_profile *p = arm->arm->profile;

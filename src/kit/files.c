@@ -292,6 +292,8 @@ static etp_status make_folders(const etp_kit *kit, etp_error *err)
     return ETP_OK;
 }
 
+// The third of the files is the timeline of one run, whose number an option names and which stands
+// for "%s".
 static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err)
 {
     static const struct {

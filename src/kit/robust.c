@@ -96,6 +96,7 @@ typedef struct robust_file {
 } robust_file;
 
 #define MS(name, type, member) FIND(name, type, void, MAKE(real, it->member / 1e6))
+// Between order statistics, linearly: numpy's default, which the kit uses.
 #define PERCENTILE(name, part) \
     FIND(name, etp_kit_robust, void, MAKE(real, etp_quantile(it->sorted, it->of.n, part) / 1e6))
 MS(mean_ms, etp_kit_moments, mean)

@@ -160,6 +160,8 @@ static SHAPE(k_metrics_file, k_metrics_file_rows);
 const etp_document k_etp_metrics_document = {
     "metrics.json", "metrics.json: latencies of every experiment", &k_metrics_file};
 
+// Untraced iterations where the session has them. The kit has traced ones alone (defect D13), so
+// `source` says which these are.
 static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch,
                              metrics_row *out, etp_error *err)
 {
@@ -561,6 +563,7 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
     return write_file(&k_pipeline, &file, sink);
 }
 
+// Columns up to the statistics file are the kit's, in its order and with its titles.
 static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena *scratch,
                                     etp_error *err)
 {

@@ -37,6 +37,7 @@ static etp_status check_memory(builder *b)
 
 // ---- values ----
 
+// Without a name the runner's own choice: the only method, or "forward".
 static bool is_called(const builder *b, const etp_pte_method *m)
 {
     return b->call->method.len > 0 ? etp_str_eq(m->name, b->call->method)

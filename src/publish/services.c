@@ -111,6 +111,7 @@ static double in_unit(double v, double per)
     return per == 1 ? v : round(v) / per;
 }
 
+// A metric of which nothing is known has no record: the format cannot say so.
 static void hud_record(etp_json *j, const etp_archive_session *s, const etp_archive_arm *arm,
                        hud_metric m)
 {
