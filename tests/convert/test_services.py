@@ -165,6 +165,22 @@ def openmetrics(folder, arms, comparison):
     return text
 
 
+def named(hud_text, github_texts, openmetrics_text):
+    """docs/services.md names each metric, unit and family that is written, and no other."""
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/services.md").read_text()
+    metrics = {r["metric"]["name"] for r in json.loads(hud_text)}
+    rows = page.split("| `metric.name` |")[1].split("|---|\n")[1].split("\n\n")[0]
+    listed = set(re.findall(r"`([a-z_]+(?:\([a-z]+\))?)`", rows))
+    expect(metrics <= listed, "metrics that the page does not name", metrics - listed)
+    extra = {key for r in json.loads(hud_text) for key in r["metric"]["extra_info"]}
+    other = listed - extra - metrics
+    expect(other == {"token_per_sec"}, "the page names what is not written", other)
+    members = {key for text in github_texts for entry in json.loads(text) for key in entry}
+    expect(all(f"`{key}`" in page for key in members), "members that the page does not name", members)
+    families = set(re.findall(r"# TYPE (\w+) gauge", openmetrics_text))
+    expect(families == set(re.findall(r"`(etprof_\w+)`", page)) - {"etprof_session_info"}, "families", families)
+
+
 def odd_names(tmp, folder):
     """Quotes, a backslash and a line's end in what a manifest says are read back as they were."""
     odd = 'a "b" \\ c\nd'
@@ -227,6 +243,8 @@ with tempfile.TemporaryDirectory() as made:
     hud(TMP / "run", ARMS, SPEEDUP)
     github(TMP / "run", ARMS, SPEEDUP)
     openmetrics(TMP / "run", ARMS, SPEEDUP)
+    GITHUB = [convert(TMP / "run", to) for to in ("github-benchmark", "github-benchmark-bigger")]
+    named(convert(TMP / "run", "hud"), GITHUB, convert(TMP / "run", "openmetrics"))
     odd_names(TMP, TMP / "run")
     withheld(TMP)
     refused(TMP)
