@@ -19,14 +19,29 @@ SHOWN = {"object": "object", "written": "…", "uint": "integer", "rounded": "in
          "maybe": "boolean", "not": "boolean", "bool": "boolean", "ns": "integer", "int": "integer", "ratio": "number"}
 
 
+ANSWER = {}  # the members of etprof.ab/1
+
+
 def spliced(members):
-    """Members without a key hold members of the object itself."""
+    """Members without a key hold members of the object itself: some of them may be absent all together, some are those
+    of a part of etprof.ab/1."""
     for m in members:
         if m["key"] is None and m["kind"] == "object":
+            absent = m["later"] or m["absent"]
             for inner in spliced(m["members"]):
-                yield {**inner, "later": inner["later"] or m["later"] or m["absent"]}
+                yield {**inner, "later": inner["later"] or absent, "together": inner.get("together") or absent,
+                       "part_of": inner.get("part_of") or m["part"]}
         else:
             yield m
+
+
+def parts_of(members):
+    """{name: members} of the parts that other documents take over."""
+    found = {}
+    for m in members:
+        found |= parts_of(m.get("members", ()))
+        found |= {m["part"]: m["members"]} if m.get("part") else {}
+    return found
 
 
 def is_nullable(m):
@@ -37,10 +52,17 @@ def is_nullable(m):
     return m["null"] or m["kind"] in UNKNOWN or None in m.get("words", ())
 
 
+def is_of_answer(m):
+    """An object of etprof.ab/1 is described there, if it is null here where it is there."""
+    there = ANSWER.get(m.get("of_answer"))
+    return there and (there["many"] == "counted" or is_nullable(there) == is_nullable(m))
+
+
 def of_value(m):
-    """The schema of one value. An object of a list of etprof.ab/1 is described there."""
-    if m.get("of_answer"):
-        return {"$ref": f"ab.schema.json#/properties/{m['of_answer']}/items"}
+    """The schema of one value."""
+    if is_of_answer(m):
+        return {"$ref": f"ab.schema.json#/properties/{m['of_answer']}" +
+                        "/items" * (ANSWER[m["of_answer"]]["many"] == "counted")}
     if m["kind"] == "written":
         return json.loads(m["schema"])
     if m["kind"] == "object":
@@ -72,6 +94,10 @@ def of_member(m):
 def of_object(members):
     schema = {"type": "object", "required": [], "properties": {}}
     for m in spliced(members):
+        if m.get("part_of") and m.get("together"):  # none of them is required
+            part = {"$ref": f"ab.schema.json#/$defs/{m['part_of']}"}
+            schema["allOf"] = schema.get("allOf", []) + [part] * (part not in schema.get("allOf", []))
+            continue
         if m["key"] is None:  # members whose names are data
             schema["additionalProperties"] = of_value(m)
             continue
@@ -89,7 +115,10 @@ def schema_of(document):
             "title": f"{document['title']} ({document['name']})" if own else document["title"], "type": "object",
             "required": ["schema"] * own + inner["required"],
             "properties": ({"schema": {"type": "string", "const": document["name"]}} if own else {}) |
-                          inner["properties"]}
+                          inner["properties"], **{k: inner[k] for k in ("allOf",) if k in inner},
+            **({"$defs": {name: {"type": "object", "properties": of_object(members)["properties"]}
+                          for name, members in sorted(parts_of(document["members"]).items())}}
+               if document["name"] == "etprof.ab/1" else {})}
 
 
 def schema_file(name):
@@ -103,7 +132,7 @@ def lines_of(members, before=""):
         kind = SHOWN.get(m["kind"], m["kind"]) + (" or null" if is_nullable(m) else "") + (
             ", may be absent" if m["absent"] else "")
         words = ", ".join(f"`{w}`" for w in dict.fromkeys(m.get("words", ())) if w)
-        there = m.get("of_answer")
+        there = is_of_answer(m)
         doc = m["doc"] + (": " if words and m["doc"] else "") + words + ", as in `etprof.ab/1`" * bool(there)
         yield f"| `{name}` | {kind} | {doc} |".replace("  ", " ")
         yield from lines_of(() if there else m.get("members", ()), name + ".")
@@ -162,7 +191,10 @@ def main():
     describe, source, write = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:] == ["--write"]
     described = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
     documents = described["documents"]
-    twice = {d["name"] for d in documents if sum(d["name"] == other["name"] for other in documents) > 1}
+    ANSWER.update({m["key"]: m for d in documents if d["name"] == "etprof.ab/1" for m in spliced(d["members"])})
+    # Lines have a description for each type.
+    titles = [d["title"] if d["name"].endswith(".jsonl") else d["name"] for d in documents]
+    twice = {t for t in titles if titles.count(t) > 1}
     if twice:
         sys.exit(f"described twice: {', '.join(sorted(twice))}")
     page = source / "docs/documents.md"

@@ -58,17 +58,26 @@ static void describe_shape(etp_json *j, const etp_shape *shape);
 
 static const etp_document *s_described;
 
-// The list of etprof.ab/1 whose objects SHAPE is of; NULL: of none, or that document is described.
-static const char *list_of_answer(const etp_shape *shape)
+// The member of etprof.ab/1 whose objects SHAPE is of; NULL: of none, or that document is
+// described.
+static const char *member_of_answer(const etp_shape *shape)
 {
     const etp_shape *answer = k_etp_ab_document.shape;
     for (size_t i = 0; s_described != &k_etp_ab_document && i < answer->n; i++) {
-        const etp_field *f = &answer->fields[i];
-        if (f->shape == shape && f->many == ETP_COUNTED) {
-            return f->key;
+        if (answer->fields[i].shape == shape && answer->fields[i].key) {
+            return answer->fields[i].key;
         }
     }
     return NULL;
+}
+
+// Members that other documents take over into objects of their own.
+static const char *part_of_answer(const etp_shape *shape)
+{
+    return shape == &k_etp_ab_states           ? "states"
+           : shape == &k_etp_ab_findings       ? "findings"
+           : shape == &k_etp_ab_operator_roofs ? "roofs"
+                                               : NULL;
 }
 
 static void describe_words(etp_json *j, const etp_words *words)
@@ -113,7 +122,8 @@ static void describe_field(etp_json *j, const etp_field *f)
         describe_words(j, f->words);
     }
     if (f->shape) {
-        etp_json_kv_z(j, "of_answer", list_of_answer(f->shape));
+        etp_json_kv_z(j, "of_answer", member_of_answer(f->shape));
+        etp_json_kv_z(j, "part", part_of_answer(f->shape));
         etp_json_key(j, "members");
         describe_shape(j, f->shape);
     }

@@ -32,6 +32,11 @@ CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case
 in_python_with("jsonschema")
 try:
     import jsonschema
+    import referencing
+
+    # A $ref names a file beside the schema.
+    REGISTRY = referencing.Registry().with_resources(
+        (f"{name}.schema.json", referencing.Resource.from_contents(schema)) for name, schema in SCHEMAS.items())
 except ImportError:
     jsonschema = None
 failures, seen, verbs = [], {}, set()
@@ -41,6 +46,18 @@ def check(ok, what):
     if not ok:
         failures.append(what)
     return ok
+
+
+def whole(schema):
+    """With the parts of another schema that it names."""
+    if "$ref" in schema:
+        name, _, path = schema["$ref"].partition(".schema.json#/")
+        schema = SCHEMAS[name]
+        for key in path.split("/"):
+            schema = schema[key]
+    for part in map(whole, schema.get("allOf", [])):
+        schema = {**schema, "properties": {**part["properties"], **schema.get("properties", {})}}
+    return schema
 
 
 def unknown_keys(schema, value, at=""):
@@ -55,6 +72,7 @@ def unknown_keys(schema, value, at=""):
         and not {"properties", "additionalProperties"} & set(schema)
     ):
         return
+    schema = whole(schema)
     for option in schema.get("oneOf", []):
         yield from unknown_keys(option, value, at)
     if isinstance(value, list):
@@ -90,6 +108,7 @@ def without(document, path):
 
 def is_required(schema, document, path):
     for i, key in enumerate(path):
+        schema = whole(schema)
         for option in schema.get("oneOf", []):
             if key in option.get("properties", {}):
                 schema = option
@@ -128,7 +147,7 @@ def judge(tmp, label, document):
     check(not stray, f"{label}: {name}.schema.json does not know {stray}")
     if jsonschema:
         errors = [f"{list(e.path)}: {e.message[:200]}"
-                  for e in jsonschema.Draft202012Validator(schema).iter_errors(document)]
+                  for e in jsonschema.Draft202012Validator(schema, registry=REGISTRY).iter_errors(document)]
         check(not errors, f"{label}: jsonschema: {errors[:5]}")
     required = [p for p in places(document) if is_required(schema, document, p)] if first else []
     check(not first or len(required) > 1, f"{name}.schema.json requires nothing")

@@ -37,7 +37,8 @@ def places(j, path=()):
 def keywords(schema):
     if isinstance(schema, bool):
         return set()
-    inner = [*schema.get("properties", {}).values(), *schema.get("oneOf", []), schema.get("items", True),
+    inner = [*schema.get("properties", {}).values(), *schema.get("oneOf", []), *schema.get("allOf", []),
+             *schema.get("$defs", {}).values(), schema.get("items", True),
              schema.get("additionalProperties", True)]
     return set(schema).union(*map(keywords, inner))
 
@@ -65,9 +66,8 @@ def main(tmp):
     schemas = {p.name.split(".")[0]: json.loads(p.read_text()) for p in SCHEMAS.glob("*.schema.json")}
     registry = referencing.Registry().with_resources(  # a $ref names a file beside the schema
         (f"{name}.schema.json", referencing.Resource.from_contents(schema)) for name, schema in schemas.items())
-    known = set("$schema $ref title description type enum const required properties additionalProperties items oneOf "
-                "minimum "
-                "maximum exclusiveMinimum minItems maxItems minLength maxLength".split())
+    known = set("$schema $ref $defs title description type enum const required properties additionalProperties items "
+                "oneOf allOf minimum maximum exclusiveMinimum minItems maxItems minLength maxLength".split())
     for name, schema in schemas.items():
         expect(keywords(schema) <= known,
                f"{name} uses {keywords(schema) - known}: the validator in C does not know them")

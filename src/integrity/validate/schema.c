@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A validator for the part of JSON Schema that our schemas use: type, enum, const, required,
-// properties, additionalProperties, items, oneOf, limits, and $ref into another of them. A keyword
-// it does not know is a problem of the schema and reported as one: nothing is passed over in
-// silence.
+// properties, additionalProperties, items, oneOf, allOf, limits, and $ref into another of them. A
+// keyword it does not know is a problem of the schema and reported as one: nothing is passed over
+// in silence.
 
 #include "base/number.h"
 #include "integrity/validate/parts.h"
@@ -13,11 +13,18 @@ typedef struct place { // where we are in the document, innermost first
     size_t index;
 } place;
 
+typedef struct other_schema { // that a $ref named: the entries of a list name it again and again
+    struct other_schema *next;
+    const char *name;
+    json_t *schema;
+} other_schema;
+
 // One problem is enough: the first in the order of the schema. `oneOf` tries alternatives with a
 // matcher of its own, whose problems are not told.
 typedef struct matcher {
     etp_arena *arena;
     etp_schema_problem *out;
+    other_schema **others;
 } matcher;
 
 etp_str etp_schema_text(const char *name)
@@ -218,7 +225,7 @@ static bool match_items(const matcher *m, const json_t *rule, const json_t *v, c
 static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, const place *at)
 {
     etp_schema_problem last = {0};
-    matcher quiet = {m->arena, &last};
+    matcher quiet = {m->arena, &last, m->others};
     size_t fits = 0;
     for (size_t i = 0; i < json_array_size(rule); i++) {
         fits += match(&quiet, json_array_get(rule, i), v, at);
@@ -234,6 +241,34 @@ static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, 
                    "exactly one of the alternatives");
 }
 
+static bool match_all_of(const matcher *m, const json_t *rule, const json_t *v, const place *at)
+{
+    for (size_t i = 0; i < json_array_size(rule); i++) {
+        if (!match(m, json_array_get(rule, i), v, at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const json_t *schema_of_name(const matcher *m, const char *name)
+{
+    for (const other_schema *o = *m->others; o; o = o->next) {
+        if (strcmp(o->name, name) == 0) {
+            return o->schema;
+        }
+    }
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    other_schema *o = ETP_NEW(m->arena, other_schema);
+    if (!o || etp_json_parse(etp_schema_text(name), &o->schema, NULL, &why) != ETP_OK) {
+        return NULL;
+    }
+    o->name = name;
+    o->next = *m->others;
+    *m->others = o;
+    return o->schema;
+}
+
 // "ab.schema.json#/properties/comparisons/items": a part of another of our schemas.
 static bool match_reference(const matcher *m, const json_t *rule, const json_t *v, const place *at)
 {
@@ -241,13 +276,11 @@ static bool match_reference(const matcher *m, const json_t *rule, const json_t *
     const char *end = strstr(text, ".schema.json#/");
     const char *name =
         end ? etp_arena_strdup(m->arena, (etp_str){text, (size_t)(end - text)}) : NULL;
-    etp_error why = {.offset = ETP_NO_OFFSET};
-    json_t *schema = NULL;
-    if (!name || etp_json_parse(etp_schema_text(name), &schema, NULL, &why) != ETP_OK) {
+    const json_t *part = name ? schema_of_name(m, name) : NULL;
+    if (!part) {
         return problem(m, at, "schema.keyword", value_text(rule, m->arena),
                        "a schema that is there");
     }
-    const json_t *part = schema;
     for (const char *key = strchr(end, '/'); key && part; key = strchr(key + 1, '/')) {
         part = json_object_getn(part, key + 1, strcspn(key + 1, "/"));
     }
@@ -258,7 +291,6 @@ static bool match_reference(const matcher *m, const json_t *rule, const json_t *
         m->out->found = etp_arena_strdup(m->arena, etp_str_from(m->out->found));
         m->out->expected = etp_arena_strdup(m->arena, etp_str_from(m->out->expected));
     }
-    json_decref(schema);
     return fits;
 }
 
@@ -267,8 +299,9 @@ static bool match_reference(const matcher *m, const json_t *rule, const json_t *
 static bool match_keyword(const matcher *m, const char *keyword, const json_t *rule,
                           const json_t *schema, const json_t *v, const place *at)
 {
-    static const char *const k_words[] = {"$schema", "$id",      "title",      "description",
-                                          "default", "examples", "properties", NULL};
+    static const char *const k_words[] = {"$schema",     "$id",     "title",
+                                          "description", "default", "examples",
+                                          "properties",  "$defs",   NULL};
     static const char *const k_limits[] = {"minimum",  "maximum",   "exclusiveMinimum", "minItems",
                                            "maxItems", "minLength", "maxLength",        NULL};
     for (size_t i = 0; k_words[i]; i++) {
@@ -303,6 +336,9 @@ static bool match_keyword(const matcher *m, const char *keyword, const json_t *r
     if (strcmp(keyword, "oneOf") == 0) {
         return match_one_of(m, rule, v, at);
     }
+    if (strcmp(keyword, "allOf") == 0) {
+        return match_all_of(m, rule, v, at);
+    }
     if (strcmp(keyword, "$ref") == 0) {
         return match_reference(m, rule, v, at);
     }
@@ -330,6 +366,11 @@ static bool match(const matcher *m, const json_t *schema, const json_t *v, const
 bool etp_schema_fits(const json_t *schema, const json_t *value, etp_arena *arena,
                      etp_schema_problem *out)
 {
-    matcher m = {arena, out};
-    return match(&m, schema, value, NULL);
+    other_schema *others = NULL;
+    matcher m = {arena, out, &others};
+    bool fits = match(&m, schema, value, NULL);
+    for (; others; others = others->next) {
+        json_decref(others->schema);
+    }
+    return fits;
 }
