@@ -228,9 +228,9 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, readings *s)
     } else if (etp_str_eqz(key, "cap") && number && n < UINT64_MAX / 1024) {
         out->freq_cap_khz = (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + n;
     } else if (etp_str_eqz(key, "thermal") && number && n <= 6) {
-        out->thermal_status = (int)n;
+        out->thermal_status = n;
     } else if (etp_str_eqz(key, "battery") && number && n <= 100) {
-        out->battery_percent = (int)n;
+        out->battery_percent = n;
     } else if (etp_str_eqz(key, "battery_temp") && number && n > 0 && n < 2000) {
         // dumpsys gives tenths of a degree.
         s->battery_c = (double)n / 10;

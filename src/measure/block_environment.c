@@ -9,12 +9,16 @@
 #define NAP_NS ((uint64_t)100000000)   // a signal is noticed this late
 #define CAP_FALL 0.01                  // of the clocks that the system allows
 
+static bool throttles(const etp_os_state *now)
+{
+    return now->thermal_status > 0 && now->thermal_status != UINT64_MAX;
+}
+
 // A device that throttles counts as too hot whatever its sensor shows: what it allows is what
 // matters.
 static bool too_hot(const etp_session *s, const etp_os_state *now)
 {
-    return now->temperature_c > s->plan->settings.cool.celsius ||
-           now->thermal_status > 0; // a NAN is not above
+    return now->temperature_c > s->plan->settings.cool.celsius || throttles(now); // NAN: not above
 }
 
 // In short pieces: a user who ends the session must not wait for a device to cool down.
@@ -31,9 +35,10 @@ static void describe(const etp_os_state *now, char *out, size_t cap)
     int used = isnan(now->temperature_c)
                    ? 0
                    : snprintf(out, cap, "%.1f C (%s)%s", now->temperature_c, now->temperature_zone,
-                              now->thermal_status > 0 ? ", " : "");
-    if (now->thermal_status > 0 && used >= 0 && (size_t)used < cap) {
-        snprintf(out + used, cap - (size_t)used, "thermal status %d", now->thermal_status);
+                              throttles(now) ? ", " : "");
+    if (throttles(now) && used >= 0 && (size_t)used < cap) {
+        snprintf(out + used, cap - (size_t)used, "thermal status %llu",
+                 (unsigned long long)now->thermal_status);
     }
 }
 
@@ -43,8 +48,8 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
     if (s->plan->settings.cool.celsius <= 0) {
         return;
     }
-    if (isnan(e->start.temperature_c) && e->start.thermal_status < 0) {
-        etp_session_note(s, "temperature_unreadable",
+    if (isnan(e->start.temperature_c) && e->start.thermal_status == UINT64_MAX) {
+        etp_session_note(s, ETP_NOTE_TEMPERATURE_UNREADABLE,
                          "--cool could not be kept: the device tells no temperature");
         return;
     }
@@ -90,9 +95,9 @@ void etp_block_environment_end(etp_session *s, etp_block_environment *e)
     double share = e->end.freq_cap_khz == UINT64_MAX || s->highest_cap_khz == 0
                        ? 1
                        : (double)e->end.freq_cap_khz / (double)s->highest_cap_khz;
-    if (e->end.thermal_status > 0) {
-        etp_session_say(s, "block %u: the device throttles (thermal status %d)", e->block,
-                        e->end.thermal_status);
+    if (throttles(&e->end)) {
+        etp_session_say(s, "block %u: the device throttles (thermal status %llu)", e->block,
+                        (unsigned long long)e->end.thermal_status);
     } else if (share < 1 - CAP_FALL) {
         etp_session_say(s, "block %u: the device allows %.0f %% of the clocks it allowed before",
                         e->block, 100 * share);

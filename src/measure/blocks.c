@@ -142,8 +142,8 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
 // ---- blocks ----
 
 typedef struct block_order {
-    uint32_t *arms; // n_arms
-    int control;    // position among them, −1 none
+    uint32_t *arms;   // n_arms
+    uint32_t control; // position among them, ETP_NO_INDEX none
 } block_order;
 
 static etp_status order_block(etp_session *s, uint32_t block, block_order *out, etp_error *err)
@@ -155,8 +155,8 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     // Drawn for each block: at a fixed place it would always be launched later, or always earlier,
     // than the launch that it is held against.
     out->control = block <= s->plan->control_blocks
-                       ? (int)etp_control_position(s->plan->settings.seed, block, n)
-                       : -1;
+                       ? etp_control_position(s->plan->settings.seed, block, n)
+                       : ETP_NO_INDEX;
     for (uint32_t i = 0; i < n; i++) {
         ETP_ADD(&s->arena, &s->run.order, out->arms[i]);
     }
@@ -186,7 +186,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
     s->all_timed = false;
     // There are n + 1 places for the control: before each arm, and behind the last.
     for (uint32_t i = 0; i <= n; i++) {
-        if (order->control == (int)i) {
+        if (order->control == i) {
             ETP_TRY(launch_controls(s, block, &position, &o, err));
             if (o.interrupted) {
                 return ETP_OK;
@@ -289,7 +289,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     s->samples.n = s->samples.cap = 0;
     s->launches.items = NULL;
     s->launches.n = s->launches.cap = 0;
-    block_order order = {.control = -1};
+    block_order order = {.control = ETP_NO_INDEX};
     ETP_TRY(order_block(s, block, &order, err));
     bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, s->plan->n_arms);
     ETP_NEED(lost, err, "a block");
@@ -315,7 +315,8 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
         s->run.order.n -= s->plan->n_arms;
         return ETP_OK;
     }
-    const etp_str line = etp_environment_line(&s->run, &e, &s->block_arena);
+    const etp_run_block surrounded = etp_environment_block(&e);
+    const etp_str line = etp_run_block_line(&s->run, &surrounded, &s->block_arena);
     ETP_TRY(etp_session_memory(s, err));
     ETP_TRY(etp_run_commit(&s->writer, s->samples.items, s->samples.n, s->launches.items,
                            s->launches.n, &line, 1, err));

@@ -4,93 +4,48 @@
 
 #include <math.h>
 
-#include "base/json.h"
-
 // Two readings that are rounded to a second are up to two apart by that alone.
 #define CLOCK_JUMP_S 2.5 // wall against steady clock; both are rounded to a second
 
-// Names and units of these members are those that docs/run-folder.md lists for environment.jsonl.
-static void number_or_null(etp_json *j, const char *key, uint64_t v)
+// Borrows from S.
+static etp_run_moment moment_of(const etp_os_state *s)
 {
-    etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
+    return (etp_run_moment){
+        .time_ns = s->time_ns,
+        .load1 = s->load1,
+        .memory_free_bytes = s->memory_free_bytes,
+        .temperature_c = s->temperature_c,
+        .temperature_zone = etp_str_from(s->temperature_zone),
+        .freq_min_khz = s->freq_min_khz,
+        .freq_max_khz = s->freq_max_khz,
+        .core_khz = s->core_khz,
+        .n_cores = s->n_cores,
+        .freq_cap_khz = s->freq_cap_khz,
+        .thermal_status = s->thermal_status,
+        .battery_percent = s->battery_percent,
+        .cpu_busy_ms = s->cpu_busy_ms,
+        .cpu_steal_ms = s->cpu_steal_ms,
+        .governor = etp_str_from(s->governor),
+        .boost = s->boost,
+        .power = etp_str_from(s->power),
+    };
 }
 
-static void text_or_null(etp_json *j, const char *key, const char *z)
+etp_run_block etp_environment_block(const etp_block_environment *e)
 {
-    etp_json_kv_z(j, key, z[0] ? z : NULL);
-}
-
-static void write_state(etp_json *j, const char *key, const etp_os_state *s)
-{
-    etp_json_key(j, key);
-    etp_json_begin_object(j);
-    etp_json_kv_u64(j, "time_ns", s->time_ns);
-    etp_json_kv_double(j, "load1", s->load1); // NAN is written as null
-    number_or_null(j, "memory_free_bytes", s->memory_free_bytes);
-    etp_json_kv_double(j, "temperature_c", s->temperature_c);
-    text_or_null(j, "temperature_zone", s->temperature_zone);
-    number_or_null(j, "freq_min_khz", s->freq_min_khz);
-    number_or_null(j, "freq_max_khz", s->freq_max_khz);
-    etp_json_key(j, "core_khz");
-    if (s->n_cores == 0) {
-        etp_json_null(j);
-    } else {
-        etp_json_begin_array_inline(j);
-        for (uint32_t i = 0; i < s->n_cores; i++) {
-            if (s->core_khz[i] > 0) {
-                etp_json_u64(j, s->core_khz[i]);
-            } else {
-                etp_json_null(j); // offline, or not told
-            }
-        }
-        etp_json_end(j);
-    }
-    number_or_null(j, "freq_cap_khz", s->freq_cap_khz);
-    number_or_null(j, "thermal_status",
-                   s->thermal_status < 0 ? UINT64_MAX : (uint64_t)s->thermal_status);
-    number_or_null(j, "battery_percent",
-                   s->battery_percent < 0 ? UINT64_MAX : (uint64_t)s->battery_percent);
-    number_or_null(j, "cpu_busy_ms", s->cpu_busy_ms);
-    number_or_null(j, "cpu_steal_ms", s->cpu_steal_ms);
-    text_or_null(j, "governor", s->governor);
-    etp_json_kv_bool_if(j, "boost", s->boost > 0, s->boost >= 0);
-    text_or_null(j, "power", s->power);
-    etp_json_end(j);
-}
-
-etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e, etp_arena *arena)
-{
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    etp_sink sink = etp_sink_strbuf(&text);
-    etp_json j;
-    etp_json_init(&j, &sink, false);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "type", "block");
-    etp_json_kv_u64(&j, "block", e->block);
-    etp_json_key(&j, "order");
-    etp_json_begin_array(&j);
-    for (uint32_t i = 0; i < e->n_arms; i++) {
-        etp_json_str(&j, run->arms.items[e->order[i]].name);
-    }
-    etp_json_end(&j);
-    etp_json_kv_i64_if(&j, "control_position", e->control_position, e->control_position >= 0);
-    etp_json_kv_u64(&j, "cooled_ns", e->cooled_ns);
-    etp_json_kv_i64(&j, "wall_start_s", e->wall_start);
-    etp_json_kv_i64(&j, "wall_end_s", e->wall_end);
-    number_or_null(&j, "slept_ns", etp_environment_slept_ns(e));
-    etp_json_kv_double(&j, "clock_jump_s", etp_environment_jump_s(e));
-    write_state(&j, "start", &e->start);
-    write_state(&j, "end", &e->end);
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    if (text.failed) {
-        return ETP_STR("");
-    }
-    etp_str line = etp_strbuf_str(&text);
-    // The writer of the folder adds the line break, of this line as of all others.
-    line.len -= line.len > 0 && line.ptr[line.len - 1] == '\n';
-    return line;
+    return (etp_run_block){
+        .block = e->block,
+        .order = e->order,
+        .n_order = e->n_arms,
+        .control_position = e->control_position,
+        .cooled_ns = e->cooled_ns,
+        .wall_start_s = e->wall_start,
+        .wall_end_s = e->wall_end,
+        .slept_ns = etp_environment_slept_ns(e),
+        .clock_jump_s = etp_environment_jump_s(e),
+        .start = moment_of(&e->start),
+        .end = moment_of(&e->end),
+    };
 }
 
 etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What surrounded a block: lines for environment.jsonl, and the list of what cannot be read.
+// What surrounded a block, and the list of what cannot be read.
 #ifndef ETP_MEASURE_ENVIRONMENT_H
 #define ETP_MEASURE_ENVIRONMENT_H
 
@@ -9,14 +9,14 @@ typedef struct etp_block_environment {
     uint32_t block;
     const uint32_t *order; // arm indices
     uint32_t n_arms;
-    int control_position;         // -1: no control launch
+    uint32_t control_position;    // ETP_NO_INDEX: no control launch
     int64_t wall_start, wall_end; // seconds since 1970
     uint64_t cooled_ns;           // waited for the start temperature
     etp_os_state start, end;
 } etp_block_environment;
 
-// One JSON line (without newline) in ARENA; empty on out of memory.
-etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e, etp_arena *arena);
+// What environment.jsonl says of it; borrows from E.
+etp_run_block etp_environment_block(const etp_block_environment *e);
 // Facts and unreadable names into RUN.
 ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena,
                                                   etp_run *run, etp_error *err);

@@ -292,10 +292,10 @@ typedef struct etp_os_state {
         cpu_steal_ms;      // over all CPUs since boot: what others do shows in the difference
     uint64_t freq_cap_khz; // Σ over frequency domains of what the system allows now; falls when it
                            // throttles
-    int thermal_status;    // of Android, 0 none … 6 shutdown; -1 unknown
-    int battery_percent;   // -1 unknown
-    int boost;             // 1 on, 0 off, -1 unreadable
-    char power[16];        // "mains", "battery", "" unreadable
+    uint64_t thermal_status;  // of Android, 0 none … 6 shutdown; UINT64_MAX unknown
+    uint64_t battery_percent; // likewise
+    int boost;                // 1 on, 0 off, -1 unreadable
+    char power[16];           // "mains", "battery", "" unreadable
     const char *unreadable[16];
     size_t n_unreadable;
 } etp_os_state;
@@ -314,8 +314,8 @@ static inline etp_os_state etp_os_state_unknown(void)
         .cpu_busy_ms = UINT64_MAX,
         .cpu_steal_ms = UINT64_MAX,
         .freq_cap_khz = UINT64_MAX,
-        .thermal_status = -1,
-        .battery_percent = -1,
+        .thermal_status = UINT64_MAX,
+        .battery_percent = UINT64_MAX,
         .boost = -1,
     };
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of environment.jsonl: the tables that a launch is written by and read by, and that a
-// block is read by.
+// The lines of environment.jsonl, of launches and of blocks: the tables that they are written by
+// and read by.
 #include "document/rows.h"
 #include "store/internal.h"
 
+static const char k_launch_type[] = "launch", k_block_type[] = "block";
+
 WORDS(k_kinds, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
-FIND(launch_type, etp_run_launch, etp_run, MAKE(text, "launch"))
+FIND(launch_type, etp_run_launch, etp_run, MAKE(text, k_launch_type))
 KNOWN(has_counters, etp_run_launch, it->cycles > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
@@ -197,36 +199,116 @@ void etp_run_launch_write(etp_sink *sink, const etp_run *run, const etp_run_laun
     etp_json_end_document(&j);
 }
 
-// ---- a block, which measure/environment.c writes ----
+// ---- a block ----
+
+FIND(block_type, etp_run_block, etp_run, MAKE(text, k_block_type))
+KNOWN(was_told, uint64_t, *it != UINT64_MAX)
+
+// Written for people: nothing here asks for it again.
+static void not_read(const etp_json_object *o, void *object, void *root)
+{
+    (void)o, (void)object, (void)root;
+}
+
+static void write_order(etp_json *j, const etp_place *at)
+{
+    const etp_run *run = at->root;
+    const etp_run_block *b = at->object;
+    etp_json_begin_array(j);
+    for (uint32_t i = 0; i < b->n_order; i++) {
+        etp_json_str(j, run->arms.items[b->order[i]].name);
+    }
+    etp_json_end(j);
+}
+
+static void write_core_khz(etp_json *j, const etp_place *at)
+{
+    const etp_run_moment *m = at->object;
+    if (m->n_cores == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_array_inline(j);
+    for (uint32_t i = 0; i < m->n_cores; i++) {
+        if (m->core_khz[i] > 0) {
+            etp_json_u64(j, m->core_khz[i]);
+        } else {
+            etp_json_null(j); // offline, or not told
+        }
+    }
+    etp_json_end(j);
+}
+
+// Unlike a row of NUMBER with ETP_ZERO this is written as it is: a clock can be set back.
+static void read_clock_jump(const etp_json_object *o, void *object, void *root)
+{
+    (void)root;
+    ((etp_run_block *)object)->clock_jump_s = etp_json_get_double(o, "clock_jump_s");
+}
 
 #define OF etp_run_moment
-#define READING(member) FIELD(#member, UINT, member, "", .flags = ETP_MOST)
+#define READING(member, ...) FIELD(#member, UINT, member, __VA_ARGS__, .flags = ETP_MOST)
 static const etp_field k_moment_rows[] = {
-    FIELD("temperature_c", NUMBER, temperature_c, ""),
-    FIELD("load1", NUMBER, load1, ""),
-    READING(time_ns),
-    READING(memory_free_bytes),
-    READING(cpu_busy_ms),
-    READING(cpu_steal_ms),
-    FIELD("governor", STR, governor, ""),
-    FIELD("power", STR, power, ""),
-    FIELD("boost", MAYBE, boost, ""),
-    READING(freq_max_khz),
-    READING(freq_cap_khz),
-    READING(thermal_status),
+    READING(time_ns, "on the device's steady clock"),
+    FIELD("load1", NUMBER, load1, "load average over a minute"),
+    READING(memory_free_bytes, ""),
+    FIELD("temperature_c", NUMBER, temperature_c, "of the hottest thermal zone",
+          .range = ETP_SIGNED),
+    FIELD("temperature_zone", STR, temperature_zone, "its name", .flags = ETP_EMPTY,
+          .read = not_read),
+    READING(freq_min_khz, "clock of the slowest CPU now", .read = not_read),
+    READING(freq_max_khz, "and of the fastest"),
+    WRITTEN("core_khz", write_core_khz,
+            "{\"type\": [\"array\", \"null\"], \"items\": {\"type\": [\"integer\", \"null\"]}}",
+            "of each CPU, by number"),
+    READING(freq_cap_khz, "what the system allows, summed over the clusters"),
+    READING(thermal_status, "of Android, 0 none to 6 shutdown"),
+    READING(battery_percent, "", .read = not_read),
+    READING(cpu_busy_ms, "over all CPUs, since boot"),
+    READING(cpu_steal_ms, "that a host gave to others, likewise"),
+    FIELD("governor", STR, governor, "of the first CPU's clock", .flags = ETP_EMPTY),
+    FIELD("boost", MAYBE, boost, "clocks above the nominal one are allowed"),
+    FIELD("power", STR, power, "`mains`, `battery`", .flags = ETP_EMPTY),
 };
 static SHAPE(k_moment, k_moment_rows);
 #undef OF
 #define OF etp_run_block
 static const etp_field k_block_rows[] = {
+    MADE("type", TEXT, block_type, "block", .flags = ETP_SET),
     FIELD("block", UINT, block, "from 1", .most = ETP_RUN_MAX_BLOCKS),
-    FIELD("start", OBJECT, start, "readings before it", .shape = &k_moment),
+    WRITTEN("order", write_order, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
+            "the arms as they were launched"),
+    FIELD("control_position", UINT, control_position, "of the control launch among the timed ones",
+          .flags = ETP_MOST, .read = not_read),
+    FIELD("cooled_ns", UINT, cooled_ns, "waited for `--cool`", .read = not_read),
+    FIELD("wall_start_s", INT, wall_start_s, "seconds since 1970, before it", .range = ETP_SIGNED,
+          .read = not_read),
+    FIELD("wall_end_s", INT, wall_end_s, "and after it", .range = ETP_SIGNED, .read = not_read),
+    FIELD(
+        "slept_ns", UINT, slept_ns,
+        "the machine was suspended (Linux: CLOCK_BOOTTIME against CLOCK_MONOTONIC); 0 below 50 ms",
+        .when = was_told),
+    FIELD("clock_jump_s", NUMBER, clock_jump_s,
+          "the wall clock moved that much beyond it; 0 below 2.5 s", .range = ETP_SIGNED,
+          .read = read_clock_jump),
+    FIELD("start", OBJECT, start, "the machine before it", .shape = &k_moment),
     FIELD("end", OBJECT, end, "and after it", .shape = &k_moment),
-    FIELD("slept_ns", UINT, slept_ns, "the machine was suspended"),
-    FIELD("clock_jump_s", NUMBER, clock_jump_s, "the wall clock was set", .flags = ETP_ZERO),
 };
 static SHAPE(k_block, k_block_rows);
 #undef OF
+const etp_document k_etp_block_document = {"environment.jsonl",
+                                           "Lines of environment.jsonl with type block", &k_block};
+
+etp_str etp_run_block_line(const etp_run *run, const etp_run_block *b, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_object_write(&j, &k_block, b, run);
+    return text.failed ? ETP_STR("") : etp_strbuf_str(&text);
+}
 
 // One line: launches and blocks are taken, other lines are for people.
 etp_status etp_run_line_read(etp_str line, etp_arena *arena, etp_run *run, etp_error *err)
@@ -237,13 +319,13 @@ etp_status etp_run_line_read(etp_str line, etp_arena *arena, etp_run *run, etp_e
     const etp_json_object o = {
         .object = json, .where = "", .arena = arena, .err = err, .status = &status};
     etp_str type = etp_json_get_str(&o, "type");
-    if (etp_str_eqz(type, "launch")) {
+    if (etp_str_eqz(type, k_launch_type)) {
         etp_run_launch l = {0};
         etp_object_read(&o, &k_launch, &l, run);
         if (status == ETP_OK && l.block <= run->blocks_done) {
             ETP_ADD(arena, &run->launches, l);
         }
-    } else if (etp_str_eqz(type, "block")) {
+    } else if (etp_str_eqz(type, k_block_type)) {
         etp_run_block b = {0};
         etp_object_read(&o, &k_block, &b, run);
         if (status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done) {

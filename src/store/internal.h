@@ -19,7 +19,8 @@ bool etp_phase_find(etp_str s, etp_phase *out);
 
 // ---- parts ----
 
-extern const etp_document k_etp_run_document, k_etp_launch_document, k_etp_derived_document;
+extern const etp_document k_etp_run_document, k_etp_launch_document, k_etp_block_document,
+    k_etp_derived_document;
 extern const etp_shape k_etp_run_file;
 // A path that stays inside the folder: relative, no "..", no empty part, no control character.
 bool etp_run_path_ok(etp_str path);

@@ -209,21 +209,34 @@ typedef struct etp_run_launch {
 
 // What the machine was doing at one moment. What could not be read is NAN or UINT64_MAX.
 typedef struct etp_run_moment {
-    double temperature_c;    // hottest zone
-    uint64_t freq_max_khz;   // fastest CPU
+    uint64_t time_ns;
+    double load1;
+    uint64_t memory_free_bytes;
+    double temperature_c;                // hottest zone
+    etp_str temperature_zone;            // empty: not read
+    uint64_t freq_min_khz, freq_max_khz; // slowest and fastest CPU
+    const uint32_t *core_khz;            // by number, 0 not read
+    uint32_t n_cores;
     uint64_t freq_cap_khz;   // Σ of what the system allowed
     uint64_t thermal_status; // of Android
-    uint64_t time_ns, memory_free_bytes, cpu_busy_ms, cpu_steal_ms;
-    double load1;
+    uint64_t battery_percent, cpu_busy_ms, cpu_steal_ms;
     etp_str governor, power; // empty: not read
     int boost;               // -1: not read
 } etp_run_moment;
 
+// The reader leaves out what nobody asks for again: order, control and wall clock, the names and
+// single clocks of the moments.
 typedef struct etp_run_block {
     uint32_t block;
-    etp_run_moment start, end;
-    uint64_t slept_ns;   // the machine was suspended; 0 also where that cannot be told
+    const uint32_t *order; // arm indices as launched
+    uint32_t n_order;
+    uint32_t control_position; // ETP_NO_INDEX: no control launch
+    uint64_t cooled_ns;        // waited for the start temperature
+    int64_t wall_start_s, wall_end_s;
+    uint64_t slept_ns;   // the machine was suspended; where that cannot be told the writer has
+                         // UINT64_MAX, the reader 0
     double clock_jump_s; // the wall clock was set meanwhile
+    etp_run_moment start, end;
 } etp_run_block;
 
 typedef struct etp_run_lost {
@@ -571,6 +584,8 @@ ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model, c
                                               const char **out_note, etp_error *err);
 // Keeps the roofs of the device, an etprof.roofs/1 document.
 ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err);
+// The line of a block for environment.jsonl, without newline, in ARENA; empty on out of memory.
+etp_str etp_run_block_line(const etp_run *run, const etp_run_block *b, etp_arena *arena);
 // Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
 // object without newline), then the manifest with blocks_done + 1.
 ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,

@@ -182,6 +182,7 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(ab)                \
     X(analysis_summary)  \
     X(baselines)         \
+    X(block)             \
     X(builds)            \
     X(claim)             \
     X(combined)          \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run folder: what is written is read back, what was not committed is not, what is hostile is
 // refused.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -702,12 +703,87 @@ static void folders_get_their_names(void **state)
     assert_non_null(strstr(err.msg, "is not empty"));
 }
 
+static void a_block_is_one_line(void **state)
+{
+    etp_arena *arena = *state;
+    static const uint32_t k_order[] = {1, 0}, k_khz[] = {2000000, 0};
+    etp_run_block block = {
+        .block = 1,
+        .order = k_order,
+        .n_order = 2,
+        .control_position = 1,
+        .cooled_ns = 2000000000,
+        .wall_start_s = 1795254764,
+        .wall_end_s = -3,
+        .slept_ns = 9999000000,
+        .clock_jump_s = -9.5,
+        .start = {.time_ns = 5,
+                  .load1 = 1.87,
+                  .memory_free_bytes = 24800489472,
+                  .temperature_c = 45.5,
+                  .temperature_zone = ETP_STR("soc"),
+                  .freq_min_khz = 400000,
+                  .freq_max_khz = 2000000,
+                  .core_khz = k_khz,
+                  .n_cores = 2,
+                  .freq_cap_khz = 4400000,
+                  .thermal_status = 2,
+                  .battery_percent = 80,
+                  .cpu_busy_ms = 7,
+                  .governor = ETP_STR("performance"),
+                  .boost = 1,
+                  .power = ETP_STR("battery")},
+        .end = {.time_ns = 6,
+                  .load1 = NAN,
+                  .memory_free_bytes = UINT64_MAX,
+                  .temperature_c = NAN,
+                  .freq_min_khz = UINT64_MAX,
+                  .freq_max_khz = UINT64_MAX,
+                  .freq_cap_khz = UINT64_MAX,
+                  .thermal_status = UINT64_MAX,
+                  .battery_percent = UINT64_MAX,
+                  .cpu_busy_ms = UINT64_MAX,
+                  .cpu_steal_ms = UINT64_MAX,
+                  .boost = -1}
+    };
+    etp_run run, back;
+    etp_run_writer w;
+    begin(arena, &run, &w);
+    const etp_str line = etp_run_block_line(&run, &block, arena);
+    assert_string_equal(
+        etp_arena_strdup(arena, line),
+        "{\"type\":\"block\",\"block\":1,\"order\":[\"linux_sme2_off\",\"linux_sme2_on\"],"
+        "\"control_position\":1,\"cooled_ns\":2000000000,\"wall_start_s\":1795254764,"
+        "\"wall_end_s\":-3,\"slept_ns\":9999000000,\"clock_jump_s\":-9.5,\"start\":{\"time_ns\":5,"
+        "\"load1\":1.87,\"memory_free_bytes\":24800489472,\"temperature_c\":45.5,"
+        "\"temperature_zone\":\"soc\",\"freq_min_khz\":400000,\"freq_max_khz\":2000000,"
+        "\"core_khz\":[2000000,null],\"freq_cap_khz\":4400000,\"thermal_status\":2,"
+        "\"battery_percent\":80,\"cpu_busy_ms\":7,\"cpu_steal_ms\":0,\"governor\":\"performance\","
+        "\"boost\":true,\"power\":\"battery\"},\"end\":{\"time_ns\":6,\"load1\":null,"
+        "\"memory_free_bytes\":null,\"temperature_c\":null,\"temperature_zone\":null,"
+        "\"freq_min_khz\":null,\"freq_max_khz\":null,\"core_khz\":null,\"freq_cap_khz\":null,"
+        "\"thermal_status\":null,\"battery_percent\":null,\"cpu_busy_ms\":null,"
+        "\"cpu_steal_ms\":null,\"governor\":null,\"boost\":null,\"power\":null}}");
+    assert_int_equal(etp_run_commit(&w, NULL, 0, NULL, 0, &line, 1, NULL), ETP_OK);
+    assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
+    const etp_run_block *read = &back.blocks.items[0];
+    assert_true(back.blocks.n == 1 && read->slept_ns == 9999000000 && read->clock_jump_s == -9.5);
+    assert_true(read->start.thermal_status == 2 && read->start.boost == 1);
+    assert_true(etp_str_eqz(read->start.governor, "performance"));
+    assert_true(read->end.thermal_status == UINT64_MAX && isnan(read->end.load1));
+    block.control_position = ETP_NO_INDEX, block.slept_ns = UINT64_MAX, block.clock_jump_s = 0;
+    const char *unknown = etp_arena_strdup(arena, etp_run_block_line(&run, &block, arena));
+    assert_non_null(strstr(unknown, "\"control_position\":null,"));
+    assert_non_null(strstr(unknown, "\"slept_ns\":null,\"clock_jump_s\":0,"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_session_comes_back_as_it_was_written),
+        TEST(a_block_is_one_line),
         TEST(the_kit_finds_its_results),
         TEST(a_torn_session_is_read_up_to_its_last_block),
         TEST(the_lock_of_a_killed_session_is_tidied_away),
