@@ -119,10 +119,11 @@ static bool lacks_names(const etp_ab *ab, const etp_run *run)
 {
     bool foreign = false;
     for (size_t i = 0; i < run->n_notes; i++) {
-        if (etp_str_eqz(run->notes[i].id, "runner_no_tracer")) {
+        etp_note note = etp_run_note_kind(&run->notes[i]);
+        if (note == ETP_NOTE_RUNNER_NO_TRACER) {
             return true;
         }
-        foreign = foreign || etp_str_eqz(run->notes[i].id, "runner_always_traces");
+        foreign = foreign || note == ETP_NOTE_RUNNER_ALWAYS_TRACES;
     }
     for (size_t i = 0; foreign && i < ab->n_arms; i++) {
         if (!ab->arms[i].profile) { // an empty recording, or none was wanted

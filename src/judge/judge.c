@@ -274,18 +274,18 @@ static void note_findings(const etp_ab_session *s, etp_ab_findings *to)
 {
     bool clocks = clock_finding(s, to);
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
-        etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
-        if (etp_str_eqz(id, "cpu_contended") ||
-            (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
+        etp_note note = etp_run_note_kind(&s->run.notes[i]);
+        if (note == ETP_NOTE_CPU_CONTENDED ||
+            (clocks && (note == ETP_NOTE_CLOCK_JUMP || note == ETP_NOTE_SLEPT))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        etp_ab_add_finding(to,
-                           etp_str_eqz(id, "kernels_ours")  ? ETP_FINDING_KERNELS_OURS
-                           : etp_str_eqz(id, "kernels_lib") ? ETP_FINDING_KERNELS_LIB
-                                                            : ETP_FINDING_NOTE,
-                           etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
-                           "manifest.json",
-                           etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(text)));
+        etp_ab_add_finding(
+            to,
+            note == ETP_NOTE_KERNELS_OURS  ? ETP_FINDING_KERNELS_OURS
+            : note == ETP_NOTE_KERNELS_LIB ? ETP_FINDING_KERNELS_LIB
+                                           : ETP_FINDING_NOTE,
+            note == ETP_NOTE_ARM_GIVEN_UP ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN, "manifest.json",
+            etp_arena_printf(s->ab.arena, "%.*s", ETP_STR_ARG(s->run.notes[i].text)));
     }
 }
 

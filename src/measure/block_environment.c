@@ -62,7 +62,7 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
         if (now - begin >= wait_ns) {
             etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block,
                             text, s->plan->settings.cool.wait_s);
-            etp_session_note(s, "started_hot",
+            etp_session_note(s, ETP_NOTE_STARTED_HOT,
                              "a block began above the temperature of --cool, which the device did "
                              "not reach in time");
             break;

@@ -255,7 +255,7 @@ static void count_losses(etp_session *s, uint32_t block, const bool *lost)
             char words[ETP_CANDIDATE_CHARS];
             etp_session_say(s, "%s: given up after %u lost blocks in a row",
                             etp_session_arm_words(s->plan, i, words), GIVE_UP_AFTER);
-            etp_session_note(s, "arm_given_up",
+            etp_session_note(s, ETP_NOTE_ARM_GIVEN_UP,
                              "an arm lost several blocks in a row and was not launched again");
         }
     }
@@ -267,7 +267,7 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
 {
     uint64_t slept = etp_environment_slept_ns(e);
     if (slept > 0 && slept != UINT64_MAX) {
-        etp_session_note(s, "slept",
+        etp_session_note(s, ETP_NOTE_SLEPT,
                          "the machine slept during a block: caches and clocks were cold after it");
         etp_session_say(s, "block %u: the machine slept for %s s", e->block,
                         ETP_DIGITS((double)slept / 1e9, 3));
@@ -275,7 +275,7 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
     if (etp_environment_jump_s(e) != 0) {
         char jump[ETP_NUMBER_CHARS];
         etp_session_note(
-            s, "clock_jump",
+            s, ETP_NOTE_CLOCK_JUMP,
             "the wall clock moved against the steady one: it was set, or there was sleep");
         etp_session_say(s, "block %u: the wall clock moved by %s s", e->block,
                         etp_format_change(etp_environment_jump_s(e), 1, jump));

@@ -55,7 +55,7 @@ etp_status etp_builds_plan(const etp_session_plan_options *o, const etp_device *
     }
     if (etp_str_eq(p->builds[0].sha256, p->builds[1].sha256)) {
         etp_plan_note(
-            p, "builds_same",
+            p, ETP_NOTE_BUILDS_SAME,
             "both builds are the same, byte for byte: whatever differs between them is chance");
     }
     return ETP_OK;

@@ -56,7 +56,7 @@ void etp_cores_units(etp_session *s)
     } else {
         return;
     }
-    etp_session_note(s, "sme_units_shared", text);
+    etp_session_note(s, ETP_NOTE_SME_UNITS_SHARED, text);
     if (text) {
         etp_session_say(s, "%s", text);
     }
@@ -74,7 +74,7 @@ void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str al
     if (!etp_cpu_set_parse(allowed, &found) || !etp_cpu_set_within(&found, &wanted)) {
         etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s", arm->name,
                         ETP_STR_ARG(allowed), s->plan->settings.cpus);
-        etp_session_note(s, "affinity_not_kept",
+        etp_session_note(s, ETP_NOTE_AFFINITY_NOT_KEPT,
                          "threads of a runner were allowed on other CPUs than --cpus names "
                          "(cpus_allowed in environment.jsonl)");
     }

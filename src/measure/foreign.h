@@ -74,7 +74,7 @@ const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, 
 
 // Adds what a reader of the session must know about its runners; TEXT NULL: nothing. ID and TEXT
 // are kept as they are.
-void etp_plan_note(etp_session_plan *plan, const char *id, const char *text);
+void etp_plan_note(etp_session_plan *plan, etp_note note, const char *text);
 // Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are
 // what cannot come to good: a build for another processor, without timing lines, without a flag
 // that is needed.

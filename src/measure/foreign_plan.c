@@ -36,10 +36,10 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
     return ETP_OK;
 }
 
-void etp_plan_note(etp_session_plan *p, const char *id, const char *text)
+void etp_plan_note(etp_session_plan *p, etp_note note, const char *text)
 {
     if (text && p->n_runner_notes < sizeof p->runner_notes / sizeof *p->runner_notes) {
-        p->runner_notes[p->n_runner_notes].id = id;
+        p->runner_notes[p->n_runner_notes].note = note;
         p->runner_notes[p->n_runner_notes++].text = text;
     }
 }
@@ -177,13 +177,13 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
     }
     if (with > 0 && without > 0) {
         etp_plan_note(
-            p, "runner_tracers_differ",
+            p, ETP_NOTE_RUNNER_TRACERS_DIFFER,
             etp_arena_printf(arena,
                              "one build has an event tracer, that of %s has none: only one of them "
                              "pays for it, and nothing can be said about operators",
                              one));
     } else if (without > 0) {
-        etp_plan_note(p, "runner_no_tracer",
+        etp_plan_note(p, ETP_NOTE_RUNNER_NO_TRACER,
                       text
                           ? "the runner writes no recording (its file shows no event tracer behind "
                             "--etdump_path): no operator names, so no breakdown, and no proof of a "
@@ -196,7 +196,7 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
                             "-DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
     } else if (with > 0) {
         etp_plan_note(
-            p, "runner_always_traces",
+            p, ETP_NOTE_RUNNER_ALWAYS_TRACES,
             text ? "the runner traces every launch: its latency includes the tracer, in all arms "
                    "alike"
                  : "the runner traces every launch: its latency includes the tracer, in all arms "
@@ -218,7 +218,7 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
         const etp_foreign *f = p->arms[i].foreign;
         if (f->xnnpack == ETP_KNOWN_NO) {
             etp_plan_note(
-                p, "runner_no_xnnpack",
+                p, ETP_NOTE_RUNNER_NO_XNNPACK,
                 etp_arena_printf(arena,
                                  "the runner of %s was built without XNNPACK: programs that were "
                                  "lowered to it do not load",
@@ -227,7 +227,7 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
         if (f->sme == ETP_KNOWN_NO &&
             (p->arms[i].level == ETP_LEVEL_SME2 || p->arms[i].level == ETP_LEVEL_SME1)) {
             etp_plan_note(
-                p, "runner_no_sme",
+                p, ETP_NOTE_RUNNER_NO_SME,
                 etp_arena_printf(arena,
                                  "the runner of %s holds no SME code at all: it was built with SME "
                                  "switched off",
@@ -241,7 +241,7 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
         p->arms[i].mask[0] = '\0'; // the builds are the switch
     }
     const char *what = etp_foreign_differences(a, b, arena);
-    etp_plan_note(p, "runner_builds_differ",
+    etp_plan_note(p, ETP_NOTE_RUNNER_BUILDS_DIFFER,
                   etp_arena_printf(
                       arena,
                       "two builds are compared, not one at two levels: a difference may come from "

@@ -186,13 +186,13 @@ etp_status etp_foreign_text_phases(etp_session_plan *p, etp_arena *arena, etp_er
         phase->clock_ns = (ETP_FOREIGN_CLOCK_NS + phase->calls - 1) / phase->calls;
     }
     const char *clock = clock_text(p, arena);
-    etp_plan_note(p, "runner_clock",
+    etp_plan_note(p, ETP_NOTE_RUNNER_CLOCK,
                   etp_arena_printf(arena,
                                    "the runner's clock counts whole milliseconds: %s a call. The "
                                    "intervals include it",
                                    clock));
     etp_plan_note(
-        p, "runner_whole",
+        p, ETP_NOTE_RUNNER_WHOLE,
         "the runner's prefill includes the tokenizer, its decode the choice of each token "
         "and its printing; its outputs are texts, so outputs are not compared");
     return ETP_OK;

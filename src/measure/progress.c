@@ -114,8 +114,9 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     }
 }
 
-void etp_session_note(etp_session *s, const char *id, const char *text)
+void etp_session_note(etp_session *s, etp_note note, const char *text)
 {
+    const char *id = etp_note_name(note);
     for (size_t i = 0; i < s->run.n_notes; i++) {
         if (etp_str_eqz(s->run.notes[i].id, id)) {
             return;

@@ -123,7 +123,7 @@ etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *
     }
     s->resident_lost = good ? 0 : s->resident_lost + 1;
     if (s->resident_lost >= GIVE_UP_AFTER) {
-        etp_session_note(s, "resident_given_up",
+        etp_session_note(s, ETP_NOTE_RESIDENT_GIVEN_UP,
                          "the arms' processes could not stay loaded side by side: no resident "
                          "pairs from then on");
     }

@@ -73,7 +73,7 @@ static etp_status describe(etp_session *s, etp_error *err)
         ETP_TRY(etp_os_mkdirs_below(s->config->dir, p->arms[i].name, err));
     }
     for (size_t i = 0; i < p->n_runner_notes; i++) {
-        etp_session_note(s, p->runner_notes[i].id, p->runner_notes[i].text);
+        etp_session_note(s, p->runner_notes[i].note, p->runner_notes[i].text);
     }
     ETP_TRY(etp_environment_describe(s->device, &s->arena, r, err));
     etp_environment_counters(&p->cpu, &s->arena, r);
@@ -238,7 +238,8 @@ static void judge_contention(etp_session *s)
                              "timed launches waited for a free CPU for up to %.1f %% of their "
                              "time: other work is running on this machine",
                              100 * share);
-        etp_session_note(s, "cpu_contended", text ? text : "the runner had to wait for a free CPU");
+        etp_session_note(s, ETP_NOTE_CPU_CONTENDED,
+                         text ? text : "the runner had to wait for a free CPU");
     }
 }
 

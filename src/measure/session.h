@@ -101,7 +101,8 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     etp_device_cpu cpu;
     etp_inputs *inputs; // of each model
     struct {
-        const char *id, *text;
+        etp_note note;
+        const char *text;
     } runner_notes[6]; // what foreign runners mean for the comparison
     size_t n_runner_notes;
 } etp_session_plan;

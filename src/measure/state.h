@@ -104,7 +104,7 @@ const char *etp_session_arm_words(const etp_session_plan *plan, uint32_t arm,
 // ETP_NOMEM where memory ran out: asked before a launch, after it and before a block is committed.
 ETP_NODISCARD etp_status etp_session_memory(const etp_session *s, etp_error *err);
 // Once per id; TEXT must outlive the session.
-void etp_session_note(etp_session *s, const char *id, const char *text);
+void etp_session_note(etp_session *s, etp_note note, const char *text);
 void etp_session_show(etp_session *s, const char *stage, const etp_task *t); // T NULL: no launch
 int etp_session_interrupted(void *session);
 // Wall time that one more launch of ARM, one more block will take; 0 while nothing is known.

@@ -204,22 +204,22 @@ static bool add_names(etp_session *s, etp_str names, etp_str *all)
 
 // The notes on kernels grow while programs are loaded: the later text takes the place of the
 // earlier one.
-static void put_note(etp_session *s, const char *id, const char *text)
+static void put_note(etp_session *s, etp_note note, const char *text)
 {
     for (size_t i = 0; i < s->run.n_notes; i++) {
-        if (etp_str_eqz(s->run.notes[i].id, id)) {
+        if (etp_run_note_kind(&s->run.notes[i]) == note) {
             s->run.notes[i].text = etp_str_from(text);
             return;
         }
     }
-    etp_session_note(s, id, text);
+    etp_session_note(s, note, text);
 }
 
 // Kernels that ExecuTorch's SDK lacks and our runner brings.
 static void note_ours(etp_session *s)
 {
     bool several = memchr(s->kernels_ours.ptr, ',', s->kernels_ours.len) != NULL;
-    put_note(s, "kernels_ours",
+    put_note(s, ETP_NOTE_KERNELS_OURS,
              etp_arena_printf(&s->arena, "%.*s %s; %s time is not ExecuTorch's",
                               ETP_STR_ARG(s->kernels_ours),
                               several ? "are etprof's own kernels" : "is etprof's own kernel",
@@ -234,7 +234,7 @@ static etp_status note_theirs(etp_session *s, etp_error *err)
     uint64_t bytes;
     bool several = memchr(s->kernels_theirs.ptr, ',', s->kernels_theirs.len) != NULL;
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
-    put_note(s, "kernels_lib",
+    put_note(s, ETP_NOTE_KERNELS_LIB,
              etp_arena_printf(&s->arena, "%.*s %s of %s (SHA-256 %.12s)",
                               ETP_STR_ARG(s->kernels_theirs),
                               several ? "are kernels" : "is a kernel", etp_path_name(path), hex));
@@ -472,7 +472,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     etp_cores_check(s, &s->plan->arms[t->arm], o->record.cpus_allowed);
     if (o->ok && o->mean_only) {
         etp_session_note(
-            s, "runner_mean_only",
+            s, ETP_NOTE_RUNNER_MEAN_ONLY,
             "the runner's log tells only the sum of its executions: an iteration is their "
             "mean, the warm-up is in it");
     }

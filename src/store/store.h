@@ -263,9 +263,39 @@ typedef struct etp_run_fact { // of the device: "cpu" → "Intel(R) …"
     etp_str key, value;
 } etp_run_fact;
 
-typedef struct etp_run_note { // what the session noticed: "clock_jump", …
-    etp_str id, text;
+typedef enum etp_note { // what a session can notice
+    ETP_NOTE_OTHER,     // of a later version
+    ETP_NOTE_SLEPT,
+    ETP_NOTE_CLOCK_JUMP,
+    ETP_NOTE_CPU_CONTENDED,
+    ETP_NOTE_KERNELS_OURS,
+    ETP_NOTE_KERNELS_LIB,
+    ETP_NOTE_ARM_GIVEN_UP,
+    ETP_NOTE_RESIDENT_GIVEN_UP,
+    ETP_NOTE_AFFINITY_NOT_KEPT,
+    ETP_NOTE_SME_UNITS_SHARED,
+    ETP_NOTE_STARTED_HOT,
+    ETP_NOTE_TEMPERATURE_UNREADABLE,
+    ETP_NOTE_BUILDS_SAME,
+    ETP_NOTE_RUNNER_TRACERS_DIFFER,
+    ETP_NOTE_RUNNER_NO_TRACER,
+    ETP_NOTE_RUNNER_ALWAYS_TRACES,
+    ETP_NOTE_RUNNER_NO_XNNPACK,
+    ETP_NOTE_RUNNER_NO_SME,
+    ETP_NOTE_RUNNER_BUILDS_DIFFER,
+    ETP_NOTE_RUNNER_CLOCK,
+    ETP_NOTE_RUNNER_WHOLE,
+    ETP_NOTE_RUNNER_MEAN_ONLY,
+    ETP_NOTES
+} etp_note;
+
+typedef struct etp_run_note {
+    etp_str id, text; // id: kept as it was read
 } etp_run_note;
+
+const char *etp_note_name(etp_note note);
+bool etp_note_find(etp_str s, etp_note *out);
+etp_note etp_run_note_kind(const etp_run_note *note);
 
 typedef struct etp_run_named { // what the runner's self-test called operators of every data type at
     etp_str level, names;      // a level, "; " between
