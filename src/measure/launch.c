@@ -111,8 +111,8 @@ static bool expect(launch *l, etp_wire_type wanted, uint64_t extra_ns, const cha
         return channel_failed(l, r, doing, l->channel->timeout_ns + extra_ns);
     }
     if (msg->type == ETP_WIRE_ERROR) {
-        snprintf(l->out->code, sizeof l->out->code, "%s", msg->u.error.code);
-        bool mask = strcmp(msg->u.error.code, "mask") == 0;
+        l->out->code = etp_wire_code_find(msg->u.error.code);
+        bool mask = l->out->code == ETP_WIRE_CODE_MASK;
         return mark_lost(l, mask ? ETP_LOST_MASK : ETP_LOST_ERROR, "%s", msg->u.error.message);
     }
     if (msg->type != wanted) {
@@ -300,7 +300,7 @@ static bool run_iterations(launch *l, uint64_t n)
             continue;
         }
         if (msg.type == ETP_WIRE_ERROR) {
-            snprintf(l->out->code, sizeof l->out->code, "%s", msg.u.error.code);
+            l->out->code = etp_wire_code_find(msg.u.error.code);
             return mark_lost(l, ETP_LOST_ERROR, "%s", msg.u.error.message);
         }
         if (msg.type != ETP_WIRE_DONE || strcmp(msg.u.done.cmd, "run") != 0) {

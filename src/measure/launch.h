@@ -37,7 +37,7 @@ typedef struct etp_launch_outcome {
     bool ok;
     bool interrupted;                 // by a signal: neither ok nor lost
     etp_lost_reason reason;           // when !ok
-    char code[ETP_WIRE_WORD_MAX + 1]; // of the runner's error line, "" none
+    etp_wire_code code;               // of the runner's error line
     const char *detail;               // one line, in the arena; when !ok
     etp_run_launch record;            // numbers as far as they came; arm, block, launch left 0
     etp_launch_iteration *iterations; // warm-up first; in the arena

@@ -141,7 +141,7 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
                                   "the runner stopped before its roofs were measured");
         }
         if (msg.type == ETP_WIRE_ERROR) {
-            bool old = strcmp(msg.u.error.code, "usage") == 0;
+            bool old = etp_wire_code_find(msg.u.error.code) == ETP_WIRE_CODE_USAGE;
             return etp_fail(
                 err, ETP_CHILD, "the runner says: %s%s", msg.u.error.message,
                 old ? "; a runner of another version? build its bundle again (scripts/build-runner)"

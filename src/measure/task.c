@@ -292,32 +292,25 @@ static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launc
 
 // What the runner says about model, method or inputs is not going to change by trying again.
 // *at_level: it may at another level.
-static etp_status status_of_code(const char *code, bool *at_level)
+static etp_status status_of_code(etp_wire_code code, bool *at_level)
 {
     static const struct {
-        const char *code;
-        etp_status status;
+        etp_status status; // ETP_OK: it may go better the next time
         bool at_level;
-    } k_codes[] = {
-        {"usage",   ETP_USAGE,       false},
-        {"level",   ETP_ENVIRONMENT, true },
-        {"mask",    ETP_ENVIRONMENT, true },
-        {"file",    ETP_IO,          false},
-        {"not_pte", ETP_CORRUPT,     false},
-        {"data",    ETP_CORRUPT,     false},
-        {"method",  ETP_USAGE,       false},
-        {"input",   ETP_USAGE,       false},
-        {"load",    ETP_UNSUPPORTED, true },
-        {"kind",    ETP_ENVIRONMENT, false}
+    } k_codes[ETP_WIRE_CODES] = {
+        [ETP_WIRE_CODE_USAGE] = {ETP_USAGE,       false},
+        [ETP_WIRE_CODE_LEVEL] = {ETP_ENVIRONMENT, true },
+        [ETP_WIRE_CODE_MASK] = {ETP_ENVIRONMENT, true },
+        [ETP_WIRE_CODE_FILE] = {ETP_IO,          false},
+        [ETP_WIRE_CODE_NOT_PTE] = {ETP_CORRUPT,     false},
+        [ETP_WIRE_CODE_DATA] = {ETP_CORRUPT,     false},
+        [ETP_WIRE_CODE_METHOD] = {ETP_USAGE,       false},
+        [ETP_WIRE_CODE_INPUT] = {ETP_USAGE,       false},
+        [ETP_WIRE_CODE_LOAD] = {ETP_UNSUPPORTED, true },
+        [ETP_WIRE_CODE_KIND] = {ETP_ENVIRONMENT, false},
     };
-    *at_level = false;
-    for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
-        if (strcmp(code, k_codes[i].code) == 0) {
-            *at_level = k_codes[i].at_level;
-            return k_codes[i].status;
-        }
-    }
-    return ETP_OK;
+    *at_level = k_codes[code].at_level;
+    return k_codes[code].status;
 }
 
 // A launch that gave nothing. Errors end the session.

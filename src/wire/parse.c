@@ -19,6 +19,19 @@ typedef struct in {
     size_t why_cap;
 } in;
 
+etp_wire_code etp_wire_code_find(const char *word)
+{
+    static const char *const k_words[ETP_WIRE_CODES] = {
+        NULL,    "usage",  "mask", "level",   "file", "not_pte", "data",  "method",
+        "input", "memory", "load", "execute", "io",   "kind",    "crash", "roof"};
+    for (int i = ETP_WIRE_CODE_OTHER + 1; i < ETP_WIRE_CODES; i++) {
+        if (strcmp(word, k_words[i]) == 0) {
+            return (etp_wire_code)i;
+        }
+    }
+    return ETP_WIRE_CODE_OTHER;
+}
+
 // Always false, so that callers return it.
 static bool bad(in *s, const char *what)
 {

@@ -135,11 +135,29 @@ typedef struct etp_wire_done {
                            // measured
 } etp_wire_done;
 
-// Codes: usage mask level file not_pte method input memory load execute io kind, and
-// crash: the SDK got a fatal signal, of which the process then dies; roof: a loop of `--roofs`
-// computed something else than it must
+typedef enum etp_wire_code {
+    ETP_WIRE_CODE_OTHER, // of a later version
+    ETP_WIRE_CODE_USAGE,
+    ETP_WIRE_CODE_MASK,
+    ETP_WIRE_CODE_LEVEL,
+    ETP_WIRE_CODE_FILE,
+    ETP_WIRE_CODE_NOT_PTE,
+    ETP_WIRE_CODE_DATA,
+    ETP_WIRE_CODE_METHOD,
+    ETP_WIRE_CODE_INPUT,
+    ETP_WIRE_CODE_MEMORY,
+    ETP_WIRE_CODE_LOAD,
+    ETP_WIRE_CODE_EXECUTE,
+    ETP_WIRE_CODE_IO,
+    ETP_WIRE_CODE_KIND,
+    ETP_WIRE_CODE_CRASH, // the SDK got a fatal signal, of which the process then dies
+    ETP_WIRE_CODE_ROOF,  // a loop of `--roofs` computed something else than it must
+    ETP_WIRE_CODES
+} etp_wire_code;
+etp_wire_code etp_wire_code_find(const char *word);
+
 typedef struct etp_wire_error {
-    char code[ETP_WIRE_WORD_MAX + 1]; // *
+    char code[ETP_WIRE_WORD_MAX + 1]; // * a word of etp_wire_code
     char message[ETP_WIRE_TEXT_MAX];  // *
 } etp_wire_error;
 
