@@ -574,6 +574,7 @@ typedef struct etp_ab {
     etp_ab_judgement judged;
 } etp_ab;
 
+const char *etp_ab_fact_of(const etp_ab *ab, const char *key); // of the device; NULL: not told
 // Tokens a second of an arm, NAN where nothing is told.
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm);
 

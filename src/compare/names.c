@@ -92,14 +92,20 @@ static bool all_differ(const char *const *names, size_t n)
     return true;
 }
 
+const char *etp_ab_fact_of(const etp_ab *ab, const char *key)
+{
+    for (size_t i = 0; i < ab->n_device; i++) {
+        if (strcmp(ab->device[i].key, key) == 0) {
+            return ab->device[i].value;
+        }
+    }
+    return NULL;
+}
+
 static const char *subject(const etp_ab *ab, etp_arena *arena)
 {
-    const char *cpu = NULL;
-    for (size_t i = 0; i < ab->n_device; i++) {
-        bool name = strcmp(ab->device[i].key, "model") ==
-                    0; // a phone's; else the processor says which machine
-        cpu = name || (!cpu && strcmp(ab->device[i].key, "cpu") == 0) ? ab->device[i].value : cpu;
-    }
+    const char *model = etp_ab_fact_of(ab, "model"); // a phone's
+    const char *cpu = model ? model : etp_ab_fact_of(ab, "cpu");
     if (ab->bare || ab->n_models == 0 || ab->n_arms == 0) {
         return NULL;
     }

@@ -203,10 +203,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
     etp_device_facts facts = {0};
     etp_topology t = {.text = ""};
     ETP_TRY(d->ops->probe(d, arena, &facts, err));
-    const char *text = "";
-    for (size_t i = 0; i < facts.n; i++) {
-        text = strcmp(facts.items[i].key, "clusters") == 0 ? facts.items[i].value : text;
-    }
+    const char *told = etp_device_fact_of(&facts, "clusters"), *text = told ? told : "";
     etp_topology_parse(etp_str_from(text), &t);
     if (t.n == 0) {
         return etp_fail(err, ETP_USAGE,

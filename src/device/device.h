@@ -36,6 +36,7 @@ typedef struct etp_device_facts {
     etp_device_fact *items;
     size_t n, cap;
 } etp_device_facts;
+const char *etp_device_fact_of(const etp_device_facts *facts, const char *key); // NULL: not told
 
 typedef struct etp_device_vtable {
     // Facts that do not change during a session; texts live in ARENA.

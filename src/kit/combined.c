@@ -14,16 +14,6 @@
 
 // ---- names ----
 
-static const char *fact(const etp_ab *ab, const char *key)
-{
-    for (size_t i = 0; i < ab->n_device; i++) {
-        if (strcmp(ab->device[i].key, key) == 0) {
-            return ab->device[i].value;
-        }
-    }
-    return NULL;
-}
-
 // The last PARTS names of the path of a run's folder: "monday", "phone/monday".
 // Never the whole path: a report is passed on, and the path is of the machine that wrote it.
 static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
@@ -49,7 +39,7 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
     const char *platform = ab->platform ? ab->platform
                            : ab->bare   ? "recordings"
                                         : "platform not recorded";
-    const char *cpu = fact(ab, "cpu"),
+    const char *cpu = etp_ab_fact_of(ab, "cpu"),
                *title = ab->n_models > 1 && !ab->bare
                             ? etp_arena_printf(arena, "%zu models", ab->n_models)
                             : ab->title;
@@ -382,7 +372,7 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
             ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
         ETP_ROW(t, etp_cell_z(c->runs.items[i].run),
                 etp_cell_z(models_of(&c->runs.items[i], arena)), etp_cell_z(ab->platform),
-                etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
+                etp_cell_z(etp_ab_fact_of(ab, "cpu")), etp_cell_u64(ab->n_arms),
                 etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->measured_at),
                 etp_cell_z(ab->judged.grade), etp_cell_z(ab->config));
     }

@@ -51,22 +51,17 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
     ETP_TRY(device->ops->probe(device, arena, &facts, err));
     ETP_TRY(etp_session_probe(device, 0, arena, &cpu, err));
     device->ops->state(device, &state);
-    *out = (etp_roof_table){.cpu = "", .boost = state.boost, .emulated = device->info.emulated};
+    *out = (etp_roof_table){.boost = state.boost, .emulated = device->info.emulated};
     out->device = etp_arena_strdup(arena, etp_str_from(device->info.spec));
     out->governor = etp_arena_strdup(arena, etp_str_from(state.governor));
     out->features = etp_arena_strdup(arena, etp_str_from(cpu.text));
-    for (size_t i = 0; i < facts.n; i++) {
-        etp_str value = etp_str_from(facts.items[i].value);
-        uint64_t n = 0;
-        if (strcmp(facts.items[i].key, "cpu") == 0) {
-            out->cpu = facts.items[i].value;
-        } else if (strcmp(facts.items[i].key, "cpus") == 0 && etp_parse_u64(value, &n) &&
-                   n <= UINT32_MAX) {
-            out->cpus = (uint32_t)n;
-        } else if (strcmp(facts.items[i].key, "frequency_max_khz") == 0) {
-            (void)etp_parse_u64(value, &out->max_khz);
-        }
-    }
+    const char *name = etp_device_fact_of(&facts, "cpu"),
+               *cpus = etp_device_fact_of(&facts, "cpus");
+    uint64_t n = 0;
+    out->cpu = name ? name : "";
+    out->cpus = etp_parse_u64(etp_str_from(cpus), &n) && n <= UINT32_MAX ? (uint32_t)n : 0;
+    (void)etp_parse_u64(etp_str_from(etp_device_fact_of(&facts, "frequency_max_khz")),
+                        &out->max_khz);
     return etp_arena_check(arena, err, "roofs");
 }
 

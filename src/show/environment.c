@@ -126,13 +126,10 @@ static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
     setting(ab, "governor", governor, keys);
     setting(ab, "boost", boost, keys);
     setting(ab, "power", power, keys);
-    for (size_t i = 0; i < ab->n_device; i++) {
-        if (strcmp(ab->device[i].key, "address_randomisation") == 0) {
-            const char *value = ab->device[i].value;
-            etp_keys_add(keys, ETP_PLAIN, "ASLR", "%s (%s)", value,
-                         strcmp(value, "0") == 0 ? "off: every launch has the same addresses"
-                                                 : "on");
-        }
+    const char *aslr = etp_ab_fact_of(ab, "address_randomisation");
+    if (aslr) {
+        etp_keys_add(keys, ETP_PLAIN, "ASLR", "%s (%s)", aslr,
+                     strcmp(aslr, "0") == 0 ? "off: every launch has the same addresses" : "on");
     }
     if (ab->environment.pad[1] > 0) {
         etp_keys_add(keys, ETP_PLAIN, "environment size",

@@ -630,11 +630,9 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
                           ab->models[i].stem ? ab->models[i].stem : "model", sha256 ? 12 : 20,
                           sha256 ? sha256 : "not recorded");
     }
-    for (size_t i = 0; i < ab->n_device; i++) {
-        if (strcmp(ab->device[i].key, "cpu") == 0) {
-            etp_strbuf_printf(&line, " · %s%s", ab->emulated ? "emulated on " : "",
-                              ab->device[i].value);
-        }
+    const char *cpu = etp_ab_fact_of(ab, "cpu");
+    if (cpu) {
+        etp_strbuf_printf(&line, " · %s%s", ab->emulated ? "emulated on " : "", cpu);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const char *text = ab_headline_text(&ab->comparisons[i], arena);

@@ -555,14 +555,9 @@ static void precision(etp_fixer *f)
 
 static uint32_t cpus_of(const etp_ab *ab)
 {
-    for (size_t i = 0; i < ab->n_device; i++) {
-        uint64_t n = 0;
-        if (strcmp(ab->device[i].key, "cpus") == 0 &&
-            etp_parse_u64(etp_str_from(ab->device[i].value), &n) && n <= 4096) {
-            return (uint32_t)n;
-        }
-    }
-    return 0;
+    uint64_t n = 0;
+    return etp_parse_u64(etp_str_from(etp_ab_fact_of(ab, "cpus")), &n) && n <= 4096 ? (uint32_t)n
+                                                                                    : 0;
 }
 
 // With what was asked of the model: without it another thing would be measured. NULL: a script's

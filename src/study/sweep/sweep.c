@@ -341,13 +341,8 @@ static void match_all_inputs(builder *b)
 static uint32_t device_cpus(const etp_ab *ab)
 {
     uint64_t n = 0;
-    for (size_t i = 0; i < ab->n_device; i++) {
-        if (strcmp(ab->device[i].key, "cpus") == 0 &&
-            etp_parse_u64(etp_str_from(ab->device[i].value), &n) && n < UINT32_MAX) {
-            return (uint32_t)n;
-        }
-    }
-    return 0;
+    bool known = etp_parse_u64(etp_str_from(etp_ab_fact_of(ab, "cpus")), &n) && n < UINT32_MAX;
+    return known ? (uint32_t)n : 0;
 }
 
 static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
