@@ -152,9 +152,9 @@ def main():
         for name in re.findall(r"--apply ([a-z][a-z-]+)", text):
             expect(name in known | {"list", "shows"}, where, f"there is no recipe {name}")
     expect(count > 100, "only", count, "commands were found")
-    source = (root / "src/judge/fixes/found.c").read_text()
-    table = set(re.findall(r'"([a-z-]+)"', re.search(r"k_recipes\[\] = \{(.*?)\};", source, re.S)[1]))
-    expect(table == known, "src/judge/fixes/found.c knows other recipes than the exporter", table ^ known)
+    source = (root / "src/judge/fixes/factors.h").read_text()
+    table = set(re.findall(r'"([a-z-]+)"', re.search(r"ETP_FIX_RECIPES\(X\)(.*?)\n\n", source, re.S)[1]))
+    expect(table == known, "src/judge/fixes/factors.h knows other recipes than the exporter", table ^ known)
     finish(f"{count} commands, all as the tool takes them")
 
 

@@ -20,8 +20,9 @@ for row in rows:
     if counts and float(row["gain_hi_us"]) - float(row["gain_lo_us"]) <= float(row["estimate_us"]):
         ratios.setdefault(row["command"].split()[-1], []).append(float(row["gain_us"]) / float(row["estimate_us"]))
 source = (ROOT / "src/judge/fixes/factors.c").read_text()
-told = {name: (int(n), float(least), float(usual))
-        for name, n, least, usual in re.findall(r'\{"([a-z0-9-]+)",\s+(\d+),\s+(-?[\d.]+),\s+(-?[\d.]+)\s*\}', source)}
+told = {name.lower().replace("_", "-"): (int(n), float(least), float(usual))
+        for name, n, least, usual in
+        re.findall(r'\{ETP_CHANGE_(\w+),\s+(\d+),\s+(-?[\d.]+),\s+(-?[\d.]+)\s*\}', source)}
 expect(set(told) == set(ratios), "changes in factors.c and in the table differ", set(told) ^ set(ratios))
 for name in sorted(set(told) & set(ratios)):
     cases, least, usual = told[name]

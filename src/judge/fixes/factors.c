@@ -2,25 +2,31 @@
 // The measured cases behind the likely gains and floors of next fixes.
 #include "judge/fixes/factors.h"
 
-#include <string.h>
-
 static const etp_fix_factor k_factors[] = {
-    {"align-padding",       1, 0.67, 0.67},
-    {"decompose-attention", 3, 1.01, 1.02},
-    {"fold-conv-bn",        1, 0.90, 0.90},
-    {"fold-transposes",     1, 0.92, 0.92},
-    {"gelu-tanh",           1, 1.03, 1.03},
-    {"int8",                9, 0.61, 1.05},
-    {"keep-dims",           4, 0.94, 1.04},
-    {"layer-norm",          6, 0.39, 0.80},
-    {"unbind-views",        1, 0.61, 0.61},
-    {"xnnpack",             1, 1.01, 1.01},
+    {ETP_CHANGE_ALIGN_PADDING,       1, 0.67, 0.67},
+    {ETP_CHANGE_DECOMPOSE_ATTENTION, 3, 1.01, 1.02},
+    {ETP_CHANGE_FOLD_CONV_BN,        1, 0.90, 0.90},
+    {ETP_CHANGE_FOLD_TRANSPOSES,     1, 0.92, 0.92},
+    {ETP_CHANGE_GELU_TANH,           1, 1.03, 1.03},
+    {ETP_CHANGE_INT8,                9, 0.61, 1.05},
+    {ETP_CHANGE_KEEP_DIMS,           4, 0.94, 1.04},
+    {ETP_CHANGE_LAYER_NORM,          6, 0.39, 0.80},
+    {ETP_CHANGE_UNBIND_VIEWS,        1, 0.61, 0.61},
+    {ETP_CHANGE_XNNPACK,             1, 1.01, 1.01},
 };
 
-const etp_fix_factor *etp_fix_factor_of(const char *change)
+const char *etp_fix_change_name(etp_fix_change change)
 {
-    for (size_t i = 0; change && i < sizeof k_factors / sizeof *k_factors; i++) {
-        if (strcmp(k_factors[i].change, change) == 0) {
+#define WORD_OF(name, word) word,
+    static const char *const k_names[ETP_CHANGES] = {NULL, ETP_FIX_RECIPES(WORD_OF) "int8",
+                                                     "xnnpack"};
+    return k_names[change];
+}
+
+const etp_fix_factor *etp_fix_factor_of(etp_fix_change change)
+{
+    for (size_t i = 0; i < sizeof k_factors / sizeof *k_factors; i++) {
+        if (k_factors[i].change == change) {
             return &k_factors[i];
         }
     }

@@ -7,8 +7,38 @@
 
 #include <stddef.h>
 
+// What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.
+#define ETP_FIX_RECIPES(X)                        \
+    X(ALIGN_CHANNELS, "align-channels")           \
+    X(ALIGN_PADDING, "align-padding")             \
+    X(ALIGN_STRIDES, "align-strides")             \
+    X(CHANNELS_LAST, "channels-last")             \
+    X(DECOMPOSE_ATTENTION, "decompose-attention") \
+    X(FOLD_CONV_BN, "fold-conv-bn")               \
+    X(FOLD_EXPAND, "fold-expand")                 \
+    X(FOLD_TRANSPOSES, "fold-transposes")         \
+    X(GELU_TANH, "gelu-tanh")                     \
+    X(KEEP_DIMS, "keep-dims")                     \
+    X(KEEP_GEMV, "keep-gemv")                     \
+    X(LAYER_NORM, "layer-norm")                   \
+    X(LAYER_NORM_LINEAR, "layer-norm-linear")     \
+    X(PER_OP, "per-op")                           \
+    X(UNBIND_VIEWS, "unbind-views")
+
+typedef enum etp_fix_change {
+    ETP_CHANGE_NONE, // no command does it
+#define ETP_CHANGE_OF(name, word) ETP_CHANGE_##name,
+    ETP_FIX_RECIPES(ETP_CHANGE_OF)
+#undef ETP_CHANGE_OF
+        ETP_CHANGE_RECIPES, // those before it
+    ETP_CHANGE_INT8 = ETP_CHANGE_RECIPES,
+    ETP_CHANGE_XNNPACK,
+    ETP_CHANGES
+} etp_fix_change;
+const char *etp_fix_change_name(etp_fix_change change); // "fold-expand"
+
 typedef struct etp_fix_factor {
-    const char *change; // as in `etprof export --apply CHANGE`; "int8", "xnnpack"
+    etp_fix_change change;
     size_t cases;
     double least, usual; // smallest and median measured gain ÷ estimate
 } etp_fix_factor;
@@ -21,6 +51,6 @@ static inline double etp_fix_factor_floor(const etp_fix_factor *factor)
 }
 
 // NULL when the change was never measured.
-const etp_fix_factor *etp_fix_factor_of(const char *change);
+const etp_fix_factor *etp_fix_factor_of(etp_fix_change change);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef ETP_JUDGE_FIXES_FIXES_H
 #define ETP_JUDGE_FIXES_FIXES_H
 
+#include "judge/fixes/factors.h"
 #include "judge/judge.h"
 
 #define ETP_FIX_WORTH_SHARE 0.005 // of an inference: smaller ceilings are not shown
@@ -39,7 +40,7 @@ typedef struct etp_fix_text { // texts may be NULL, out of memory: the arena rem
     const char *text; // with "%zu" and "%s" already filled in
     const char *recipe;
     const char *formula;
-    const char *change; // of factors.h, NULL: no command does it
+    etp_fix_change change;
 } etp_fix_text;
 
 typedef struct etp_fix_time { // of a set of operators in the arm, ns per inference

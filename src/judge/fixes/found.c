@@ -88,17 +88,10 @@ const char *etp_fix_model(const etp_fixer *f)
     return word ? word : "MODEL.pte";
 }
 
-// What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.
-static const char *const k_recipes[] = {
-    "align-channels", "align-padding", "align-strides",     "channels-last", "decompose-attention",
-    "fold-conv-bn",   "fold-expand",   "fold-transposes",   "gelu-tanh",     "keep-dims",
-    "keep-gemv",      "layer-norm",    "layer-norm-linear", "per-op",        "unbind-views",
-};
-
 static bool is_recipe(const char *name, size_t len)
 {
-    for (size_t i = 0; i < sizeof k_recipes / sizeof *k_recipes; i++) {
-        if (strlen(k_recipes[i]) == len && memcmp(k_recipes[i], name, len) == 0) {
+    for (etp_fix_change c = ETP_CHANGE_NONE + 1; c < ETP_CHANGE_RECIPES; c++) {
+        if (etp_str_eqz((etp_str){name, len}, etp_fix_change_name(c))) {
             return true;
         }
     }

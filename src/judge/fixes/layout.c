@@ -202,7 +202,8 @@ static void batch_norm(etp_fixer *f)
                     : etp_fix_count_text(
                           f, &at, "operator of a batch norm not folded into its convolution takes",
                           "operators of batch norms not folded into their convolutions take"),
-            etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away, "fold-conv-bn"});
+            etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away,
+            ETP_CHANGE_FOLD_CONV_BN});
 }
 
 // ---- permutes ----
@@ -352,7 +353,7 @@ static void permutes(etp_fixer *f)
                      "the exporter reorders what a convolution takes or makes, the model "
                      "permutes it again: leave "
                      "the model's permute out and work on channels last there",
-                     k_chain, NULL});
+                     k_chain, ETP_CHANGE_NONE});
     if (etp_fix_has_safe_softmax(f)) {
         return;
     }
@@ -362,7 +363,7 @@ static void permutes(etp_fixer *f)
                         etp_fix_count_text(f, &at, "permute of data permuted just before takes",
                                            "permutes of data permuted just before take"),
                         etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
-                        "fold-transposes"});
+                        ETP_CHANGE_FOLD_TRANSPOSES});
 }
 
 // Neighbours that only move data: several copies of the same elements where one may do.
@@ -394,7 +395,7 @@ static void copies_in_a_row(etp_fixer *f)
                                "operators move the same data several times in a row and take"),
             "merge neighbouring view, permute and reshape calls of the model into one",
             "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0",
-            NULL});
+            ETP_CHANGE_NONE});
 }
 
 // ---- the model's border ----
@@ -542,7 +543,7 @@ static void border(etp_fixer *f)
                      "truncation; floor 0: images leave the delegate, and who takes them channels "
                      "last may copy them back, which can cost more"
                    : etp_fix_k_goes_away,
-            "channels-last"});
+            ETP_CHANGE_CHANNELS_LAST});
 }
 
 static void broadcast(etp_fixer *f)
@@ -566,7 +567,7 @@ static void broadcast(etp_fixer *f)
                             f, &at, "copy for a broadcast that batched products do not need takes",
                             "copies for broadcasts that batched products do not need take"),
                         etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away,
-                        "fold-expand"});
+                        ETP_CHANGE_FOLD_EXPAND});
 }
 
 // ---- islands of another type ----
@@ -704,7 +705,7 @@ static void islands(etp_fixer *f, bool pads)
                    "to 1 µs per operator"
                  : "expected: Σ time of the converts; ceiling: and three quarters of what lies "
                    "between, which moves a quarter of the bytes; floor: 0",
-            pads ? "align-padding" : NULL});
+            pads ? ETP_CHANGE_ALIGN_PADDING : ETP_CHANGE_NONE});
 }
 
 // ---- what is left ----
@@ -746,7 +747,7 @@ static void moved(etp_fixer *f, bool convert)
             "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured "
             "roof, else at the best rate of this arm), "
             "unknown without byte counts; floor: 0",
-            NULL});
+            ETP_CHANGE_NONE});
 }
 
 void etp_fixes_of_layout(etp_fixer *f)

@@ -31,7 +31,7 @@ static bool multiplies(const etp_fixer *f, uint32_t op)
 // kernel's own bytes.
 typedef struct way_in {
     const char *family;
-    const char *recipe;
+    etp_fix_change recipe;
     const char *one, *many; // what they are, to the reader
     double passes;
     const char *overload; // NULL any
@@ -39,22 +39,22 @@ typedef struct way_in {
 
 #define SAFE_SOFTMAX(family, overload)                                  \
     {family,                                                            \
-     "decompose-attention",                                             \
+     ETP_CHANGE_DECOMPOSE_ATTENTION,                                    \
      "kernel of attention's safe softmax, outside the delegate, takes", \
      "kernels of attention's safe softmax, outside the delegate, take", \
      0,                                                                 \
      overload} // it goes away
 
 static const way_in k_ways_in[] = {
-    {"native_layer_norm", "layer-norm",   "layer norm outside the delegate takes",
-     "layer norms outside the delegate take",                                                                               7,
-     NULL                                                                                                                            }, // two means, a difference, three products, a sum
-    {"gelu",              "gelu-tanh",    "GELU outside the delegate takes",             "GELUs outside the delegate take", 9,
-     NULL                                                                                                                            },
-    {"squeeze_copy",      "unbind-views", "squeeze outside the delegate takes",
-     "squeezes outside the delegate take",                                                                                  1,   NULL},
-    {"mean",              "keep-dims",    "mean over images outside the delegate takes",
-     "means over images outside the delegate take",                                                                         0.5, NULL},
+    {"native_layer_norm", ETP_CHANGE_LAYER_NORM,   "layer norm outside the delegate takes",
+     "layer norms outside the delegate take",       7,
+     NULL                                                    }, // two means, a difference, three products, a sum
+    {"gelu",              ETP_CHANGE_GELU_TANH,    "GELU outside the delegate takes",
+     "GELUs outside the delegate take",             9,   NULL},
+    {"squeeze_copy",      ETP_CHANGE_UNBIND_VIEWS, "squeeze outside the delegate takes",
+     "squeezes outside the delegate take",          1,   NULL},
+    {"mean",              ETP_CHANGE_KEEP_DIMS,    "mean over images outside the delegate takes",
+     "means over images outside the delegate take", 0.5, NULL},
     SAFE_SOFTMAX("any", NULL),
     SAFE_SOFTMAX("logical_not", NULL),
     SAFE_SOFTMAX("where", NULL),
@@ -111,8 +111,8 @@ static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softma
         const way_in *w = &k_ways_in[i];
         if (etp_str_eqz(row->parsed.family, w->family) &&
             (!w->overload || etp_str_eqz(row->parsed.overload, w->overload))) {
-            bool applies = strcmp(w->family, "mean") == 0 ? is_spatial_mean(f, op)
-                                                          : w->passes > 0 || safe_softmax;
+            bool applies = w->recipe == ETP_CHANGE_KEEP_DIMS ? is_spatial_mean(f, op)
+                                                             : w->passes > 0 || safe_softmax;
             return applies && has_fixed_shape(f, op) ? w : NULL;
         }
     }
@@ -151,7 +151,7 @@ static double turned_for(const etp_fixer *f, uint32_t mean)
 }
 
 static void show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
-                       const char *change, const char *text)
+                       etp_fix_change change, const char *text)
 {
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
@@ -184,7 +184,7 @@ static void nothing_delegated(etp_fixer *f)
             etp_fix_add_op(f, &at, i);
         }
     }
-    show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
+    show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), ETP_CHANGE_XNNPACK,
                etp_fix_count_text(f, &at, "kernel of a program without any delegate takes",
                                   "kernels of a program without any delegate take"));
 }
@@ -205,22 +205,24 @@ static void undelegated(etp_fixer *f)
                 is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i] ? way_in_of(f, i, safe) : NULL;
             bool moves =
                 etp_kit_category_of(f->ab->operators[i].category) == ETP_KIT_CATEGORY_DATA_MOVEMENT;
-            bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
+            bool mine = way ? own && own->recipe == way->recipe
                             : is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i] && !moves;
             if (mine) {
                 etp_fix_add_op(f, &at, i);
             }
             inside += mine ? likely_inside(f, i, own) : 0;
-            at.hi += mine && own && strcmp(own->family, "mean") == 0 ? turned_for(f, i) : 0;
+            at.hi += mine && own && own->recipe == ETP_CHANGE_KEEP_DIMS ? turned_for(f, i) : 0;
         }
-        const char *recipe = way ? etp_arena_printf(f->ab->arena, "--apply %s", way->recipe) : NULL;
+        const char *recipe =
+            way ? etp_arena_printf(f->ab->arena, "--apply %s", etp_fix_change_name(way->recipe))
+                : NULL;
         recipe = recipe ? etp_fix_export(f, true, recipe)
                         : "the partitioner left them out: etprof export MODEL says why; replace "
                           "what it cannot take";
         const char *text = way ? etp_fix_count_text(f, &at, way->one, way->many)
                                : etp_fix_count_text(f, &at, "kernel outside the delegate takes",
                                                     "kernels outside the delegate take");
-        show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text);
+        show_group(f, &at, inside, recipe, way ? way->recipe : ETP_CHANGE_NONE, text);
     }
 }
 
@@ -245,7 +247,7 @@ static void partitions(etp_fixer *f)
             "expected: (calls − 1) × what the "
             "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; "
             "floor: 0",
-            NULL});
+            ETP_CHANGE_NONE});
 }
 
 // ---- compute ----
@@ -309,7 +311,7 @@ static void odd_sizes(etp_fixer *f)
             "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); "
             "ceiling: the same with tiles of 32, + the share of the "
             "channels above the last whole tile of everything; floor: 0",
-            NULL});
+            ETP_CHANGE_NONE});
 }
 
 static bool is_float32(const etp_profile_row *row)
@@ -358,7 +360,7 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
                 "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place "
                 "of 2r without roofs), and three quarters of the other delegated operators; "
                 "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0",
-                NULL});
+                ETP_CHANGE_NONE});
         return;
     }
     etp_fix_show(
@@ -381,7 +383,7 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
             "pads that stay in float between converts; unknown without roofs; ceiling: twice that "
             "r (8 without roofs), and three quarters of the other delegated operators, which move "
             "a quarter of the bytes",
-            "int8"});
+            ETP_CHANGE_INT8});
 }
 
 // Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width,
@@ -616,7 +618,7 @@ static void threads(etp_fixer *f)
                      "matrix products, less one parallel region each (measured "
                      "roof), unknown without roofs; floor: a loss of one parallel region for "
                      "each operator, 0 without roofs",
-                     NULL});
+                     ETP_CHANGE_NONE});
 }
 
 // ---- roofs and losses ----
@@ -659,7 +661,7 @@ static void roof_gap(etp_fixer *f)
                              widest),
             "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
             "roof that an operator of this kind reaches here); floor: 0",
-            NULL});
+            ETP_CHANGE_NONE});
 }
 
 enum { MOST_BACK = 8 }; // operators that a command sends back one by one
@@ -729,7 +731,7 @@ static void slower(etp_fixer *f)
                         recipe,
                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
-                        NULL});
+                        ETP_CHANGE_NONE});
 }
 
 void etp_fixes_of_work(etp_fixer *f)

@@ -277,7 +277,7 @@ static void threads_and_losses(void **state)
 
 // Expected gain and floor follow from what the change brought where it was measured, and the fix
 // says so.
-static void cases_correct(const etp_ab_fix *x, const char *change)
+static void cases_correct(const etp_ab_fix *x, etp_fix_change change)
 {
     const etp_fix_factor *factor = etp_fix_factor_of(change);
     char words[64];
@@ -339,7 +339,7 @@ static void roofs_tell_what_to_expect(void **state)
         most = below && ns - roof > most ? ns - roof : most;
     }
     assert_true(fabs((double)x->estimate_ns - saved) < 2);
-    cases_correct(x, "int8");
+    cases_correct(x, ETP_CHANGE_INT8);
     x = fix_of(ab, ETP_FIX_ROOF_GAP, "below their roof");
     assert_true(fabs((double)x->hi_ns - gap) < 2 && x->expected_ns >= 0 &&
                 x->expected_ns < x->hi_ns && x->lo_ns == 0);
@@ -351,7 +351,7 @@ static void roofs_tell_what_to_expect(void **state)
     x = fix_of(etp_ab_answer(s), ETP_FIX_DELEGATE, "layer-norm");
     assert_true(x->expected_ns != ETP_NS_UNKNOWN && x->expected_ns > 0 &&
                 x->expected_ns < x->hi_ns);
-    cases_correct(x, "layer-norm");
+    cases_correct(x, ETP_CHANGE_LAYER_NORM);
     etp_ab_close(s);
 }
 
