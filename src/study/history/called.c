@@ -22,23 +22,6 @@ static bool cut_last(etp_str *s, etp_str mark, etp_str *out_after)
     return false;
 }
 
-static const char *figure_word(etp_str *name)
-{
-    static const char *const k_words[][2] = {
-        {"_ns",           "time"    },
-        {"_speedup",      "speedup" },
-        {"_tokens_per_s", "tokens/s"},
-    };
-    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
-        etp_str end = etp_str_from(k_words[i][0]);
-        if (etp_str_ends(*name, end)) {
-            name->len -= end.len;
-            return k_words[i][1];
-        }
-    }
-    return NULL;
-}
-
 // Of "vnni", "sme2_off", "vnni_decode0"; *REST is what stands behind the level.
 // "sme2_on" and "sme2_off" are the experiments that Arm's kit knows, for sme2 and neon.
 static const etp_level_info *level_of(etp_str word, etp_str *rest)
@@ -68,9 +51,9 @@ etp_str etp_history_called(etp_str name, etp_arena *arena)
         {"_android_", 9},
         {"_mac_",     5}
     };
-    etp_str model = name, threads, word = {"", 0}, rest;
+    etp_str model, threads, word = {"", 0}, rest;
     uint64_t n = 0;
-    const char *figure = figure_word(&model);
+    const char *figure = etp_series_unit_word(etp_series_unit_of(name, &model));
     bool ours = figure && cut_last(&model, ETP_STR("_t"), &threads) && etp_parse_u64(threads, &n);
     bool found = false;
     for (size_t i = 0; i < sizeof k_platforms / sizeof *k_platforms && ours && !found; i++) {

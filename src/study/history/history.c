@@ -50,11 +50,12 @@ typedef struct finder {
 } finder;
 
 // One of an arm: its files' prefix says model, experiment (a phase is part of it) and threads.
-static void add_figure(finder *f, found *to, const etp_run_arm *arm, const char *what,
+static void add_figure(finder *f, found *to, const etp_run_arm *arm, etp_series_unit unit,
                        etp_str phase, double value)
 {
     if (isfinite(value)) {
-        const char *name = etp_arena_printf(f->arena, "%.*s_%s", ETP_STR_ARG(arm->prefix), what);
+        const char *name = etp_arena_printf(f->arena, "%.*s%s", ETP_STR_ARG(arm->prefix),
+                                            etp_series_unit_end(unit));
         struct figure x = {etp_str_from(name), phase, value};
         ETP_ADD(f->arena, &to->figures, x);
     }
@@ -83,8 +84,8 @@ static void take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to
         int64_t median = ab->arms[a].median_ns;
         double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
         if (arm) {
-            add_figure(f, to, arm, "ns", phase, ns);
-            add_figure(f, to, arm, "tokens_per_s", phase,
+            add_figure(f, to, arm, ETP_SERIES_TIME, phase, ns);
+            add_figure(f, to, arm, ETP_SERIES_RATE, phase,
                        etp_history_ratio(etp_ab_token_rate(ab, a)));
         }
     }
@@ -92,7 +93,7 @@ static void take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_run_arm *arm = arm_called(run, ab->arms[c->candidate].name);
         if (arm) {
-            add_figure(f, to, arm, "speedup", phase,
+            add_figure(f, to, arm, ETP_SERIES_SPEEDUP, phase,
                        c->withheld ? (double)NAN : etp_history_ratio(c->estimate));
         }
     }
@@ -224,7 +225,10 @@ static etp_status add_series(etp_history *h, etp_str name, size_t n_runs, etp_hi
             return ETP_OK;
         }
     }
-    etp_history_series s = {.name = name, .values = ETP_NEW_ARRAY(h->arena, double, n_runs)};
+    etp_str stem;
+    etp_history_series s = {.name = name,
+                            .unit = etp_series_unit_of(name, &stem),
+                            .values = ETP_NEW_ARRAY(h->arena, double, n_runs)};
     if (h->series.n == SERIES_MAX) {
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d series", SERIES_MAX);
     }

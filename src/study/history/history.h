@@ -23,9 +23,17 @@ typedef struct etp_history_change {
     etp_str also; // names of attributes that changed since the run before, comma-separated
 } etp_history_change;
 
+typedef enum etp_series_unit { // as the end of the name says
+    ETP_SERIES_OTHER,          // judged neither way
+    ETP_SERIES_TIME,           // ns
+    ETP_SERIES_SPEEDUP,
+    ETP_SERIES_RATE, // tokens a second
+    ETP_SERIES_UNITS
+} etp_series_unit;
+
 typedef struct etp_history_series {
-    etp_str name;   // ends in "_ns" for times, in "_speedup" for ratios, in "_tokens_per_s" for
-                    // rates; others are judged neither way
+    etp_str name;
+    etp_series_unit unit;
     etp_str phase;  // "decode @256"; "" none, or not known
     double *values; // [history.runs.n], NAN where the run has none
     size_t n_known;

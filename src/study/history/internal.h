@@ -27,6 +27,10 @@ ETP_NODISCARD etp_status etp_history_put(etp_history *h, etp_str name, etp_str p
 
 // ---- how it is shown ----
 
+// What NAME ends in; with *OUT_STEM what is before it.
+etp_series_unit etp_series_unit_of(etp_str name, etp_str *out_stem);
+const char *etp_series_unit_end(etp_series_unit unit);  // "_speedup"; not of others
+const char *etp_series_unit_word(etp_series_unit unit); // "speedup"; NULL: of others
 etp_severity etp_history_judgement(const etp_history_series *s, const etp_history_change *c);
 const char *etp_history_figure(const etp_history_series *s, double v, etp_arena *arena);
 etp_str etp_history_shown_time(etp_str time, etp_arena *arena);

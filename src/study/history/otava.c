@@ -62,7 +62,7 @@ static void quoted(etp_sink *sink, etp_str text)
 static void write_test(const etp_history *h, const etp_history_series *s, const char *path,
                        etp_sink *sink)
 {
-    bool time = etp_str_ends(s->name, ETP_STR("_ns"));
+    bool time = s->unit == ETP_SERIES_TIME;
     etp_sink_z(sink, "  ");
     quoted(sink, s->name);
     etp_sink_z(sink, ":\n    type: csv\n    file: ");

@@ -26,27 +26,16 @@ typedef struct list {
 // "m0_linux_sme2" of "m0_linux_sme2_ns".
 static etp_str stem(const etp_history_series *s)
 {
-    static const char *const k_ends[] = {"_ns", "_speedup", "_tokens_per_s"};
-    for (size_t i = 0; i < sizeof k_ends / sizeof *k_ends; i++) {
-        const etp_str end = etp_str_from(k_ends[i]);
-        if (s->name.len > end.len && etp_str_ends(s->name, end)) {
-            return (etp_str){s->name.ptr, s->name.len - end.len};
-        }
-    }
-    return s->name;
+    etp_str stem;
+    (void)etp_series_unit_of(s->name, &stem);
+    return stem.len ? stem : s->name;
 }
 
-static bool is_rate(const etp_history_series *s)
-{
-    return etp_str_ends(s->name, ETP_STR("_tokens_per_s"));
-}
-
-// The figures of one arm have one stem and different ends.
-static const etp_history_series *of_stem(const etp_history *h, etp_str of, const char *end)
+static const etp_history_series *of_stem(const etp_history *h, etp_str of, etp_series_unit unit)
 {
     for (size_t i = 0; i < h->series.n; i++) {
         const etp_history_series *s = &h->series.items[i];
-        if (etp_str_eq(stem(s), of) && etp_str_ends(s->name, etp_str_from(end))) {
+        if (s->unit == unit && etp_str_eq(stem(s), of)) {
             return s;
         }
     }
@@ -127,9 +116,9 @@ static const char *short_name(const etp_history *h, const etp_history_series *s,
     if (s->phase.len) {
         etp_strbuf_printf(&text, "%s%.*s", text.len ? ", " : "", ETP_STR_ARG(s->phase));
     }
-    if (etp_str_ends(s->name, ETP_STR("_speedup"))) {
+    if (s->unit == ETP_SERIES_SPEEDUP) {
         etp_strbuf_printf(&text, "%sspeedup", text.len ? ", " : "");
-    } else if (is_rate(s)) {
+    } else if (s->unit == ETP_SERIES_RATE) {
         etp_strbuf_printf(&text, "%stokens a second", text.len ? ", " : "");
     }
     if (text.len == 0) {
@@ -191,9 +180,9 @@ static list all_of(const etp_history *h, etp_arena *arena)
     list l = {ETP_NEW_ARRAY(arena, shown, h->series.n + 1), 0};
     for (size_t i = 0; l.items && i < h->series.n; i++) {
         const etp_history_series *s = &h->series.items[i];
-        if (!is_rate(s) || !of_stem(h, stem(s), "_ns")) {
-            bool times = etp_str_ends(s->name, ETP_STR("_ns"));
-            l.items[l.n++] = (shown){s, times ? of_stem(h, stem(s), "_tokens_per_s") : NULL, "", i};
+        if (s->unit != ETP_SERIES_RATE || !of_stem(h, stem(s), ETP_SERIES_TIME)) {
+            bool times = s->unit == ETP_SERIES_TIME;
+            l.items[l.n++] = (shown){s, times ? of_stem(h, stem(s), ETP_SERIES_RATE) : NULL, "", i};
         }
     }
     name_all(h, &l, arena);
@@ -274,12 +263,10 @@ static void chart(const etp_history *h, const shown *x, etp_report *r, etp_arena
 {
     const etp_history_series *s = x->series;
     const char *id = etp_arena_printf(arena, "series-%zu", x->at + 1);
-    bool times = etp_str_ends(s->name, ETP_STR("_ns")),
-         ratio = etp_str_ends(s->name, ETP_STR("_speedup"));
-    etp_chart *c = etp_report_chart(r, ETP_CHART_TREND, id ? id : "series", x->name,
-                                    times   ? ETP_KIND_NS
-                                    : ratio ? ETP_KIND_RATIO
-                                            : ETP_KIND_DOUBLE);
+    static const etp_kind k_kinds[ETP_SERIES_UNITS] = {ETP_KIND_DOUBLE, ETP_KIND_NS, ETP_KIND_RATIO,
+                                                       ETP_KIND_DOUBLE};
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_TREND, id ? id : "series", x->name, k_kinds[s->unit]);
     double sum = 0;
     size_t n = 0, next = 0;
     for (size_t i = 0; i < h->runs.n; i++) {

@@ -15,7 +15,7 @@ FIND(change_time, etp_history_change, etp_history, &doc->runs.items[it->run].tim
 static double mean_of(const etp_place *at, double v)
 {
     const etp_history_series *s = at->outer->object;
-    return etp_str_ends(s->name, ETP_STR("_ns")) ? round(v) : etp_history_ratio(v);
+    return s->unit == ETP_SERIES_TIME ? round(v) : etp_history_ratio(v);
 }
 FIND(before, etp_history_change, etp_history, MAKE(real, mean_of(at, it->before)))
 FIND(after, etp_history_change, etp_history, MAKE(real, mean_of(at, it->after)))
@@ -260,9 +260,8 @@ static void chart(const etp_history *h, size_t at, etp_report *r, etp_arena *are
     const etp_history_series *s = &h->series.items[at];
     const char *id = etp_arena_printf(arena, "series-%zu", at + 1);
     const char *name = etp_arena_strdup(arena, etp_history_called(s->name, arena));
-    etp_chart *c =
-        etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
-                         etp_str_ends(s->name, ETP_STR("_ns")) ? ETP_KIND_NS : ETP_KIND_DOUBLE);
+    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
+                                    s->unit == ETP_SERIES_TIME ? ETP_KIND_NS : ETP_KIND_DOUBLE);
     etp_chart_describe(c, "One point per run; the line of means moves where the series changed.");
     etp_chart_axes(c, "run", NULL);
     etp_chart_series(c, "run");

@@ -60,15 +60,15 @@ static etp_status put_run(etp_history *h, const etp_archive_point *x, etp_error 
 }
 
 // By the name that the files of the arm have in its folder.
-static etp_status put_figure(etp_history *h, const etp_archive_point *x, const char *what,
+static etp_status put_figure(etp_history *h, const etp_archive_point *x, etp_series_unit unit,
                              size_t run, size_t n_runs, double value, etp_error *err)
 {
     if (!isfinite(value)) {
         return ETP_OK;
     }
-    const char *name =
-        etp_arena_printf(h->arena, "%.*s_%.*s_t%llu_%s", ETP_STR_ARG(x->model),
-                         ETP_STR_ARG(x->experiment), (unsigned long long)x->threads, what);
+    const char *name = etp_arena_printf(h->arena, "%.*s_%.*s_t%llu%s", ETP_STR_ARG(x->model),
+                                        ETP_STR_ARG(x->experiment), (unsigned long long)x->threads,
+                                        etp_series_unit_end(unit));
     return etp_history_put(h, etp_str_from(name), x->phase, run, n_runs, value, err);
 }
 
@@ -85,15 +85,15 @@ static etp_status put_part(etp_history *h, const etp_archive_trend *t, size_t fi
 {
     for (size_t i = first; i < end; i++) {
         const etp_archive_point *x = &t->items[i];
-        ETP_TRY(put_figure(h, x, "ns", run, n_runs, x->median_ns, err));
-        ETP_TRY(
-            put_figure(h, x, "tokens_per_s", run, n_runs, etp_history_ratio(x->tokens_per_s), err));
+        ETP_TRY(put_figure(h, x, ETP_SERIES_TIME, run, n_runs, x->median_ns, err));
+        ETP_TRY(put_figure(h, x, ETP_SERIES_RATE, run, n_runs, etp_history_ratio(x->tokens_per_s),
+                           err));
     }
     // Times of all arms first, then the ratios: the order in which history.c takes them from
     // folders, so that both sources give the same document.
     for (size_t i = first; i < end; i++) {
         const etp_archive_point *x = &t->items[i];
-        ETP_TRY(put_figure(h, x, "speedup", run, n_runs,
+        ETP_TRY(put_figure(h, x, ETP_SERIES_SPEEDUP, run, n_runs,
                            x->compared ? etp_history_ratio(x->estimate) : (double)NAN, err));
     }
     return ETP_OK;

@@ -5,21 +5,44 @@
 #include "base/number.h"
 #include "study/history/internal.h"
 
-static bool is_time(const etp_history_series *s)
+static const struct {
+    const char *end, *word;
+} k_units[ETP_SERIES_UNITS] = {
+    [ETP_SERIES_TIME] = {"_ns",           "time"    },
+    [ETP_SERIES_SPEEDUP] = {"_speedup",      "speedup" },
+    [ETP_SERIES_RATE] = {"_tokens_per_s", "tokens/s"},
+};
+
+etp_series_unit etp_series_unit_of(etp_str name, etp_str *out_stem)
 {
-    return etp_str_ends(s->name, ETP_STR("_ns"));
+    *out_stem = name;
+    for (etp_series_unit u = ETP_SERIES_OTHER + 1; u < ETP_SERIES_UNITS; u++) {
+        const etp_str end = etp_str_from(k_units[u].end);
+        if (etp_str_ends(name, end)) {
+            out_stem->len -= end.len;
+            return u;
+        }
+    }
+    return ETP_SERIES_OTHER;
+}
+
+const char *etp_series_unit_end(etp_series_unit unit)
+{
+    return k_units[unit].end;
+}
+
+const char *etp_series_unit_word(etp_series_unit unit)
+{
+    return k_units[unit].word;
 }
 
 etp_severity etp_history_judgement(const etp_history_series *s, const etp_history_change *c)
 {
     // The name alone says what is good, also in tables of others; without one of these ends a
     // change is news, neither good nor bad.
-    bool more_is_good = etp_str_ends(s->name, ETP_STR("_speedup")) ||
-                        etp_str_ends(s->name, ETP_STR("_tokens_per_s"));
-    if (!more_is_good && !is_time(s)) {
-        return ETP_INFO;
-    }
-    return (c->after > c->before) == more_is_good ? ETP_GOOD : ETP_BAD;
+    return s->unit == ETP_SERIES_OTHER                              ? ETP_INFO
+           : (c->after > c->before) == (s->unit != ETP_SERIES_TIME) ? ETP_GOOD
+                                                                    : ETP_BAD;
 }
 
 // Ratios as all reports write them; of other numbers the unit is not known, only that five digits
@@ -27,11 +50,11 @@ etp_severity etp_history_judgement(const etp_history_series *s, const etp_histor
 const char *etp_history_figure(const etp_history_series *s, double v, etp_arena *arena)
 {
     char text[ETP_NUMBER_CHARS] = "–";
-    if (isfinite(v) && etp_str_ends(s->name, ETP_STR("_speedup"))) {
+    if (isfinite(v) && s->unit == ETP_SERIES_SPEEDUP) {
         return etp_arena_printf(arena, "%.2f×", v);
     }
     if (isfinite(v)) {
-        (void)(is_time(s) ? etp_format_ns(v, text) : etp_format_digits(v, 5, text));
+        (void)(s->unit == ETP_SERIES_TIME ? etp_format_ns(v, text) : etp_format_digits(v, 5, text));
     }
     return etp_arena_printf(arena, "%s", text);
 }
