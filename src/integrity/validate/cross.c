@@ -570,6 +570,38 @@ static bool is_guest(const etp_run_derived *recorded, const etp_valid_file *f)
     return recorded->n > 0 && !etp_run_is_raw(etp_str_from(f->name));
 }
 
+static void check_document(etp_validator *v, const etp_valid_file *f)
+{
+    switch (f->document) {
+    case ETP_VALID_ROBUST_STATS:
+        check_robust(v, f);
+        check_robust_timeline(v, f);
+        break;
+    case ETP_VALID_METRICS:
+    case ETP_VALID_KIT_MANIFEST:
+    case ETP_VALID_RUN:
+        check_metrics(v, f);
+        check_paths(v, f);
+        break;
+    case ETP_VALID_ANALYSIS_SUMMARY:
+        check_analysis(v, f);
+        check_paths(v, f);
+        break;
+    case ETP_VALID_PIPELINE_SUMMARY:
+        check_summary(v, f);
+        check_paths(v, f);
+        break;
+    case ETP_VALID_AB:
+        check_report(v, f);
+        break;
+    case ETP_VALID_OUTPUTS:
+        check_outputs(v, f);
+        break;
+    default: // nothing in it occurs elsewhere
+        break;
+    }
+}
+
 void etp_valid_cross(etp_validator *v)
 {
     etp_run_derived recorded = {0};
@@ -586,26 +618,8 @@ void etp_valid_cross(etp_validator *v)
         if (f->kind == ETP_VALID_CSV && f->readable && f->n_execute) {
             check_timeline_dumps(v, f);
         }
-        if (!f->json || !f->schema) {
-            continue;
-        }
-        if (strcmp(f->schema, "robust_stats") == 0) {
-            check_robust(v, f);
-            check_robust_timeline(v, f);
-        } else if (strcmp(f->schema, "metrics") == 0 || strcmp(f->schema, "kit_manifest") == 0 ||
-                   strcmp(f->schema, "run") == 0) {
-            check_metrics(v, f);
-            check_paths(v, f);
-        } else if (strcmp(f->schema, "analysis_summary") == 0) {
-            check_analysis(v, f);
-            check_paths(v, f);
-        } else if (strcmp(f->schema, "pipeline_summary") == 0) {
-            check_summary(v, f);
-            check_paths(v, f);
-        } else if (strcmp(f->schema, "ab") == 0) {
-            check_report(v, f);
-        } else if (strcmp(f->schema, "outputs") == 0) {
-            check_outputs(v, f);
+        if (f->json) {
+            check_document(v, f);
         }
     }
 }

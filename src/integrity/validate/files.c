@@ -16,41 +16,71 @@ static bool ends(const char *name, const char *suffix)
 }
 
 // The first row that fits counts, so exact names and longer ends stand before ".json".
+// The name of its schema.
+static const char *document_name(etp_valid_document document)
+{
+    static const char *const k_names[ETP_VALID_DOCUMENTS] = {NULL,
+                                                             "run",
+                                                             "kit_manifest",
+                                                             "metrics",
+                                                             "analysis_summary",
+                                                             "derived",
+                                                             "ab",
+                                                             "export",
+                                                             "outputs",
+                                                             "pipeline_summary",
+                                                             "robust_stats",
+                                                             "robust_comparison",
+                                                             "config"};
+    return k_names[document];
+}
+
+static etp_valid_document document_called(const char *schema)
+{
+    for (etp_valid_document d = ETP_VALID_ANY + 1; d < ETP_VALID_DOCUMENTS; d++) {
+        if (strcmp(schema, document_name(d)) == 0) {
+            return d;
+        }
+    }
+    return ETP_VALID_ANY;
+}
+
 void etp_valid_classify(etp_valid_file *f)
 {
     static const struct {
         const char *suffix;
         bool whole; // the whole name, not just its end
         etp_valid_kind kind;
-        const char *schema;
+        etp_valid_document document;
     } k_kinds[] = {
-        {"manifest.json",           true,  ETP_VALID_JSON,       "run"              },
-        {"metrics.json",            true,  ETP_VALID_JSON,       "metrics"          },
-        {"analysis_summary.json",   true,  ETP_VALID_JSON,       "analysis_summary" },
-        {"derived.json",            true,  ETP_VALID_JSON,       "derived"          },
-        {"report.json",             true,  ETP_VALID_JSON,       "ab"               },
-        {"export.json",             true,  ETP_VALID_JSON,       "export"           },
-        {"outputs.json",            true,  ETP_VALID_JSON,       "outputs"          },
-        {"_pipeline_summary.json",  false, ETP_VALID_JSON,       "pipeline_summary" },
-        {"_robust_stats.json",      false, ETP_VALID_JSON,       "robust_stats"     },
-        {"_robust_comparison.json", false, ETP_VALID_JSON,       "robust_comparison"},
-        {".json",                   false, ETP_VALID_JSON,       NULL               },
-        {"environment.jsonl",       true,  ETP_VALID_JSON_LINES, NULL               },
-        {".csv",                    false, ETP_VALID_CSV,        NULL               },
-        {".etdump",                 false, ETP_VALID_DUMP,       NULL               },
-        {".etdump" ETP_OS_PACKED,   false, ETP_VALID_DUMP,       NULL               },
-        {".etdp",                   false, ETP_VALID_DUMP,       NULL               },
-        {".pte",                    false, ETP_VALID_MODEL,      NULL               },
-        {".bpte",                   false, ETP_VALID_MODEL,      NULL               },
-        {".ptd",                    false, ETP_VALID_MODEL,      NULL               },
-        {".etrecord",               false, ETP_VALID_MODEL,      NULL               },
+        {"manifest.json",           true,  ETP_VALID_JSON,       ETP_VALID_RUN              },
+        {"metrics.json",            true,  ETP_VALID_JSON,       ETP_VALID_METRICS          },
+        {"analysis_summary.json",   true,  ETP_VALID_JSON,       ETP_VALID_ANALYSIS_SUMMARY },
+        {"derived.json",            true,  ETP_VALID_JSON,       ETP_VALID_DERIVED          },
+        {"report.json",             true,  ETP_VALID_JSON,       ETP_VALID_AB               },
+        {"export.json",             true,  ETP_VALID_JSON,       ETP_VALID_EXPORT           },
+        {"outputs.json",            true,  ETP_VALID_JSON,       ETP_VALID_OUTPUTS          },
+        {"_pipeline_summary.json",  false, ETP_VALID_JSON,       ETP_VALID_PIPELINE_SUMMARY },
+        {"_robust_stats.json",      false, ETP_VALID_JSON,       ETP_VALID_ROBUST_STATS     },
+        {"_robust_comparison.json", false, ETP_VALID_JSON,       ETP_VALID_ROBUST_COMPARISON},
+        {".json",                   false, ETP_VALID_JSON,       ETP_VALID_ANY              },
+        {"environment.jsonl",       true,  ETP_VALID_JSON_LINES, ETP_VALID_ANY              },
+        {".csv",                    false, ETP_VALID_CSV,        ETP_VALID_ANY              },
+        {".etdump",                 false, ETP_VALID_DUMP,       ETP_VALID_ANY              },
+        {".etdump" ETP_OS_PACKED,   false, ETP_VALID_DUMP,       ETP_VALID_ANY              },
+        {".etdp",                   false, ETP_VALID_DUMP,       ETP_VALID_ANY              },
+        {".pte",                    false, ETP_VALID_MODEL,      ETP_VALID_ANY              },
+        {".bpte",                   false, ETP_VALID_MODEL,      ETP_VALID_ANY              },
+        {".ptd",                    false, ETP_VALID_MODEL,      ETP_VALID_ANY              },
+        {".etrecord",               false, ETP_VALID_MODEL,      ETP_VALID_ANY              },
     };
     const char *base = etp_path_name(f->name);
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
         if (k_kinds[i].whole ? strcmp(base, k_kinds[i].suffix) == 0
                              : ends(base, k_kinds[i].suffix)) {
             f->kind = k_kinds[i].kind;
-            f->schema = k_kinds[i].schema;
+            f->document = k_kinds[i].document;
+            f->schema = document_name(f->document);
             return;
         }
     }
@@ -94,15 +124,15 @@ static void note_fault(etp_validator *v, const char *file, etp_json_fault fault,
 static const char *schema_of(etp_validator *v, const etp_valid_file *f, const json_t *doc)
 {
     const char *own = etp_valid_text(doc, "schema");
-    if (f->schema && strcmp(f->schema, "run") == 0 && !own) {
-        return "kit_manifest"; // no manifest of ours
+    if (f->document == ETP_VALID_RUN && !own) {
+        return document_name(ETP_VALID_KIT_MANIFEST); // no manifest of ours
     }
     if (f->schema) {
         return f->schema;
     }
     if (!own) {
-        return json_object_get(doc, "experiments") || json_object_get(doc, "model") ? "config"
-                                                                                    : NULL;
+        bool config = json_object_get(doc, "experiments") || json_object_get(doc, "model");
+        return config ? document_name(ETP_VALID_CONFIG) : NULL;
     }
     size_t prefix = strlen("etprof."), n = strlen(own);
     bool named =
@@ -139,6 +169,7 @@ static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
     // Also for a document that does not fit. Only one that fits is kept in f->json, so checks
     // across files never meet a missing key of a broken document.
     f->schema = name;
+    f->document = document_called(name);
     if (etp_schema_fits(schema, doc, v->arena, &problem)) {
         f->json = doc;
         etp_valid_note(v, f->name, "schema", true,

@@ -17,11 +17,29 @@ typedef enum etp_valid_kind {
     ETP_VALID_MODEL // .pte, .bpte, .ptd, .etrecord
 } etp_valid_kind;
 
+typedef enum etp_valid_document { // of which more is known than their schema
+    ETP_VALID_ANY,
+    ETP_VALID_RUN,
+    ETP_VALID_KIT_MANIFEST,
+    ETP_VALID_METRICS,
+    ETP_VALID_ANALYSIS_SUMMARY,
+    ETP_VALID_DERIVED,
+    ETP_VALID_AB,
+    ETP_VALID_EXPORT,
+    ETP_VALID_OUTPUTS,
+    ETP_VALID_PIPELINE_SUMMARY,
+    ETP_VALID_ROBUST_STATS,
+    ETP_VALID_ROBUST_COMPARISON,
+    ETP_VALID_CONFIG,
+    ETP_VALID_DOCUMENTS
+} etp_valid_document;
+
 typedef struct etp_valid_file {
     const char *name; // relative to the root
     const char *path;
     uint64_t size;
     etp_valid_kind kind;
+    etp_valid_document document;
     const char *schema; // of JSON by its name, NULL unknown
     json_t *json;       // JSON that fits its schema, else NULL
     // Method::execute in file order: of a dump that could be read, or of a timeline CSV.

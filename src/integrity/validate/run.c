@@ -169,7 +169,7 @@ static void check_headlines(etp_validator *v)
     // A summary's name begins with its model's, so it is found by its schema.
     for (size_t k = 0; report && report->json && k < v->files.n; k++) {
         const etp_valid_file *f = &v->files.items[k];
-        if (!f->json || !f->schema || strcmp(f->schema, "pipeline_summary") != 0) {
+        if (!f->json || f->document != ETP_VALID_PIPELINE_SUMMARY) {
             continue;
         }
         json_array_foreach(json_object_get(f->json, "comparisons"), i, c)

@@ -84,26 +84,32 @@ static bool is_ours(const etp_validator *v)
 }
 
 // The most telling sign first: a run folder holds the kit's tables and dumps as well.
-static const char *kind_of_folder(const etp_validator *v)
+static const char *validated_name(etp_validated what)
+{
+    static const char *const k_names[ETP_VALIDATED_KINDS] = {
+        "path", "file", "run folder", "folder of Arm's kit", "dumps", "files", "folder", "setup"};
+    return k_names[what];
+}
+
+static etp_validated kind_of_folder(const etp_validator *v)
 {
     if (is_ours(v)) {
-        return "run folder";
+        return ETP_VALIDATED_RUN;
     }
     if (has(v, "_pipeline_summary.json") || has(v, "_timeline.csv") ||
         etp_valid_find(v, "metrics.json")) {
-        return "folder of Arm's kit";
+        return ETP_VALIDATED_KIT;
     }
     if (has_dump(v)) {
-        return "dumps";
+        return ETP_VALIDATED_DUMPS;
     }
-    return has(v, ".pte") || has(v, ".csv") ? "files" : NULL;
+    return has(v, ".pte") || has(v, ".csv") ? ETP_VALIDATED_FILES : ETP_VALIDATED_FOLDER;
 }
 
 static etp_status check_folder(etp_validator *v, const char *work_root, etp_error *err)
 {
     v->out->what = kind_of_folder(v);
-    if (!v->out->what) {
-        v->out->what = "folder";
+    if (v->out->what == ETP_VALIDATED_FOLDER) {
         etp_valid_note(v, NULL, "folder.empty", false, "a run folder, dumps or model files",
                        "nothing was measured into it, or another folder is meant",
                        "%zu files, none of them known", v->files.n);
@@ -112,7 +118,7 @@ static etp_status check_folder(etp_validator *v, const char *work_root, etp_erro
     etp_valid_cross(v);
     // Arm's kit keeps dumps beside its tables; a folder of loose tables or models never had any.
     if (!is_ours(v)) {
-        if (!has_dump(v) && strcmp(v->out->what, "files") != 0) {
+        if (!has_dump(v) && v->out->what != ETP_VALIDATED_FILES) {
             etp_valid_note(v, NULL, "folder.no_dump", false, "at least one .etdump",
                            "tables without the dumps they were made from prove nothing: bring the "
                            "dumps back, or "
@@ -135,7 +141,7 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
 {
     bool folder = etp_os_is_dir(v->root);
     if (!folder && !etp_os_is_file(v->root)) {
-        v->out->what = "path";
+        v->out->what = ETP_VALIDATED_PATH;
         etp_valid_note(v, NULL, "path.missing", false, "a file or folder",
                        "look at the spelling; run folders are out_<model>/runs/<platform>",
                        "%s does not exist", v->root);
@@ -148,7 +154,7 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
         if (why.status == ETP_NOMEM) {
             return etp_fail_nomem(err, v->root);
         }
-        v->out->what = "run folder";
+        v->out->what = ETP_VALIDATED_RUN;
         etp_valid_note(v, NULL, "run.members", false, "regular files and folders",
                        "nothing in it was read", "%s", why.msg);
         return ETP_OK;
@@ -171,7 +177,7 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     if (folder) {
         return check_folder(v, work_root, err);
     }
-    v->out->what = "file";
+    v->out->what = ETP_VALIDATED_FILE;
     if (v->out->checks.n == 0) {
         etp_valid_note(v, v->files.items[0].name, "file.kind", false,
                        ".etdump, .pte, .json, .csv and the like",
@@ -196,7 +202,7 @@ etp_status etp_validate_path(const char *path, const char *work_root, etp_arena 
 
 void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validation *out)
 {
-    *out = (etp_validation){.what = "setup"};
+    *out = (etp_validation){.what = ETP_VALIDATED_SETUP};
     for (size_t i = 0; i < checks->n; i++) {
         etp_check c = checks->items[i];
         etp_checks_add(&out->checks, arena, c);
@@ -208,6 +214,7 @@ void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validati
 
 // ---- showing ----
 
+WORDS(k_validated, validated_name, etp_validated, ETP_VALIDATED_KINDS)
 FIND(is_valid, etp_validation, etp_validation, MAKE(yes, it->failed == 0))
 
 #define OF etp_check
@@ -221,8 +228,7 @@ static SHAPE_ON_ONE_LINE(k_check, k_check_rows);
 #define OF etp_validation
 static const etp_field k_rows[] = {
     MADE("ok", BOOL, is_valid, "nothing required failed", .flags = ETP_SET),
-    FIELD("what", TEXT, what, "run folder, folder of Arm's kit, dumps, file, setup",
-          .flags = ETP_SET),
+    FIELD("what", WORD, what, "was looked at", .words = &k_validated),
     FIELD("failed", UINT, failed, "required checks that say no"),
     VECTOR("checks", OBJECT, checks, "by file", .shape = &k_check),
 };
@@ -258,10 +264,10 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
     etp_report_section(r, 1, "answer", v->failed ? "Not valid" : "Valid");
     if (v->failed) {
         etp_report_note(r, ETP_BAD, "no: %zu of %zu checks of this %s failed", v->failed,
-                        v->checks.n, v->what);
+                        v->checks.n, validated_name(v->what));
     } else {
         etp_report_note(r, ETP_GOOD, "yes: %zu checks of this %s, none failed", v->checks.n,
-                        v->what);
+                        validated_name(v->what));
     }
     for (size_t i = 0; i < v->checks.n; i++) {
         if (v->checks.items[i].ok == 0) {

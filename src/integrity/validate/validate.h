@@ -7,11 +7,23 @@
 #include "document/document.h"
 #include "report/report.h"
 
+typedef enum etp_validated {
+    ETP_VALIDATED_PATH, // that does not exist
+    ETP_VALIDATED_FILE,
+    ETP_VALIDATED_RUN,
+    ETP_VALIDATED_KIT,
+    ETP_VALIDATED_DUMPS,
+    ETP_VALIDATED_FILES,
+    ETP_VALIDATED_FOLDER, // of nothing that is known
+    ETP_VALIDATED_SETUP,
+    ETP_VALIDATED_KINDS
+} etp_validated;
+
 typedef struct etp_validation { // lives in the arena given to the functions below
-    const char *what;           // "run folder", "folder of Arm's kit", "dumps", "file", "setup"
-    etp_checks checks;          // by file, then as checked
-    size_t failed;              // required and not ok
-    size_t files;               // that were looked at
+    etp_validated what;
+    etp_checks checks; // by file, then as checked
+    size_t failed;     // required and not ok
+    size_t files;      // that were looked at
 } etp_validation;
 
 // Checks what lies at PATH; what is wrong with it is in *out, not an error. WORK_ROOT: a temporary
