@@ -124,10 +124,10 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     etp_status st = find_model(cli, o, work, &model, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        return etp_smoke_failed(s, &cli->arena, "model", "name a program with --model FILE.pte",
-                                &why, err);
+        return etp_smoke_failed(s, &cli->arena, ETP_SMOKE_MODEL,
+                                "name a program with --model FILE.pte", &why, err);
     }
-    etp_smoke_note(s, &cli->arena, "model", 1, NULL, "%s%s", model,
+    etp_smoke_note(s, &cli->arena, ETP_SMOKE_MODEL, 1, NULL, "%s%s", model,
                    o->export_name ? ", exported now"
                    : o->model     ? ""
                                   : ", bundled");
@@ -148,7 +148,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        return etp_smoke_failed(s, &cli->arena, "measure",
+        return etp_smoke_failed(s, &cli->arena, ETP_SMOKE_MEASURE,
                                 "etprof validate setup says what is missing", &why, err);
     }
     s->folder = dir;
@@ -197,7 +197,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         if (s.steps.items[i].ok == 0) {
             // A level that did not run is not a wrong file: 6, as of every session whose proof is
             // false.
-            etp_cli_outcome(cli, strcmp(s.steps.items[i].id, "evidence") == 0 ? 6 : 1);
+            etp_cli_outcome(cli, s.steps.items[i].id == ETP_SMOKE_EVIDENCE ? 6 : 1);
         }
     }
     return st;

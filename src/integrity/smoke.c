@@ -10,7 +10,14 @@
 #include "integrity/validate/validate.h"
 #include "publish/files.h"
 
-void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, const char *fix,
+static const char *smoke_name(etp_smoke_id id)
+{
+    static const char *const k_names[ETP_SMOKE_IDS] = {"model",  "measure",  "evidence", "analyse",
+                                                       "report", "validate", "dumps"};
+    return k_names[id];
+}
+
+void etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_smoke_id id, int ok, const char *fix,
                     const char *text, ...)
 {
     char buf[512];
@@ -24,11 +31,11 @@ void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, cons
     s->failed += ok == 0;
 }
 
-etp_status etp_smoke_failed(etp_smoke *s, etp_arena *arena, const char *id, const char *fix,
+etp_status etp_smoke_failed(etp_smoke *s, etp_arena *arena, etp_smoke_id id, const char *fix,
                             const etp_error *why, etp_error *err)
 {
     if (why->status == ETP_NOMEM) {
-        return etp_fail_nomem(err, id);
+        return etp_fail_nomem(err, smoke_name(id));
     }
     etp_smoke_note(s, arena, id, 0, fix, "%s", why->msg);
     return ETP_OK;
@@ -46,10 +53,11 @@ static void note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
             without = ab->arms[i].name;
         }
     }
-    etp_smoke_note(
-        s, arena, "measure", without == NULL, "read the .log files in the experiment's folder",
-        "%zu arms, %llu timed inferences, %llu dumps%s%s", ab->n_arms, (unsigned long long)samples,
-        (unsigned long long)dumps, without ? "; nothing usable of " : "", without ? without : "");
+    etp_smoke_note(s, arena, ETP_SMOKE_MEASURE, without == NULL,
+                   "read the .log files in the experiment's folder",
+                   "%zu arms, %llu timed inferences, %llu dumps%s%s", ab->n_arms,
+                   (unsigned long long)samples, (unsigned long long)dumps,
+                   without ? "; nothing usable of " : "", without ? without : "");
 }
 
 static void note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
@@ -63,7 +71,7 @@ static void note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
         }
     }
     if (contradicted) {
-        etp_smoke_note(s, arena, "evidence", 0,
+        etp_smoke_note(s, arena, ETP_SMOKE_EVIDENCE, 0,
                        "etprof report FOLDER shows the evidence; the mask did not work",
                        "%s did not run at its level", contradicted);
         return;
@@ -71,7 +79,7 @@ static void note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
     // Names do not tell every level apart, so a self-test of the mask is enough; with neither it
     // cannot be told.
     bool masked = ab->selftest != NULL;
-    etp_smoke_note(s, arena, "evidence", confirmed || masked ? 1 : -1, NULL,
+    etp_smoke_note(s, arena, ETP_SMOKE_EVIDENCE, confirmed || masked ? 1 : -1, NULL,
                    "self-test of masking %s; %zu of %zu levels proved by what ran",
                    masked ? "passed" : "not run", confirmed, ab->n_arms);
 }
@@ -86,7 +94,7 @@ static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
         }
         // Whole nanoseconds add up exactly or not at all.
         if (l->n == 0 || sum != l->delta_ns) {
-            etp_smoke_note(s, arena, "analyse", 0,
+            etp_smoke_note(s, arena, ETP_SMOKE_ANALYSE, 0,
                            l->n ? "report this: it is our bug" : "see the traces above",
                            l->n ? "the ledger of %s does not add up"
                                 : "no ledger for %s: a trace is missing",
@@ -95,7 +103,7 @@ static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
         }
     }
     bool outputs = ab->correctness.ok != 0;
-    etp_smoke_note(s, arena, "analyse", outputs && ab->n_operators > 0,
+    etp_smoke_note(s, arena, ETP_SMOKE_ANALYSE, outputs && ab->n_operators > 0,
                    "etprof report FOLDER says which outputs differ",
                    "%zu operators in %zu categories, %zu ledgers that add up, outputs %s",
                    ab->n_operators, ab->n_categories, ab->n_comparisons,
@@ -112,17 +120,17 @@ static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *missing = NULL;
     if (etp_ab_write_files(session, dir, &why) != ETP_OK) {
-        return etp_smoke_failed(s, arena, "report", "make room, or name a folder with --out", &why,
-                                err);
+        return etp_smoke_failed(s, arena, ETP_SMOKE_REPORT,
+                                "make room, or name a folder with --out", &why, err);
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
         missing = path && etp_os_is_file(path) ? missing : k_files[i];
     }
-    etp_smoke_note(s, arena, "report", missing == NULL, "report this: it is our bug", "%s%s",
-                   missing ? "not written: "
-                           : "report.html, report.md, report.json, tables and pictures",
-                   missing ? missing : "");
+    etp_smoke_note(
+        s, arena, ETP_SMOKE_REPORT, missing == NULL, "report this: it is our bug", "%s%s",
+        missing ? "not written: " : "report.html, report.md, report.json, tables and pictures",
+        missing ? missing : "");
     return ETP_OK;
 }
 
@@ -131,7 +139,7 @@ static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_e
     etp_ab_session *session = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (etp_ab_open(&dir, 1, NULL, &session, &why) != ETP_OK) {
-        return etp_smoke_failed(s, arena, "analyse",
+        return etp_smoke_failed(s, arena, ETP_SMOKE_ANALYSE,
                                 "etprof validate FOLDER says what is wrong with it", &why, err);
     }
     const etp_ab *ab = etp_ab_answer(session);
@@ -156,9 +164,9 @@ static etp_status note_validation(etp_smoke *s, const char *dir, const char *wor
                     ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id)
                     : first;
     }
-    etp_smoke_note(s, arena, "validate", v.failed == 0, "etprof validate FOLDER says what to do",
-                   "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed,
-                   first ? first : "");
+    etp_smoke_note(
+        s, arena, ETP_SMOKE_VALIDATE, v.failed == 0, "etprof validate FOLDER says what to do",
+        "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first ? first : "");
     return ETP_OK;
 }
 
@@ -173,7 +181,7 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
         return etp_fail_nomem(err, dir);
     }
     if (st != ETP_OK || run.dumps.n == 0) {
-        etp_smoke_note(s, arena, "dumps", 0, "no launch left a trace: read the .log files",
+        etp_smoke_note(s, arena, ETP_SMOKE_DUMPS, 0, "no launch left a trace: read the .log files",
                        "no dump");
         return ETP_OK;
     }
@@ -183,12 +191,13 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     }
     ETP_TRY(etp_arena_check(arena, err, "dumps")); // each of them is opened
     if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
-        return etp_smoke_failed(s, arena, "dumps", "etprof validate FOLDER says which", &why, err);
+        return etp_smoke_failed(s, arena, ETP_SMOKE_DUMPS, "etprof validate FOLDER says which",
+                                &why, err);
     }
     const etp_ab *ab = etp_ab_answer(session);
     // Arms of dumps alone are told by the names of their folders and files.
     bool alike = ab->n_arms == run.arms.n;
-    etp_smoke_note(s, arena, "dumps", alike, "report this: it is our bug",
+    etp_smoke_note(s, arena, ETP_SMOKE_DUMPS, alike, "report this: it is our bug",
                    "%zu dumps read alone, %zu arms", run.dumps.n, ab->n_arms);
     etp_ab_close(session);
     return ETP_OK;
@@ -205,12 +214,13 @@ etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_roo
 
 // ---- showing ----
 
+WORDS(k_ids, smoke_name, etp_smoke_id, ETP_SMOKE_IDS)
 FIND(is_sound, etp_smoke, etp_smoke, MAKE(yes, it->failed == 0))
 FIND(tenths, etp_smoke, etp_smoke, MAKE(real, round(it->seconds * 10) / 10))
 
 #define OF etp_smoke_step
 static const etp_field k_step_rows[] = {
-    FIELD("id", TEXT, id, "", .flags = ETP_SET),
+    FIELD("id", WORD, id, "", .words = &k_ids),
     FIELD("ok", MAYBE, ok, "null: cannot be told here"),
     FIELD("text", TEXT, text, "what was found", .flags = ETP_SET),
     FIELD("fix", TEXT, fix, "what to do next"),
@@ -251,7 +261,7 @@ const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena)
     etp_table *t = etp_report_table(r, "steps", NULL, k_columns, 4);
     for (size_t i = 0; i < s->steps.n; i++) {
         const etp_smoke_step *step = &s->steps.items[i];
-        ETP_ROW(t, etp_cell_z(step->id),
+        ETP_ROW(t, etp_cell_z(smoke_name(step->id)),
                 etp_cell_judged(etp_cell_z(step->ok < 0 ? "?"
                                            : step->ok   ? "yes"
                                                         : "no"),
@@ -262,8 +272,8 @@ const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena)
     }
     for (size_t i = 0; i < s->steps.n; i++) {
         if (s->steps.items[i].ok == 0) {
-            etp_report_note(r, ETP_BAD, "%s: %s; %s", s->steps.items[i].id, s->steps.items[i].text,
-                            s->steps.items[i].fix);
+            etp_report_note(r, ETP_BAD, "%s: %s; %s", smoke_name(s->steps.items[i].id),
+                            s->steps.items[i].text, s->steps.items[i].fix);
         }
     }
     if (s->folder) {

@@ -7,8 +7,19 @@
 #include "report/report.h"
 #include "store/store.h"
 
+typedef enum etp_smoke_id {
+    ETP_SMOKE_MODEL,
+    ETP_SMOKE_MEASURE,
+    ETP_SMOKE_EVIDENCE,
+    ETP_SMOKE_ANALYSE,
+    ETP_SMOKE_REPORT,
+    ETP_SMOKE_VALIDATE,
+    ETP_SMOKE_DUMPS,
+    ETP_SMOKE_IDS
+} etp_smoke_id;
+
 typedef struct etp_smoke_step {
-    const char *id;   // model, measure, evidence, analyse, report, validate, dumps
+    etp_smoke_id id;
     int ok;           // 1 yes, 0 no, -1 cannot be told here
     const char *text; // what was found
     const char *fix;  // NULL when ok
@@ -25,10 +36,10 @@ typedef struct etp_smoke { // lives in the arena given to the functions below
 } etp_smoke;
 
 // Writes down a step. TEXT is printf-shaped.
-void etp_smoke_note(etp_smoke *s, etp_arena *arena, const char *id, int ok, const char *fix,
+void etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_smoke_id id, int ok, const char *fix,
                     const char *text, ...) ETP_PRINTF(6, 7);
 // The step ended with WHY: it failed, unless memory ran out, which says nothing about the step.
-ETP_NODISCARD etp_status etp_smoke_failed(etp_smoke *s, etp_arena *arena, const char *id,
+ETP_NODISCARD etp_status etp_smoke_failed(etp_smoke *s, etp_arena *arena, etp_smoke_id id,
                                           const char *fix, const etp_error *why, etp_error *err);
 // Everything after measuring: analyses DIR, writes its reports, validates them, reads the dumps
 // alone. What goes wrong is a failed step, not an error, but for memory that ran out. WORK_ROOT as

@@ -10,6 +10,8 @@
 #include "measure/selftest.h"
 
 // One level's self-test runs two tiny models; a runner that needs longer hangs.
+#define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
+
 #define SELFTEST_NS ((uint64_t)60 * 1000000000u)
 // The load average counts threads that run or wait to: near 0 on an idle machine.
 #define MOST_LOAD_PER_CPU 0.1
@@ -63,7 +65,7 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     bool failed = t.ran && !t.ok;
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){"mask",
+        (etp_check){NAME(MASK),
                     failed  ? 0
                     : t.ran ? 1
                             : -1,
@@ -82,7 +84,7 @@ static void counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *
     bool told = cpu->counters[0] != '\0',
          counts = told && !etp_str_starts(etp_str_from(cpu->counters), ETP_STR("none"));
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"counters", counts ? 1 : -1, false,
+                   (etp_check){NAME(COUNTERS), counts ? 1 : -1, false,
                                told ? cpu->counters : "this runner does not tell",
                                "cycles and instructions, which tell work from clock",
                                cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL});
@@ -103,14 +105,14 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
         fix = etp_arena_strdup(arena, etp_str_from(said + 2));
     }
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"runner", device != NULL, true,
+                   (etp_check){NAME(RUNNER), device != NULL, true,
                                device ? device->bundle.runner : found, "a runner bundle", fix,
                                NULL});
     if (!device) {
         return ETP_OK;
     }
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"runner_answers", works, true,
+                   (etp_check){NAME(RUNNER_ANSWERS), works, true,
                                works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
                                      : etp_arena_strdup(arena, etp_str_from(probe.msg)),
                                "the runner starts and says what the CPU has",
@@ -122,7 +124,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     size_t n;
     const char *levels = levels_of(&cpu.cpu, arena, &n);
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"levels", n >= 2, false, levels, "two levels or more",
+                   (etp_check){NAME(LEVELS), n >= 2, false, levels, "two levels or more",
                                "compare models or threads instead, or use --device qemu", NULL});
     counters_check(d, &cpu, arena);
     return mask_check(d, device, &cpu, arena, err);
@@ -137,7 +139,7 @@ static void clock_check(etp_doctor *d, etp_arena *arena)
         smallest = b > a && b - a < smallest ? b - a : smallest;
     }
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"clock", smallest <= WORST_CLOCK_NS, false,
+                   (etp_check){NAME(CLOCK), smallest <= WORST_CLOCK_NS, false,
                                etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
                                "steps of 1000 ns or less",
                                "use a machine or clock source with a finer clock", NULL});
@@ -165,44 +167,59 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
     double most = MOST_LOAD_PER_CPU * (facts.cpus ? facts.cpus : 1);
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){"load", isfinite(s.load1) ? s.load1 <= most : -1, false,
+        (etp_check){NAME(LOAD), isfinite(s.load1) ? s.load1 <= most : -1, false,
                     isfinite(s.load1) ? etp_arena_printf(arena, "%.2f", s.load1) : "unreadable",
                     etp_arena_printf(arena, "at most %.2f", most),
                     "end other work, or measure on a machine that is idle", NULL});
-    text_check(d, arena, "governor", s.governor, "performance",
+    text_check(d, arena, NAME(GOVERNOR), s.governor, "performance",
                "cpupower frequency-set -g performance");
-    text_check(d, arena, "boost",
+    text_check(d, arena, NAME(BOOST),
                s.boost < 0 ? ""
                : s.boost   ? "on"
                            : "off",
                "off", "switch boost off: clocks then depend less on heat");
-    text_check(d, arena, "power", s.power, "mains", "plug in");
+    text_check(d, arena, NAME(POWER), s.power, "mains", "plug in");
     bool warm = isfinite(s.temperature_c);
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){"temperature", warm ? s.temperature_c < HOT_C : -1, false,
+        (etp_check){NAME(TEMPERATURE), warm ? s.temperature_c < HOT_C : -1, false,
                     warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
                     "below 85 C", warm ? "let it cool down" : NULL, NULL});
     char space[ETP_NUMBER_CHARS];
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+                   (etp_check){NAME(DISK), known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
                                known ? etp_arena_strdup(
                                            arena, etp_str_from(etp_format_bytes(free_bytes, space)))
                                      : "unreadable",
                                "1.07 GB for run folders", "make room", NULL});
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
+                   (etp_check){NAME(QEMU), qemu ? 1 : -1, false, qemu ? qemu : "none",
                                "qemu-aarch64 10.1 or newer, for --device qemu only",
                                "scripts/qemu builds one", NULL});
+}
+
+const char *etp_doctor_check_name(etp_doctor_check check)
+{
+    static const char *const k_names[ETP_DOCTOR_CHECKS] = {
+        "runner", "runner_answers", "levels", "counters",   "mask",        "clock",
+        "load",   "governor",       "boost",  "power",      "temperature", "disk",
+        "qemu",   "other_work",     "stolen", "noise_floor"};
+    return k_names[check];
+}
+
+bool etp_doctor_check_is(const etp_check *c, etp_doctor_check check)
+{
+    return strcmp(c->id, etp_doctor_check_name(check)) == 0;
 }
 
 bool etp_doctor_fit(const etp_doctor *d)
 {
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
-        bool proof = strcmp(c->id, "mask") == 0; // a runner that cannot tell is no obstacle
+        bool proof =
+            etp_doctor_check_is(c, ETP_DOCTOR_MASK); // a runner that cannot tell is no obstacle
         if (c->required && (proof ? c->ok == 0 : c->ok != 1)) {
             return false;
         }
@@ -249,7 +266,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
         const etp_check *c = &d->checks.items[i];
         // The noise is the one figure that says how fine a difference can be found today: it stands
         // above the list, with all that would lower it.
-        if (strcmp(c->id, "noise_floor") == 0) {
+        if (etp_doctor_check_is(c, ETP_DOCTOR_NOISE_FLOOR)) {
             etp_report_note(r, c->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", c->found,
                             c->fix ? "; what would lower it: " : "", c->fix ? c->fix : "");
         }
@@ -257,7 +274,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     etp_keys *todo = etp_report_keys(r, "What would help");
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
-        if (c->fix && c->ok != 1 && strcmp(c->id, "noise_floor") != 0) {
+        if (c->fix && c->ok != 1 && !etp_doctor_check_is(c, ETP_DOCTOR_NOISE_FLOOR)) {
             etp_keys_add(todo, c->ok == 0 ? (c->required ? ETP_BAD : ETP_WARN) : ETP_PLAIN, c->id,
                          "%s: %s", c->found, c->fix);
         }

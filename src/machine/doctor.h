@@ -9,8 +9,30 @@
 
 // Its texts live in the arena given to the checks. Without what a check calls required nothing can
 // be measured.
-typedef struct etp_doctor {
-    etp_checks checks;
+typedef enum etp_doctor_check {
+    ETP_DOCTOR_RUNNER,
+    ETP_DOCTOR_RUNNER_ANSWERS,
+    ETP_DOCTOR_LEVELS,
+    ETP_DOCTOR_COUNTERS,
+    ETP_DOCTOR_MASK,
+    ETP_DOCTOR_CLOCK,
+    ETP_DOCTOR_LOAD,
+    ETP_DOCTOR_GOVERNOR,
+    ETP_DOCTOR_BOOST,
+    ETP_DOCTOR_POWER,
+    ETP_DOCTOR_TEMPERATURE,
+    ETP_DOCTOR_DISK,
+    ETP_DOCTOR_QEMU,
+    ETP_DOCTOR_OTHER_WORK,
+    ETP_DOCTOR_STOLEN,
+    ETP_DOCTOR_NOISE_FLOOR,
+    ETP_DOCTOR_CHECKS
+} etp_doctor_check;
+const char *etp_doctor_check_name(etp_doctor_check check); // its id
+bool etp_doctor_check_is(const etp_check *c, etp_doctor_check check);
+
+typedef struct etp_doctor { // lives in the arena given to the checks
+    etp_checks checks;      // required: nothing can be measured without it
 } etp_doctor;
 
 // What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.

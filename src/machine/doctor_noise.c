@@ -8,6 +8,8 @@
 #include "machine/doctor.h"
 
 #include "base/number.h"
+
+#define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
 #define PAIRS 10u
 #define SLICES 20u         // of a piece of work; a piece counts by their median, as a launch does
 #define SLICE_NS 1500000.0 // aimed at
@@ -94,14 +96,15 @@ static noise measure(void)
 static const char *remedies(const etp_doctor *d, etp_arena *arena)
 {
     // Only what disturbs times: a missing emulator or a full disk explains no noise.
-    static const char *const k_restless[] = {"load",  "other_work", "stolen",     "governor",
-                                             "boost", "power",      "temperature"};
+    static const etp_doctor_check k_restless[] = {
+        ETP_DOCTOR_LOAD,  ETP_DOCTOR_OTHER_WORK, ETP_DOCTOR_STOLEN,     ETP_DOCTOR_GOVERNOR,
+        ETP_DOCTOR_BOOST, ETP_DOCTOR_POWER,      ETP_DOCTOR_TEMPERATURE};
     const char *text = NULL;
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
         bool counts = false;
         for (size_t k = 0; k < sizeof k_restless / sizeof *k_restless; k++) {
-            counts = counts || strcmp(c->id, k_restless[k]) == 0;
+            counts = counts || etp_doctor_check_is(c, k_restless[k]);
         }
         if (counts && c->ok == 0 && c->fix) {
             text = etp_arena_printf(arena, "%s%s%s (%s: %s)", text ? text : "", text ? "; " : "",
@@ -119,12 +122,12 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
+        (etp_check){NAME(OTHER_WORK), others ? n.others <= MOST_OTHERS : -1, false,
                     others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
                            : "unreadable",
                     "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL});
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
+                   (etp_check){NAME(STOLEN), stolen ? n.stolen <= MOST_STOLEN : -1, false,
                                stolen
                                    ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
                                    : "unreadable",
@@ -133,7 +136,7 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
     // A NAN is not quiet either: the machine could not be judged.
     bool quiet = n.floor <= MOST_NOISE;
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"noise_floor", quiet, false,
+                   (etp_check){NAME(NOISE_FLOOR), quiet, false,
                                etp_arena_printf(
                                    arena, "±%s %% (95 %%, %u pairs of the same work, no launches)",
                                    ETP_DIGITS(100 * n.floor, 4), PAIRS),
