@@ -90,7 +90,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .n_roots = o->roots.n,
         // Fixed at the start: paths of calls are relative to where the server was started.
         .folder = etp_os_absolute(".", &cli->arena),
-        .platform = facts.platform,
+        .platform = etp_platform_name(facts.platform),
         .out = &out,
     };
     etp_mcp *server;

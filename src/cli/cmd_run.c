@@ -378,10 +378,11 @@ static etp_status choose_device(setup *p, const char **device, etp_error *err)
     ETP_TRY(etp_platform_of_config(p->config, *device, p->arms, p->n_arms, &p->expected, err));
     if (!*device) {
         *device = etp_platform_device(&p->expected);
-        const char *text =
-            *device ? etp_arena_printf(&p->cli->arena, "%s, because %s \"%s\" names %s", *device,
-                                       p->expected.what, p->expected.name, p->expected.platform)
-                    : NULL;
+        const char *text = *device
+                               ? etp_arena_printf(&p->cli->arena, "%s, because %s \"%s\" names %s",
+                                                  *device, p->expected.what, p->expected.name,
+                                                  etp_platform_name(p->expected.platform))
+                               : NULL;
         if (text) {
             say(p, "device", text);
         }
@@ -473,8 +474,8 @@ static etp_status name_experiments(const etp_os_facts *facts, etp_config_new *c,
 {
     c->words[0] = "sme2_on";
     c->words[1] = "sme2_off";
-    if (strcmp(facts->platform, c->platform) != 0) {
-        c->device = strcmp(c->platform, "android") == 0 ? "adb" : NULL;
+    if (facts->platform != c->platform) {
+        c->device = c->platform == ETP_PLATFORM_ANDROID ? "adb" : NULL;
         return ETP_OK;
     }
     etp_isa_cpu cpu;
@@ -493,28 +494,28 @@ static etp_status name_experiments(const etp_os_facts *facts, etp_config_new *c,
 
 static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv, etp_error *err)
 {
-    static const char *const k_platforms[] = {"mac", "android", "linux", NULL};
     etp_os_facts facts;
     etp_os_facts_read(&facts);
-    const char *platform = o->platform ? o->platform : facts.platform;
-    bool known = false;
-    for (int i = 0; k_platforms[i]; i++) {
-        known = known || strcmp(platform, k_platforms[i]) == 0;
+    etp_platform platform = o->platform ? ETP_PLATFORM_UNKNOWN : facts.platform;
+    for (etp_platform p = ETP_PLATFORM_UNKNOWN + 1; o->platform && p < ETP_PLATFORMS; p++) {
+        platform = strcmp(o->platform, etp_platform_name(p)) == 0 ? p : platform;
     }
-    if (!known) {
-        return etp_fail(err, ETP_USAGE, "--platform is mac, android or linux, not '%s'", platform);
+    if (!platform) {
+        return etp_fail(err, ETP_USAGE, "--platform is mac, android or linux, not '%s'",
+                        o->platform);
     }
+    const char *place = etp_platform_name(platform);
     if (!etp_os_is_file(o->init)) {
         return etp_fail(err, ETP_IO, "model %s does not exist", o->init);
     }
     size_t len = strlen(etp_path_name(o->init));
     len -= len > 4 && strcmp(etp_path_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
-    const char *path = argc          ? argv[0]
-                       : cli->output ? cli->output
-                                     : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
-                                                        etp_path_name(o->init), platform,
-                                                        o->trace ? "_trace" : "");
-    const char *folder = etp_arena_printf(&cli->arena, "%s%s", platform, o->trace ? "_trace" : "");
+    const char *path =
+        argc          ? argv[0]
+        : cli->output ? cli->output
+                      : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
+                                         etp_path_name(o->init), place, o->trace ? "_trace" : "");
+    const char *folder = etp_arena_printf(&cli->arena, "%s%s", place, o->trace ? "_trace" : "");
     ETP_TRY(etp_arena_check(&cli->arena, err, "the config")); // its folder is made of the text
     const char *root = etp_run_default_dir(&cli->arena, o->init, folder);
     etp_config_new c = {

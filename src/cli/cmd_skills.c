@@ -137,16 +137,17 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_os_facts facts;
     etp_os_facts_read(&facts);
+    const char *platform = etp_platform_name(facts.platform);
     if (installs) {
-        return install(cli, argv[1], facts.platform, err);
+        return install(cli, argv[1], platform, err);
     }
     etp_skill_settings settings = {0};
     etp_skill_list list;
     ETP_TRY(settings_of(cli, &o->set, &settings, err));
-    ETP_TRY(etp_skill_select(argc > 0 ? argv[argc - 1] : NULL, &settings, facts.platform,
-                             &cli->arena, &list, err));
+    ETP_TRY(etp_skill_select(argc > 0 ? argv[argc - 1] : NULL, &settings, platform, &cli->arena,
+                             &list, err));
     if (runs) {
-        ETP_TRY(execute(cli, o, platform_of(&settings, facts.platform), &list, err));
+        ETP_TRY(execute(cli, o, platform_of(&settings, platform), &list, err));
         if (o->dry_run && cli->format == ETP_CLI_TEXT) {
             return ETP_OK;
         }

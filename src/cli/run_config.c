@@ -644,7 +644,7 @@ static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
     etp_json_begin_array(&j);
     for (int i = 0; i < 2; i++) {
         char name[64];
-        snprintf(name, sizeof name, "%s_%s", c->platform, c->words[i]);
+        snprintf(name, sizeof name, "%s_%s", etp_platform_name(c->platform), c->words[i]);
         etp_json_begin_object(&j);
         etp_json_kv_z(&j, "name", name);
         etp_json_kv_z(&j, "mode", c->trace ? "xnntrace" : "timing");

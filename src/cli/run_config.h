@@ -5,6 +5,7 @@
 #define ETP_CLI_RUN_CONFIG_H
 
 #include "cli/session_options.h"
+#include "os/os.h"
 
 typedef enum etp_config_role { // what the name says about the level
     ETP_ROLE_NONE,
@@ -54,7 +55,8 @@ typedef struct etp_config { // texts live in the arena
 ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out,
                                          etp_error *err);
 typedef struct etp_config_new {
-    const char *model, *output_root, *platform;
+    const char *model, *output_root;
+    etp_platform platform;
     const char *device; // NULL: this machine
     bool trace;         // experiments that gather evidence of kernels, no latency
     const char

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-// Which platforms a device of that spec can be; NULL: any.
-static const char *only_platform(const char *spec)
+// Which platform a device of that spec can be; unknown: any.
+static etp_platform only_platform(const char *spec)
 {
-    return etp_device_kind_of(spec) == ETP_DEVICE_ADB ? "android" : NULL;
+    return etp_device_kind_of(spec) == ETP_DEVICE_ADB ? ETP_PLATFORM_ANDROID : ETP_PLATFORM_UNKNOWN;
 }
 
 etp_status etp_platform_of_config(const etp_config *config, const char *spec,
@@ -20,16 +20,17 @@ etp_status etp_platform_of_config(const etp_config *config, const char *spec,
     for (size_t i = 0; i <= n_arms; i++) {
         bool folder = i == n_arms;
         const char *name = folder ? config->output_root : arms[i]->name;
-        const char *platform = !name    ? NULL
-                               : folder ? etp_platform_of_folder(name)
-                                        : etp_platform_of_name(name);
+        etp_platform platform = !name    ? ETP_PLATFORM_UNKNOWN
+                                : folder ? etp_platform_of_folder(name)
+                                         : etp_platform_of_name(name);
         const char *what = folder ? "output_root" : "experiment";
-        if (platform && out->platform && strcmp(platform, out->platform) != 0) {
+        if (platform && out->platform && platform != out->platform) {
             return etp_fail(
                 err, ETP_CORRUPT,
                 "%s: %s \"%s\" names %s, %s \"%s\" names %s: one session is measured on one "
                 "device; rename one, or make two configs",
-                config->path, out->what, out->name, out->platform, what, name, platform);
+                config->path, out->what, out->name, etp_platform_name(out->platform), what, name,
+                etp_platform_name(platform));
         }
         if (platform && !out->platform) {
             *out = (etp_expected_platform){platform, what, name};
@@ -40,5 +41,5 @@ etp_status etp_platform_of_config(const etp_config *config, const char *spec,
 
 const char *etp_platform_device(const etp_expected_platform *expected)
 {
-    return expected->platform && strcmp(expected->platform, "android") == 0 ? "adb" : NULL;
+    return expected->platform == ETP_PLATFORM_ANDROID ? "adb" : NULL;
 }

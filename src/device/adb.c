@@ -195,5 +195,5 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
     const char *spec = etp_arena_printf(&d->arena, "adb:%s", serial);
     // Where Android lets shell users run programs; a daemon elsewhere has its working directory.
     r->home_script = "base=/data/local/tmp; [ -w $base ] || base=$PWD\n";
-    return etp_remote_open(d, o, r, spec, "android", err);
+    return etp_remote_open(d, o, r, spec, ETP_PLATFORM_ANDROID, err);
 }

@@ -22,9 +22,9 @@ typedef struct etp_bundle {
 } etp_bundle;
 
 typedef struct etp_device_info {
-    const char *spec;     // as normalised: "local", "qemu:max,sve=off"
-    const char *platform; // of run folders: "linux", "mac", "android"
-    const char *triple;   // of the bundle
+    const char *spec; // as normalised: "local", "qemu:max,sve=off"
+    etp_platform platform;
+    const char *triple; // of the bundle
     bool emulated;
     bool local_pid; // the runner's pid is our child's pid, its clock is our clock
 } etp_device_info;

@@ -133,7 +133,7 @@ etp_status etp_local_open(etp_device *d, const etp_device_options *o, etp_error 
     etp_os_facts_read(&f);
     d->ops = &k_local;
     d->info = (etp_device_info){.spec = "local",
-                                .platform = etp_arena_printf(&d->arena, "%s", f.platform),
+                                .platform = f.platform,
                                 .triple = etp_arena_printf(&d->arena, "%s", f.triple),
                                 .local_pid = true};
     return etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err);

@@ -34,24 +34,35 @@ static const setting k_settings[] = {
 #define N_SETTINGS (sizeof k_settings / sizeof *k_settings)
 
 typedef struct journal {
-    const char *spec, *mode;
+    const char *spec;
+    etp_prepare_mode mode;
     int64_t pid;
     bool fixed;
     const char *before[N_SETTINGS]; // NULL: not set
 } journal;
 
-etp_status etp_prepare_mode(const char *mode, etp_error *err)
+const char *etp_prepare_mode_name(etp_prepare_mode mode)
 {
-    bool known =
-        strcmp(mode, "boost") == 0 || strcmp(mode, "app") == 0 || strcmp(mode, "fixed") == 0;
-    return known
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "--prepare is boost, app, fixed or none, not '%s'", mode);
+    static const char *const k_names[ETP_PREPARE_MODES] = {"none", "boost", "app", "fixed"};
+    return k_names[mode];
 }
 
-static const char *wanted(const setting *s, const char *mode)
+etp_status etp_prepare_mode_read(const char *name, etp_prepare_mode *out, etp_error *err)
 {
-    return strcmp(mode, "boost") == 0 ? s->boost : strcmp(mode, "app") == 0 ? s->app : NULL;
+    *out = ETP_PREPARE_NONE;
+    for (etp_prepare_mode m = ETP_PREPARE_NONE; name && m < ETP_PREPARE_MODES; m++) {
+        if (strcmp(name, etp_prepare_mode_name(m)) == 0) {
+            *out = m;
+            return ETP_OK;
+        }
+    }
+    return name ? etp_fail(err, ETP_USAGE, "--prepare is boost, app, fixed or none, not '%s'", name)
+                : ETP_OK;
+}
+
+static const char *wanted(const setting *s, etp_prepare_mode mode)
+{
+    return mode == ETP_PREPARE_BOOST ? s->boost : mode == ETP_PREPARE_APP ? s->app : NULL;
 }
 
 // ---- the journal ----
@@ -79,7 +90,7 @@ static etp_status write_journal(const char *path, const journal *in, etp_arena *
     etp_json_begin_object(&j);
     etp_json_kv_z(&j, "schema", SCHEMA);
     etp_json_kv_z(&j, "spec", in->spec);
-    etp_json_kv_z(&j, "mode", in->mode);
+    etp_json_kv_z(&j, "mode", etp_prepare_mode_name(in->mode));
     etp_json_kv_i64(&j, "pid", in->pid);
     etp_json_kv_bool(&j, "fixed_performance", in->fixed);
     etp_json_key(&j, "before");
@@ -112,12 +123,12 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
     const char *spec = json_string_value(json_object_get(root, "spec"));
     const char *mode = json_string_value(json_object_get(root, "mode"));
     const json_t *before = json_object_get(root, "before");
-    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec || !mode ||
-        etp_prepare_mode(mode, NULL) != ETP_OK || !json_is_object(before)) {
+    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec ||
+        etp_prepare_mode_read(mode, &out->mode, NULL) != ETP_OK || out->mode == ETP_PREPARE_NONE ||
+        !json_is_object(before)) {
         return etp_fail(err, ETP_CORRUPT, "no journal of prepared settings (" SCHEMA ")");
     }
     out->spec = etp_arena_strdup(arena, etp_str_from(spec));
-    out->mode = etp_arena_strdup(arena, etp_str_from(mode));
     out->pid = json_integer_value(json_object_get(root, "pid"));
     out->fixed = json_is_true(json_object_get(root, "fixed_performance"));
     for (size_t i = 0; i < N_SETTINGS; i++) {
@@ -318,7 +329,7 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
             &s, "cmd power set-fixed-performance-mode-enabled true >/dev/null || exit %d\n",
             NO_FIXED_MODE);
     }
-    if (strcmp(j->mode, "boost") == 0) { // first: it writes stay_on_while_plugged_in, too
+    if (j->mode == ETP_PREPARE_BOOST) { // first: it writes stay_on_while_plugged_in, too
         etp_strbuf_appendz(&s, "svc power stayon true >/dev/null 2>&1\n");
     }
     for (size_t i = 0; i < N_SETTINGS; i++) {
@@ -373,7 +384,7 @@ static void tell_before(etp_device *d, const journal *j)
         etp_strbuf_printf(&text, "%s%s=%s", i ? " " : "", k_settings[i].key,
                           j->before[i] ? j->before[i] : "unset");
     }
-    add_fact(d, "prepare", j->mode);
+    add_fact(d, "prepare", etp_prepare_mode_name(j->mode));
     add_fact(d, "prepare_before", text.ptr);
 }
 
@@ -404,20 +415,19 @@ static etp_status undo_earlier(etp_device *d, const char *path, bool *out_undone
     return etp_prepare_undo(d, path, err);
 }
 
-etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir, bool *out_undone,
-                              etp_error *err)
+etp_status etp_device_prepare(etp_device *d, etp_prepare_mode mode, const char *dir,
+                              bool *out_undone, etp_error *err)
 {
     *out_undone = false;
-    ETP_TRY(etp_prepare_mode(mode, err));
-    if (strcmp(d->info.platform, "android") != 0) {
+    if (d->info.platform != ETP_PLATFORM_ANDROID) {
         return etp_fail(err, ETP_USAGE,
                         "--prepare sets up Android devices; %s is %s: set its governor yourself",
-                        d->info.spec, d->info.platform);
+                        d->info.spec, etp_platform_name(d->info.platform));
     }
     journal j = {.spec = d->info.spec,
                  .mode = mode,
                  .pid = etp_os_self_pid(),
-                 .fixed = strcmp(mode, "fixed") == 0};
+                 .fixed = mode == ETP_PREPARE_FIXED};
     ETP_TRY(etp_os_mkdirs(dir, err));
     const char *path = journal_path(dir, j.spec, &d->arena);
     ETP_TRY(undo_earlier(d, path, out_undone, err));

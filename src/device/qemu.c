@@ -172,7 +172,10 @@ etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char 
     q->first[2] = copy;
     d->ops = &k_qemu;
     d->data = q;
-    d->info = (etp_device_info){
-        .spec = spec, .platform = "linux", .triple = TRIPLE, .emulated = true, .local_pid = true};
+    d->info = (etp_device_info){.spec = spec,
+                                .platform = ETP_PLATFORM_LINUX,
+                                .triple = TRIPLE,
+                                .emulated = true,
+                                .local_pid = true};
     return etp_bundle_find(o->runner, o->program, TRIPLE, &d->arena, &d->bundle, err);
 }

@@ -406,7 +406,7 @@ static etp_status check_machine(const char *runner, const char *triple, etp_erro
 }
 
 etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
-                           const char *spec, const char *platform, etp_error *err)
+                           const char *spec, etp_platform platform, etp_error *err)
 {
     d->ops = &k_remote;
     d->data = r;
@@ -421,8 +421,8 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     ETP_TRY(make_home(d, &system, &machine, err));
     d->info = (etp_device_info){.spec = spec,
                                 .platform = platform                        ? platform
-                                            : etp_str_eqz(system, "Darwin") ? "mac"
-                                                                            : "linux",
+                                            : etp_str_eqz(system, "Darwin") ? ETP_PLATFORM_MAC
+                                                                            : ETP_PLATFORM_LINUX,
                                 .triple = triple_of(system, machine, &d->arena)};
     ETP_TRY(etp_arena_check(&d->arena, err, "the device"));
     if (o->no_runner) {

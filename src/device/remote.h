@@ -105,7 +105,7 @@ void etp_remote_state(etp_device *d, etp_os_state *out);
 // Once r's client part is filled: finds out what the device is, makes its folders, finds the
 // bundle.
 ETP_NODISCARD etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
-                                         const char *spec, const char *platform, etp_error *err);
+                                         const char *spec, etp_platform platform, etp_error *err);
 ETP_NODISCARD etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *host,
                                       etp_error *err);
 ETP_NODISCARD etp_status etp_adb_open(etp_device *d, const etp_device_options *o,

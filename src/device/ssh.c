@@ -231,5 +231,5 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
         (void)ignored;
         return status;
     }
-    return etp_remote_open(d, o, r, spec, NULL, err);
+    return etp_remote_open(d, o, r, spec, ETP_PLATFORM_UNKNOWN, err);
 }

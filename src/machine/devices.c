@@ -28,7 +28,7 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
                             ? "%s is set up for measuring (--prepare %s) by a session that runs."
                             : "%s still has the settings of a session that is gone (--prepare %s): "
                               "etprof devices restore.",
-                        p->spec, p->mode);
+                        p->spec, etp_prepare_mode_name(p->mode));
     }
     if (list->adb) {
         etp_report_text(r, "adb devices are not listed: %s.", list->adb);
@@ -36,12 +36,13 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
     return r;
 }
 
+WORDS(k_modes, etp_prepare_mode_name, etp_prepare_mode, ETP_PREPARE_MODES)
 FIND(is_restored, etp_restored, etp_restored_list, MAKE(yes, !it->why))
 
 #define OF etp_restored
 static const etp_field k_restored_rows[] = {
     FIELD("spec", TEXT, spec, "for --device", .flags = ETP_SET),
-    FIELD("mode", TEXT, mode, "it was prepared in", .flags = ETP_SET),
+    FIELD("mode", WORD, mode, "it was prepared in", .words = &k_modes),
     MADE("restored", BOOL, is_restored, "", .flags = ETP_SET),
     FIELD("reason", TEXT, why, "why not"),
 };
@@ -73,7 +74,7 @@ static SHAPE_ON_ONE_LINE(k_device, k_device_rows);
 #define OF etp_prepare_journal
 static const etp_field k_prepared_rows[] = {
     FIELD("spec", TEXT, spec, "for --device"),
-    FIELD("mode", TEXT, mode, "boost, app, fixed"),
+    FIELD("mode", WORD, mode, "of --prepare", .words = &k_modes),
     FIELD("session_runs", BOOL, live, "the session that did it still runs"),
 };
 static SHAPE_ON_ONE_LINE(k_prepared, k_prepared_rows);
@@ -110,7 +111,7 @@ const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *
     etp_table *t = etp_report_table(r, "restored", NULL, k_columns, 3);
     for (size_t i = 0; i < list->n; i++) {
         const etp_restored *e = &list->items[i];
-        ETP_ROW(t, etp_cell_z(e->spec), etp_cell_z(e->mode),
+        ETP_ROW(t, etp_cell_z(e->spec), etp_cell_z(etp_prepare_mode_name(e->mode)),
                 etp_cell_judged(etp_cell_z(e->why ? e->why : "restored"),
                                 e->why ? ETP_BAD : ETP_PLAIN));
     }

@@ -18,7 +18,8 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
 
 // What became of each journal that was to be undone.
 typedef struct etp_restored {
-    const char *spec, *mode;
+    const char *spec;
+    etp_prepare_mode mode;
     const char *why; // it was not undone; NULL: it was
 } etp_restored;
 typedef struct etp_restored_list {

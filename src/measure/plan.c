@@ -238,7 +238,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
 
 // ---- arms ----
 
-static const char *experiment_name(const etp_session_plan_options *o, const char *platform,
+static const char *experiment_name(const etp_session_plan_options *o, etp_platform platform,
                                    const level_choice *levels, etp_level level,
                                    const etp_run_model *model, uint32_t threads,
                                    const etp_session_plan_phase *phase, etp_arena *arena)
@@ -255,7 +255,7 @@ static const char *experiment_name(const etp_session_plan_options *o, const char
     } else if (has_sme2 && has_neon && level == ETP_LEVEL_NEON) {
         word = "sme2_off";
     }
-    const char *name = etp_arena_printf(arena, "%s_%s", platform, word);
+    const char *name = etp_arena_printf(arena, "%s_%s", etp_platform_name(platform), word);
     if (name && o->n_models > 1) { // the same experiment on another model is another experiment
         name = etp_arena_printf(arena, "%.*s_%s", ETP_STR_ARG(model->stem), name);
     }
@@ -269,7 +269,7 @@ static const char *experiment_name(const etp_session_plan_options *o, const char
     return name;
 }
 
-static etp_status add_arm(const etp_session_plan_options *o, const char *platform,
+static etp_status add_arm(const etp_session_plan_options *o, etp_platform platform,
                           const level_choice *levels, etp_level level, uint32_t model,
                           uint32_t threads, uint32_t phase, etp_arena *arena, etp_session_plan *out,
                           etp_error *err)
@@ -313,7 +313,7 @@ static etp_status add_arm(const etp_session_plan_options *o, const char *platfor
     return ETP_OK;
 }
 
-static etp_status make_phase_arms(const etp_session_plan_options *o, const char *platform,
+static etp_status make_phase_arms(const etp_session_plan_options *o, etp_platform platform,
                                   const level_choice *levels, uint32_t phase, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
@@ -334,7 +334,7 @@ static etp_status make_phase_arms(const etp_session_plan_options *o, const char 
     return ETP_OK;
 }
 
-static etp_status make_arms(const etp_session_plan_options *o, const char *platform,
+static etp_status make_arms(const etp_session_plan_options *o, etp_platform platform,
                             const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                             etp_error *err)
 {

@@ -16,8 +16,8 @@
 static etp_samples_end barred(const etp_session *s)
 {
     // The runner's sampler exists for Linux kernels alone (runner/src/sampler.h).
-    const char *platform = s->device->info.platform;
-    bool linux_kernel = strcmp(platform, "linux") == 0 || strcmp(platform, "android") == 0;
+    etp_platform platform = s->device->info.platform;
+    bool linux_kernel = platform == ETP_PLATFORM_LINUX || platform == ETP_PLATFORM_ANDROID;
     return s->plan->settings.no_kernels                ? ETP_SAMPLES_OFF
            : s->plan->settings.no_trace                ? ETP_SAMPLES_UNTRACED
            : s->device->info.emulated || !linux_kernel ? ETP_SAMPLES_DEVICE

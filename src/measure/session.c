@@ -19,7 +19,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     const char *at = etp_arena_printf(&s->arena, "%s", etp_os_utc_now(now));
     r->tool_version = ETP_STR(ETP_VERSION);
     r->generated_at = etp_str_from(at);
-    r->platform = etp_str_from(s->device->info.platform);
+    r->platform = etp_str_from(etp_platform_name(s->device->info.platform));
     r->config = etp_str_from(s->config->config);
     r->command = etp_str_from(s->config->command);
     bool known = b->sdk_version[0] != '\0';

@@ -235,13 +235,27 @@ int etp_os_interrupted(void); // the signal's number, 0 when none came
 
 // ---- facts ----
 
+typedef enum etp_platform {
+    ETP_PLATFORM_UNKNOWN,
+    ETP_PLATFORM_ANDROID,
+    ETP_PLATFORM_LINUX,
+    ETP_PLATFORM_MAC,
+    ETP_PLATFORMS
+} etp_platform;
+// As run folders and experiments are called; NULL: unknown.
+static inline const char *etp_platform_name(etp_platform platform)
+{
+    static const char *const k_names[ETP_PLATFORMS] = {NULL, "android", "linux", "mac"};
+    return k_names[platform];
+}
+
 typedef struct etp_os_facts {
-    char system[64];   // "Linux 6.18.4"
-    char machine[32];  // "x86_64", "aarch64"
-    char triple[48];   // of the runner bundle: "x86_64-linux-gnu", "arm64-macos"
-    char platform[16]; // of run folders: "linux", "mac"
-    char cpu[128];     // "Intel(R) Xeon(R) …", "" unknown
-    uint32_t cpus;     // logical, usable by this process
+    char system[64];  // "Linux 6.18.4"
+    char machine[32]; // "x86_64", "aarch64"
+    char triple[48];  // of the runner bundle: "x86_64-linux-gnu", "arm64-macos"
+    char cpu[128];    // "Intel(R) Xeon(R) …", "" unknown
+    etp_platform platform;
+    uint32_t cpus; // logical, usable by this process
     uint64_t memory_bytes;
 } etp_os_facts;
 void etp_os_facts_read(etp_os_facts *out);

@@ -6,9 +6,6 @@
 
 #include "device/device.h"
 
-static const char *const k_platforms[] = {"android", "linux", "mac"};
-#define N_PLATFORMS (sizeof k_platforms / sizeof *k_platforms)
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -30,21 +27,21 @@ static bool has_word(etp_str text, const char *word)
     return false;
 }
 
-const char *etp_platform_of_name(const char *name)
+etp_platform etp_platform_of_name(const char *name)
 {
-    const char *found = NULL;
-    for (size_t i = 0; i < N_PLATFORMS; i++) {
-        if (has_word(etp_str_from(name), k_platforms[i])) {
+    etp_platform found = ETP_PLATFORM_UNKNOWN;
+    for (etp_platform p = ETP_PLATFORM_UNKNOWN + 1; p < ETP_PLATFORMS; p++) {
+        if (has_word(etp_str_from(name), etp_platform_name(p))) {
             if (found) {
-                return NULL; // "linux_against_mac" is the name of no place
+                return ETP_PLATFORM_UNKNOWN; // "linux_against_mac" is the name of no place
             }
-            found = k_platforms[i];
+            found = p;
         }
     }
     return found;
 }
 
-const char *etp_platform_of_folder(const char *dir)
+etp_platform etp_platform_of_folder(const char *dir)
 {
     etp_str path = etp_str_from(dir);
     while (path.len > 0 && path.ptr[path.len - 1] == '/') {
@@ -59,21 +56,21 @@ const char *etp_platform_of_folder(const char *dir)
     // name counts, or a later run of it (".2"): a folder "linux_models" is nobody's platform.
     bool in_runs = start >= 5 && memcmp(path.ptr + start - 5, "runs/", 5) == 0 &&
                    (start == 5 || path.ptr[start - 6] == '/');
-    for (size_t i = 0; i < N_PLATFORMS; i++) {
-        size_t len = strlen(k_platforms[i]);
-        bool begins = etp_str_starts(name, etp_str_from(k_platforms[i])) &&
+    for (etp_platform p = ETP_PLATFORM_UNKNOWN + 1; p < ETP_PLATFORMS; p++) {
+        size_t len = strlen(etp_platform_name(p));
+        bool begins = etp_str_starts(name, etp_str_from(etp_platform_name(p))) &&
                       (name.len == len || !is_letter(name.ptr[len]));
         if (begins && (in_runs || name.len == len || name.ptr[len] == '.')) {
-            return k_platforms[i];
+            return p;
         }
     }
-    return NULL;
+    return ETP_PLATFORM_UNKNOWN;
 }
 
 etp_status etp_platform_check(const etp_expected_platform *expected, const char *spec,
-                              const char *platform, etp_error *err)
+                              etp_platform platform, etp_error *err)
 {
-    if (!expected->platform || strcmp(expected->platform, platform) == 0) {
+    if (!expected->platform || expected->platform == platform) {
         return ETP_OK;
     }
     bool local = etp_device_kind_of(spec) == ETP_DEVICE_LOCAL;
@@ -82,9 +79,10 @@ etp_status etp_platform_check(const etp_expected_platform *expected, const char 
         "%s \"%s\" names %s, but %s is %s: what names a platform is measured there or not at all; "
         "%s, or use "
         "names of %s ('etprof run --init MODEL.pte' writes a config with them)",
-        expected->what, expected->name, expected->platform, local ? "this machine" : spec, platform,
-        strcmp(expected->platform, "mac") == 0       ? "run it on a Mac"
-        : strcmp(expected->platform, "android") == 0 ? "name a phone ('etprof devices' lists them)"
+        expected->what, expected->name, etp_platform_name(expected->platform),
+        local ? "this machine" : spec, etp_platform_name(platform),
+        expected->platform == ETP_PLATFORM_MAC       ? "run it on a Mac"
+        : expected->platform == ETP_PLATFORM_ANDROID ? "name a phone ('etprof devices' lists them)"
                                                      : "name another --device",
-        platform);
+        etp_platform_name(platform));
 }

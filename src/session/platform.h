@@ -5,22 +5,21 @@
 #ifndef ETP_SESSION_PLATFORM_H
 #define ETP_SESSION_PLATFORM_H
 
-#include <etprof/bytes.h>
-#include <etprof/error.h>
+#include "os/os.h"
 
-// "mac", "android" or "linux" when NAME has it as a word ("android_sme2_on"), else NULL.
-const char *etp_platform_of_name(const char *name);
+// That whose name NAME has as a word ("android_sme2_on"); unknown: none, or several.
+etp_platform etp_platform_of_name(const char *name);
 // The same of a run folder's path: …/runs/android, …/runs/mac_trace, android.2.
-const char *etp_platform_of_folder(const char *dir);
+etp_platform etp_platform_of_folder(const char *dir);
 
 typedef struct etp_expected_platform { // who names it, for messages
-    const char *platform;              // NULL: nobody does
+    etp_platform platform;             // unknown: nobody does
     const char *what, *name;           // "experiment" "android_sme2_on"
 } etp_expected_platform;
 
 // ETP_ENVIRONMENT when PLATFORM, that of the device SPEC (NULL: this machine), is not the one that
 // was expected.
 ETP_NODISCARD etp_status etp_platform_check(const etp_expected_platform *expected, const char *spec,
-                                            const char *platform, etp_error *err);
+                                            etp_platform platform, etp_error *err);
 
 #endif

@@ -46,14 +46,15 @@ static void tell(const request *r, const char *fmt, ...)
 static etp_status folder(request *r, etp_error *err)
 {
     const etp_session_options *o = r->o;
-    const char *platform = r->device->info.platform;
+    etp_platform platform = r->device->info.platform;
     if (o->resume) {
         r->out->dir = o->dir;
         tell(r, "run folder %s: going on after block %u", o->dir, o->resume->blocks_done);
         return ETP_OK;
     }
     const char *wanted =
-        o->dir ? o->dir : etp_run_default_dir(r->arena, o->plan.models[0], platform);
+        o->dir ? o->dir
+               : etp_run_default_dir(r->arena, o->plan.models[0], etp_platform_name(platform));
     ETP_TRY(etp_arena_check(r->arena, err, "run folder"));
     etp_expected_platform expected = {etp_platform_of_folder(wanted), "the run folder", wanted};
     ETP_TRY(etp_platform_check(&expected, o->device, platform, err));
@@ -215,19 +216,19 @@ static void warn_of_journal(const request *r, const char *dir)
             tell(r,
                  "%s still has the settings of an earlier session (--prepare %s); "
                  "'etprof devices restore' undoes them",
-                 r->device->info.spec, list.items[i].mode);
+                 r->device->info.spec, etp_prepare_mode_name(list.items[i].mode));
         }
     }
 }
 
 // The journal lies in the user's home and not in the run folder: a device that a killed session
 // left set up is found again by any later command.
-static etp_status prepare(const request *r, const char *mode, etp_error *err)
+static etp_status prepare(const request *r, etp_prepare_mode mode, etp_error *err)
 {
     const char *state = r->o->place.state_dir;
     const char *dir = state ? etp_arena_printf(r->arena, "%s/" ETP_PREPARE_DIR, state) : NULL;
     bool undone;
-    if (!mode) {
+    if (mode == ETP_PREPARE_NONE) {
         warn_of_journal(r, dir);
         return ETP_OK;
     }
@@ -297,10 +298,8 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
                  .arena = arena,
                  .out = out};
     choose_inputs(&r);
-    const char *mode = o->prepare && strcmp(o->prepare, "none") != 0 ? o->prepare : NULL;
-    if (mode) {
-        ETP_TRY(etp_prepare_mode(mode, err));
-    }
+    etp_prepare_mode mode;
+    ETP_TRY(etp_prepare_mode_read(o->prepare, &mode, err));
     ETP_TRY(check_models(&o->plan, err)); // who mistyped a name need not look for a runner first
     bool local = etp_device_kind_of(o->device) == ETP_DEVICE_LOCAL;
     const char *runner = o->runner;

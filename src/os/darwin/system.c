@@ -82,7 +82,7 @@ const char *etp_os_self_exe(etp_arena *arena)
 
 void etp_os_facts_read(etp_os_facts *out)
 {
-    *out = (etp_os_facts){.platform = "mac"};
+    *out = (etp_os_facts){.platform = ETP_PLATFORM_MAC};
     struct utsname u;
     if (uname(&u) == 0) {
         snprintf(out->system, sizeof out->system, "%.20s %.40s", u.sysname, u.release);

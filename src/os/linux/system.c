@@ -107,7 +107,7 @@ static void cpu_name(etp_os_facts *out, etp_arena *arena)
 
 void etp_os_facts_read(etp_os_facts *out)
 {
-    *out = (etp_os_facts){.platform = "linux"};
+    *out = (etp_os_facts){.platform = ETP_PLATFORM_LINUX};
     etp_arena arena = {0};
     struct utsname u;
     if (uname(&u) == 0) {

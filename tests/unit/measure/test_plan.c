@@ -72,7 +72,7 @@ static void several_models_and_threads_make_distinct_arms(void **state)
     etp_session_plan plan;
     assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
     assert_int_equal(plan.n_arms, 4); // the best level alone: models and threads are the question
-    const char *p = f->device->info.platform;
+    const char *p = etp_platform_name(f->device->info.platform);
     assert_string_equal(plan.arms[3].name, etp_arena_printf(&f->arena, "other_%s_sme2_t4", p));
     assert_string_equal(plan.arms[3].prefix,
                         etp_arena_printf(&f->arena, "other_other_%s_sme2_t4_t4", p));

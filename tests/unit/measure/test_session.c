@@ -33,7 +33,7 @@ static void a_session_records_what_was_planted(void **state)
     assert_int_equal(run->blocks_done, 8);
     assert_int_equal(run->lost.n, 0);
     assert_int_equal(run->arms.n, 2);
-    const char *platform = f->device->info.platform;
+    const char *platform = etp_platform_name(f->device->info.platform);
     assert_true(
         etp_str_eqz(run->arms.items[0].name, etp_arena_printf(&f->arena, "%s_sme2_on", platform)));
     assert_true(
