@@ -17,9 +17,18 @@ const char *etp_machine_name(etp_machine machine)
 
 etp_machine etp_machine_find(etp_str name)
 {
-    return etp_str_eqz(name, "x86_64")    ? ETP_MACHINE_X86_64
-           : etp_str_eqz(name, "aarch64") ? ETP_MACHINE_AARCH64
-                                          : ETP_MACHINE_UNKNOWN;
+    for (etp_machine m = ETP_MACHINE_UNKNOWN + 1; m < ETP_MACHINES; m++) {
+        if (etp_str_eqz(name, etp_machine_name(m))) {
+            return m;
+        }
+    }
+    return ETP_MACHINE_UNKNOWN;
+}
+
+const char *etp_bounds_name(etp_bounds bounds)
+{
+    static const char *const k_names[] = {"none", "symbol", "unwind", "starts", "flow"};
+    return k_names[bounds];
 }
 
 static int by_start(const void *pa, const void *pb)

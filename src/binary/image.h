@@ -9,7 +9,8 @@
 typedef enum etp_machine {
     ETP_MACHINE_UNKNOWN,
     ETP_MACHINE_X86_64,
-    ETP_MACHINE_AARCH64
+    ETP_MACHINE_AARCH64,
+    ETP_MACHINES
 } etp_machine;
 
 // "x86_64", "aarch64", "unknown"; find gives ETP_MACHINE_UNKNOWN for anything else.
@@ -23,6 +24,7 @@ typedef enum etp_bounds { // who says where a function begins and ends
     ETP_BOUNDS_STARTS, // Mach-O: the linker's list of where functions begin, each up to the next
     ETP_BOUNDS_FLOW    // no table: the code itself, by where control can go
 } etp_bounds;
+const char *etp_bounds_name(etp_bounds bounds); // "none", "symbol"
 
 typedef struct etp_function {
     uint64_t start, end; // virtual addresses of the file, end exclusive

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/number.h"
+#include "device/clusters.h"
 #include "isa/isa.h"
 #include "os/os.h"
 
@@ -389,8 +390,7 @@ static etp_status get_cpus(reader *r, node object, etp_config_experiment *e)
     const char *text = NULL;
     node n = member(r, object, "cpu_affinity");
     ETP_TRY(get_text(r, object, "cpu_affinity", &text));
-    bool word = text && (strcmp(text, "big") == 0 || strcmp(text, "mid") == 0 ||
-                         strcmp(text, "little") == 0);
+    bool word = text && etp_cpus_is_kind(text);
     if (!text || word || strpbrk(text, ",-")) {
         e->cpus = text;
         return ETP_OK;

@@ -168,18 +168,36 @@ static void add_cpus(etp_cpu_set *to, const etp_cpu_set *from)
     }
 }
 
+typedef enum cpu_kind { LITTLE, MID, BIG, CPU_KINDS } cpu_kind;
+
+static bool find_kind(const char *word, cpu_kind *out)
+{
+    static const char *const k_words[CPU_KINDS] = {"little", "mid", "big"};
+    for (cpu_kind k = LITTLE; k < CPU_KINDS; k++) {
+        if (strcmp(word, k_words[k]) == 0) {
+            *out = k;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool etp_cpus_is_kind(const char *word)
+{
+    cpu_kind kind;
+    return find_kind(word, &kind);
+}
+
 // The slowest, the fastest, or what is between them.
-static bool choose(const etp_topology *t, const char *word, etp_cpu_set *out)
+static bool choose(const etp_topology *t, cpu_kind wanted, etp_cpu_set *out)
 {
     uint64_t low = t->clusters[0].speed, high = t->clusters[t->n - 1].speed;
     bool any = false;
     // Where all CPUs are of one speed there is neither big nor little.
     for (size_t i = 0; i < t->n && !same_kind(low, high); i++) {
         uint64_t speed = t->clusters[i].speed;
-        const char *kind = same_kind(speed, low)    ? "little"
-                           : same_kind(speed, high) ? "big"
-                                                    : "mid";
-        if (strcmp(kind, word) == 0) {
+        cpu_kind kind = same_kind(speed, low) ? LITTLE : same_kind(speed, high) ? BIG : MID;
+        if (kind == wanted) {
             add_cpus(out, &t->clusters[i].cpus);
             any = true;
         }
@@ -191,8 +209,8 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
                             etp_error *err)
 {
     *out = word;
-    if (!word ||
-        (strcmp(word, "big") != 0 && strcmp(word, "mid") != 0 && strcmp(word, "little") != 0)) {
+    cpu_kind kind;
+    if (!word || !find_kind(word, &kind)) {
         etp_cpu_set set;
         return !word || etp_cpu_set_parse(etp_str_from(word), &set)
                    ? ETP_OK
@@ -211,7 +229,7 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
                         d->info.spec);
     }
     etp_cpu_set set = {0};
-    if (!choose(&t, word, &set)) {
+    if (!choose(&t, kind, &set)) {
         return etp_fail(err, ETP_USAGE,
                         "--cpus %s: %s has no such kind of CPU (%s); name a list like 0-3", word,
                         d->info.spec, text);

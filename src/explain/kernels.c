@@ -89,7 +89,7 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
                         .op = ETP_NO_INDEX};
         etp_str code = cell(&t, 7);
         k.machine = etp_machine_find(cell(&t, 1));
-        k.has_bounds = !etp_str_eqz(cell(&t, 5), "none");
+        k.has_bounds = !etp_str_eqz(cell(&t, 5), etp_bounds_name(ETP_BOUNDS_NONE));
         if (!etp_parse_u64(cell(&t, 3), &k.start) || !etp_parse_u64(cell(&t, 4), &k.end) ||
             k.end <= k.start || code.len / 2 > MAX_CODE_BYTES || !etp_parse_hex(code, bytes)) {
             return etp_fail_at(err, ETP_CORRUPT, t.row.offset, "line %llu of the code is none",

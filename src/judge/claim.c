@@ -163,7 +163,7 @@ static bool take_figure(check *c, figure *out)
 
 static void note(check *c, const figure *f, double found, double lo, double hi)
 {
-    c->out->unit = f->is_time ? "ns" : "ratio";
+    c->out->unit = f->is_time ? ETP_CLAIM_OF_NS : ETP_CLAIM_OF_RATIO;
     c->out->said = f->value;
     c->out->found = found;
     c->out->lo = lo;
@@ -483,14 +483,13 @@ const char *etp_claim_state_name(etp_claim_state state)
     return k_names[state];
 }
 
-static const char *unit_text(int is_ratio)
+static const char *unit_name(etp_claim_unit unit)
 {
-    return is_ratio ? "ratio" : "ns";
+    static const char *const k_names[] = {NULL, "ns", "ratio"};
+    return k_names[unit];
 }
-WORDS(k_unit, unit_text, int, 2)
+WORDS(k_unit, unit_name, etp_claim_unit, ETP_CLAIM_OF_RATIO + 1)
 WORDS(k_state, etp_claim_state_name, etp_claim_state, ETP_CLAIM_NOT_IN_DATA + 1)
-FIND(claim_unit, etp_claim, etp_claim,
-     it->unit ? MAKE(maybe, strcmp(it->unit, "ratio") == 0) : NULL)
 
 #define OF etp_claim
 #define FIGURE(key, what) FIELD(#key, NUMBER, key, what, .range = ETP_SIGNED)
@@ -498,7 +497,7 @@ static const etp_field k_claim_rows[] = {
     FIELD("claim", TEXT, sentence, "as given", .flags = ETP_SET),
     FIELD("state", WORD, state, "what the answer says to it", .words = &k_state),
     FIELD("about", TEXT, source, "id or name of what it is about"),
-    MADE("unit", WORD, claim_unit, "of the figures", .words = &k_unit),
+    FIELD("unit", WORD, unit, "of the figures", .words = &k_unit),
     FIGURE(said, "by the sentence"),
     FIGURE(found, "in the answer"),
     FIGURE(lo, "low end of its interval"),

@@ -16,11 +16,17 @@ typedef enum etp_claim_state {
     ETP_CLAIM_NOT_IN_DATA // no such thing, withheld, inside an interval but not the figure itself
 } etp_claim_state;
 
+typedef enum etp_claim_unit {
+    ETP_CLAIM_NO_FIGURE,
+    ETP_CLAIM_OF_NS,
+    ETP_CLAIM_OF_RATIO
+} etp_claim_unit;
+
 typedef struct etp_claim {
     const char *sentence; // as given
     etp_claim_state state;
     const char *source;         // id or name of what it is about, NULL: nothing was found
-    const char *unit;           // of the figures below, NULL: it names none
+    etp_claim_unit unit;        // of the figures below
     double said, found, lo, hi; // NAN: none
     const char *why;            // one sentence, with what the answer says instead
 } etp_claim;

@@ -186,16 +186,29 @@ static etp_status hash_libraries(etp_foreign *f, etp_arena *arena, etp_error *er
     return ETP_OK;
 }
 
+static bool find_kind(const char *word, etp_foreign_kind *out)
+{
+    static const char *const k_words[] = {
+        [ETP_FOREIGN_EXECUTOR] = "executor", [ETP_FOREIGN_TEXT] = "llama"};
+    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
+        if (strcmp(word, k_words[i]) == 0) {
+            *out = (etp_foreign_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 // A script has the flags that it names. One that only hands them on, and is said to be such a
 // runner, has those without which nothing could be asked.
-static void read_script(etp_bytes b, const char *kind, etp_foreign *f)
+static void read_script(etp_bytes b, const etp_foreign_kind *said, etp_foreign *f)
 {
     static const etp_foreign_flag k_least[] = {
         ETP_FOREIGN_MODEL_PATH,  ETP_FOREIGN_TOKENIZER_PATH, ETP_FOREIGN_PROMPT,
         ETP_FOREIGN_TEMPERATURE, ETP_FOREIGN_MAX_NEW_TOKENS, ETP_FOREIGN_CPU_THREADS};
     find_flags(b, false, f->flags);
     bool named = f->flags[ETP_FOREIGN_MODEL_PATH];
-    bool text = kind ? strcmp(kind, "llama") == 0 : is_text(f->flags);
+    bool text = said ? *said == ETP_FOREIGN_TEXT : is_text(f->flags);
     for (size_t i = 0; i < ETP_FOREIGN_FLAGS && !text; i++) {
         f->flags[i] = true; // taken for a wrapper around one of today's
     }
@@ -218,7 +231,8 @@ static void read_text(etp_bytes b, etp_foreign *f)
 etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *arena,
                                etp_foreign *out, etp_error *err)
 {
-    if (kind && strcmp(kind, "llama") != 0 && strcmp(kind, "executor") != 0) {
+    etp_foreign_kind said = ETP_FOREIGN_EXECUTOR;
+    if (kind && !find_kind(kind, &said)) {
         return etp_fail(err, ETP_USAGE, "--runner-kind %s: there are executor and llama", kind);
     }
     *out = (etp_foreign){.machine = "", .build_id = "", .compiler = "", .command_line = ""};
@@ -246,12 +260,12 @@ etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *ar
         // A build that has the flags of both kinds is taken for an executor_runner; --runner-kind
         // says otherwise.
         bool text = is_text(out->flags) && !out->flags[ETP_FOREIGN_NUM_EXECUTIONS];
-        if (kind ? strcmp(kind, "llama") == 0 : text) {
+        if (kind ? said == ETP_FOREIGN_TEXT : text) {
             out->kind = ETP_FOREIGN_TEXT;
             read_text(file.bytes, out);
         }
     } else {
-        read_script(file.bytes, kind, out);
+        read_script(file.bytes, kind ? &said : NULL, out);
     }
     etp_arena_dispose(&scratch);
     etp_file_close(&file);

@@ -343,12 +343,6 @@ static void collect_parts(sampled_launch *k)
     k->parts.n = kept;
 }
 
-static const char *bounds_name(etp_bounds bounds)
-{
-    static const char *const k_names[] = {"none", "symbol", "unwind", "starts", "flow"};
-    return k_names[bounds];
-}
-
 static void write_code(const sampled_launch *k, etp_sink *sink)
 {
     size_t total = 0;
@@ -365,7 +359,7 @@ static void write_code(const sampled_launch *k, etp_sink *sink)
         etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,",
                         etp_machine_name(etp_image_machine(mod->image)),
                         ETP_STR_ARG(etp_image_build_id(mod->image)), (unsigned long long)f->start,
-                        (unsigned long long)f->end, bounds_name(f->bounds));
+                        (unsigned long long)f->end, etp_bounds_name(f->bounds));
         etp_csv_cell(sink, f->symbol, ',');
         etp_sink_char(sink, ',');
         for (size_t b = 0; b < code.len; b++) {

@@ -91,7 +91,7 @@ etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_b
     ETP_TRY(etp_image_open(file, arena, &image, err));
     ETP_TRY(collect(image, arena, &all, err));
     out->format = etp_image_format_of(image) == ETP_IMAGE_ELF ? "ELF" : "Mach-O";
-    out->machine = etp_machine_name(etp_image_machine(image));
+    out->machine = etp_image_machine(image);
     out->build_id = etp_image_build_id(image);
     for (size_t i = 0; i < all.n; i++) {
         const etp_function *f = &all.items[i];
@@ -129,6 +129,7 @@ static bool shown(const etp_kernel_binaries *b, const etp_built_kernel *k)
 // ---- JSON ----
 
 WORDS(k_code, etp_code_name, etp_code, ETP_CODES)
+WORDS(k_machine, etp_machine_name, etp_machine, ETP_MACHINES)
 LENGTH(k_codes, etp_kernel_binaries, ETP_CODES - 1) // all but the unknown
 FIND(means, etp_kernel_binaries, etp_kernel_binaries, MAKE(text, "built in, not run"))
 FIND(of_code, etp_kernel_binary, etp_kernel_binaries, it->of[at->index + 1] ? it : NULL)
@@ -159,7 +160,7 @@ static SHAPE_ON_ONE_LINE(k_isa, k_isa_rows);
 static const etp_field k_file_rows[] = {
     FIELD("name", TEXT, title, "of the file", .flags = ETP_SET),
     FIELD("format", TEXT, format, "ELF or Mach-O", .flags = ETP_SET),
-    FIELD("machine", TEXT, machine, "of its code", .flags = ETP_SET),
+    FIELD("machine", WORD, machine, "of its code", .words = &k_machine),
     FIELD("build_id", STR, build_id, "empty: none"),
     FIELD("functions", UINT, functions, "of those that lie in each other the outer one"),
     FIELD("named", UINT, named, "of these"),
@@ -195,10 +196,10 @@ static void feature_keys(const etp_kernel_binary *f, etp_report *r)
 {
     static const etp_code k_arm[] = {ETP_CODE_SME2, ETP_CODE_SME, ETP_CODE_I8MM, ETP_CODE_DOTPROD};
     static const etp_code k_x86[] = {ETP_CODE_AVX512_VNNI, ETP_CODE_AVX512, ETP_CODE_AVX2};
-    bool arm = strcmp(f->machine, "aarch64") == 0;
+    bool arm = f->machine == ETP_MACHINE_AARCH64;
     const etp_code *codes = arm ? k_arm : k_x86;
     etp_keys *keys = etp_report_keys(r, f->title);
-    etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, f->machine,
+    etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, etp_machine_name(f->machine),
                  f->build_id.len ? ", build id " : "",
                  (int)(f->build_id.len < 12 ? f->build_id.len : 12),
                  f->build_id.ptr ? f->build_id.ptr : "");

@@ -18,7 +18,8 @@ typedef struct etp_built_kernel { // a function with a name of XNNPACK or Kleidi
 // nowhere in the file.
 typedef struct etp_kernel_binary {
     const char *title;
-    const char *format, *machine;
+    const char *format;
+    etp_machine machine;
     etp_str build_id; // "" none
     uint64_t functions, named, undecoded;
     uint64_t of[ETP_CODES], bytes_of[ETP_CODES]; // functions, and their code
