@@ -260,7 +260,7 @@ static void operator_rows(maker *m)
             .kind = !group_has(m, i, 0)   ? ETP_ROW_INSERTED
                     : !group_has(m, i, 1) ? ETP_ROW_VANISHED
                                           : any->kind,
-            .category = (int)any->parsed.category,
+            .category = any->parsed.category,
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
             .op = ETP_NO_INDEX,
@@ -301,7 +301,7 @@ static void sum_row(maker *m, etp_row_kind kind, const char *label)
         .id = etp_row_kind_name(kind),
         .label = label,
         .kind = kind,
-        .category = -1,
+        .category = ETP_CATEGORY_COUNT,
         .bound_ns = ETP_NS_UNKNOWN,
         .pair = ETP_NO_INDEX,
         .op = ETP_NO_INDEX,
@@ -341,7 +341,7 @@ static void end_row(maker *m, const char *id, const char *label, etp_row_kind ki
         .id = id,
         .label = label,
         .kind = kind,
-        .category = -1,
+        .category = ETP_CATEGORY_COUNT,
         .baseline_ns = ns[0],
         .candidate_ns = ns[1],
         .lo_ns = ETP_NS_UNKNOWN,

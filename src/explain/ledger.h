@@ -11,7 +11,7 @@ typedef struct etp_ledger_row {
     const char *id;    // "op3", "boundary", …; equal to the operator's id where there is one
     const char *label; // for people
     etp_row_kind kind;
-    int category; // etp_category, -1 for rows that are no operator
+    etp_category category; // ETP_CATEGORY_COUNT: of no operator
     int64_t baseline_ns, candidate_ns, delta_ns;
     int64_t lo_ns, hi_ns; // 95 % interval of delta_ns over the blocks, ETP_NS_UNKNOWN below 2
     // 95 % interval of baseline ÷ candidate, likewise; each end moved by what the clocks can have

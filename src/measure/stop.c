@@ -127,7 +127,7 @@ static bool find_widest(const etp_session *s, progress *out)
 {
     etp_arena scratch = {0};
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
-    *out = (progress){.half_width = -1, .enough = ratios != NULL};
+    *out = (progress){.half_width = (double)NAN, .enough = ratios != NULL};
     for (uint32_t a = 0; ratios && a < s->plan->n_arms; a++) {
         uint32_t reference = reference_of(s, a);
         if (reference == ETP_NO_INDEX) {
@@ -141,7 +141,7 @@ static bool find_widest(const etp_session *s, progress *out)
         out->enough = out->enough && etp_precise_enough(ratios, k, s->plan->settings.precision);
         double width = expm1(p.half_width_ln);
         // The widest decides how long all of them go on.
-        if (isfinite(width) && width > out->half_width) {
+        if (isfinite(width) && !(width <= out->half_width)) {
             out->half_width = width;
             out->blocks = k;
             out->sd_ln = expected_sd(s, reference, a, &p, &scratch, &out->df);
@@ -150,8 +150,8 @@ static bool find_widest(const etp_session *s, progress *out)
     }
     etp_arena_dispose(&scratch);
     // Without any comparison there is nothing that could be precise.
-    out->enough = out->enough && out->half_width >= 0;
-    return out->half_width >= 0;
+    out->enough = out->enough && isfinite(out->half_width);
+    return isfinite(out->half_width);
 }
 
 static void candidate_words(const etp_session *s, uint32_t reference, uint32_t a, char *out)

@@ -99,7 +99,7 @@ static bool cited(const etp_explanation *c, const etp_ledger_row *row)
     for (size_t i = 0; i < c->n_evidence; i++) {
         const char *e = c->evidence[i];
         bool category =
-            row->category >= 0 && strcmp(e, etp_category_name((etp_category)row->category)) == 0;
+            row->category != ETP_CATEGORY_COUNT && strcmp(e, etp_category_name(row->category)) == 0;
         if (strcmp(e, row->id) == 0 || category) {
             return true;
         }

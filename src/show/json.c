@@ -28,9 +28,9 @@ static const etp_words k_arm_name = {arm_name, 0}, k_model_path = {model_path, 0
                        k_operator_id = {operator_id, 0};
 
 // Rows of a ledger that are no operator have category −1.
-static const char *category_name(int category)
+static const char *category_name(etp_category category)
 {
-    return category < 0 ? NULL : etp_category_name((etp_category)category);
+    return category == ETP_CATEGORY_COUNT ? NULL : etp_category_name(category);
 }
 static const char *five_of(etp_category category)
 {
@@ -56,7 +56,7 @@ static const char *aligned_name(int by_nodes)
 {
     return by_nodes ? "program" : "names";
 }
-WORDS(k_category_words, category_name, int, ETP_CATEGORY_COUNT)
+WORDS(k_category_words, category_name, etp_category, ETP_CATEGORY_COUNT)
 WORDS(k_five, five_of, etp_category, ETP_CATEGORY_COUNT)
 WORDS(k_engaged, engaged_name, etp_engagement, ETP_ENGAGEMENTS)
 WORDS(k_stop, stop_name, etp_run_stop, ETP_STOP_BLOCKS + 1)

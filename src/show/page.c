@@ -440,7 +440,7 @@ static void steps(const etp_ab *ab, etp_report *r)
         etp_table *t = etp_report_table(r, id, NULL, k_columns, 4);
         for (size_t i = 0; i < l->n; i++) {
             const etp_ledger_row *row = &l->items[i];
-            if (row->category < 0) {
+            if (row->category == ETP_CATEGORY_COUNT) {
                 ETP_ROW(t, etp_cell_z(row->label), etp_cell_ns(row->baseline_ns),
                         etp_cell_ns(row->candidate_ns), etp_cell_ns(row->delta_ns));
             }

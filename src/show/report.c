@@ -232,14 +232,14 @@ void etp_ab_facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_ab_end_facts(ab, r);
 }
 
-// Sum of the ledger's differences of one category, or of one kind when category is negative.
-static int64_t delta_of(const etp_ledger *l, int category, etp_row_kind kind)
+// Sum of the ledger's differences of one category, or of one kind that is no operator.
+static int64_t delta_of(const etp_ledger *l, etp_category category, etp_row_kind kind)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
         bool hit =
-            category >= 0 ? row->category == category : row->category < 0 && row->kind == kind;
+            row->category == category && (category != ETP_CATEGORY_COUNT || row->kind == kind);
         sum += hit ? row->delta_ns : 0;
     }
     return sum;
@@ -274,14 +274,16 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     part parts[ETP_CATEGORY_COUNT + 4];
     size_t n = 0;
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        parts[n++] = (part){etp_category_name((etp_category)c), delta_of(l, c, ETP_ROW_OPERATOR)};
+        parts[n++] = (part){etp_category_name((etp_category)c),
+                            delta_of(l, (etp_category)c, ETP_ROW_OPERATOR)};
     }
     // What recording costs is a row of the ledger and no reason: the parts are of recorded
     // inferences.
     static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
                                            ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        parts[n++] = (part){etp_row_kind_name(k_kinds[i]), delta_of(l, -1, k_kinds[i])};
+        parts[n++] =
+            (part){etp_row_kind_name(k_kinds[i]), delta_of(l, ETP_CATEGORY_COUNT, k_kinds[i])};
     }
     for (size_t i = 1; i < n; i++) { // by size, stable
         for (size_t k = i; k > 0 && llabs(parts[k].delta) > llabs(parts[k - 1].delta); k--) {
@@ -294,7 +296,7 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     etp_strbuf_init(&text, arena);
     // Parts below one per cent of the biggest go together, so that the line still adds up.
     int64_t rest = 0;
-    int64_t recorded = l->delta_ns - delta_of(l, -1, ETP_ROW_TRACER);
+    int64_t recorded = l->delta_ns - delta_of(l, ETP_CATEGORY_COUNT, ETP_ROW_TRACER);
     int64_t largest = llabs(recorded) > llabs(parts[0].delta) ? recorded : parts[0].delta;
     largest = llabs(l->delta_ns) > llabs(largest) ? l->delta_ns : largest;
     // Sorted by size, so the first 0 ends the list.

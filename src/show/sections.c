@@ -155,16 +155,16 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
 // Sum over the rows of a category (or of a kind, when category is negative) of difference and, for
 // single rows, its interval.
 // The interval of a sum is not the sum of the intervals, and the ledger has none for it.
-static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind, const char *label,
-                           etp_chart *c)
+static void waterfall_step(const etp_ledger *l, etp_category category, etp_row_kind kind,
+                           const char *label, etp_chart *c)
 {
+    bool operators = category != ETP_CATEGORY_COUNT;
     int64_t delta = 0;
     size_t hits = 0;
     double lo = NAN, hi = NAN;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        if (row->ties ||
-            (category >= 0 ? row->category != category : row->category >= 0 || row->kind != kind)) {
+        if (row->ties || row->category != category || (!operators && row->kind != kind)) {
             continue;
         }
         delta += row->delta_ns;
@@ -176,9 +176,9 @@ static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind,
         return;
     }
     // A step that no rule explains is drawn pale: it is no work of the model's.
-    bool muted = category < 0 && kind == ETP_ROW_UNEXPLAINED;
-    etp_chart_step(c, label, category >= 0 ? "operator" : etp_row_kind_name(kind), muted,
-                   (double)delta, hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
+    bool muted = !operators && kind == ETP_ROW_UNEXPLAINED;
+    etp_chart_step(c, label, operators ? "operator" : etp_row_kind_name(kind), muted, (double)delta,
+                   hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
 }
 
 // Its steps are those of an inference that is recorded: what recording costs is no reason for the
@@ -216,12 +216,12 @@ void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
     etp_chart_total(c, base, (double)ends[0]);
     for (size_t k = 0; k < ab->n_categories; k++) {
         etp_category category = ab->categories[k].category;
-        waterfall_step(l, (int)category, ETP_ROW_OPERATOR, etp_category_name(category), c);
+        waterfall_step(l, category, ETP_ROW_OPERATOR, etp_category_name(category), c);
     }
     static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK,
                                            ETP_ROW_UNEXPLAINED};
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        waterfall_step(l, -1, k_kinds[i], etp_row_kind_name(k_kinds[i]), c);
+        waterfall_step(l, ETP_CATEGORY_COUNT, k_kinds[i], etp_row_kind_name(k_kinds[i]), c);
     }
     etp_chart_total(c, cand, (double)ends[1]);
 }
@@ -261,14 +261,14 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
     etp_table_limit(t, 0);
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        ETP_ROW(
-            t, etp_cell_z(row->id), etp_cell_z(row->label),
-            etp_cell_z(etp_row_kind_name(row->kind)),
-            etp_cell_z(row->category < 0 ? NULL : etp_category_name((etp_category)row->category)),
-            etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
-            etp_cell_judged(etp_cell_ns(row->delta_ns), etp_ab_row_change(row)),
-            etp_cell_ns(row->lo_ns), etp_cell_ns(row->hi_ns), etp_cell_double(row->q),
-            etp_cell_ns(row->bound_ns));
+        ETP_ROW(t, etp_cell_z(row->id), etp_cell_z(row->label),
+                etp_cell_z(etp_row_kind_name(row->kind)),
+                etp_cell_z(row->category == ETP_CATEGORY_COUNT ? NULL
+                                                               : etp_category_name(row->category)),
+                etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
+                etp_cell_judged(etp_cell_ns(row->delta_ns), etp_ab_row_change(row)),
+                etp_cell_ns(row->lo_ns), etp_cell_ns(row->hi_ns), etp_cell_double(row->q),
+                etp_cell_ns(row->bound_ns));
     }
     ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
             etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
