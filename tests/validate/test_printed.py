@@ -106,6 +106,19 @@ def without(document, path):
     return document
 
 
+def taken_over(schema, value, path=()):
+    """Places of members that a part of another schema describes."""
+    parts = [whole(part)["properties"] for part in schema.get("allOf", [])]
+    schema = whole(schema)
+    if isinstance(value, list) and value:
+        yield from taken_over(schema.get("items", {}), value[0], (*path, 0))
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if any(key in part for part in parts):
+            yield (*path, key)
+        if isinstance(schema.get("properties", {}).get(key), dict):
+            yield from taken_over(schema["properties"][key], inner, (*path, key))
+
+
 def is_required(schema, document, path):
     for i, key in enumerate(path):
         schema = whole(schema)
@@ -119,6 +132,15 @@ def is_required(schema, document, path):
         if not isinstance(schema, dict):
             return False
     return False
+
+
+def replaced(document, path, value):
+    document = copy.deepcopy(document)
+    at = document
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return document
 
 
 def validated(path):
@@ -154,6 +176,11 @@ def judge(tmp, label, document):
     for gone in required[:: max(1, len(required) // 12)]:
         path.write_text(json.dumps(without(document, gone)))
         check(all(not ok for _, ok, _ in validated(path)), f"{name}: without {gone} it still fits")
+    parts = [*taken_over(schema, document)] if first else []
+    check(not first or name != "sweep" or parts, "no cell of the sweep says what a comparison says")
+    for at in parts:
+        path.write_text(json.dumps(replaced(document, at, "a text")))
+        check(all(not ok for _, ok, _ in validated(path)), f"{name}: with a text as {at} it still fits")
 
 
 def printed(tmp, *words, codes=CODES):
