@@ -60,7 +60,7 @@ etp_status etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_
             .temperature_c = fmax(a->temperature_c, z->temperature_c),
             .clock_khz = lower(known(a->freq_max_khz), known(z->freq_max_khz)),
             .memory_free_bytes = lower(known(a->memory_free_bytes), known(z->memory_free_bytes)),
-            .slept_ns = (double)in->slept_ns,
+            .slept_ns = known(in->slept_ns),
             .governor = a->governor,
             .power = a->power,
             .boost = a->boost,

@@ -70,7 +70,7 @@ static void members(etp_batch *b, const json_t *row, const etp_member_column *li
 typedef struct thermal { // over the moments before and after the blocks
     double highest_c;
     uint64_t status, cap, cap_lowest, slept_ns;
-    bool any_status;
+    bool any_status, any_slept;
 } thermal;
 
 static void take_moment(thermal *h, const etp_run_moment *m)
@@ -97,7 +97,9 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
     for (size_t i = 0; i < run->blocks.n; i++) {
         take_moment(&h, &run->blocks.items[i].start);
         take_moment(&h, &run->blocks.items[i].end);
-        h.slept_ns += run->blocks.items[i].slept_ns;
+        uint64_t slept = run->blocks.items[i].slept_ns;
+        h.slept_ns += slept != UINT64_MAX ? slept : 0;
+        h.any_slept = h.any_slept || slept != UINT64_MAX;
     }
     etp_table_session_keys(&r->folder, b);
     etp_batch_text(b, etp_str_from(r->source->kind));
@@ -117,7 +119,7 @@ static etp_status put_session(etp_fleet_rows_of *r, const json_t *report, etp_ba
     // The lowest limit of the clock against the highest one seen: 1 when the system never lowered
     // it.
     etp_batch_f64_if(b, (double)h.cap_lowest / (double)(h.cap > 0 ? h.cap : 1), h.cap > 0);
-    etp_batch_i64_if(b, h.slept_ns, true);
+    etp_batch_i64_if(b, h.slept_ns, h.any_slept);
     number(b, json_array_get(at(report, "comparisons"), 0), "noise_floor");
     return etp_batch_end_row(b, err);
 }

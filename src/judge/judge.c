@@ -242,16 +242,17 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
     etp_strbuf_init(&text, s->ab.arena);
     for (size_t i = 0; s->has_run && i < s->run.blocks.n; i++) {
         const etp_run_block *b = &s->run.blocks.items[i];
-        if ((b->slept_ns == 0 && b->clock_jump_s == 0) || n++ >= SHOWN) {
+        bool slept = b->slept_ns > 0 && b->slept_ns != UINT64_MAX;
+        if ((!slept && b->clock_jump_s == 0) || n++ >= SHOWN) {
             continue;
         }
         etp_strbuf_printf(&text, "%sblock %u: ", n > 1 ? ", " : "", b->block);
-        if (b->slept_ns) {
+        if (slept) {
             etp_strbuf_printf(&text, "%s s asleep", ETP_DIGITS((double)b->slept_ns / 1e9, 3));
         }
         if (b->clock_jump_s != 0) {
             char jump[ETP_NUMBER_CHARS];
-            etp_strbuf_printf(&text, "%swall clock %s s", b->slept_ns ? " and " : "",
+            etp_strbuf_printf(&text, "%swall clock %s s", slept ? " and " : "",
                               etp_format_change(b->clock_jump_s, 1, jump));
         }
     }

@@ -202,7 +202,6 @@ void etp_run_launch_write(etp_sink *sink, const etp_run *run, const etp_run_laun
 // ---- a block ----
 
 FIND(block_type, etp_run_block, etp_run, MAKE(text, k_block_type))
-KNOWN(was_told, uint64_t, *it != UINT64_MAX)
 
 // Written for people: nothing here asks for it again.
 static void not_read(const etp_json_object *o, void *object, void *root)
@@ -287,7 +286,7 @@ static const etp_field k_block_rows[] = {
     FIELD(
         "slept_ns", UINT, slept_ns,
         "the machine was suspended (Linux: CLOCK_BOOTTIME against CLOCK_MONOTONIC); 0 below 50 ms",
-        .when = was_told),
+        .flags = ETP_MOST),
     FIELD("clock_jump_s", NUMBER, clock_jump_s,
           "the wall clock moved that much beyond it; 0 below 2.5 s", .range = ETP_SIGNED,
           .read = read_clock_jump),

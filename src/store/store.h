@@ -233,8 +233,7 @@ typedef struct etp_run_block {
     uint32_t control_position; // ETP_NO_INDEX: no control launch
     uint64_t cooled_ns;        // waited for the start temperature
     int64_t wall_start_s, wall_end_s;
-    uint64_t slept_ns;   // the machine was suspended; where that cannot be told the writer has
-                         // UINT64_MAX, the reader 0
+    uint64_t slept_ns;   // the machine was suspended; UINT64_MAX unknown
     double clock_jump_s; // the wall clock was set meanwhile
     etp_run_moment start, end;
 } etp_run_block;

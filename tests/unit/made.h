@@ -41,7 +41,7 @@ typedef struct made {
     const char *stem;                  // of the program's file
     bool lost;
     uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
-    uint64_t slept_ns;              // in block 5
+    uint64_t slept_ns;              // in block 5; UINT64_MAX: not told
     double drift;                   // of both arms, per block
     double warm;                    // factor of the candidate's first 3 iterations, 0 none
     double ghz[2], busy[2];         // clock and CPUs at work of each arm; clock 0: not counted
@@ -173,8 +173,10 @@ static inline etp_str made_environment(const made *m, uint32_t block, etp_arena 
             made_number(arena, m->khz[0] != UINT64_MAX, slow + at * ((double)m->khz[1] - slow)));
     }
     return etp_str_from(etp_arena_printf(
-        arena, "{\"type\":\"block\",\"block\":%u,\"slept_ns\":%llu,\"start\":%s,\"end\":%s}", block,
-        block == 5 ? (unsigned long long)m->slept_ns : 0, moments[0], moments[1]));
+        arena, "{\"type\":\"block\",\"block\":%u,\"slept_ns\":%s,\"start\":%s,\"end\":%s}", block,
+        made_number(arena, block != 5 || m->slept_ns != UINT64_MAX,
+                    block == 5 ? (double)m->slept_ns : 0),
+        moments[0], moments[1]));
 }
 
 static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t launch,
