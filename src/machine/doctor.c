@@ -9,9 +9,9 @@
 
 #include "measure/selftest.h"
 
-// One level's self-test runs two tiny models; a runner that needs longer hangs.
 #define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
 
+// One level's self-test runs two tiny models; a runner that needs longer hangs.
 #define SELFTEST_NS ((uint64_t)60 * 1000000000u)
 // The load average counts threads that run or wait to: near 0 on an idle machine.
 #define MOST_LOAD_PER_CPU 0.1

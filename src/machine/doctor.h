@@ -7,8 +7,6 @@
 #include "measure/session.h"
 #include "report/report.h"
 
-// Its texts live in the arena given to the checks. Without what a check calls required nothing can
-// be measured.
 typedef enum etp_doctor_check {
     ETP_DOCTOR_RUNNER,
     ETP_DOCTOR_RUNNER_ANSWERS,
@@ -31,8 +29,10 @@ typedef enum etp_doctor_check {
 const char *etp_doctor_check_name(etp_doctor_check check); // its id
 bool etp_doctor_check_is(const etp_check *c, etp_doctor_check check);
 
-typedef struct etp_doctor { // lives in the arena given to the checks
-    etp_checks checks;      // required: nothing can be measured without it
+// Its texts live in the arena given to the checks. Without what a check calls required nothing can
+// be measured.
+typedef struct etp_doctor {
+    etp_checks checks;
 } etp_doctor;
 
 // What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.

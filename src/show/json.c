@@ -27,7 +27,7 @@ TEXT_OF(operator_id, etp_ab, doc->operators[i].id)
 static const etp_words k_arm_name = {arm_name, 0}, k_model_path = {model_path, 0},
                        k_operator_id = {operator_id, 0};
 
-// Rows of a ledger that are no operator have category −1.
+// Rows of a ledger that are no operator have ETP_CATEGORY_COUNT.
 static const char *category_name(etp_category category)
 {
     return category == ETP_CATEGORY_COUNT ? NULL : etp_category_name(category);

@@ -15,7 +15,6 @@ static bool ends(const char *name, const char *suffix)
     return etp_str_ends(etp_str_from(name), etp_str_from(suffix));
 }
 
-// The first row that fits counts, so exact names and longer ends stand before ".json".
 // The name of its schema.
 static const char *document_name(etp_valid_document document)
 {
@@ -45,6 +44,7 @@ static etp_valid_document document_called(const char *schema)
     return ETP_VALID_ANY;
 }
 
+// The first row that fits counts, so exact names and longer ends stand before ".json".
 void etp_valid_classify(etp_valid_file *f)
 {
     static const struct {

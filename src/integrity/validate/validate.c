@@ -83,7 +83,6 @@ static bool is_ours(const etp_validator *v)
            etp_valid_find(v, ETP_RUN_ENVIRONMENT);
 }
 
-// The most telling sign first: a run folder holds the kit's tables and dumps as well.
 static const char *validated_name(etp_validated what)
 {
     static const char *const k_names[ETP_VALIDATED_KINDS] = {
@@ -91,6 +90,7 @@ static const char *validated_name(etp_validated what)
     return k_names[what];
 }
 
+// The most telling sign first: a run folder holds the kit's tables and dumps as well.
 static etp_validated kind_of_folder(const etp_validator *v)
 {
     if (is_ours(v)) {

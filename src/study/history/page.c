@@ -31,6 +31,7 @@ static etp_str stem(const etp_history_series *s)
     return stem.len ? stem : s->name;
 }
 
+// The figures of one arm have one stem and different ends.
 static const etp_history_series *of_stem(const etp_history *h, etp_str of, etp_series_unit unit)
 {
     for (size_t i = 0; i < h->series.n; i++) {
