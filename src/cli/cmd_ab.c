@@ -53,8 +53,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                    .prepare = g->prepare};
     ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
     ETP_TRY(etp_arena_check(&cli->arena, err, "options")); // a device of NULL is this machine
-    // The one that decides whether a runner is ours: it takes those of others out of RUNNER and
-    // puts them into the plan.
+    // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
                                 &options.runner, err));
     ETP_TRY(etp_session_builds(g->runner_a, g->runner_b, &cli->arena, &options.plan,

@@ -59,6 +59,7 @@ static void say_entered(const etp_cli *cli, const etp_history_entered *e)
     }
 }
 
+// "add" enters what is new; "rebuild" makes entries again, whose folders stay the truth.
 static etp_status fill(etp_cli *cli, const history_options *o, bool rebuild, int argc, char **argv,
                        etp_error *err)
 {

@@ -63,7 +63,6 @@ static void say(const setup *p, const char *topic, const char *text)
     }
 }
 
-// No --only: all of them.
 static bool wanted(const run_options *o, const char *name)
 {
     for (size_t i = 0; i < o->only.n; i++) {
@@ -552,8 +551,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(choose_arms(o, p, err));
     const char *dir = NULL;
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
-    // A session that was measured now has its baseline in its manifest; one of before may have been
-    // measured for another pair.
+    // A session that was measured now has its baseline in its manifest. An earlier one may have
+    // been measured for another pair.
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
         const etp_show_options show = {.full = o->session.full,

@@ -103,6 +103,7 @@ static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *w
                            " is not beside this program; name a model with --model or --export");
 }
 
+// Smoke asks whether everything works; two blocks do for that, since nobody quotes its figures.
 // An emulator keeps its own few counts; a real device gets enough for medians.
 static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                          etp_session_plan_options *options, etp_error *err)

@@ -126,6 +126,7 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
+// Sorted, because the knee is looked for from fewer threads to more.
 static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list,
                                  etp_session_plan_options *out, etp_error *err)
 {

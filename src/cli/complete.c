@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "isa/isa.h"
 
-// --format takes other words in each verb.
 static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS + 1])
 {
     int n = 0;

@@ -134,6 +134,8 @@ static const char *quoted_line(etp_arena *arena, int argc, char **argv)
     return buf.failed ? NULL : buf.ptr;
 }
 
+// The word `help` is no record of the table: it is about the others, and what stands behind it is
+// no operand of a verb.
 static int help(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "--all") == 0) {
@@ -220,6 +222,8 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
         return 0;
     }
     cli->progress = cli->progress && !cli->quiet;
+    // Before the verb sees its operands: a path that stands for a run means the same in all of
+    // them.
     if (st == ETP_OK && cmd->takes_runs) {
         st = newest_runs(cli, n_operands, argv, &err);
     }

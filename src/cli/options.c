@@ -107,6 +107,7 @@ static etp_status unknown_option(parse_state *s, const char *name, etp_error *er
                     strlen(name) == 1 ? "-" : "--", name, s->cmd->name);
 }
 
+// The message lists all words, since most lists are short; what has no room is left out of it.
 static etp_status choice(const char *option, const char *value, const char *const *values, int *out,
                          etp_error *err)
 {

@@ -91,7 +91,6 @@ static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_option
     }
 }
 
-// Two builds are compared model by model, and each of them has its own verdict.
 static void record_builds(etp_cli *cli, const etp_builds *b, const etp_show_options *show)
 {
     record_arms(cli, b->ab);
@@ -137,6 +136,7 @@ static const char *words_on_more(etp_cli *cli, const char *dir, bool is_sweep)
     if (cli->format != ETP_CLI_TEXT || cli->output || cli->quiet) {
         return NULL;
     }
+    // The commands are quoted for a shell, so that they can be taken as they stand.
     const char *report = etp_shell_command(&cli->arena, "etprof report %s", dir),
                *full = etp_shell_command(&cli->arena, "etprof analyze %s --full", dir);
     return is_sweep

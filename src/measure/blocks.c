@@ -284,7 +284,7 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
 
 static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
 {
-    // The rows of the block before lay in the block's arena, which was disposed of.
+    // The rows of the previous block lay in the block's arena, which was disposed of.
     s->samples.items = NULL;
     s->samples.n = s->samples.cap = 0;
     s->launches.items = NULL;

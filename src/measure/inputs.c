@@ -368,7 +368,7 @@ static etp_status write_expected(preparation *p, const etp_bundled_case *c, cons
     etp_json j;
     const char *dir = etp_arena_printf(p->arena, "%s/expected", p->work_dir);
     const char *list = etp_arena_printf(p->arena, "%s/expected/outputs.json", p->work_dir);
-    // A folder of before could hold outputs that this case does not have.
+    // An earlier folder could hold outputs that this case does not have.
     ETP_TRY(etp_os_remove_tree(dir, p->err));
     ETP_TRY(etp_os_mkdirs(dir, p->err));
     etp_json_init(&j, &sink, false);
