@@ -294,6 +294,13 @@ static bool take_arm(check *c, uint32_t *arm)
     return c->at == c->n && *arm != ETP_NO_INDEX;
 }
 
+static etp_status judge_time(check *c, const figure *f, double is, double lo, double hi)
+{
+    return c->ab->emulated
+               ? answer(c, ETP_CLAIM_NOT_IN_DATA, "an emulator's times say nothing about speed")
+               : judge_figure(c, f, is, lo, hi);
+}
+
 // "SUBJECT takes 1.2 ms [in ARM]", "takes 40 % in ARM".
 // An arm's time is the untraced headline; operators and categories are timed with the tracer, and
 // their shares are of the traced inference. The forms keep the two apart.
@@ -308,9 +315,7 @@ static etp_status takes(check *c, etp_str subject)
     if (arm != ETP_NO_INDEX && f.is_time && c->at == c->n) {
         const etp_ab_arm *a = &ab->arms[arm];
         c->out->source = a->name;
-        return ab->emulated
-                   ? answer(c, ETP_CLAIM_NOT_IN_DATA, "an emulator's times say nothing about speed")
-                   : judge_figure(c, &f, etp_known_ns(a->median_ns), a->lo_ns, a->hi_ns);
+        return judge_time(c, &f, etp_known_ns(a->median_ns), a->lo_ns, a->hi_ns);
     }
     if (!take_arm(c, &arm)) {
         return answer(c, ETP_CLAIM_NOT_IN_DATA,
@@ -321,7 +326,7 @@ static etp_status takes(check *c, etp_str subject)
         if (etp_str_eqz(subject, op->id)) {
             double ns = etp_known_ns(op->ns[arm]), whole = etp_known_ns(ab->arms[arm].traced_ns);
             c->out->source = op->id;
-            return judge_figure(c, &f, f.is_share ? ns / whole : ns, (double)NAN, (double)NAN);
+            return judge_time(c, &f, f.is_share ? ns / whole : ns, (double)NAN, (double)NAN);
         }
     }
     for (size_t i = 0; i < ab->n_categories; i++) {
@@ -329,8 +334,8 @@ static etp_status takes(check *c, etp_str subject)
         const char *name = etp_category_name(x->category);
         if (etp_str_eqz(subject, name)) {
             c->out->source = name;
-            return judge_figure(c, &f, f.is_share ? x->share[arm] : etp_known_ns(x->ns[arm]),
-                                (double)NAN, (double)NAN);
+            return judge_time(c, &f, f.is_share ? x->share[arm] : etp_known_ns(x->ns[arm]),
+                              (double)NAN, (double)NAN);
         }
     }
     return nothing_named(c, subject);
