@@ -314,7 +314,6 @@ static etp_status choose(const joiner *j, candidate *candidates, size_t n, etp_j
         }
     }
     if (!best) {
-        out->events = candidates ? candidates[0].events : NULL;
         return ETP_OK;
     }
     out->reason = NULL;
