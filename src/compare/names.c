@@ -190,3 +190,9 @@ etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err)
     out->misnamed = misnamed(ab, ab->arena);
     return ETP_OK;
 }
+
+const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm)
+{
+    etp_ab_names names;
+    return etp_ab_name(ab, &names, NULL) == ETP_OK ? names.arms[arm] : ab->arms[arm].name;
+}

@@ -135,10 +135,10 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, 
     if (st != ETP_OK) {
         etp_ab_add_finding(w->noticed, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
                            etp_arena_printf(w->s->ab.arena, "outputs of %s not compared%s: %s",
-                                            w->s->ab.arms[arm].name, against, why.msg));
+                                            etp_ab_arm_called(&w->s->ab, arm), against, why.msg));
         return ETP_OK;
     }
-    take_comparison(w, w->s->ab.arms[arm].name, against, &c, out);
+    take_comparison(w, etp_ab_arm_called(&w->s->ab, arm), against, &c, out);
     return ETP_OK;
 }
 
@@ -152,7 +152,8 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
     etp_ab_correctness one = k_none;
     const bool first = against == ab->baseline;
     const char *words =
-        first ? "" : etp_arena_printf(ab->arena, " against those of %s", ab->arms[against].name);
+        first ? ""
+              : etp_arena_printf(ab->arena, " against those of %s", etp_ab_arm_called(ab, against));
     ETP_TRY(compare_dirs(w, at, outputs_dir(w, base, base_arm), outputs_dir(w, cand, cand_arm),
                          words, etp_ab_precision_of(w->s, against), &one, err));
     take_worse(&w->out->all, &one);

@@ -131,7 +131,8 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
     if (profile->facts->problem) {
         etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                            etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
-                                            s->ab.arms[arm].name, profile->facts->problem));
+                                            etp_ab_arm_called(&s->ab, arm),
+                                            profile->facts->problem));
     }
     return ETP_OK;
 }

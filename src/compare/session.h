@@ -238,6 +238,8 @@ typedef struct etp_ab_names {
     const char *subject, *misnamed;
 } etp_ab_names;
 ETP_NODISCARD etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err);
+// The same of one arm, in a finding of a stage before they are in the answer.
+const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm);
 // hot.c: the executions of ARM, and where the time of its profile, which may be NULL, went; then
 // what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arm(const etp_ab_session *s, uint32_t arm, etp_ab_traced *out,

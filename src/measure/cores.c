@@ -64,16 +64,18 @@ void etp_cores_units(etp_session *s)
 
 // A request to pin is advice that a system may refuse (cpusets of Android): what the kernel says of
 // the running threads counts.
-void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str allowed)
+void etp_cores_check(etp_session *s, uint32_t arm, etp_str allowed)
 {
+    char words[ETP_CANDIDATE_CHARS];
     etp_cpu_set wanted, found = {0};
     if (!s->plan->settings.cpus || allowed.len == 0 ||
         !etp_cpu_set_parse(etp_str_from(s->plan->settings.cpus), &wanted)) {
         return;
     }
     if (!etp_cpu_set_parse(allowed, &found) || !etp_cpu_set_within(&found, &wanted)) {
-        etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s", arm->name,
-                        ETP_STR_ARG(allowed), s->plan->settings.cpus);
+        etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s",
+                        etp_session_arm_words(s->plan, arm, words), ETP_STR_ARG(allowed),
+                        s->plan->settings.cpus);
         etp_session_note(s, ETP_NOTE_AFFINITY_NOT_KEPT,
                          "threads of a runner were allowed on other CPUs than --cpus names "
                          "(cpus_allowed in environment.jsonl)");

@@ -160,8 +160,9 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
     // One set of outputs is kept of each arm; where that failed the next launch tries again.
     s->arms[t->arm].has_outputs = st == ETP_OK;
     if (st != ETP_OK) {
-        etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
-                        why.msg);
+        char words[ETP_CANDIDATE_CHARS];
+        etp_session_say(s, "outputs of %s could not be kept: %s",
+                        etp_session_arm_words(s->plan, t->arm, words), why.msg);
     }
     return ETP_OK;
 }
@@ -462,7 +463,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         ETP_TRY(lose_launch(s, t, o, attempt, err));
     }
     arm->succeeded = arm->succeeded || o->ok;
-    etp_cores_check(s, &s->plan->arms[t->arm], o->record.cpus_allowed);
+    etp_cores_check(s, t->arm, o->record.cpus_allowed);
     if (o->ok && o->mean_only) {
         etp_session_note(
             s, ETP_NOTE_RUNNER_MEAN_ONLY,

@@ -356,8 +356,8 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
         for path in pathlib.Path(tmp).glob(torn):
             os.truncate(path, 300)
     text = look("torn", "analyze", tmp)
-    told = re.findall(r"^  F\d+ (program|trace|samples of linux_vnni) not used: ", re.sub(r":\n", ": ", text), re.M)
-    expect(told == ["program", "trace", "samples of linux_vnni"][:len(told)] and told, "torn", "warnings", text)
+    told = re.findall(r"^  F\d+ (program|trace|samples of VNNI) not used: ", re.sub(r":\n", ": ", text), re.M)
+    expect(told == ["program", "trace", "samples of VNNI"][:len(told)] and told, "torn", "warnings", text)
     expect(len(told) == 3 or f"\n  and {3 - len(told)} more: --full\n" in text, "torn", "the others", text)
     expect(len(re.findall(r"^  N\d ", text, re.M)) == 1, "torn", "steps", text)
 

@@ -403,7 +403,7 @@ static const struct {
     {ETP_FINDING_KERNELS_LIB,    kernels_lib,      noted,              kernels_lib_else,        "theirs"                   },
     {ETP_FINDING_NOTE,           noted,            not_noted,          noted_else,              "the clock jumped"         },
     {ETP_FINDING_OUTPUTS,        outputs_differ,   outputs_agree,      outputs_differ_as_nan,
-     "outputs of linux_sme2_1"                                                                                             },
+     "outputs of SME2: "                                                                                                   },
     {ETP_FINDING_OUTPUTS_NAN,    outputs_nan,      outputs_no_nan,     NULL,
      "1 of 1 elements are NaN on both sides"                                                                               },
     {ETP_FINDING_OUTPUTS_UNREAD, outputs_broken,   outputs_whole,      NULL,                    "not compared"             },
@@ -415,8 +415,7 @@ static const struct {
      "53 % of the time of what multiplies is on SME2, and with one scale per channel 74 %"                                 },
     {ETP_FINDING_MISNAMED,       says_vnni,        says_itself,        says_sme1,
      "linux_vnni_1 was measured at SME2, not at VNNI"                                                                      },
-    {ETP_FINDING_SAMPLES_UNUSED, samples_lost,     samples_none,       NULL,
-     "samples of linux_sme2_1 not used"                                                                                    },
+    {ETP_FINDING_SAMPLES_UNUSED, samples_lost,     samples_none,       NULL,                    "samples of SME2 not used" },
 };
 
 static void every_finding_rests_on_data(void **state)
