@@ -277,9 +277,24 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
     return ETP_OK;
 }
 
+// A folder of many blocks may have lost many: they are said once, with the first.
+static void say_unused(const etp_ab *ab, size_t unused, size_t all, const char *first,
+                       etp_ab_findings *noticed)
+{
+    const char *text =
+        unused == 1 ? etp_arena_printf(ab->arena, "trace not used: %s", first)
+                    : etp_arena_printf(ab->arena, "%zu of %zu traces not used; the first: %s",
+                                       unused, all, first);
+    if (unused > 0) {
+        etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL, text);
+    }
+}
+
 etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
                              etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
 {
+    size_t unused = 0;
+    const char *first = NULL;
     for (size_t i = 0; i < recordings->n; i++) {
         etp_status st = open_dump(s, &recordings->items[i], out, err);
         if (st == ETP_OK) {
@@ -293,9 +308,10 @@ etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *r
         size_t at = strlen(s->ab.dir) + 1;
         bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
                       strlen(err->msg) > at;
-        const char *problem = err->msg + (inside ? at : 0);
-        etp_ab_add_finding(noticed, ETP_FINDING_TRACE_UNUSED, ETP_SEVERITY_WARN, NULL,
-                           etp_arena_printf(s->ab.arena, "trace not used: %s", problem));
+        if (unused++ == 0) {
+            first = etp_arena_strdup(s->ab.arena, etp_str_from(err->msg + (inside ? at : 0)));
+        }
     }
+    say_unused(&s->ab, unused, recordings->n, first ? first : "", noticed);
     return ETP_OK;
 }

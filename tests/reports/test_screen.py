@@ -356,8 +356,15 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
         for path in pathlib.Path(tmp).glob(torn):
             os.truncate(path, 300)
     text = look("torn", "analyze", tmp)
-    told = re.findall(r"^  F\d+ (program|trace|samples of VNNI) not used: ", re.sub(r":\n", ": ", text), re.M)
-    expect(told == ["program", "trace", "samples of VNNI"][:len(told)] and told, "torn", "warnings", text)
+    traces = len([p for p in pathlib.Path(tmp).glob("linux_*/*") if ".etdump" in p.name])
+    wanted = ["program", f"2 of {traces} traces", "samples of VNNI"]
+    told = re.findall(r"^  F\d+ (program|\S+(?: of \d+)? traces?|samples of \S+) not used[:;] ",
+                      re.sub(r"([:;])\n", r"\1 ", text), re.M)
+    expect(told == wanted[:len(told)] and told, "torn", "warnings", wanted, text)
+    found = json.loads(run("analyze", tmp, "--format", "json")[0])["findings"]
+    unused = [f["text"] for f in found if f["kind"] == "trace_not_used"]
+    expect(len(unused) == 1 and "; the first: linux_vnni/" in unused[0] and "_b2.etdump" in unused[0], "torn",
+           "traces are not said once", unused)
     expect(len(told) == 3 or f"\n  and {3 - len(told)} more: --full\n" in text, "torn", "the others", text)
     expect(len(re.findall(r"^  N\d ", text, re.M)) == 1, "torn", "steps", text)
 

@@ -139,24 +139,13 @@ static size_t count(const etp_builds *b, etp_verdict v)
     return n;
 }
 
-// Of traces that cannot be read the first is told, and how many there are.
 static void notes(const etp_builds *b, etp_keys *keys)
 {
-    size_t unused = 0;
-    for (size_t i = 0; i < b->ab->judged.findings.n; i++) {
-        unused += b->ab->judged.findings.items[i].kind == ETP_FINDING_TRACE_UNUSED;
-    }
     for (size_t i = 0; i < b->ab->judged.findings.n; i++) {
         const etp_ab_finding *f = &b->ab->judged.findings.items[i];
-        bool trace = f->kind == ETP_FINDING_TRACE_UNUSED && unused > 0;
-        if (trace && unused > 1) {
-            etp_keys_add(keys, etp_ab_severity_of(f->severity), "note", "%s; and %zu more", f->text,
-                         unused - 1);
-        } else if (trace || f->kind == ETP_FINDING_NOTE) {
+        if (f->kind == ETP_FINDING_TRACE_UNUSED || f->kind == ETP_FINDING_NOTE) {
             etp_keys_add(keys, etp_ab_severity_of(f->severity), "note", "%s", f->text);
         }
-        // 0 once it has been told: further ones are passed over.
-        unused = trace ? 0 : unused;
     }
 }
 
