@@ -332,9 +332,9 @@ static const char k_sheet_dark[] =
 // Colours that few pictures have.
 static const char k_sheet_more[] =
     ".f13{fill:#a8327c}.f14{fill:#f0d95c}.f15{fill:#2f6b1f}.f16{fill:#e3a987}.f17{fill:#3b49c9}"
-    ".f18{fill:#a3ecd0}.o13,.o15,.o17{fill:#fff}.o14,.o16,.o18{fill:#14181d}"
+    ".f18{fill:#a3ecd0}.f19{fill:#7a6a59}.o13,.o15,.o17,.o19{fill:#fff}.o14,.o16,.o18{fill:#14181d}"
     "@media (prefers-color-scheme:dark){.f13{fill:#e07ab8}.f15{fill:#7cb86a}.f17{fill:#8f9af2}"
-    ".o13,.o15,.o17{fill:#14181d}}";
+    ".f19{fill:#b5a48f}.o13,.o15,.o17,.o19{fill:#14181d}}";
 
 static bool has_more_colors(const etp_chart *c)
 {

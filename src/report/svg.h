@@ -7,7 +7,7 @@
 
 #include "report/view.h"
 
-#define ETP_SVG_COLORS 18  // classes f1…f18 (fill), o1…o18 (text on the fill)
+#define ETP_SVG_COLORS 19  // classes f1…f19 (fill), o1…o19 (text on the fill)
 #define ETP_SVG_STROKES 12 // classes s1…s12 (stroke): lines, and marks on them
 #define ETP_SVG_BOLD 1.18  // how much wider bold text is
 

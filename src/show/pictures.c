@@ -186,7 +186,7 @@ unsigned etp_ab_category_color(etp_category category)
         [ETP_CATEGORY_POOLING] = 11,    [ETP_CATEGORY_REDUCTION] = 12,
         [ETP_CATEGORY_RESIZE] = 7,      [ETP_CATEGORY_EMBEDDING] = 13,
         [ETP_CATEGORY_SEARCH] = 14,     [ETP_CATEGORY_FILL] = 15,
-        [ETP_CATEGORY_CONTROL] = 16,    [ETP_CATEGORY_OTHER] = 8,
+        [ETP_CATEGORY_CONTROL] = 16,    [ETP_CATEGORY_OTHER] = 19,
     };
     return k_colors[category];
 }

@@ -49,8 +49,7 @@ def colours(browsing, name, page):
     for category, colour in told:
         of[SAME.get(category, category)].add(colour)
     expect(len(of) > 1 and all(len(c) == 1 for c in of.values()), name, "a colour for each category", dict(of))
-    # The kit's groups are another division: its "Other" is grey as what is outside operators.
-    expect(name == "kit" or len(set.union(*of.values())) == len(of), name, "two categories have one colour", dict(of))
+    expect(len(set.union(*of.values())) == len(of), name, "two categories have one colour", dict(of))
     return of
 
 
