@@ -109,11 +109,26 @@ static size_t count_parts(const etp_report *r, size_t list, const etp_report_sty
     return n;
 }
 
+// Does anything stand in the fold, until what ends it?
+static bool holds_something(const etp_report *r, size_t fold, const etp_report_style *style)
+{
+    for (size_t i = fold + 1; i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
+        bool ends = b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_DRAWER ||
+                    b->kind == ETP_BLOCK_FOLD;
+        if (ends || etp_block_shown(b, style, ETP_ON_PAGE)) {
+            return !ends;
+        }
+    }
+    return false;
+}
+
 static bool is_shown(const page *p, size_t block, const etp_report_style *style)
 {
     const etp_block *b = &p->report->blocks.items[block];
     return etp_block_shown(b, style, ETP_ON_PAGE) &&
-           !(b->parts && count_parts(p->report, block, style) < 2);
+           !(b->parts && count_parts(p->report, block, style) < 2) &&
+           !(b->kind == ETP_BLOCK_FOLD && !holds_something(p->report, block, style));
 }
 
 static void section_link(page *p, size_t block)

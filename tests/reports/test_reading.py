@@ -35,6 +35,10 @@ WIDE = """
       if (k && Array.from(t.querySelectorAll('tbody tr')).every(function (r) {
         return r.cells[k].classList.contains('none'); }))
           empty.push(t.caption.textContent + ': ' + th.textContent); }); });
+  document.querySelectorAll('details').forEach(function (d) {
+    var inside = Array.from(d.children).slice(1);
+    if (!inside.some(function (e) { return e.textContent.trim() || e.querySelector('svg'); }))
+      empty.push('nothing below ' + d.firstElementChild.textContent); });
   return {vw: vw, page: document.documentElement.scrollWidth, wide: wide.slice(0, 5), empty: empty.slice(0, 5)};"""
 FOCUS = """
   var e = document.activeElement, r = e.getBoundingClientRect(), s = getComputedStyle(e), open = e.closest('.drawer');
@@ -59,9 +63,12 @@ def pages(tmp):
                               models=words)
     alone = phase_folders.make(tmp / "alone", lambda p, level, t, m: times[level], phases=(),
                                levels=("sme2", "neon"), models=words[:1])
+    begun = phase_folders.make(tmp / "begun", lambda p, level, t, m: times[level], phases=(), levels=("sme2", "neon"),
+                               blocks=0)
     mixed = [data / "mixed_xnnpack_fp32.etdump", "--pte", data / "mixed_xnnpack_fp32.pte"]
     for name, words in {
             "long names": ["report", long], "one long name": ["report", alone], "sweep": ["report", swept],
+            "begun": ["report", begun],
             "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
             "several": ["report", tmp / "measured", tmp / "large", phased, swept],
             "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"],
