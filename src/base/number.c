@@ -271,6 +271,14 @@ bool etp_interval_tells(double lo, double hi)
     return lo > 0.01 && hi < 100;
 }
 
+double etp_common_unit(double least, double most, double unit)
+{
+    while (unit > 1 && least < 0.1 * unit) {
+        unit /= 1000;
+    }
+    return least > 0 && least <= most && most < 1e4 * unit ? unit : 0;
+}
+
 const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
 {
     static const char *const k_names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

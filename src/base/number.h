@@ -39,6 +39,9 @@ const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER
 // Does the interval of a ratio say anything to people? One that reaches a hundredfold is what two
 // or three blocks give by chance; such ends are not shown.
 bool etp_interval_tells(double lo, double hi);
+// In which unit, of so many ns, times from LEAST to MOST stand below each other: UNIT, which is
+// MOST's own, or a smaller one where LEAST would be less than a tenth. 0: they are too far apart.
+double etp_common_unit(double least, double most, double unit);
 // "10.2 MB" (powers of 1000) for people.
 const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
 

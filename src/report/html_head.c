@@ -2,6 +2,7 @@
 // The first screen of the HTML page: the big numbers, what they are made of, what to do next.
 #include <math.h>
 
+#include "base/number.h"
 #include "report/html_parts.h"
 #include "report/svg.h"
 
@@ -50,8 +51,32 @@ static void strip(etp_sink *sink, const etp_card *card)
     etp_sink_z(sink, "\"/>\n</svg>\n");
 }
 
+// The unit of all times on the first screen, so that cards of phases or arms compare at a glance;
+// 0: each has its own.
+static double unit_of_cards(const etp_report *r)
+{
+    const etp_cards *const all[] = {&r->cards, &r->page_cards};
+    double least = (double)INFINITY, most = 0;
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < all[k]->n; i++) {
+            const etp_card *card = &all[k]->items[i];
+            bool times = !card->off_page && card->has_ends && card->ends_kind == ETP_KIND_NS;
+            for (int e = 0; e < 2 && times; e++) {
+                least = fmin(least, card->ends[e].value); // which pass over what is not known
+                most = fmax(most, card->ends[e].value);
+            }
+        }
+    }
+    return etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
+}
+
+static etp_view view_of(etp_kind kind, double most, double unit)
+{
+    return kind == ETP_KIND_NS ? etp_view_in_unit(most, unit) : etp_view_for(kind, most, NULL, 0);
+}
+
 // Before and after as bars from zero, with their intervals.
-static void write_ends(etp_sink *sink, const etp_card *card)
+static void write_ends(etp_sink *sink, const etp_card *card, double unit)
 {
     char buf[ETP_VIEW_CHARS], other[ETP_VIEW_CHARS];
     double most = 0;
@@ -61,7 +86,7 @@ static void write_ends(etp_sink *sink, const etp_card *card)
     if (!(most > 0)) {
         return;
     }
-    etp_view v = etp_view_for(card->ends_kind, most, NULL, 0), bare = etp_view_bare(&v);
+    etp_view v = view_of(card->ends_kind, most, unit), bare = etp_view_bare(&v);
     z(sink, "<dl class=\"ends\">\n");
     for (int i = 0; i < 2; i++) {
         double lo = card->ends[i].lo, hi = card->ends[i].hi;
@@ -88,7 +113,7 @@ static void write_ends(etp_sink *sink, const etp_card *card)
     z(sink, "</dl>\n");
 }
 
-static void write_card(etp_sink *sink, const etp_card *card)
+static void write_card(etp_sink *sink, const etp_card *card, double unit)
 {
     char buf[ETP_VIEW_CHARS];
     etp_view v = etp_view_card(card), bare = etp_view_bare(&v);
@@ -114,7 +139,7 @@ static void write_card(etp_sink *sink, const etp_card *card)
     etp_sink_xml(sink, card->interval);
     z(sink, "</p>\n");
     if (card->has_ends) {
-        write_ends(sink, card);
+        write_ends(sink, card, unit);
     } else {
         strip(sink, card);
         element(sink, "p", "detail", card->detail);
@@ -131,25 +156,37 @@ static double share(double part, double whole)
     return whole > 0 && part > 0 ? fmin(100 * part / whole, 100) : 0;
 }
 
+// The unit of what all gains are taken from: of phases that are a thousandfold apart each its own.
+static double unit_of_actions(const etp_actions *a)
+{
+    double least = (double)INFINITY, most = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double whole = a->items[i].whole;
+        least = whole > 0 ? fmin(least, whole) : least;
+        most = whole > 0 ? fmax(most, whole) : most;
+    }
+    return etp_common_unit(least, most, etp_view_for(ETP_KIND_NS, most, NULL, 0).divide);
+}
+
 // In the unit of what it is taken from, so that cards compare at a glance; one of which less than
 // two digits would be left keeps its own.
-static etp_view gain_view(const etp_action_card *a)
+static etp_view gain_view(const etp_action_card *a, double unit)
 {
     double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
-    etp_view of_whole = etp_view_for(a->kind, a->whole > 0 ? a->whole : most, NULL, 0);
+    etp_view of_whole = view_of(a->kind, a->whole > 0 ? a->whole : most, unit);
     double last_digit = of_whole.divide / pow(10, of_whole.decimals);
     return most >= 10 * last_digit ? of_whole : etp_view_for(a->kind, most, NULL, 0);
 }
 
 // "0.759 to 1.304 ms of 4.276 ms", whether or not the middle is known.
-static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view *v)
+static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view *v, double unit)
 {
     char lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS], whole[ETP_VIEW_CHARS];
     etp_view bare = etp_view_bare(v);
     etp_sink_printf(sink, "<p class=\"range\">%s to %s", etp_view_number(&bare, a->lo, lo),
                     etp_view_value(v, a->hi, hi));
     if (a->whole > 0) {
-        etp_view all = etp_view_for(a->kind, a->whole, NULL, 0);
+        etp_view all = view_of(a->kind, a->whole, unit);
         etp_sink_printf(sink, " of %s", etp_view_value(&all, a->whole, whole));
     }
     z(sink, "</p>\n");
@@ -157,11 +194,12 @@ static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view
 
 // The bar is on the scale of the whole: dark up to the floor, light up to the ceiling, a tick at
 // the likely gain. Without a likely gain only the ceiling is told, as "up to".
-static void write_action(etp_sink *sink, const etp_action_card *a, const etp_html_links *all)
+static void write_action(etp_sink *sink, const etp_action_card *a, double unit,
+                         const etp_html_links *all)
 {
     const etp_html_links *links = &(etp_html_links){all->items, all->n, a->scope};
     char buf[ETP_VIEW_CHARS];
-    etp_view v = gain_view(a);
+    etp_view v = gain_view(a, unit);
     z(sink, "<li><p class=\"gain\">");
     double least = v.divide / pow(10, v.decimals); // what its digits tell apart
     if (isfinite(a->gain) && a->gain < least / 2) {
@@ -183,7 +221,7 @@ static void write_action(etp_sink *sink, const etp_action_card *a, const etp_htm
         etp_sink_printf(sink, "<s style=\"left:%.2f%%\"></s>", share(a->gain, a->whole));
     }
     z(sink, "</p>\n");
-    write_range(sink, a, &v);
+    write_range(sink, a, &v, unit);
     bool link = etp_html_links_have(links, a->id);
     element(sink, "p", "of", a->of);
     z(sink, link ? "<p class=\"what\"><a class=\"id\" href=\"#" : "<p class=\"what\"><b>");
@@ -224,6 +262,7 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
         z(sink, "</section>\n");
         return;
     }
+    const double unit = unit_of_actions(a);
     z(sink, "<ol>\n");
     for (size_t i = 0; i < a->n; i++) {
         if (i == ACTIONS_SHOWN) {
@@ -231,13 +270,13 @@ void etp_html_actions(etp_sink *sink, const etp_actions *a, etp_str id, int leve
                             "</ol>\n<details class=\"fold\"><summary>%zu more</summary><ol>\n",
                             a->n - ACTIONS_SHOWN);
         }
-        write_action(sink, &a->items[i], links);
+        write_action(sink, &a->items[i], unit, links);
     }
     z(sink, a->n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
 }
 
 // A sweep has dozens of comparisons: the first six stand open.
-static void write_cards(etp_sink *sink, const etp_cards *cards)
+static void write_cards(etp_sink *sink, const etp_cards *cards, double unit)
 {
     size_t n = 0, written = 0;
     for (size_t i = 0; i < cards->n; i++) {
@@ -252,7 +291,7 @@ static void write_cards(etp_sink *sink, const etp_cards *cards)
                             n - CARDS_SHOWN);
         }
         z(sink, written == 0 || written == CARDS_SHOWN ? "<div class=\"cards\">\n" : "");
-        write_card(sink, &cards->items[i]);
+        write_card(sink, &cards->items[i], unit);
         written++;
     }
     z(sink, n ? "</div>\n" : "");
@@ -275,8 +314,9 @@ static void write_facts(etp_sink *sink, const etp_facts *facts)
 
 void etp_html_summary(etp_sink *sink, const etp_report *r, const etp_html_links *links)
 {
-    write_cards(sink, &r->cards);
-    write_cards(sink, &r->page_cards);
+    const double unit = unit_of_cards(r);
+    write_cards(sink, &r->cards, unit);
+    write_cards(sink, &r->page_cards, unit);
     etp_html_actions(sink, &r->actions, etp_str_from("next"), 2, links);
     if (r->facts.n + r->page_facts.n) {
         z(sink, "<dl class=\"facts\">\n");

@@ -81,6 +81,19 @@ etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals)
     return v;
 }
 
+etp_view etp_view_in_unit(double max, double unit)
+{
+    etp_view v = etp_view_for(ETP_KIND_NS, max, NULL, 0);
+    for (size_t i = 0; i < sizeof k_time / sizeof *k_time; i++) {
+        if (k_time[i].size == unit) {
+            v.divide = unit;
+            v.unit = k_time[i].name;
+            v.decimals = unit > 1 ? scaled_decimals(max / unit) : 0;
+        }
+    }
+    return v;
+}
+
 double etp_cell_number(const etp_cell *c)
 {
     switch (c->type) {

@@ -21,6 +21,8 @@ typedef struct etp_view {
 // The view for values of KIND with magnitudes up to MAX. UNIT overrides the kind's own;
 // DECIMALS ≤ 0 = the kind's default.
 etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals);
+// Times up to MAX in a unit of so many ns, with the digits that MAX needs in it; 0: in its own.
+etp_view etp_view_in_unit(double max, double unit);
 etp_view etp_view_column(const etp_table *t, size_t column);
 etp_view etp_view_card(const etp_card *card);
 // Without the sign of its unit, for the numbers of "[3.86, 3.95]".

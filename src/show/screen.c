@@ -32,14 +32,21 @@ typedef struct unit { // times of one table or pair
 } unit;
 
 // Four digits of the largest, so that a small part still shows its first.
-static unit unit_for(double largest_ns)
+// COMMON: ns of the unit that others beside it have; 0: its own.
+static unit unit_among(double largest_ns, double common)
 {
-    unit u = largest_ns >= 1e9   ? (unit){1e9, 0, "s"}
-             : largest_ns >= 1e6 ? (unit){1e6, 0, "ms"}
-                                 : (unit){1e3, 0, "µs"};
+    double by = common > 0 ? common : largest_ns;
+    unit u = by >= 1e9   ? (unit){1e9, 0, "s"}
+             : by >= 1e6 ? (unit){1e6, 0, "ms"}
+                         : (unit){1e3, 0, "µs"};
     double v = largest_ns / u.ns;
     u.decimals = v >= 100 ? 1 : v >= 10 ? 2 : 3;
     return u;
+}
+
+static unit unit_for(double largest_ns)
+{
+    return unit_among(largest_ns, 0);
 }
 
 static const char *in_unit(etp_arena *arena, const unit *u, double ns)
@@ -49,31 +56,41 @@ static const char *in_unit(etp_arena *arena, const unit *u, double ns)
 
 // ---- how much faster ----
 
-static const char *from_to(double from, double to, const char *what, etp_arena *arena)
+static const char *from_to(double from, double to, double common, const char *what,
+                           etp_arena *arena)
 {
-    unit u = unit_for(fmax(from, to));
+    unit u = unit_among(fmax(from, to), common);
     const char *x = in_unit(arena, &u, from), *y = in_unit(arena, &u, to);
     return x && y ? etp_arena_printf(arena, "%s → %s %s%s", x, y, u.name, what) : NULL;
 }
 
-static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+typedef struct pair_of_times {
+    double from, to; // ns
+    bool known, traced;
+} pair_of_times;
+
+static pair_of_times times_of(const etp_ab *ab, const etp_ab_comparison *c)
 {
     const etp_ab_arm *a = &ab->arms[c->baseline], *b = &ab->arms[c->candidate];
     // Both ends of one kind: an untraced time against a traced one would be no pair.
     bool traced = a->median_ns == ETP_NS_UNKNOWN || b->median_ns == ETP_NS_UNKNOWN;
     double from = traced ? a->traced_median_ns : (double)a->median_ns;
     double to = traced ? b->traced_median_ns : (double)b->median_ns;
-    if (ab->emulated || !isfinite(from) || !isfinite(to)) {
-        return NULL;
-    }
-    return from_to(from, to, traced ? " traced" : "", arena);
+    return (pair_of_times){from, to, !ab->emulated && isfinite(from) && isfinite(to), traced};
+}
+
+static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, double common,
+                        etp_arena *arena)
+{
+    pair_of_times t = times_of(ab, c);
+    return t.known ? from_to(t.from, t.to, common, t.traced ? " traced" : "", arena) : NULL;
 }
 
 // "first token 3.0 → 1.0 ms" of the prompt that a phase begins; NULL for others.
 // A prompt may be cut into phases of several lengths; the time to the first token is that of all
 // its calls, and is said with the phase that begins it.
 static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c,
-                               etp_arena *arena)
+                               double common, etp_arena *arena)
 {
     const etp_ab_phase *p = ab->phase;
     if (!p || p->prompt == 0 || p->depth > 0) {
@@ -84,7 +101,7 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
     if (from == ETP_NS_UNKNOWN || to == ETP_NS_UNKNOWN) {
         return NULL;
     }
-    const char *times = from_to((double)from, (double)to, "", arena);
+    const char *times = from_to((double)from, (double)to, common, "", arena);
     bool all = p->calls * p->tokens == p->prompt; // else what follows is needed for it too
     return !times ? NULL
            : all  ? etp_arena_printf(arena, "first token %s", times)
@@ -106,6 +123,27 @@ static size_t answers(const etp_ab *ab)
     return ab->n_phases > 1 ? ab->n_phases : 1;
 }
 
+// The answer itself, or one of its phases.
+static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
+{
+    return phase == 0 ? ab : ab->phases[phase].ab;
+}
+
+// The unit of all headlines' times, so that phases and arms compare at a glance; 0: each its own.
+static double common_unit(const etp_ab *ab)
+{
+    double least = (double)INFINITY, most = 0;
+    for (size_t p = 0; p < answers(ab); p++) {
+        const etp_ab *one = answer_of(ab, p);
+        for (size_t i = 0; i < one->n_comparisons; i++) {
+            pair_of_times t = times_of(one, &one->comparisons[i]);
+            least = t.known ? fmin(least, fmin(t.from, t.to)) : least;
+            most = t.known ? fmax(most, fmax(t.from, t.to)) : most;
+        }
+    }
+    return etp_common_unit(least, most, unit_for(most).ns);
+}
+
 // BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
 // phases.
 static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_comparison *c, bool brief,
@@ -116,7 +154,8 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     double x = c->estimate, lo = c->lo, hi = c->hi;
     // Only "slower" turns the ratio round; what is undecided stays baseline ÷ candidate.
     etp_ratio_as_said(slower ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN, &x, &lo, &hi);
-    const char *parts[ETP_SCREEN_PARTS] = {ends(ab, c, arena), NULL};
+    const double common = common_unit(whole);
+    const char *parts[ETP_SCREEN_PARTS] = {ends(ab, c, common, arena), NULL};
     const char *words = NULL;
     if (c->withheld) {
         words = etp_arena_printf(arena, "no speedup of %s over %s is given", cand, base);
@@ -142,7 +181,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     }
     const char *rates = c->withheld ? NULL : etp_ab_rates_text(ab, c, arena);
     if (rates && parts[0]) {
-        const char *first = first_token(whole, ab, c, arena);
+        const char *first = first_token(whole, ab, c, common, arena);
         parts[0] = etp_arena_printf(arena, "%s · %s", rates, first ? first : parts[0]);
     }
     if (words && ab->phase) {
@@ -178,11 +217,6 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
 
 // The answer itself, or one of its phases.
 // The first phase is the answer.
-static const etp_ab *answer_of(const etp_ab *ab, size_t phase)
-{
-    return phase == 0 ? ab : ab->phases[phase].ab;
-}
-
 // Why there is no verdict, each reason once. Bit i of *SAID is that of etp_withheld i.
 static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
 {

@@ -109,6 +109,28 @@ def without_scripts(chromium, page):
     expect(all(n == shown > 2 for _, n, shown in told), "without scripts all of it is shown", told)
 
 
+def one_unit(tmp):
+    """On the first screen, the page's and the terminal's, times of all phases have one unit; of those that are too far
+    apart each its own."""
+    near = {"prefill 16": {"avx2": 1_500_000, "sse": 4_700_000}, "decode @0": {"avx2": 250_000, "sse": 318_000},
+            "decode @32": {"avx2": 200_000, "sse": 400_000}}
+    far = {**near, "prefill 16": {"avx2": 1_500_000_000, "sse": 47_000_000_000}}
+    said = {"near": ["4.700 → 1.500 ms", "0.318 → 0.250 ms", "0.400 → 0.200 ms"],
+            "far": ["47.00 → 1.50 s", "318.0 → 250.0 µs", "400.0 → 200.0 µs"]}
+    cards = {"near": ["4.700 ms", "1.500 ms", "0.318 ms", "0.250 ms", "0.400 ms", "0.200 ms"],
+             "far": ["47.00 s", "1.50 s", "318.00 µs", "250.00 µs", "400.00 µs", "200.00 µs"]}
+    for name, times in {"near": near, "far": far}.items():
+        folder = phase_folders.make(tmp / name, lambda p, level, t, m, times=times: times[p][level])
+        done = subprocess.run([ETPROF, "report", folder], capture_output=True, text=True, check=True)
+        screen = subprocess.run([ETPROF, "analyze", folder], capture_output=True, text=True, check=True).stdout
+        first = (folder / "report.html").read_text(encoding="utf-8").split('<ul class="tabs">')[0]
+        found = re.findall(r'<dd><span class="track">.*?</span><b>(.*?)</b>', first)
+        expect(found == cards[name], name, "times on the cards", found, done.stderr)
+        expect(re.findall(r"\S+ → \S+ (?:s|ms|µs)\b", screen) == said[name], name, "times on the screen", screen)
+        wholes = re.findall(r'<p class="range">.*? of \S+ (\S+)</p>', first)
+        expect(len(wholes) > 3 and set(wholes) == {"ms"}, name, "what gains are of", wholes)  # 0.2 to 1500 ms
+
+
 def alone(tmp):
     """A session of one phase, and one without, are pages without tabs."""
     for name, phases in (("one", (phase_folders.DECODE, )), ("none", ())):
@@ -124,6 +146,7 @@ with tempfile.TemporaryDirectory(prefix="etp-phases-page-") as name:
     subprocess.run([ETPROF, "report", run], stdout=subprocess.DEVNULL, check=True)
     written((run / "report.html").read_text(encoding="utf-8"))
     alone(place)
+    one_unit(place)
     if len(sys.argv) > 2:
         shown(browser.find(), place, run / "report.html")
         without_scripts(browser.find(), run / "report.html")

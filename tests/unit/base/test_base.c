@@ -210,6 +210,11 @@ static void numbers_parse_strictly(void **state)
 static void intervals_that_tell(void **state)
 {
     (void)state;
+    assert_true(etp_common_unit(318e3, 4.7e6, 1e6) == 1e6);      // 0.318 and 4.700 ms
+    assert_true(etp_common_unit(20e6, 2.5e9, 1e9) == 1e6);       // 20.00 and 2500.0 ms, not 0.020 s
+    assert_true(etp_common_unit(99e3, 4.7e6, 1e6) == 1e3);       // 99.00 and 4700.0 µs
+    assert_true(etp_common_unit(30e3, 12e6, 1e6) == 0);          // 12000.0 µs is hard to read
+    assert_true(etp_common_unit((double)INFINITY, 0, 1e3) == 0); // of no time
     assert_true(etp_interval_tells(0.02, 99) && etp_interval_tells(1.71, 1.76));
     assert_false(etp_interval_tells(0.9, 101) || etp_interval_tells(0.005, 1.1));
     assert_false(etp_interval_tells((double)NAN, (double)NAN));
