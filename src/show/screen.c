@@ -763,9 +763,12 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const char *ask = id ? etp_shell_command(arena, "etprof explain %s %s", id, ab->dir) : NULL;
     if (full && phase) {
         bool several = ab->n_phases > 1; // each of the others has a screen of its own
-        const char *other = several ? etp_ab_phase_option(ab->phases[1].ab, arena) : " --full";
-        etp_screen_more(s, "More",
-                        etp_arena_printf(arena, "%s%s%s", full, phase, other ? other : ""), true);
+        const char *other = several ? etp_ab_phase_option(ab->phases[1].ab, arena) : NULL;
+        if (other) {
+            etp_screen_more(s, "More", etp_arena_printf(arena, "%s%s", full, other), true);
+        }
+        etp_screen_more(s, other ? "" : "More", etp_arena_printf(arena, "%s%s --full", full, phase),
+                        true);
     }
     if (ask && phase) {
         etp_screen_more(s, "", etp_arena_printf(arena, "%s%s", ask, phase), true);

@@ -75,7 +75,8 @@ def screen(tmp):
     expect(said.count("first token") == 1, "screen", "of the prompt alone", said[:400])
     # the recordings' operators are 227 of 3178 ns
     expect(said.count("Outside operators 93 %") == 2, "screen", "says what most of a later phase is", said[:600])
-    expect("More etprof analyze run --phase decode@0 " in said + " ", "screen", "says how to ask", said[-200:])
+    expect("More etprof analyze run --phase decode@0 etprof analyze run --full" in said, "screen",
+           "says how to ask about another phase, and for all of it", said[-200:])
     # a prompt of 40 in chunks of 32 and 8: 4 and 2 ms, then 3 and 1; one of 3 tokens by calls of one
     chunks = [{"name": "prefill 32", "kind": "prefill", "tokens": 32, "depth": 0, "prompt": 40, "calls": 1},
               {"name": "prefill 8 @32", "kind": "prefill", "tokens": 8, "depth": 32, "prompt": 40, "calls": 1},
