@@ -25,44 +25,9 @@ enum {
 
 // Not etp_format_ns, which chooses a unit for each time by itself: figures of a table are compared
 // by eye and added.
-typedef struct unit { // times of one table or pair
-    double ns;
-    int decimals;
-    const char *name;
-} unit;
-
 // Four digits of the largest, so that a small part still shows its first.
 // COMMON: ns of the unit that others beside it have; 0: its own.
-static unit unit_among(double largest_ns, double common)
-{
-    double by = common > 0 ? common : largest_ns;
-    unit u = by >= 1e9   ? (unit){1e9, 0, "s"}
-             : by >= 1e6 ? (unit){1e6, 0, "ms"}
-                         : (unit){1e3, 0, "µs"};
-    double v = largest_ns / u.ns;
-    u.decimals = v >= 100 ? 1 : v >= 10 ? 2 : 3;
-    return u;
-}
-
-static unit unit_for(double largest_ns)
-{
-    return unit_among(largest_ns, 0);
-}
-
-static const char *in_unit(etp_arena *arena, const unit *u, double ns)
-{
-    return etp_arena_printf(arena, "%s%.*f", ns < 0 ? "−" : "", u->decimals, fabs(ns) / u->ns);
-}
-
 // ---- how much faster ----
-
-static const char *from_to(double from, double to, double common, const char *what,
-                           etp_arena *arena)
-{
-    unit u = unit_among(fmax(from, to), common);
-    const char *x = in_unit(arena, &u, from), *y = in_unit(arena, &u, to);
-    return x && y ? etp_arena_printf(arena, "%s → %s %s%s", x, y, u.name, what) : NULL;
-}
 
 typedef struct pair_of_times {
     double from, to; // ns
@@ -83,7 +48,8 @@ static const char *ends(const etp_ab *ab, const etp_ab_comparison *c, double com
                         etp_arena *arena)
 {
     pair_of_times t = times_of(ab, c);
-    return t.known ? from_to(t.from, t.to, common, t.traced ? " traced" : "", arena) : NULL;
+    return t.known ? etp_screen_from_to(t.from, t.to, common, t.traced ? " traced" : "", arena)
+                   : NULL;
 }
 
 // "first token 3.0 → 1.0 ms" of the prompt that a phase begins; NULL for others.
@@ -101,7 +67,7 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
     if (from == ETP_NS_UNKNOWN || to == ETP_NS_UNKNOWN) {
         return NULL;
     }
-    const char *times = from_to((double)from, (double)to, common, "", arena);
+    const char *times = etp_screen_from_to((double)from, (double)to, common, "", arena);
     bool all = p->calls * p->tokens == p->prompt; // else what follows is needed for it too
     return !times ? NULL
            : all  ? etp_arena_printf(arena, "first token %s", times)
@@ -141,7 +107,7 @@ static double common_unit(const etp_ab *ab)
             most = t.known ? fmax(most, fmax(t.from, t.to)) : most;
         }
     }
-    return etp_common_unit(least, most, unit_for(most).ns);
+    return etp_common_unit(least, most, etp_screen_unit_among(most, 0).ns);
 }
 
 // BRIEF: without times, and without an interval that decides nothing. AB is WHOLE or one of its
@@ -295,7 +261,7 @@ typedef struct parts {
     part items[ETP_CATEGORY_COUNT + 1];
     size_t n;
     int64_t before, after; // the whole inference
-    unit unit;
+    etp_screen_unit unit;
 } parts;
 
 static int64_t saved(const part *p)
@@ -336,7 +302,7 @@ static bool read_parts(const etp_ab *ab, parts *out)
     }
     out->before = pair ? ab->arms[base].traced_ns : 0;
     out->after = ab->arms[cand].traced_ns;
-    out->unit = unit_for(fmax((double)out->before, (double)out->after));
+    out->unit = etp_screen_unit_among(fmax((double)out->before, (double)out->after), 0);
     for (size_t i = 0; i < ab->n_categories; i++) {
         const etp_ab_category *c = &ab->categories[i];
         if (!known(c->ns[base]) || !known(c->ns[cand])) {
@@ -372,10 +338,10 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     if (shift) {
         // Colour is for changes that a reader can act on: one per cent of the inference.
         bool much = fabs(change) >= 0.01 * (double)all->before;
-        row.figures[0] = in_unit(arena, &all->unit, (double)p->before);
-        row.figures[1] = in_unit(arena, &all->unit, (double)p->after);
+        row.figures[0] = etp_screen_in_unit(&all->unit, (double)p->before, arena);
+        row.figures[1] = etp_screen_in_unit(&all->unit, (double)p->after, arena);
         row.figures[2] = times(arena, p->speedup);
-        row.figures[3] = in_unit(arena, &all->unit, change);
+        row.figures[3] = etp_screen_in_unit(&all->unit, change, arena);
         row.bar = total ? 0 : fmax(change, 0);
         row.severity = !much || total ? ETP_PLAIN : change > 0 ? ETP_GOOD : ETP_BAD;
     } else {
@@ -383,7 +349,8 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
         bool cut = p->after == 0 && p->cut > 0;
         double most = (double)(cut ? p->cut : p->after), share = most / (double)all->after;
         const char *sign = cut ? "up to " : "";
-        row.figures[0] = etp_arena_printf(arena, "%s%s", sign, in_unit(arena, &all->unit, most));
+        row.figures[0] =
+            etp_arena_printf(arena, "%s%s", sign, etp_screen_in_unit(&all->unit, most, arena));
         row.figures[1] = etp_arena_printf(arena, "%s%.0f %%", sign, 100 * share);
         row.figures[2] = row.figures[3] = "";
         row.bar = total ? 0 : (double)p->after;
@@ -518,25 +485,25 @@ static double gain_ns(const etp_ab_fix *f)
 
 // One unit for all steps, that of the table above them where there is one, so that they are
 // compared at a glance; and digits that a decision needs.
-static unit unit_of_steps(const etp_ab *ab)
+static etp_screen_unit unit_of_steps(const etp_ab *ab)
 {
     parts all;
     double largest = read_parts(ab, &all) ? fmax((double)all.before, (double)all.after) : 0;
     for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
         largest = fmax(largest, fabs(gain_ns(&ab->fixes.items[i])));
     }
-    unit u = unit_for(largest);
+    etp_screen_unit u = etp_screen_unit_among(largest, 0);
     u.decimals--;
     return u;
 }
 
 // "−0.77 ms (28 %)", "at most 0.35 ms", "under 0.01 ms (0 %)"
-static const char *gain_text(const etp_ab_fix *f, const unit *u, etp_arena *arena)
+static const char *gain_text(const etp_ab_fix *f, const etp_screen_unit *u, etp_arena *arena)
 {
     double ns = gain_ns(f), least = pow(10, -u->decimals);
     bool likely = f->expected_ns != ETP_NS_UNKNOWN, visible = fabs(ns) / u->ns >= least / 2;
-    const char *time =
-        visible ? in_unit(arena, u, ns) : etp_arena_printf(arena, "%.*f", u->decimals, least);
+    const char *time = visible ? etp_screen_in_unit(u, ns, arena)
+                               : etp_arena_printf(arena, "%.*f", u->decimals, least);
     const char *sign = !visible ? "under " : likely ? "−" : "at most ";
     return likely
                ? etp_arena_printf(arena, "%s%s %s (%.0f %%)", sign, time, u->name, 100 * f->share)
@@ -545,7 +512,7 @@ static const char *gain_text(const etp_ab_fix *f, const unit *u, etp_arena *aren
 
 static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    const unit u = unit_of_steps(ab);
+    const etp_screen_unit u = unit_of_steps(ab);
     for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
         const char *command = command_of(ab, f->recipe, arena);
@@ -642,31 +609,16 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
 // is left to --full.
 static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
-    // By state: not known, ruled out, suspect. NULL: no word is lost about it.
-    static const char *const k_words[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {
-        [ETP_CAUSE_THERMAL] = {"heat not readable",        "no throttling", "it throttled"           },
-        [ETP_CAUSE_CONTENTION] = {"other programs not known", "quiet machine",
-                               "other programs ran"                                                  },
-        [ETP_CAUSE_TRACER] = {NULL,                       NULL,            "recording slows it much"},
-        [ETP_CAUSE_THREADS] = {NULL,                       NULL,            "thread counts differ"   },
-        [ETP_CAUSE_BUILDS] = {NULL,                       "one binary",    "different binaries"     },
-    };
-    static const etp_severity k_severity[ETP_CAUSE_STATES] = {ETP_PLAIN, ETP_GOOD, ETP_WARN};
     const etp_interval *control = NULL;
     for (size_t i = 0; i < ab->n_comparisons && !control; i++) {
         control = isfinite(ab->comparisons[i].noise_floor) ? &ab->comparisons[i].control : NULL;
     }
     for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
         const etp_ab_cause *c = &ab->judged.causes[i];
-        const char *text = k_words[c->cause][c->state];
+        const char *text = etp_screen_cause(c->cause, c->state);
         if (c->cause == ETP_CAUSE_DRIFT && control) {
-            char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
             // The bounds of a control this wide are figures without meaning.
-            bool wild = etp_control_is_wide(control);
-            text = wild ? "A/A not known within 2×"
-                        : etp_arena_printf(arena, "A/A %s to %s %%",
-                                           etp_format_change(100 * (control->lo - 1), 1, lo),
-                                           etp_format_change(100 * (control->hi - 1), 1, hi));
+            text = etp_screen_control(control, arena);
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double worst = 0;
@@ -678,7 +630,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
                                     fabs(100 * worst));
         }
         if (text) {
-            mark(s, k_severity[c->state], text);
+            mark(s, etp_screen_cause_severity(c->state), text);
         }
     }
     const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;

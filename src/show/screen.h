@@ -7,6 +7,24 @@
 #include "compare/ab.h"
 #include "report/screen.h"
 
+// Times of one table or pair: 4.772 in units of 1e6 ns, "ms".
+typedef struct etp_screen_unit {
+    double ns;
+    int decimals;
+    const char *name;
+} etp_screen_unit;
+// COMMON: ns of the unit that others beside it have (etp_common_unit); 0: its own.
+etp_screen_unit etp_screen_unit_among(double largest_ns, double common);
+const char *etp_screen_in_unit(const etp_screen_unit *u, double ns, etp_arena *arena);
+// "4.772 → 2.755 ms" and WHAT.
+const char *etp_screen_from_to(double from, double to, double common, const char *what,
+                               etp_arena *arena);
+// "A/A −0.4 to +1.9 %"
+const char *etp_screen_control(const etp_interval *control, etp_arena *arena);
+// "quiet machine"; NULL: no word is lost about it.
+const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
+etp_severity etp_screen_cause_severity(etp_cause_state state);
+
 // Lives in ARENA, borrows from AB. NULL on out of memory.
 const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena);
 
