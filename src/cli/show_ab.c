@@ -187,7 +187,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     etp_ab_shown shown;
     ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
     // The short form of an answer names its files itself.
-    bool whole = show->full || shown.is_sweep || shown.is_builds;
+    bool whole = show->full || shown.is_builds;
     const char *more =
         ab->dir && !show->proof && whole ? words_on_more(cli, ab->dir, shown.is_sweep) : NULL;
     etp_status st = etp_cli_emit(cli, &shown.answer, err);

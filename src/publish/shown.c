@@ -33,6 +33,7 @@ static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing
         .csv_table = ETP_SWEEP_TABLE_CELLS,
         .brief = how->brief,
         .report = how->document ? NULL : etp_sweep_report(&out->sweep, arena),
+        .screen = how->brief && !how->document ? etp_sweep_screen(&out->sweep, arena) : NULL,
     };
     return ETP_OK;
 }

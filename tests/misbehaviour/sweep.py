@@ -118,20 +118,20 @@ def winner_of_one_model():
             model(tmp, m, times)
         words = [ETPROF, "sweep", "net_slow.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
                  "--warmup", "1", "--seed", "3", "--runner", FAKE, "--quiet", "--no-trace"]
-        done = run(tmp, [*words, "--threads", "1,2", "--out", "two"])
+        done = run(tmp, [*words, "--threads", "1,2", "--out", "two", "--full"])
         first, second = cards(done.stdout)
         expect(first[0] == "fastest  net_slow: NEON with 1 thread, the reference itself", name, first)
         expect("1.000 ms" in " ".join(first[1:]), name, first)
         expect(second[0].startswith("2.00× slower"), name, second)
-        done = run(tmp, [*words, "--threads", "1", "--out", "one"])
+        done = run(tmp, [*words, "--threads", "1", "--out", "one", "--full"])
         expect([c[0][:12] for c in cards(done.stdout)] == ["2.00× slower"], name, cards(done.stdout))
-        done = run(tmp, [*words, "--threads", "1,2", "--baseline", "sme2", "--out", "turned"])
+        done = run(tmp, [*words, "--threads", "1,2", "--baseline", "sme2", "--out", "turned", "--full"])
         turned = cards(done.stdout)
         expect(turned and turned[0][0].startswith("2.00× faster") and "net_slow: NEON" in " ".join(turned[0]) and
                "1.000 ms against 2.000 ms at SME2 with 1 thread" in " ".join(turned[0]), name, "another reference",
                turned, done.stderr)
         words[words.index("--blocks") + 1] = "2"
-        shown = cards(run(tmp, [*words, "--threads", "1", "--out", "few"]).stdout)
+        shown = cards(run(tmp, [*words, "--threads", "1", "--out", "few", "--full"]).stdout)
         expect(any("2 of at least 6 blocks" in c[0] for c in shown) and not any("[" in c[0] for c in shown), name,
                "an interval of two blocks is given as if it said something", shown)
 

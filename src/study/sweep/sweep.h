@@ -8,7 +8,7 @@
 
 #include "document/fields.h"
 #include "judge/open.h"
-#include "report/report.h"
+#include "report/screen.h"
 #include "show/report.h"
 #include "stats/factorial.h"
 
@@ -90,6 +90,11 @@ double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell);
 // The fastest cell of all, ETP_NO_INDEX: none, or models whose times are not compared.
 // It is picked by its estimate alone: cells whose intervals overlap may well be as fast.
 uint32_t etp_sweep_winner(const etp_sweep *s);
+// The fastest cell of a model, ETP_NO_INDEX: none may be judged.
+uint32_t etp_sweep_fastest(const etp_sweep *s, uint32_t model);
+// "neon with 1 thread (1.05 ms)": cells whose interval reaches into that of CELL, which was picked
+// by its estimate alone. Of all models when ALL. NULL: none.
+const char *etp_sweep_rivals(const etp_sweep *s, uint32_t cell, bool all, etp_arena *arena);
 // Answers of the pairs of WHOLE; called by etp_sweep_build.
 ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole,
                                               etp_arena *arena, etp_error *err);
@@ -127,5 +132,7 @@ const char *etp_sweep_pair_command(const etp_sweep_pair *p, etp_arena *arena);
 // by etp_sweep_report. FALSE: there is one ratio at most, and no card of it.
 bool etp_sweep_winners(const etp_sweep *s, etp_report *r, etp_arena *arena);
 const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena);
+// What a terminal shows first. NULL on out of memory.
+const etp_screen *etp_sweep_screen(const etp_sweep *s, etp_arena *arena);
 
 #endif

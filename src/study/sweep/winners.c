@@ -59,31 +59,31 @@ static const char *shown_ns(double ns, etp_arena *arena)
     return etp_arena_printf(arena, "%s", text);
 }
 
-// " · not told apart from neon with 1 thread (1.05 ms)": cells whose interval reaches into that of
-// the winner, which was picked by its estimate alone. Of all models when ALL.
-static void add_rivals(const etp_sweep *s, const winner *w, bool all, etp_strbuf *text,
-                       etp_arena *arena)
+const char *etp_sweep_rivals(const etp_sweep *s, uint32_t cell, bool all, etp_arena *arena)
 {
-    const etp_interval *mine = &s->result.cells[w->cell].ns;
-    uint32_t model = s->cells[w->cell].at[ETP_FACTOR_MODEL];
+    const etp_interval *mine = &s->result.cells[cell].ns;
+    uint32_t model = s->cells[cell].at[ETP_FACTOR_MODEL];
     size_t n = 0;
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
     for (uint32_t c = 0; c < s->n_cells; c++) {
         const etp_interval *its = &s->result.cells[c].ns;
         uint32_t other = s->cells[c].at[ETP_FACTOR_MODEL];
-        if (c == w->cell || !judged(s, c) || (other != model && !all) || !(its->lo <= mine->hi)) {
+        if (c == cell || !judged(s, c) || (other != model && !all) || !(its->lo <= mine->hi)) {
             continue;
         }
         if (n++ < MAX_RIVALS) {
             const char *time = shown_ns(its->estimate, arena);
             const char *where = place(s, s->cells[c].at, arena);
-            etp_strbuf_printf(text, "%s%s%s%s (%s)", n == 1 ? " · not told apart from " : ", ",
+            etp_strbuf_printf(&text, "%s%s%s%s (%s)", n == 1 ? "" : ", ",
                               other != model ? s->models[other].name : "",
                               other != model ? " at " : "", where ? where : "", time ? time : "");
         }
     }
     if (n > MAX_RIVALS) {
-        etp_strbuf_printf(text, " and %zu more", n - MAX_RIVALS);
+        etp_strbuf_printf(&text, " and %zu more", n - MAX_RIVALS);
     }
+    return n > 0 && !text.failed ? etp_strbuf_str(&text).ptr : NULL;
 }
 
 // The ratio is over the model's own cell at the references, never over another model's: only cells
@@ -116,7 +116,9 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     if (!is_reference) {
         etp_strbuf_printf(&detail, " against %s at %s", other, there);
     }
-    add_rivals(s, w, first, &detail, arena);
+    const char *rivals = etp_sweep_rivals(s, w->cell, first, arena);
+    etp_strbuf_printf(&detail, "%s%s", rivals ? " · not told apart from " : "",
+                      rivals ? rivals : "");
     const etp_paired *p = &x->relative;
     etp_verdict verdict = is_reference ? ETP_VERDICT_SAME : p->verdict;
     const char *words =
@@ -144,6 +146,11 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     // "slower" is shown with the inverse ratio, here as in every other report.
     etp_ratio_as_said(verdict, &h.value, &h.lo, &h.hi);
     etp_report_headline(r, &h);
+}
+
+uint32_t etp_sweep_fastest(const etp_sweep *s, uint32_t model)
+{
+    return fastest_of(s, model).cell;
 }
 
 // No winner while one model is unknown: it might have been the fastest.

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_sweep_screen.py ETPROF FAKE_RUNNER: what `etprof sweep` prints in a terminal is one screen of at most thirty
+lines. A fake runner takes times that are chosen here, so that the fastest cells, every time and every ratio are known
+beforehand; --full has the sections, at 60, 80, 120 and 200 columns no line is too long, without UTF-8 it is ASCII."""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish  # noqa: E402
+
+ETPROF, FAKE = map(os.path.abspath, sys.argv[1:3])
+# Nanoseconds by model, level and number of threads.
+TIMES = {"small": {("sme2", 1): 250_000, ("sme2", 2): 200_000, ("neon", 1): 1_000_000, ("neon", 2): 500_000},
+         "large": {("sme2", 1): 2_000_000, ("sme2", 2): 1_250_000, ("neon", 1): 5_000_000, ("neon", 2): 4_000_000}}
+
+
+def measure(tmp, out, *words, models=tuple(TIMES), width=80, locale="C.UTF-8"):
+    for model in models:
+        lines = "".join(f"base {level} {ns} {threads}\n" for (level, threads), ns in TIMES[model].items())
+        (tmp / f"{model}.pte").write_bytes(b"\x10\0\0\0ET12" + lines.encode())
+    env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG")}
+    done = subprocess.run([ETPROF, "sweep", *(f"{m}.pte" for m in models), "--runner", FAKE, "--iterations", "4",
+                           "--warmup", "1", "--seed", "3", "--out", out, "--quiet", *words], cwd=tmp,
+                          env={**env, "COLUMNS": str(width), "LC_ALL": locale}, capture_output=True, timeout=600,
+                          check=False)
+    expect(done.returncode == 0, out, f"exit {done.returncode}", done.stderr.decode()[-400:])
+    return done.stdout.decode("utf-8")
+
+
+def rows(text):
+    """Of the table of cells: what stands in each row, by its first words."""
+    part = text.split("Every cell")[1].split("\n\n")[0].splitlines()[1:]
+    return {re.split(r"\s{2,}", line.strip())[0]: re.split(r"\s{2,}", line.strip())[1:] for line in part}
+
+
+def four_cells(tmp):
+    words = ("--levels", "sme2,neon", "--threads", "1,2", "--blocks", "6")
+    text = measure(tmp, "out", *words)
+    lines = text.splitlines()
+    expect(len(lines) <= 30, "lines", len(lines), text)
+    expect(lines[0] == "2 models × 2 levels × 2 thread counts · 6 blocks", "title", lines[0])
+    told = " ".join(text.split())
+    for said in ("small: SME2 with 2 threads is 5.00× faster than NEON with 1 thread 1.000 → 0.200 ms "
+                 "95 % [5.00, 5.00] the fastest of all",
+                 "large: SME2 with 2 threads is 4.00× faster than NEON with 1 thread 5.000 → 1.250 ms"):
+        expect(said in told, "the fastest of each model", said, text)
+    found = rows(text)
+    for model, times in TIMES.items():
+        for n, label in ((1, f"{model}, 1 thread"), (2, f"{model}, 2 threads")):
+            neon, sme2 = times["neon", n], times["sme2", n]
+            expect(found[label][:3] == [f"{neon / 1e6:.3f}", f"{sme2 / 1e6:.3f}", f"{neon / sme2:.2f}×"], label, found)
+    mean = (4 * 2.5) ** 0.5
+    expect(found["Geometric mean, 1 thread"] == [f"{mean:.2f}×"], "mean", found)
+    expect(re.search(r"^Every cell, ms +NEON +SME2 +speedup$", text, re.M), "columns", text)
+    expect("Trust " in text and "Report   out/report.html\n" in text, "why and where", text)
+    for command in re.findall(r"^(?:More)? +(etprof .*)$", text, re.M):
+        done = subprocess.run([ETPROF, *shlex.split(command)[1:]], cwd=tmp, capture_output=True, text=True, check=False)
+        expect(done.returncode == 0 and "\nGeometric mean over the models\n" in done.stdout, command, done.stderr)
+    full = measure(tmp, "whole", *words, "--full")
+    expect("\nThreads and levels\n" in full and "\nReproduce\n" in full, "--full", full[:300])
+    wide = measure(tmp, "at200", *words, width=200)
+    for width in (60, 120, 200):
+        shown = wide if width == 200 else measure(tmp, f"at{width}", *words, width=width)
+        expect(all(len(line) <= width and line == line.rstrip() for line in shown.splitlines()), width, shown)
+        words_of = lambda text: set(re.findall(r"[A-Za-z.]+", text))  # noqa: E731
+        cut = words_of(shown.replace(f"at{width}", "")) - words_of(wide)
+        expect(not cut, width, "words that are not in the wide form", cut)
+    plain = measure(tmp, "ascii", *words, locale="C")
+    expect(plain.isascii() and "5.00x faster" in plain, "ASCII", plain)
+
+
+def others(tmp):
+    """One model, one level, more levels than columns, more rows than lines, too few blocks."""
+    text = measure(tmp, "one", "--levels", "sme2,neon", "--threads", "1", "--blocks", "6", models=("small", ))
+    expect(re.search(r"^  SME2 is 4\.00× faster than NEON {3}1\.000 → 0\.250 ms {3}95 % \[", text, re.M), "one", text)
+    expect("fastest of all" not in text and rows(text)["1 thread"][:3] == ["1.000", "0.250", "4.00×"], "one", text)
+    text = measure(tmp, "level", "--levels", "neon", "--threads", "1,2", "--blocks", "6", models=("small", ))
+    expect("NEON with 2 threads is 2.00× faster than NEON with 1 thread" in text, "one level", text)
+    text = measure(tmp, "few", "--levels", "sme2,neon", "--threads", "1,2", "--blocks", "2")
+    expect("5.00×, unknown (2 of at least 6 blocks)" in " ".join(text.split()), "few", text)
+    expect("faster than" not in text, "few", text)
+    expect(rows(text)["small, 1 thread"][-1] == "unknown", "few", rows(text))
+    text = measure(tmp, "many", "--levels", "sme2,neon", "--threads", "1,2,3,4,5,6,7", "--blocks", "1")
+    expect(len(text.splitlines()) <= 30 and "and 4 more: --full" in text, "many", text)
+
+
+with tempfile.TemporaryDirectory(prefix="etp-") as name:
+    four_cells(pathlib.Path(name))
+    others(pathlib.Path(name))
+finish("a sweep is one screen")
