@@ -250,16 +250,36 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
     }
 }
 
-static void operator_keys(const etp_explanation *c, etp_keys *keys)
+// What it takes in each arm, and as what it ran there. An emulator's times are none.
+static void operator_arms(const etp_explanation *c, etp_keys *keys)
 {
     const etp_ab_operator *op = c->op;
     for (size_t i = 0; i < c->ab->n_arms; i++) {
         uint32_t a = c->ab->shown[i];
-        if (op->rows[a]) {
-            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].measured, "%.*s",
+        const etp_ab_arm *arm = &c->ab->arms[a];
+        double ns = etp_known_ns(op->ns[a]), share = ns / etp_known_ns(arm->traced_ns);
+        char time[ETP_NUMBER_CHARS];
+        if (!op->rows[a]) {
+            continue;
+        }
+        if (c->ab->emulated || !isfinite(share)) {
+            etp_keys_add(keys, ETP_PLAIN, arm->measured, "%.*s", ETP_STR_ARG(op->names[a]));
+        } else if (ns > 0) {
+            etp_keys_add(keys, ETP_PLAIN, arm->measured,
+                         "%s, %.1f %% of a recorded inference: %.*s", etp_format_ns(ns, time),
+                         100 * share, ETP_STR_ARG(op->names[a]));
+        } else {
+            etp_keys_add(keys, ETP_PLAIN, arm->measured, "below what the clock resolves: %.*s",
                          ETP_STR_ARG(op->names[a]));
         }
     }
+}
+
+static void operator_keys(const etp_explanation *c, etp_keys *keys)
+{
+    const etp_ab_operator *op = c->op;
+    operator_arms(c, keys);
+    etp_keys_add(keys, ETP_PLAIN, "category", "%s", etp_category_name(op->category));
     operator_ratios(c, keys);
     etp_keys_add(keys, ETP_PLAIN, "aligned", "%s, confidence %.2f",
                  op->by_nodes ? "through the program" : "by names and order", op->confidence);
@@ -308,7 +328,7 @@ const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *ar
     for (size_t i = 0; i < c->n_evidence; i++) {
         etp_strbuf_printf(&text, "%s%s", i ? ", " : "", c->evidence[i]);
     }
-    if (c->n_evidence) {
+    if (c->n_evidence && !c->op) { // an operator rests on itself
         etp_keys_add(keys, ETP_PLAIN, "rests on", "%s", etp_strbuf_str(&text).ptr);
     }
     etp_table *t = NULL;
