@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import html
 import json
 import math
 import sys
@@ -12,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from etprof import errors
+from etprof.fleet import page as pages
 from etprof.fleet import questions
+from etprof.fleet.page import percent
 from etprof.fleet.sources import local
 
 # Of each part: its key, its heading, what is said of none, and its columns with how they are shown.
@@ -41,7 +42,8 @@ PARTS: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
      (("operator", ""), ("category", ""), ("ns", "ms"), ("longest_ns", "ms"), ("models", "n"))),
     ("errors", "What could not be read", "everything was read",
      (("sources", "n"), ("kind", ""), ("status", ""), ("device", ""), ("example", ""), ("run", "path"))))
-HEADINGS = {"ends": "95 %", "series": "model", "alone": "shows alone on", "usual_c": "usual °C"}
+HEADINGS = {"ends": "95 %", "lo": "from", "hi": "to", "series": "model", "alone": "shows alone on",
+            "usual_c": "usual °C"}
 LONG = ("example", "operator") # columns whose cells may break
 NAMED = 3 # devices that are named; of more, their number
 
@@ -49,10 +51,6 @@ NAMED = 3 # devices that are named; of more, their number
 def printable(text: str) -> str:
     """Names come from files of others: no control reaches a terminal."""
     return "".join(ch if ch.isprintable() else "?" for ch in text)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def many(n: int, what: str) -> str:
@@ -100,36 +98,38 @@ def one_line(row: dict[str, Any]) -> str:
             f" since build {row['first_bad_build'] or 'unknown'} of {row['since']}, on {where}")
 
 
-def of_last_night(night: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[str, list[str]]:
+def of_last_night(night: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[str, str, list[str]]:
     if not night["judged"]:
-        return "Last night cannot be judged: it takes five nights before it, and times with a day and a device.", []
+        words = "Last night cannot be judged: it takes five nights before it, and times with a day and a device."
+        return "info", words, []
     builds = [b for b in night["builds"] if b]
     which = str(night["day"])
     if builds:
         which += f", build {', '.join(builds[:NAMED])}" + (", …" if builds[NAMED:] else "")
     n = len(rows) or "none"
     told = f"Last night ({which}): {n} of {night['judged']} series (a model, its arm, threads) slower."
-    return told if rows else f"{told} Half of them would have told {percent(night['least'])} or more.", [
-        one_line(r) for r in rows]
+    if not rows:
+        return "good", f"{told} Half of them would have told {percent(night['least'])} or more.", []
+    return "bad", told, [one_line(r) for r in rows]
 
 
-def answer(found: dict[str, Any], parts: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Did the last night's build make it slower, on which device, since which build: sentences, each with what belongs
-    to it."""
+def answer(found: dict[str, Any], parts: dict[str, Any]) -> list[tuple[str, str, list[str]]]:
+    """Did the last night's build make it slower, on which device, since which build: sentences, each with how bad that
+    is and what belongs to it."""
     night, whole = found["last_night"], parts["whole_devices"]
     told = [of_last_night(night, parts["slower_last_night"])]
     for key, words in (("regressions", "slower for three nights or more"),
                        ("on_some_devices", "slower on some devices alone")):
         if parts[key]:
             begun = f", begun on {found['since']} or later" if found["since"] else ""
-            told.append((f"{len(parts[key])} {words}{begun}.", [one_line(r) for r in parts[key]]))
+            told.append(("bad", f"{len(parts[key])} {words}{begun}.", [one_line(r) for r in parts[key]]))
     if whole:
-        told.append((f"{many(len(whole), 'device')} became slower with all models: no build's doing.",
+        told.append(("warn", f"{many(len(whole), 'device')} became slower with all models: no build's doing.",
                      [f"{r['device']}: {percent(r['slower'])} since {r['since']}" for r in whole]))
     if night["silent"]:
-        told.append((f"Nothing came last night from {', '.join(night['silent'])}.", []))
+        told.append(("warn", f"Nothing came last night from {', '.join(night['silent'])}.", []))
     if found["rows"]["errors"]:
-        told.append((f"{many(found['rows']['errors'], 'source')} could not be read.", []))
+        told.append(("warn", f"{many(found['rows']['errors'], 'source')} could not be read.", []))
     return told
 
 
@@ -142,9 +142,9 @@ def shown(value: Any, how: str) -> str:
     if isinstance(value, list):
         return ", ".join(value)
     if how == "%":
-        return f"{100 * value:.2f} %"
+        return percent(value)
     if how == "x":
-        return f"{value:.3f}"
+        return f"{value:.2f}×"
     if how == "ms":
         return f"{int(value) / 1e6:,.3f}"
     if how == "1":
@@ -174,7 +174,7 @@ def counts(found: dict[str, Any]) -> str:
 
 def text(found: dict[str, Any], most: int) -> str:
     parts, lines = ready(found), []
-    for sentence, below in answer(found, parts):
+    for _, sentence, below in answer(found, parts):
         lines += [printable(sentence), *(f"  {printable(line)}" for line in below[:SHORT])]
         lines += [f"  and {len(below) - SHORT:,} more, below"] if len(below) > SHORT else []
     for key, title, none, columns in PARTS:
@@ -193,67 +193,23 @@ def text(found: dict[str, Any], most: int) -> str:
     return "\n".join([*lines, "", counts(found)]) + "\n"
 
 
-STYLE = ("body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}"
-         "table{border-collapse:collapse;display:block;overflow-x:auto}"
-         "td,th{padding:.15rem .7rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}"
-         "td,th{white-space:nowrap}"
-         ".n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:16rem}"
-         "h2{font-size:1.1rem;margin:2rem 0 .4rem}.answer{border:1px solid #999;border-radius:.4rem;padding:.2rem 1rem}"
-         ".answer p{margin:.5rem 0;font-weight:600}.answer ul{margin:.2rem 0 .6rem;padding-left:1.2rem}"
-         "svg{width:10rem;height:1.8rem;vertical-align:middle}svg polyline{fill:none;stroke:currentColor}"
-         "svg line{stroke:#c33;stroke-dasharray:3 2}.none{color:#777}"
-         "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}td,th{border-color:#444}}")
-
-
-def picture(row: dict[str, Any]) -> str:
-    """The nights of a series, up is slower; a line where it became so."""
-    nights = row["nights"]
-    days, values = [n["day"] for n in nights], [n["ratio"] for n in nights]
-    low, high = min(values), max(values)
-    at = [(100 * i / max(len(nights) - 1, 1), 18 - 16 * (v - low) / max(high - low, 1e-9))
-          for i, v in enumerate(values)]
-    first, line = at[days.index(row["since"])][0], " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
-    return (f"<svg viewBox='0 0 100 20' preserveAspectRatio=none role=img aria-label='nights {html.escape(days[0])} to "
-            f"{html.escape(days[-1])}, {percent(low - 1)} to {percent(high - 1)} against before'>"
-            f"<line x1={first:.1f} x2={first:.1f} y1=0 y2=20 vector-effect=non-scaling-stroke />"
-            f"<polyline vector-effect=non-scaling-stroke points='{line}'/></svg>")
-
-
-def kind(name: str, how: str) -> str:
-    return "" if how == "" and name not in LONG else f" class={'w' if is_word(how) else 'n'}"
-
-
-def sentence_html(line: str) -> str:
-    return html.escape(line).replace(" %", "&nbsp;%")
-
-
-def table(rows: list[dict[str, Any]], columns: tuple[tuple[str, str], ...]) -> str:
-    drawn = "nights" in rows[0]
-    head = "".join(f"<th{kind(name, how)}>{html.escape(heading(name, how))}" for name, how in columns)
-    body = ""
-    for row in rows:
-        cells = (f"<td{kind(name, how)}>{html.escape(shown(row[name], how))}" for name, how in columns)
-        body += f"<tr>{''.join(cells)}" + (f"<td>{picture(row)}" if drawn else "")
-    return f"<table><tr>{head}{'<th>nights' if drawn else ''}{body}</table>"
-
-
 def page(found: dict[str, Any], most: int) -> str:
+    """Tables that have rows, in the order of PARTS; those without are told in one list."""
     parts = ready(found)
-    out = ["<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-           f"<title>Fleet</title><style>{STYLE}</style><h1>Fleet</h1><div class=answer>"]
-    for sentence, below in answer(found, parts):
-        out.append(f"<p>{sentence_html(sentence)}</p>")
-        listed = "".join(f"<li>{sentence_html(line)}" for line in below[:SHORT])
-        more = f"<li>and {len(below) - SHORT:,} more, below" if len(below) > SHORT else ""
-        out.append(f"<ul>{listed}{more}</ul>" if below else "")
-    out.append("</div>")
+    told = [pages.Sentence(kind, printable(words), [printable(line) for line in below[:SHORT]],
+                           max(len(below) - SHORT, 0)) for kind, words, below in answer(found, parts)]
+    sections, empty = [], []
     for key, title, none, columns in PARTS:
-        rows = parts[key]
-        out.append(f"<h2 id={key}>{html.escape(title)}</h2>")
-        out.append(table(rows[:most], columns) if rows else f"<p class=none>{html.escape(none)}</p>")
-        if len(rows) > most:
-            out.append(f"<p>and {len(rows) - most:,} more</p>")
-    return "\n".join([*filter(None, out), f"<p class=none>{html.escape(counts(found))}</p>"]) + "\n"
+        rows = parts[key][:most]
+        if not rows:
+            empty.append((title, none))
+            continue
+        kinds = ["n" if not is_word(how) else "w" if how or name in LONG else "" for name, how in columns]
+        sections.append(pages.Section(
+            key, title, [(heading(*c), kind) for c, kind in zip(columns, kinds)],
+            [[shown(row[name], how) for name, how in columns] for row in rows],
+            [row for row in rows if "nights" in row], len(parts[key]) - len(rows)))
+    return pages.write(counts(found), told, sections, empty)
 
 
 def plain(value: Any) -> Any:
