@@ -647,12 +647,27 @@ void etp_ab_reproduce_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
 }
 
+static bool is_measured(const etp_ab *ab)
+{
+    bool measured = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        measured = measured || a->launches > 0 || a->traced_ns != ETP_NS_UNKNOWN;
+    }
+    return measured;
+}
+
 // What the HTML page has between what decides and the sections that every format has.
 void etp_ab_page_findings(const etp_ab *ab, const char *whatif, etp_report *r, etp_arena *arena)
 {
     etp_ab_page_first(ab, r, arena);
     etp_report_section(r, 1, "answer", "What was found");
     finding_notes(ab, r);
+    if (ab->judged.findings.n == 0) {
+        etp_report_text(r, "%s",
+                        is_measured(ab) ? "Nothing stands out."
+                                        : "Nothing was measured yet: no launch is complete.");
+    }
     etp_report_fold(r, "How it came about, and what was checked");
     answer_keys(ab, r, arena);
     etp_ab_page_more(ab, whatif, r, arena);

@@ -701,11 +701,29 @@ static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
                  is_size ? etp_format_bytes(bytes, size) : f->value);
 }
 
+// Something besides the arms, which the page has above.
+static bool has_evidence(const etp_ab *ab)
+{
+    bool proof = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        proof = proof || ab->arms[i].proof.lines.n > 0;
+    }
+    return proof || ab->lost.n > 0 || ab->n_device > 0;
+}
+
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
 {
+    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    bool has = has_evidence(ab);
+    if (has || medium == ETP_ON_PAGE) {
+        etp_report_medium(r, medium);
+    }
+    if (!has && medium == ETP_ON_PAGE) {
+        return;
+    }
     etp_report_section(r, 1, "evidence", "Evidence");
     etp_report_section_is_detail(r);
-    etp_medium medium = etp_report_medium(r, ETP_OFF_PAGE);
+    etp_report_medium(r, ETP_OFF_PAGE);
     if (medium != ETP_ON_PAGE) { // where Latency has them
         arm_table(ab, r);
     }

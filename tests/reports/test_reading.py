@@ -35,6 +35,8 @@ WIDE = """
       if (k && Array.from(t.querySelectorAll('tbody tr')).every(function (r) {
         return r.cells[k].classList.contains('none'); }))
           empty.push(t.caption.textContent + ': ' + th.textContent); }); });
+  document.querySelectorAll('main > section > h2').forEach(function (h) {
+    if (!h.nextElementSibling && !h.closest('.part, .tab')) empty.push('nothing below ' + h.textContent); });
   document.querySelectorAll('details').forEach(function (d) {
     var inside = Array.from(d.children).slice(1);
     if (!inside.some(function (e) { return e.textContent.trim() || e.querySelector('svg'); }))
