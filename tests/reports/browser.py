@@ -27,7 +27,8 @@ def ask(browser, tmp, page, script, width=1280, height=800, flags=()):
     scripts. An error of any script of the page is told as {"error": …}."""
     text = page.read_text(encoding="utf-8")
     assert text.count("</body>") == 1, "one end of the body"
-    head = "<script>window.onerror = function (m) { window.failed = window.failed || String(m); };</script>"
+    head = ("<script>window.onerror = function (m) { window.failed = window.failed || String(m); };"
+            "window.alert = function (m) { window.failed = window.failed || 'a dialog: ' + m; };</script>")
     driver = ("<script>(function () { var told; try { told = (function () {" + script + "})(); } catch (e) "
               "{ told = {error: String(e)}; } if (window.failed) told = {error: window.failed};"
               "parent.postMessage(JSON.stringify(told), '*'); })();</script>")
@@ -95,6 +96,7 @@ class Session:
         message = json.loads(one)
         if message.get("method") == "Network.requestWillBeSent":
             self.requests.append(message["params"]["request"]["url"])
+        assert message.get("method") != "Page.javascriptDialogOpening", ("the page waits for an answer", message)
         if "method" in message:
             self.events.append(message["method"])
         return message

@@ -3,13 +3,15 @@
 
 Looks at the golden texts of the command line, and at what the verbs print (text, Markdown, the words of a page) of
 recordings and of sessions whose figures are as extreme as they come: arms that differ by a factor of 10^9, samples that
-differ in the twelfth digit, rules of the gate a million times off. CSV and JSON are for programs."""
+differ in the twelfth digit, rules of the gate a million times off. CSV and JSON are for programs. With the reference
+corpus (ETPROF_CORPUS or ../shared/corpus) what `analyze` says of each of its recordings, too."""
 import html
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -53,11 +55,12 @@ def goldens():
                     look(f"{case.name}/{name}", (case / name).read_text())
 
 
-def every_form(verb, *words):
-    etprof(verb, *words, "--full")
+def every_form(verb, *words, text=("--full", )):
+    etprof(verb, *words, *text)
     etprof(verb, *words, "--format", "md")
     page = subprocess.run([ETPROF, verb, *map(str, words), "--format", "html"], capture_output=True, text=True,
                           timeout=300, check=False).stdout
+    expect("</html>" in page, verb, *words, "no page")
     look(f"{verb} --format html", words_of(page))
 
 
@@ -99,6 +102,32 @@ def sweep():
     look("swept/report.html", words_of(page))
 
 
+def other_verbs():
+    """Of the sessions above and of recordings: what else prints figures."""
+    every_form("history", "history.csv", text=())
+    every_form("report", "apart", "few", text=())
+    every_form("analyze", DATA / "kit/flat")
+    every_form("compare", DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump")
+    every_form("analyze", DATA / "mixed_xnnpack_fp32.etdump", "--pte", DATA / "mixed_xnnpack_fp32.pte", "--roofs-file",
+               DATA / "roofs/round.json")
+    with tarfile.open(DATA / "session.tar.xz") as archive:
+        archive.extractall("sampled", filter="data")
+    every_form("analyze", "sampled")
+    for words in (("whatif", "sampled", "drop *"), ("kernels", "sampled"), ("explain", "N1", "sampled"),
+                  ("explain", "op1", "sampled"), ("verify-claim", "VNNI is 1.7x faster than AVX2", "sampled"),
+                  ("inspect", DATA / "mixed_xnnpack_fp32.pte", "--etdump", DATA / "mixed_xnnpack_fp32.etdump")):
+        etprof(*words)
+
+
+def corpus():
+    root = pathlib.Path(os.environ.get("ETPROF_CORPUS", TREE.parent / "shared/corpus"))
+    dumps = sorted(root.glob("dumps/**/*.etdump"))
+    if not dumps:
+        print(f"skipped: no corpus in {root} (ETPROF_CORPUS)", flush=True)
+    for dump in dumps:
+        every_form("analyze", dump)
+
+
 for line in ("±7.7e-05 %", "(89 to 3.7e+05)", "1e+03 %"):
     assert EXPONENT.search(line), line
 for line in ("op1e5 a1e5", "0x1e-5f", "sha 81e5e2", "linux/1e5"):
@@ -116,7 +145,9 @@ with tempfile.TemporaryDirectory(prefix="etp-") as scratch:
     every_form("analyze", "phases")
     every_form("analyze", TREE / "examples/runs/image_encoder_int8_qemu")
     for dump in sorted(DATA.glob("fixes/*.etdump"))[:6] + [DATA / "mixed_xnnpack_fp32.etdump"]:
-        every_form("analyze", dump, "--pte", dump.with_suffix(".pte"))
+        every_form("analyze", dump, "--pte", dump.with_name(dump.stem.removesuffix("_b2") + ".pte"))
         etprof("ops", dump)
+    other_verbs()
+    corpus()
     os.chdir("/")
 finish(f"{looked} texts have no exponents")
