@@ -103,8 +103,20 @@ def agents():
             expect(f"NAME {name} " in lists, "AGENTS.md", "no test", name)
 
 
+def notes():
+    """docs/run-folder.md names what a session can notice, as the table of names has it."""
+    table = re.search(r"^NAMES\(note,(.*?)\)", (TREE / "src/store/names.c").read_text(), re.M | re.S)
+    words = re.findall(r'"(\w+)"', table[1])
+    page = (TREE / "docs/run-folder.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| `notes[]"))
+    expect(len(words) > 15, "names of notes", words)
+    for word in words:
+        expect(f"`{word}`" in row, "docs/run-folder.md", "does not name the note", word)
+
+
 def main():
     brief_help()
+    notes()
     agents()
     readme = TREE / "README.md"
     n = len(readme.read_text().splitlines())
