@@ -30,6 +30,8 @@ etp_status etp_os_mkdirs(const char *path, etp_error *err)
         }
         char kept = copy[i];
         copy[i] = '\0';
+        // Another process may make the same folder meanwhile. That it is no file is seen at the
+        // end.
         if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
             bool last = kept == '\0';
             status = etp_fail_errno(err, ETP_IO, "cannot create folder %s%s%s", copy,
@@ -71,6 +73,8 @@ etp_status etp_os_temp_dir(const char *root, const char *prefix, etp_arena *aren
     return ETP_OK;
 }
 
+// readdir has an order of its own on each file system: sorted, a folder gives the same answer on
+// all.
 static int by_name(const void *a, const void *b)
 {
     const etp_dir_entry *x = a, *y = b;
@@ -170,6 +174,7 @@ static etp_status remove_at(int folder, const char *name, const char *shown, int
         }
         ETP_TRY(empty_folder(fd, shown, depth, err));
     }
+    // What somebody else removed meanwhile is gone, as was asked.
     if (unlinkat(folder, name, is_dir ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT) {
         return etp_fail_errno(err, ETP_IO, "cannot remove %s", shown);
     }
@@ -319,6 +324,7 @@ bool etp_os_is_executable(const char *path)
     return etp_os_is_file(path) && access(path, X_OK) == 0;
 }
 
+// realpath(3) needs all of PATH to exist: else NULL.
 const char *etp_os_absolute(const char *path, etp_arena *arena)
 {
     char *real = path ? realpath(path, NULL) : NULL;
@@ -333,5 +339,6 @@ uint64_t etp_os_free_bytes(const char *path)
     if (!path || statvfs(path, &fs) != 0) {
         return UINT64_MAX;
     }
+    // f_bavail, not f_bfree: the reserve of root cannot be filled by us.
     return (uint64_t)fs.f_bavail * (uint64_t)fs.f_frsize;
 }
