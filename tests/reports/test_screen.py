@@ -208,6 +208,9 @@ with tempfile.TemporaryDirectory() as tmp:
     listed = run("explain", tmp / "fast")[0]
     for line in ("N1 ", "thermal ", "op"):
         expect(f"\n{line}" in listed, "explain FOLDER", f"does not list {line}", listed)
+    # the Inspector's mean of the recording that NEON is given here
+    expect(re.search(r"^op\d+ +227 ns, [\d.]+ % of a recorded inference: cumsum", listed, re.M), "explain FOLDER",
+           "an operator's time", listed)
 
     slow = "slow in a folder whose name fills a line and isn't one word"
     text = measure(tmp, slow, "base neon 2000000\nbase base 1000000", "--levels", "neon,base", "--blocks", "6")[0]
