@@ -570,6 +570,8 @@ static bool is_guest(const etp_run_derived *recorded, const etp_valid_file *f)
     return recorded->n > 0 && !etp_run_is_raw(etp_str_from(f->name));
 }
 
+// What a schema cannot say: figures that follow from others of the same document, and files that
+// have to be there or to say the same.
 static void check_document(etp_validator *v, const etp_valid_file *f)
 {
     switch (f->document) {

@@ -34,6 +34,8 @@ static const char *document_name(etp_valid_document document)
     return k_names[document];
 }
 
+// By the schema and not by the file's name, since a document may say itself what it is. One that is
+// not in the list only has to fit.
 static etp_valid_document document_called(const char *schema)
 {
     for (etp_valid_document d = ETP_VALID_ANY + 1; d < ETP_VALID_DOCUMENTS; d++) {

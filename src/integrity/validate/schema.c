@@ -222,6 +222,7 @@ static bool match_items(const matcher *m, const json_t *rule, const json_t *v, c
 
 // Where nothing fits, the problem of the last alternative is told: "exactly one of" would not say
 // what to mend.
+// Schemas that an alternative refers to are kept for the next, also when it does not fit.
 static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, const place *at)
 {
     etp_schema_problem last = {0};
@@ -241,6 +242,7 @@ static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, 
                    "exactly one of the alternatives");
 }
 
+// All of them are about the same value, so the place stays.
 static bool match_all_of(const matcher *m, const json_t *rule, const json_t *v, const place *at)
 {
     for (size_t i = 0; i < json_array_size(rule); i++) {
@@ -287,7 +289,7 @@ static bool match_reference(const matcher *m, const json_t *rule, const json_t *
     bool fits =
         part ? match(m, part, v, at)
              : problem(m, at, "schema.keyword", value_text(rule, m->arena), "a part of the schema");
-    if (!fits) { // its words may be those of the schema
+    if (!fits) { // its words may be those of a schema that is freed before they are told
         m->out->found = etp_arena_strdup(m->arena, etp_str_from(m->out->found));
         m->out->expected = etp_arena_strdup(m->arena, etp_str_from(m->out->expected));
     }
