@@ -578,6 +578,12 @@ const char *etp_ab_fact_of(const etp_ab *ab, const char *key); // of the device;
 // Tokens a second of an arm, NAN where nothing is told.
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm);
 
+// What recording adds to an inference, of the arm that it changes most: 0.5 for half as long again.
+// NAN: no arm has launches with and without it.
+double etp_ab_recording_adds(const etp_ab *ab);
+// From here on most of what was recorded is recording.
+#define ETP_RECORDING_MOST 1.0
+
 // Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
 bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
 // BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not

@@ -246,6 +246,18 @@ static etp_status take_states(const etp_ab_session *s, double *scratch,
     return ETP_OK;
 }
 
+double etp_ab_recording_adds(const etp_ab *ab)
+{
+    double most = (double)NAN;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_ratio *o = &ab->arms[i].observer;
+        if (o->blocks > 0 && !(fabs(o->estimate - 1) <= fabs(most))) {
+            most = o->estimate - 1;
+        }
+    }
+    return most;
+}
+
 etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out, etp_error *err)
 {
     *out = (etp_ab_all_states){

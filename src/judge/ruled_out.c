@@ -218,29 +218,28 @@ static verdict tracer(const etp_ab_session *s)
 {
     char change[ETP_NUMBER_CHARS];
     const etp_ab *ab = &s->ab;
-    double worst = 0;
+    double adds = etp_ab_recording_adds(ab);
     size_t known = 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        if (a->observer.blocks > 0) {
-            double rel = a->observer.estimate - 1;
-            worst = fabs(rel) > fabs(worst) ? rel : worst;
-            known++;
-        }
+        known += ab->arms[i].observer.blocks > 0;
     }
     if (known < ab->n_arms || ab->emulated) {
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
     // One such arm is enough: the breakdown compares arms, and a tracer that slows one of them down
     // more bends every row.
-    bool small = fabs(worst) <= 0.10;
+    bool small = fabs(adds) <= 0.10;
     return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-               etp_arena_printf(s->ab.arena,
-                                small
-                                    ? "tracer (at most %s %%, and not in the headline)"
-                                    : "tracer (traced inferences take %s %% against untraced ones; "
-                                      "the breakdown is of the traced ones)",
-                                etp_format_change(100 * worst, 1, change)));
+               etp_arena_printf(
+                   s->ab.arena,
+                   small ? "tracer (at most %s %%, and not in the headline)"
+                   : adds < ETP_RECORDING_MOST
+                       ? "tracer (traced inferences take %s %% against untraced ones; the "
+                         "breakdown is of the traced ones)"
+                       : "tracer (traced inferences take %s %% against untraced ones: most of them "
+                         "is recording, and the breakdown does not say where an untraced one's "
+                         "time goes)",
+                   etp_format_change(100 * adds, 1, change)));
 }
 
 static verdict threads(const etp_ab_session *s)

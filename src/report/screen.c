@@ -397,7 +397,7 @@ static void write_steps(etp_text *o, const etp_screen *s, size_t most)
     etp_sink_char(o->sink, '\n');
     in_colour(o, "1", s->steps_title);
     etp_sink_char(o->sink, '\n');
-    size_t left = INDENT + id + 2, at = left + gain + 2;
+    size_t beside = gain ? gain + 2 : 0, left = INDENT + id + 2, at = left + beside;
     for (size_t i = 0; i < s->steps.n && i < most; i++) {
         const step *t = &s->steps.items[i];
         etp_sink_repeat(o->sink, ' ', INDENT);
@@ -405,7 +405,7 @@ static void write_steps(etp_text *o, const etp_screen *s, size_t most)
         etp_text_cell(o, t->id, id + 2, false);
         etp_text_plain(o, "1");
         etp_text_sgr(o, "32");
-        etp_text_cell(o, t->gain, gain + 2, false);
+        etp_text_cell(o, t->gain, beside, false);
         etp_text_plain(o, "32");
         etp_text_wrap(o, t->text, at, left);
         etp_sink_repeat(o->sink, ' ', left);

@@ -74,11 +74,17 @@ static const char *first_token(const etp_ab *whole, const etp_ab *ab, const etp_
                   : etp_arena_printf(arena, "first token of %" PRIu64 ": %s", p->prompt, times);
 }
 
+// A recording that takes longer than the inference has no parts of the inference to show.
+static bool recording_hides(const etp_ab *ab)
+{
+    return etp_ab_recording_adds(ab) >= ETP_RECORDING_MOST;
+}
+
 // "Data movement 45 %": what most of a later phase's time is; the table below is the first one's.
 static const char *mostly(const etp_ab *ab, etp_arena *arena)
 {
     const etp_ab_shift *s = ab->n_comparisons ? &ab->shifts[0] : NULL;
-    return s && !ab->emulated && isfinite(s->after_share)
+    return s && !ab->emulated && isfinite(s->after_share) && !recording_hides(ab)
                ? etp_arena_printf(arena, "%s %.0f %%", etp_ab_part_name(s->after),
                                   100 * s->after_share)
                : NULL;
@@ -380,10 +386,28 @@ static size_t categories_shown(const etp_ab *ab)
     return SHOWN_CATEGORIES - (more < most ? more : most);
 }
 
+static const char *where_title(const etp_ab *ab, etp_arena *arena)
+{
+    return of_phase(ab, ab->n_comparisons ? "Where it came from" : "Where it goes", arena);
+}
+
+static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    parts all;
+    if (recording_hides(ab) && read_parts(ab, &all)) {
+        etp_screen_remark(s, ETP_WARN,
+                          etp_arena_printf(arena,
+                                           "%s is not told: recording adds %.0f %%, so most of "
+                                           "what was recorded is recording (--full has it)",
+                                           where_title(ab, arena),
+                                           100 * etp_ab_recording_adds(ab)));
+    }
+}
+
 static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     parts all;
-    if (!read_parts(ab, &all)) {
+    if (recording_hides(ab) || !read_parts(ab, &all)) {
         return;
     }
     const char *columns[ETP_SCREEN_FIGURES] = {all.unit.name, "share", "", ""};
@@ -398,9 +422,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         columns[2] = "speedup";
         columns[3] = "saved";
     }
-    etp_screen_grid(s,
-                    of_phase(ab, ab->n_comparisons ? "Where it came from" : "Where it goes", arena),
-                    ab->n_comparisons ? all.unit.name : NULL, columns);
+    etp_screen_grid(s, where_title(ab, arena), ab->n_comparisons ? all.unit.name : NULL, columns);
     qsort(all.items, all.n, sizeof *all.items, by_change);
     // One more is shown rather than put away: "Everything else" would take its line anyhow.
     size_t most = categories_shown(ab), shown = all.n <= most + 1 ? all.n : most;
@@ -516,7 +538,8 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
         const char *command = command_of(ab, f->recipe, arena);
-        etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain_text(f, &u, arena),
+        const char *gain = recording_hides(ab) ? NULL : gain_text(f, &u, arena);
+        etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
                         subject_of(f->text, arena), command ? command : f->recipe, command != NULL);
     }
 }
@@ -621,13 +644,9 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
             text = etp_screen_control(control, arena);
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
-            double worst = 0;
-            for (size_t a = 0; a < ab->n_arms; a++) {
-                double rel = ab->arms[a].observer.blocks ? ab->arms[a].observer.estimate - 1 : 0;
-                worst = fabs(rel) > fabs(worst) ? rel : worst;
-            }
-            text = etp_arena_printf(arena, "recording %s %.0f %%", worst < 0 ? "saves" : "adds",
-                                    fabs(100 * worst));
+            double adds = etp_ab_recording_adds(ab);
+            text = etp_arena_printf(arena, "recording %s %.0f %%", adds < 0 ? "saves" : "adds",
+                                    fabs(100 * adds));
         }
         if (text) {
             mark(s, etp_screen_cause_severity(c->state), text);
@@ -678,6 +697,7 @@ static void warnings(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         ETP_FINDING_SAMPLES_UNUSED,
     };
     size_t n = 0;
+    not_told(ab, s, arena);
     remarks(ab, NULL, 0, &n, s, arena);
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];

@@ -298,6 +298,28 @@ with tempfile.TemporaryDirectory() as tmp:  # figures below a headline of severa
     text = look("threads", "analyze", "threads")
     expect("AVX2, 2 threads" in text.split("Trust")[1] and "arm clean" not in text, "threads", "two arms of one name",
            text)
+
+    def twice(p, level, t, m):
+        return 500000 if level == "avx2" else 1000000
+
+    # Where recording takes longer than the inference, most of what was recorded is recording: no part is a figure.
+    for name, times, levels in (("light", 1.9, ("avx2", "sse")), ("dear", 7.67, ("avx2", "sse")),
+                                ("dear alone", 7.67, ("avx2", ))):
+        phase_folders.make(tmp / name, twice, phases=None, levels=levels, recording=lambda p, times=times: times)
+        text, adds = look(name, "analyze", name), f"recording adds {100 * times - 100:.0f} %"
+        title = "Where it came from" if len(levels) > 1 else "Where it goes"
+        said = f"{title} is not told: {adds}, so most of what was recorded is recording"
+        expect((said in " ".join(text.split())) == (times >= 2), name, "whether parts are withheld is not said", text)
+        expect(("Whole inference" in text) == (times < 2), name, "parts of a recording", text)
+        expect(bool(re.search(r"^  N\d+ +(−|at most |under )\d", text, re.M)) == (times < 2), name, "gains", text)
+        expect(len(levels) == 1 or adds in text.split("Trust")[1], name, "no mark", text)
+        full = " ".join(run("analyze", name, "--full", width=200)[0].split())
+        expect(len(levels) == 1 or ("most of them is recording" in full) == (times >= 2), name, "--full", full)
+    phase_folders.make(tmp / "dear later", twice, recording=lambda p: 7.67 if p == "decode @0" else 1)
+    text = look("dear later", "analyze", "dear later").split("Where it came from")[0]
+    first, later = re.split(r"^  decode @32: ", text.split("decode @0: ")[1], maxsplit=1, flags=re.M)
+    expect("Outside operators" not in first and re.search(r"Outside operators \d+ %", later), "dear later",
+           "what most of a phase is, by its recording", text)
     os.chdir(TREE)
 
 with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: warnings take the place of steps

@@ -27,11 +27,11 @@ def write_outputs(root, folder):
 
 def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse"), threads=(1, ), models=("m0", ),
          blocks=6, iterations=3, dumps=True, at="2026-11-20T09:00:00Z", name=None, outputs=False,
-         **plan):
+         recording=lambda phase: 1, **plan):
     """TIME_NS(phase's name, level, threads, model) is the median of that arm, up to one part in ten thousand; a list of
     them is gone through block by block. The last
-    level of the first model and number of threads is the baseline. OUTPUTS: every arm has the same two numbers. FOLDER
-    must not exist."""
+    level of the first model and number of threads is the baseline. OUTPUTS: every arm has the same two numbers. With
+    a tracer it is RECORDING(phase's name) times as long. FOLDER must not exist."""
     root = pathlib.Path(folder)
     root.mkdir(parents=True)
     arms, times = [], []
@@ -60,6 +60,9 @@ def make(folder, time_ns, phases=(PREFILL, DECODE, DEEP), levels=("avx2", "sse")
             for i in range(iterations):
                 about = times[a][(b - 1) % len(times[a])] if isinstance(times[a], list) else times[a]
                 ns = about + about * (b % 3 - 1) // 10000
+                if kind == "traced":
+                    phase = (phases or [None])[arms[a].get("phase", 0)]
+                    ns = round(ns * recording(phase and phase["name"]))
                 rows.append(f"{arms[a]['name']},{b},{number},{i},{kind},{now + i * 2000000},{ns}")
     (root / "samples.csv").write_text("\n".join(rows) + "\n")
     (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
