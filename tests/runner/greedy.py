@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A text decoder chooses the same 64 tokens at every level of this CPU, attention written out or fused; where levels
-differ, the first difference is named: greedy.py ETPROF SOURCE"""
+"""A text decoder chooses the 64 tokens that eager PyTorch chose, at every level of this CPU, attention written out or
+fused; where one differs, the first difference is named: greedy.py ETPROF SOURCE"""
 import importlib.machinery
 import importlib.util
 import json
@@ -9,12 +9,14 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish, skip
 
 ETPROF, SOURCE = sys.argv[1:3]
 GREEDY = os.path.join(SOURCE, "bench", "llm", "greedy")
+DATA = pathlib.Path(SOURCE, "tests", "data", "llm")
 
 
 def module():
@@ -35,19 +37,37 @@ def check_difference():
     expect(not module().compare({"sse": same, "vnni": same})[1], "no difference", "is told")
 
 
+def speak(name, levels, reference):
+    return subprocess.run([GREEDY, DATA / f"{name}.pte", "--levels", ",".join(levels), "--prompt", "1", "--tokens",
+                           "64", "--reference", reference], capture_output=True, text=True)
+
+
 def main():
     check_difference()
     told = subprocess.run([ETPROF, "levels", "--format", "json"], capture_output=True, text=True, check=True).stdout
     levels = [x["name"] for x in json.loads(told)["levels"] if x["available"] and x["switchable"]][::-1]
     if len(levels) < 2:
         skip("this CPU has one level only")
-    for name in ("decoder_plain", "decoder_fused"):
-        done = subprocess.run([GREEDY, os.path.join(SOURCE, "tests", "data", "llm", f"{name}.pte"), "--levels",
-                               ",".join(levels), "--prompt", "1", "--tokens", "64"], capture_output=True, text=True)
-        lines = done.stdout.splitlines()
-        expect(done.returncode == 0, name, done.stdout, done.stderr[-500:])
-        expect(lines[:-1] == [f"{x} against {levels[0]}: 64 tokens equal" for x in levels[1:]], name, lines)
-        expect(lines and int(lines[-1].split()[0]) > 1, name, "says one word for ever", lines)
+    eager = json.loads((DATA / "expected.json").read_text())["greedy"]
+    expect(len(eager["tokens"]) == 64 and len(set(eager["tokens"])) > 3, "PyTorch says few words", eager["tokens"])
+    with tempfile.TemporaryDirectory() as folder:
+        said = pathlib.Path(folder, "eager.json")
+        said.write_text(json.dumps(eager))
+        for name in ("decoder_plain", "decoder_fused"):
+            done = speak(name, levels, said)
+            expect(done.returncode == 0, name, done.stdout, done.stderr[-500:])
+            expect(done.stdout.splitlines()[:-1] == [f"{x} against eager.json: 64 tokens equal" for x in levels], name,
+                   done.stdout)
+        at = min(range(8), key=lambda i: eager["margins"][i])
+        eager["tokens"][at] ^= 1  # not what PyTorch chose: each level is told, and it is no success
+        said.write_text(json.dumps(eager))
+        done = speak("decoder_plain", levels[:1], said)
+        expect(done.returncode == 1 and f"token {at + 1} is {eager['tokens'][at] ^ 1}, not {eager['tokens'][at]}, "
+               "which led by " in done.stdout, "another reference", done.returncode, done.stdout)
+        said.write_text(json.dumps(eager | {"prompt": [4]}))
+        done = speak("decoder_plain", levels[:1], said)
+        expect(done.returncode == 2 and "after [4], asked were 64 after [3]" in done.stderr, "another prompt",
+               done.returncode, done.stderr)
     finish()
 
 

@@ -6,8 +6,9 @@ usage: make_decoder.py OUT_DIR [plain] [fused] [static] [portable] [embedding] [
 embedding: its table in 4 bits by groups of 32; cache: keys and values in 8 bits;
 grouped: one layer of width 64, its linears in 4 bits by groups of 32 (8da4w), fused attention.
 Two layers of width 32, vocabulary 64, room for 64 tokens, seeded weights.
-expected.json: tokens, the logits after the last of them (eager PyTorch), the same of calls that leave gaps, where the
-plain program's caches lie in its planned memory (memory, offset, bytes), read with ExecuTorch's own Python reader."""
+expected.json: tokens, the logits after the last of them (eager PyTorch), the same of calls that leave gaps, the 64
+tokens that follow one when always the likeliest is taken, where the plain program's caches lie in its planned memory
+(memory, offset, bytes), read with ExecuTorch's own Python reader."""
 import json
 import os
 import sys
@@ -38,6 +39,20 @@ def seed(model):
                 weight.copy_(torch.randn_like(weight) * (0.5 if "embedding" in name else weight.shape[-1] ** -0.5))
 
 
+def greedy(model, prompt=(3, )):
+    """The likeliest tokens as far as the cache goes, and what each of them was ahead by."""
+    tokens, margins, given, at = [], [], list(prompt), 0
+    while at + len(given) <= 64:
+        with torch.no_grad():
+            out = model(torch.tensor([given]), {"input_pos": torch.tensor([at])})
+        out = out[0] if isinstance(out, tuple) else out
+        (best, second), ids = (x.tolist() for x in out.reshape(-1, 64)[-1].topk(2))
+        at, given = at + len(given), [ids[0]]
+        tokens.append(ids[0])
+        margins.append(best - second)
+    return {"prompt": list(prompt), "tokens": tokens, "margins": margins}
+
+
 class Seeded(llama.Llama2Model):
     def __init__(self, *args, **more):
         super().__init__(*args, **more)
@@ -60,6 +75,8 @@ class Seeded(llama.Llama2Model):
                     out = self.model_(torch.tensor([[token]]), {"input_pos": torch.tensor([place])})
             out = out[0] if isinstance(out, tuple) else out
             expected["gaps"] = {"calls": GAPS, "logits": [float(x) for x in out.reshape(-1, 64)[-1]]}
+            self.model_.load_state_dict(state)
+            expected["greedy"] = greedy(self.model_)
             self.model_.load_state_dict(state)
 
 
