@@ -9,9 +9,19 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 import paired
+
+
+class Place(NamedTuple):
+    """Where the programs of a comparison are."""
+    bundle: str
+    build: str
+    folder: str     # for what is written
+    tokenizer: str
+    files: list     # what TextLLMRunner needs without an interpreter; none: it cannot be had so
 
 
 def call(position, tokens):
@@ -135,56 +145,95 @@ def loop_alone(o, bundle, build):
     return loop((int(x) for x in done.stdout.split()), o)
 
 
-def row_of(o, launch, block, bundle, build, folder):
-    """A run: etprof's runner, TextLLMRunner (four figures each), the plain loop in its process and alone (two)."""
+def package(o, folder):
+    """A tokenizer for the program, and the files that TextLLMRunner needs without an interpreter; none: in vain."""
+    path = os.path.join(folder, "tokenizer.json")
+    words = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py"), "package",
+             str(o.model), path]
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
+    return path, done.stdout.split("\n")[:-1]
+
+
+def theirs_alone(o, place, parse):
+    """TextLLMRunner in a process without an interpreter, with the SDK's files that etprof's runner loads."""
+    words = [os.path.join(place.build, "text_calls"), str(o.model), str(o.prefill), str(o.decode), str(o.answers),
+             *place.files, os.path.join(place.build, "libtext_theirs.so")]
+    env = dict(paired.libraries(place.bundle), TOKENIZER=place.tokenizer, OMP_NUM_THREADS="1")
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    return theirs(parse(done.stdout)[2:])
+
+
+def row_of(o, place, launch, parse, block):
+    """A run: etprof's runner, TextLLMRunner under Python and, where it can be had, without (four figures each), the
+    plain loop in the process with Python and alone (two)."""
     row = {}
 
-    def text():
-        answers, ns = launch(o, None, "--prompt_alone", inside=os.path.join(build, "libtext_inside.so"))
-        row["text"], row["inside"] = theirs(answers), loop(ns, o)
+    def python():
+        answers, ns = launch(o, None, "--prompt_alone", inside=os.path.join(place.build, "libtext_inside.so"))
+        row["python"], row["inside"] = theirs(answers), loop(ns, o)
 
-    def runner_and_loop():
-        row["runner"], row["alone"] = ours(o, bundle, folder), loop_alone(o, bundle, build)
+    def plain():
+        row["runner"], row["alone"] = ours(o, place.bundle, place.folder), loop_alone(o, place.bundle, place.build)
+        if place.files:
+            row["text"] = theirs_alone(o, place, parse)
 
-    for side in ((runner_and_loop, text) if block % 2 == 0 else (text, runner_and_loop)):
+    for side in ((plain, python) if block % 2 == 0 else (python, plain)):
         side()
     return row
 
 
-NAMES = {"runner": "etprof's runner", "text": "TextLLMRunner", "inside": "a loop in its process",
-         "alone": "a loop alone"}
+NAMES = {"runner": "etprof's runner", "text": "TextLLMRunner", "python": "TextLLMRunner under Python",
+         "inside": "a loop under Python", "alone": "a loop alone"}
 
 
-def judge(rows, name, a, b, i):
+def judge(rows, name, a, b, i, goal=True):
     """Whether A is within 1 ms and 3 % of B, by their figure I (the calls' are the last two); prints it."""
     x, y = (statistics.median(r[side][i] for r in rows) for side in (a, b))
     if math.isnan(x + y):
         sys.exit("this release's statistics do not say what the calls took")
     ratio, low, high = paired.ratio([math.log(r[a][i] / r[b][i]) for r in rows])
     inside = abs(x - y) <= 1.0 and abs(ratio - 1) <= 0.03
-    verdict = "not the same thing" if "whole" in name else f"within 1 ms and 3 %: {'yes' if inside else 'NO'}"
+    verdict = f" · within 1 ms and 3 %: {'yes' if inside else 'NO'}" if goal else ""
     print(f"{name:19} {NAMES[a]} {x:.4f} ms · {NAMES[b]} {y:.4f} ms · {x - y:+.4f} ms · {ratio:.4f} "
-          f"[{low:.4f}, {high:.4f}] · {verdict}")
+          f"[{low:.4f}, {high:.4f}]{verdict}")
     return inside
 
 
-def against_text(o, launch):
+def report(rows, o):
+    """Prints what ROWS say; whether etprof's runner is as near to TextLLMRunner as it has to be."""
+    peer = "text" if "text" in rows[0] else "python"
+    phases = ((-2, f"prefill {o.prefill}"), (-1, f"decode @{o.prefill}"))
+    print("judged: the calls")
+    good = [judge(rows, name, "runner", peer, i) for i, name in phases]
+    if peer == "text":
+        print("as its package has it, under Python; and the part of the process: the same runner, the same loop")
+        for a, b in (("runner", "python"), ("text", "python"), ("alone", "inside")):
+            for i, name in phases:
+                judge(rows, name, a, b, i, goal=a == "runner")
+    print("the runners against a plain loop where they are")
+    for a, b in (("runner", "alone"), (peer, "alone" if peer == "text" else "inside")):
+        for i, name in phases:
+            judge(rows, name, a, b, i, goal=False)
+    print("the whole, with tokenizer, choice and text on their side: not the same thing")
+    for i, name in phases:
+        judge(rows, name, "runner", peer, i - 2, goal=False)
+    return all(good)
+
+
+def against_text(o, launch, parse):
     """A run launches TextLLMRunner and etprof's runner, in alternating order, nothing hidden. Judged is like with like:
-    the program's calls, the same ones in the same order. The whole holds more (a prompt: its tokens made and the first
-    one chosen; a token: its choice, its text and a call into Python), is printed, and is not judged. A plain loop makes
-    the calls in both places, which tells the runners apart from the processes that they are in."""
+    the program's calls, the same ones in the same order, in processes without an interpreter. The whole holds more (a
+    prompt: its tokens made and the first one chosen; a token: its choice and its text), is printed, and is not judged.
+    So is TextLLMRunner as its Python package runs it: a plain loop makes the calls in both places, which tells the
+    runners apart from the processes that they are in."""
     bundle, build = paired.builds()
-    build_target(build, "text_calls", "text_inside")
+    build_target(build, "text_calls", "text_inside", "text_theirs")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
+        place = Place(bundle, build, folder, *package(o, folder))
+        if not place.files:
+            print("this Python is no library: TextLLMRunner is measured under Python alone", file=sys.stderr)
         for block in range(o.blocks):
-            rows.append(row_of(o, launch, block, bundle, build, folder))
+            rows.append(row_of(o, place, launch, parse, block))
             print(f"run {block + 1}: " + json.dumps(rows[-1]), file=sys.stderr)
-    prompt, tokens = f"prefill {o.prefill}", f"decode @{o.prefill}"
-    for i, name in enumerate((prompt, tokens)):
-        judge(rows, name + ", whole", "runner", "text", i)
-    good = [judge(rows, name + ", call", "runner", "text", i) for i, name in ((-2, prompt), (-1, tokens))]
-    for a, b in (("runner", "alone"), ("inside", "text"), ("alone", "inside")):
-        for i, name in ((-2, prompt), (-1, tokens)):
-            judge(rows, name + ", call", a, b, i)
-    return 0 if all(good) else 1
+    return 0 if report(rows, o) else 1

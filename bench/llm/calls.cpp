@@ -2,7 +2,9 @@
 // The calls of two answers of TextLLMRunner (a prompt alone, then a prompt with its tokens) made by
 // a plain loop over Module::execute: as a library in TextLLMRunner's own process, as a program in a
 // process of its own. Same calls, two places: what differs is the place.
-// usage: text_calls MODEL.pte PROMPT TOKENS ANSWERS [LIBRARY of kernels]
+// usage: text_calls MODEL.pte PROMPT TOKENS ANSWERS [LIBRARY]...
+// LIBRARY: of kernels. With TOKENIZER in the environment the last one is theirs.cpp, and
+// TextLLMRunner makes the answers in place of the loop.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -72,10 +74,24 @@ extern "C" int text_calls(const char *path, int prompt, int n_tokens, int answer
 
 int main(int argc, char **argv)
 {
-    if (argc < 5 || (argc > 5 && !dlopen(argv[5], RTLD_NOW | RTLD_GLOBAL | RTLD_DEEPBIND))) {
+    void *last = nullptr;
+    for (int i = 5; i < argc; i++) {
+        last = dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL | RTLD_DEEPBIND);
+        if (!last) {
+            std::fprintf(stderr, "%s\n", dlerror());
+            return 2;
+        }
+    }
+    if (argc < 5) {
         return 2;
     }
     int answers = std::max(1, std::atoi(argv[4]));
+    if (const char *tokenizer = std::getenv("TOKENIZER")) {
+        auto theirs = reinterpret_cast<int (*)(const char *, const char *, int, int, int)>(
+            last ? dlsym(last, "their_answers") : nullptr);
+        return theirs ? theirs(argv[1], tokenizer, std::atoi(argv[2]), std::atoi(argv[3]), answers)
+                      : 2;
+    }
     std::vector<long long> ns(2 * static_cast<size_t>(answers));
     if (text_calls(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), answers, ns.data()) != 0) {
         return 1;

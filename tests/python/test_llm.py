@@ -151,6 +151,28 @@ class Statistics(unittest.TestCase):
                 found = bench.beside.judge(rows, "decode @64, call", "runner", "text", -1)
                 self.assertEqual(found, inside, said.getvalue())
 
+    def test_who_is_judged(self):
+        """The runner against TextLLMRunner in a process of the same kind; what Python adds is told beside it."""
+        bench = self.module()
+        o = Namespace(prefill=64, decode=32)
+
+        def told(runner, text, python):
+            row = {"runner": runner, "python": python, "inside": python, "alone": runner, "text": text}
+            row = {side: (9.0, 9.0, 5.0, ms) for side, ms in row.items() if ms}
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                good = bench.beside.report([row] * 10, o)
+            return good, said.getvalue().splitlines()
+
+        good, lines = told(0.300, 0.303, 0.320)
+        self.assertTrue(good, lines)
+        judged, rest = lines[1:3], "\n".join(lines[3:])
+        self.assertRegex(judged[1], r"decode @64 .* 0\.3000 ms · TextLLMRunner 0\.3030 ms .* 0\.9901 .* yes$")
+        self.assertRegex(rest, r"TextLLMRunner 0\.3030 ms · TextLLMRunner under Python 0\.3200 ms .* 0\.9469 \[")
+        self.assertRegex(rest, r"a loop alone 0\.3000 ms · a loop under Python 0\.3200 ms .* 0\.9375 \[")
+        self.assertFalse(told(0.300, 0.310, 0.300)[0])  # as Python has it is not judged
+        self.assertFalse(told(0.300, None, 0.320)[0])  # unless it is all there is
+        self.assertTrue(told(0.300, None, 0.301)[0])
+
     def test_the_runner_makes_the_calls_of_two_answers(self):
         bench = self.module()
         calls = bench.beside.answers(Namespace(prefill=3, decode=2)).split("call forward\n")[1:]
