@@ -16,7 +16,7 @@ namespace tokenizers
 {
 class Tokenizer
 {
-public:
+  public:
     virtual ~Tokenizer(); // the package's
 };
 } // namespace tokenizers
@@ -25,7 +25,7 @@ namespace executorch::extension::threadpool
 {
 class ThreadPool
 {
-public:
+  public:
     bool _unsafe_reset_threadpool(uint32_t count);
 };
 ThreadPool *get_threadpool();
@@ -48,7 +48,7 @@ struct GenerationConfig { // the order is that of the package's file
 
 class TextLLMRunner
 {
-public:
+  public:
     void reset();
     runtime::Error generate(const std::string &prompt, const GenerationConfig &config,
                             std::function<void(const std::string &)> on_token,

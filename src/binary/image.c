@@ -88,7 +88,7 @@ static etp_status choose_part(etp_bytes file, etp_bytes *out, etp_error *err)
                                   "a universal file without a part for arm64 or x86-64");
 }
 
-etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
+etp_status etp_image_open_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
 {
     etp_bytes file;
     ETP_TRY(choose_part(whole, &file, err));
@@ -112,7 +112,15 @@ etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, et
     if (labels) {
         etp_image_join_labels(image, arena);
     }
-    ETP_TRY(elf ? etp_image_fill_gaps(image, arena, err) : ETP_OK);
     *out = image;
+    return etp_arena_check(arena, err, "functions");
+}
+
+etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
+{
+    ETP_TRY(etp_image_open_tables(whole, arena, out, err));
+    if ((*out)->format == ETP_IMAGE_ELF) {
+        ETP_TRY(etp_image_fill_gaps(*out, arena, err));
+    }
     return etp_arena_check(arena, err, "functions");
 }

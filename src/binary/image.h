@@ -41,6 +41,10 @@ typedef struct etp_image etp_image; // lives in the arena given to open; borrows
 // other tables can replace (symbols, unwind) loses the table, no more.
 ETP_NODISCARD etp_status etp_image_open(etp_bytes file, etp_arena *arena, etp_image **out,
                                         etp_error *err);
+// Likewise, without the functions that only the code itself shows: disassembling the libraries of
+// ExecuTorch takes seconds.
+ETP_NODISCARD etp_status etp_image_open_tables(etp_bytes file, etp_arena *arena, etp_image **out,
+                                               etp_error *err);
 etp_image_format etp_image_format_of(const etp_image *image);
 etp_machine etp_image_machine(const etp_image *image);
 etp_str etp_image_build_id(const etp_image *image); // hexadecimal (Mach-O: the UUID), "" none

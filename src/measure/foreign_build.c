@@ -255,7 +255,7 @@ etp_status etp_foreign_inspect(const char *path, const char *kind, etp_arena *ar
     out->bytes = file.bytes.len;
     etp_image *image = NULL;
     etp_arena scratch = {0};
-    if (etp_image_open(file.bytes, &scratch, &image, NULL) == ETP_OK) {
+    if (etp_image_open_tables(file.bytes, &scratch, &image, NULL) == ETP_OK) {
         read_image(file.bytes, image, arena, out);
         // A build that has the flags of both kinds is taken for an executor_runner; --runner-kind
         // says otherwise.

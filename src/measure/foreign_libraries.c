@@ -106,7 +106,7 @@ static void follow(search *s, size_t i)
     etp_image *image = NULL;
     etp_arena scratch = {0};
     dynamic d = {0};
-    if (etp_image_open(file.bytes, &scratch, &image, NULL) == ETP_OK) {
+    if (etp_image_open_tables(file.bytes, &scratch, &image, NULL) == ETP_OK) {
         d = (dynamic){etp_image_section(image, ".dynamic"), etp_image_section(image, ".dynstr")};
     }
     const size_t n = (size_t)(d.entries.len / ENTRY_BYTES);
