@@ -101,12 +101,15 @@ def cell(tag: str, kind: str, words: str) -> str:
 def table(section: Section) -> str:
     kinds = [kind for _, kind in section.columns]
     heads = [cell("th scope=col", kind, html.escape(name)) for name, kind in section.columns]
-    heads += ["<th scope=col>nights"] if section.nights else []
+    if section.nights:
+        heads.insert(1, "<th scope=col>nights")
     rows = []
     for i, row in enumerate(section.rows):
         cells = [cell("td" if k else "th scope=row", kind, unbroken(words))
                  for k, (kind, words) in enumerate(zip(kinds, row))]
-        rows.append("<tr>" + "".join(cells) + (f"<td>{picture(section.nights[i])}" if section.nights else ""))
+        if section.nights:
+            cells.insert(1, f"<td>{picture(section.nights[i])}")
+        rows.append("<tr>" + "".join(cells))
     left = f"<p class=none>and {section.left:,} more (--most, --format json)</p>" if section.left else ""
     return (f"<h2 id={section.key}>{html.escape(section.title)}</h2>\n"
             f"<div class=box tabindex=0 role=region aria-labelledby={section.key}><table>"
