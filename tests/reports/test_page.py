@@ -359,11 +359,13 @@ def hostile_names(chromium, tmp):
       document.querySelector('a[href="#op1"]').dispatchEvent(
         new MouseEvent('click', {bubbles: true, cancelable: true}));
       var labels = Array.from(document.querySelectorAll('.graph .n text')).map(function (t) { return t.textContent; });
-      return {scripts: alien, open: document.querySelectorAll('.drawer.open').length,
+      var note = JSON.parse(document.getElementById('numbers').textContent).note;
+      return {scripts: alien, note: note === '<' + "/script><script>alert('x')<" + '/script>',
+        open: document.querySelectorAll('.drawer.open').length,
         tools: document.querySelectorAll('.graph button').length,
         labels: labels.length > 5 && labels.every(function (t) { return t.indexOf('=<' + '/script><') == 0; })};""")
-    # the data, the page's script, and the two of the test; a label that was read as markup lacks its tags
-    expect(told == {"scripts": 4, "open": 1, "tools": 3, "labels": True}, "hostile names", told)
+    # two of data, the page's script, and the two of the test; a label that was read as markup lacks its tags
+    expect(told == {"scripts": 5, "note": True, "open": 1, "tools": 3, "labels": True}, "hostile names", told)
 
 
 def main():

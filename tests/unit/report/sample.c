@@ -378,5 +378,7 @@ etp_report *sample_hostile(etp_arena *arena)
         }
     }
     add_page_parts(r, z);
+    etp_report_attach_json(r, "numbers",
+                           ETP_STR("{\"note\":\"</script><script>alert('x')</script>\"}"));
     return r;
 }
