@@ -20,6 +20,36 @@ static void element(etp_sink *sink, const char *tag, const char *cls, etp_str s)
     }
 }
 
+// Is S[at] the blank between a figure and its unit?
+static bool parts_unit(etp_str s, size_t at)
+{
+    static const char *const k_units[] = {"ns", "µs", "ms", "s", "%"};
+    etp_str rest = {s.ptr + at + 1, s.len - at - 1};
+    bool unit = false;
+    for (size_t k = 0; k < sizeof k_units / sizeof *k_units; k++) {
+        size_t n = strlen(k_units[k]);
+        bool ends = rest.len == n || (rest.len > n && strchr(" ,;)", rest.ptr[n]));
+        unit = unit || (ends && etp_str_starts(rest, etp_str_from(k_units[k])));
+    }
+    return unit && at > 0 && s.ptr[at] == ' ' && s.ptr[at - 1] >= '0' && s.ptr[at - 1] <= '9';
+}
+
+// No line ends between a figure and its unit.
+static void write_detail(etp_sink *sink, etp_str s)
+{
+    size_t from = 0;
+    z(sink, s.len ? "<p class=\"detail\">" : "");
+    for (size_t i = 0; i < s.len; i++) {
+        if (parts_unit(s, i)) {
+            etp_sink_xml(sink, (etp_str){s.ptr + from, i - from});
+            z(sink, "&nbsp;");
+            from = i + 1;
+        }
+    }
+    etp_sink_xml(sink, (etp_str){s.ptr + from, s.len - from});
+    z(sink, s.len ? "</p>\n" : "");
+}
+
 // The interval on a line with the point of no difference: where the estimate stands, at a glance.
 static void strip(etp_sink *sink, const etp_card *card)
 {
@@ -142,7 +172,7 @@ static void write_card(etp_sink *sink, const etp_card *card, double unit)
         write_ends(sink, card, unit);
     } else {
         strip(sink, card);
-        element(sink, "p", "detail", card->detail);
+        write_detail(sink, card->detail);
     }
     z(sink, "</article>\n");
 }

@@ -51,6 +51,9 @@ def sweep(session, page):
         expect(card.startswith(f"{model}: NEON with 2 threads 2.00× faster 2.00 … 2.00 95 %"), "sweep: winner", card)
         expect("1.500 ms against 3.000 ms" in card, "sweep: its times", card)
     expect("SME2 against NEON withheld" in first[-1], "sweep: what is withheld", first[-1:])
+    details = re.findall(r'<p class="detail">(.*?)</p>', page.read_text())
+    expect(len(details) == 3 and not [d for d in details if re.search(r"\d (ms|µs|ns|s|%)", d)],
+           "sweep: a line may end before a unit", details)
     points = session.run("""var f = Array.from(document.querySelectorAll('figure.chart')).find(function (f) {
         return f.querySelector('figcaption').textContent === 'Speedup by threads and level'; });
       return Array.from(f.querySelectorAll('svg.wide g > title')).map(function (t) { return t.textContent; });""")
