@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/suggest.h"
 #include "cli/measure.h"
 #include "cli/run_config.h"
 #include "cli/run_platform.h"

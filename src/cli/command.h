@@ -121,8 +121,6 @@ bool etp_option_is_given(const etp_opt *option, const void *opts);
 // Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated)
 // aside; NULL: none.
 const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except);
-// Nearest candidate within two edits, or NULL. CANDIDATES is NULL-terminated.
-const char *etp_suggest(const char *word, const char *const *candidates);
 
 void etp_help_overview(FILE *out, bool all, size_t width);
 // LEFT and behind it TEXT, whose further lines begin where it does.

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/shell.h"
 #include "base/sink.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/newest.h"
 #include "cli/say.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 
 #define COOL_WAIT_S 600.0
@@ -28,54 +29,6 @@ typedef struct parse_state {
     int color; // index into k_etp_color_words
 } parse_state;
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-// Levenshtein's, with one row of the table: ROW[j] is the distance of the letters of A so far to
-// the first J of B. Longer words are none of ours.
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t n = strlen(b);
-    size_t row[64];
-    if (n >= sizeof row / sizeof *row) {
-        return SIZE_MAX;
-    }
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t cost = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = min3(cost, row[j] + 1, row[j - 1] + 1);
-        }
-    }
-    return row[n];
-}
-
-const char *etp_suggest(const char *word, const char *const *candidates)
-{
-    const char *best = NULL;
-    // Two slips of the finger, and fewer than the word has letters: else every short word would be
-    // like every other.
-    size_t best_distance = 3;
-    for (; *candidates; candidates++) {
-        size_t d = edit_distance(word, *candidates);
-        if (d < best_distance && d < strlen(word)) {
-            best = *candidates;
-            best_distance = d;
-        }
-    }
-    return best;
-}
-
-// Options without a help text are words of earlier versions: scripts may still use them, and nobody
-// new should learn them.
 const etp_opt *etp_option_shown(const etp_opt *o)
 {
     while (o && o->name && !o->help) {

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/number.h"
-#include "device/clusters.h"
+#include "base/suggest.h"
 #include "isa/isa.h"
 #include "os/os.h"
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distance of two words is the least number of letters that have to be put in, left out or
+// changed.
+#include "base/suggest.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    size_t row[64];
+    if (n >= sizeof row / sizeof *row) {
+        return SIZE_MAX;
+    }
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t cost = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = min3(cost, row[j] + 1, row[j - 1] + 1);
+        }
+    }
+    return row[n];
+}
+
+const char *etp_suggest(const char *word, const char *const *candidates)
+{
+    const char *best = NULL;
+    size_t best_distance = 3;
+    for (; *candidates; candidates++) {
+        size_t d = edit_distance(word, *candidates);
+        if (d < best_distance && d < strlen(word)) {
+            best = *candidates;
+            best_distance = d;
+        }
+    }
+    return best;
+}
