@@ -35,15 +35,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
             err, ETP_USAGE,
             "a MODEL.pte is missing (or --resume DIR, --extend DIR); see 'etprof help ab'");
     }
-    const char *device = g->device;
-    if (g->remote) {
-        if (device && strcmp(device, "adb") != 0) {
-            return etp_fail(err, ETP_USAGE, "--remote is for adb devices, --device says %s",
-                            device);
-        }
-        device = etp_arena_printf(&cli->arena, "adb:%s", g->remote);
-    }
-    // A folder that somebody names is meant exactly: it must not silently become NAME.2.
+    const char *device = NULL;
+    ETP_TRY(etp_device_at(g->device, g->remote, &cli->arena, &device, err));
     etp_session_options options = {.device = device,
                                    .dir = g->out,
                                    .exact = g->out != NULL,
@@ -52,8 +45,6 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                    .inputs_beside = argc == 1 || !g->runner_a,
                                    .prepare = g->prepare};
     ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
-    ETP_TRY(etp_arena_check(&cli->arena, err, "options")); // a device of NULL is this machine
-    // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
                                 &options.runner, err));
     ETP_TRY(etp_session_builds(g->runner_a, g->runner_b, &cli->arena, &options.plan,

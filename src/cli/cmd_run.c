@@ -406,8 +406,8 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
                                    .inputs_beside = true};
     etp_session_plan_options *plan = &options.plan;
     ETP_TRY(etp_session_plan_options_from_arguments(&arguments, plan, err));
-    if (o->remote_device) {
-        options.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
+    if (o->remote_device) { // in place of the device that the config or --device names
+        ETP_TRY(etp_device_at(NULL, o->remote_device, &cli->arena, &options.device, err));
     }
     // The device before the model: a config for another platform is refused by its names, whatever
     // else is wrong with it.

@@ -117,10 +117,10 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     return ETP_OK;
 }
 
-static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, etp_smoke *s,
-                        etp_error *err)
+static etp_status steps(etp_cli *cli, const smoke_options *o, const char *device, const char *work,
+                        etp_smoke *s, etp_error *err)
 {
-    const char *model = NULL, *dir = NULL, *device = o->device;
+    const char *model = NULL, *dir = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = find_model(cli, o, work, &model, &why);
     if (st != ETP_OK) {
@@ -132,9 +132,6 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
                    o->export_name ? ", exported now"
                    : o->model     ? ""
                                   : ", bundled");
-    if (o->remote) {
-        device = etp_arena_printf(&cli->arena, "adb:%s", o->remote);
-    }
     const char *wanted = o->out ? o->out : etp_arena_printf(&cli->arena, "%s/run", work);
     etp_session_options options = {
         // A fixed seed: two smokes launch in the same order.
@@ -144,8 +141,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
         .dir = wanted,
         .exact = o->out == NULL,
     };
-    ETP_TRY(etp_arena_check(&cli->arena, err, work)); // NULL would be another device or folder
-    // Its errors become a step that failed, so that the other steps and the advice are still told.
+    ETP_TRY(etp_arena_check(&cli->arena, err, work)); // NULL would be another folder
     st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
@@ -164,9 +160,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (o->model && o->export_name) {
         return etp_fail(err, ETP_USAGE, "--model and --export exclude each other");
     }
-    if (o->remote && o->device && strcmp(o->device, "adb") != 0) {
-        return etp_fail(err, ETP_USAGE, "--remote is for adb devices, --device says %s", o->device);
-    }
+    const char *device = NULL;
+    ETP_TRY(etp_device_at(o->device, o->remote, &cli->arena, &device, err));
     cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
     etp_smoke s = {0};
     const char *work = NULL;
@@ -174,7 +169,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // A folder of its own, so that a smoke leaves nothing behind and meets nothing of an earlier
     // one.
     ETP_TRY(etp_os_temp_dir(etp_cli_work(cli), "smoke", &cli->arena, &work, err));
-    etp_status st = steps(cli, o, work, &s, err);
+    etp_status st = steps(cli, o, device, work, &s, err);
     s.seconds = (double)(etp_os_now_ns() - start) / 1e9;
     // What failed has to be looked at, so its temporary folder stays where it is.
     bool keep = s.failed && s.folder && !o->out;

@@ -14,14 +14,18 @@ etp_device_kind etp_device_kind_of(const char *spec)
                                                                  : ETP_DEVICE_UNKNOWN;
 }
 
-const char *etp_device_fact_of(const etp_device_facts *facts, const char *key)
+etp_status etp_device_at(const char *spec, const char *address, etp_arena *arena, const char **out,
+                         etp_error *err)
 {
-    for (size_t i = 0; i < facts->n; i++) {
-        if (strcmp(facts->items[i].key, key) == 0) {
-            return facts->items[i].value;
-        }
+    *out = spec;
+    if (!address) {
+        return ETP_OK;
     }
-    return NULL;
+    if (spec && strcmp(spec, "adb") != 0) {
+        return etp_fail(err, ETP_USAGE, "--remote is for adb devices, --device says %s", spec);
+    }
+    *out = etp_arena_printf(arena, "adb:%s", address);
+    return etp_arena_check(arena, err, "options"); // NULL would be this machine
 }
 
 static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_error *err)

@@ -103,6 +103,10 @@ typedef enum etp_device_kind {
 } etp_device_kind;
 // Of a specification, whether there is such a device or not. NULL is "local".
 etp_device_kind etp_device_kind_of(const char *spec);
+// The spec of the adb device at ADDRESS (HOST:PORT); without one SPEC itself. ETP_USAGE when SPEC
+// names another device.
+ETP_NODISCARD etp_status etp_device_at(const char *spec, const char *address, etp_arena *arena,
+                                       const char **out, etp_error *err);
 
 // ETP_USAGE for an unknown spec, ETP_ENVIRONMENT when runner or emulator is missing.
 ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options, etp_device **out,
