@@ -16,17 +16,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status plan_options(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
-                               etp_session_plan_options *out, etp_error *err)
-{
-    ETP_TRY(etp_session_plan_options_from_arguments(g, out, err));
-    ETP_TRY(etp_threads_parse(cli, &g->threads, &out->threads, err));
-    out->n_threads = g->threads.n;
-    out->models = (const char *const *)argv;
-    out->n_models = (size_t)argc;
-    return ETP_OK;
-}
-
 static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
@@ -35,47 +24,41 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
             err, ETP_USAGE,
             "a MODEL.pte is missing (or --resume DIR, --extend DIR); see 'etprof help ab'");
     }
-    const char *device = NULL;
-    ETP_TRY(etp_device_at(g->device, g->remote, &cli->arena, &device, err));
-    etp_session_options options = {.device = device,
-                                   .dir = g->out,
-                                   .exact = g->out != NULL,
-                                   .roofs = g->roofs,
-                                   // Two builds' models have inputs of their own shapes.
-                                   .inputs_beside = argc == 1 || !g->runner_a,
-                                   .prepare = g->prepare};
-    ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
-    ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
-                                &options.runner, err));
-    ETP_TRY(etp_session_builds(g->runner_a, g->runner_b, &cli->arena, &options.plan,
-                               &options.runner, err));
+    etp_session_options options;
+    etp_session_plan_options *plan = &options.plan;
+    const etp_session_call *c = &g->call;
+    ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
+    plan->models = (const char *const *)argv;
+    plan->n_models = (size_t)argc;
+    ETP_TRY(etp_session_runners(c->runner, c->runner_on, c->runner_off, &cli->arena, plan,
+                                &options.call.runner, err));
+    ETP_TRY(etp_session_builds(c->runner_a, c->runner_b, &cli->arena, plan, &options.call.runner,
+                               err));
     return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const etp_session_arguments *g = opts;
+    const etp_session_call *c = &g->call;
     const char *dir = NULL;
-    cli->store = g->store;
-    cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
-    if (g->save) { // before anything is measured
-        ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), g->save, err));
+    cli->store = c->store;
+    if (c->save) { // before anything is measured
+        ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), c->save, err));
     }
-    if (g->resume || g->extend) {
-        ETP_TRY(etp_resume_check(k_options, g, argc > 0 ? "the model" : NULL, err));
+    if (c->resume || c->extend) {
+        ETP_TRY(etp_session_again_check(g, argc > 0 ? "the model" : NULL, err));
         ETP_TRY(etp_cli_resume(cli, g, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }
-    // The folder is read back as `analyze` would read it: what is shown now can be shown again at
-    // any time.
-    etp_ab_options answer = {.margin = g->margin};
-    ETP_TRY(etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err));
-    if (g->save && cli->exit_code >= 128) { // a signal: what was measured is told already
-        etp_say("baseline   %s is not saved: the session is not finished\n", g->save);
+    etp_ab_options answer = {.margin = c->margin};
+    ETP_TRY(etp_show_measured(cli, dir, &answer, c->full, &c->fail_on, err));
+    if (c->save && cli->exit_code >= 128) { // a signal: what was measured is told already
+        etp_say("baseline   %s is not saved: the session is not finished\n", c->save);
         return ETP_OK;
     }
-    return g->save ? etp_cli_save(cli, g->save, dir, err) : ETP_OK;
+    return c->save ? etp_cli_save(cli, c->save, dir, err) : ETP_OK;
 }
 
 const etp_command etp_cmd_ab = {

@@ -6,7 +6,6 @@
 #include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
-#include "cli/session_options.h"
 #include "judge/open.h"
 #include "publish/files.h"
 #include "study/rerun.h"
@@ -60,11 +59,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         old_dir);
     }
     etp_session_again again = {.dir = old_dir,
-                               .device = o->device,
-                               .runner = o->runner,
-                               .timeout_s = o->timeout,
-                               .trust = o->trust,
-                               .place = etp_cli_place(cli)};
+                               .call = {.device = o->device,
+                                        .runner = o->runner,
+                                        .timeout = o->timeout,
+                                        .trust = o->trust}};
     ETP_TRY(etp_cli_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};

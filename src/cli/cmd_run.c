@@ -19,7 +19,7 @@ typedef struct run_options {
     etp_session_arguments session;
     etp_opt_list only;
     bool analysis_only, trace;
-    const char *init, *platform, *remote_device;
+    const char *init, *platform;
 } run_options;
 
 #define OPT(name, type, field, arg, help) \
@@ -33,7 +33,7 @@ static const etp_opt k_options[] = {
     OPT("trace", ETP_OPT_FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-    OPT("remote-device", ETP_OPT_STRING, remote_device, "HOST:PORT",
+    OPT("remote-device", ETP_OPT_STRING, session.call.remote, "HOST:PORT",
         "an adb device in the network"),
 #define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
     ETP_ROW_##run(where, field, type, __VA_ARGS__)
@@ -157,9 +157,9 @@ static etp_status choose_arms(const run_options *o, setup *p, etp_error *err)
 // one runner and masks.
 static etp_status choose_runner(const run_options *o, setup *p, const char **out, etp_error *err)
 {
-    *out = o->session.runner;
+    *out = o->session.call.runner;
     const char *first = p->arms[0]->runner_path, *missing = NULL;
-    for (size_t i = 0; i < p->n_arms && !o->session.runner; i++) {
+    for (size_t i = 0; i < p->n_arms && !o->session.call.runner; i++) {
         const char *named = p->arms[i]->runner_path;
         const char *below = named ? etp_arena_printf(&p->cli->arena, "executorch/%s", named) : NULL;
         const char *path = below && (etp_os_is_file(below) || etp_os_is_dir(below)) ? below : named;
@@ -399,22 +399,15 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
     // Config first, then what was typed: each option that was given takes the place of the
     // config's.
     etp_session_arguments arguments = p->config->arguments;
-    etp_session_arguments_override(k_options, &o->session, &arguments);
-    etp_session_options options = {.config = p->config->path,
-                                   .device = arguments.device,
-                                   .prepare = arguments.prepare,
-                                   .inputs_beside = true};
+    etp_session_arguments_override(&o->session, &arguments);
+    etp_session_options options;
     etp_session_plan_options *plan = &options.plan;
-    ETP_TRY(etp_session_plan_options_from_arguments(&arguments, plan, err));
-    if (o->remote_device) { // in place of the device that the config or --device names
-        ETP_TRY(etp_device_at(NULL, o->remote_device, &cli->arena, &options.device, err));
-    }
-    // The device before the model: a config for another platform is refused by its names, whatever
-    // else is wrong with it.
-    ETP_TRY(choose_device(p, &options.device, err));
+    ETP_TRY(etp_session_options_of(&arguments, &cli->arena, &options, err));
+    options.config = p->config->path;
+    ETP_TRY(choose_device(p, &options.call.device, err));
     const char *model = NULL;
     ETP_TRY(find_model(p, &model, &options.dir, err));
-    ETP_TRY(choose_runner(o, p, &options.runner, err));
+    ETP_TRY(choose_runner(o, p, &options.call.runner, err));
     plan->models = &model;
     plan->n_models = 1;
     plan->threads = p->arms[0]->threads;
@@ -424,9 +417,9 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
     p->kernels = p->kernels && !plan->settings.no_kernels;
     plan->settings.kernels = plan->settings.kernels || p->kernels;
     set_counts(p, plan);
-    if (o->session.runner) {
-        ETP_TRY(etp_session_runners(o->session.runner, NULL, NULL, &cli->arena, plan,
-                                    &options.runner, err));
+    if (o->session.call.runner) {
+        ETP_TRY(etp_session_runners(o->session.call.runner, NULL, NULL, &cli->arena, plan,
+                                    &options.call.runner, err));
     } else if (p->n_runners > 0) {
         plan->runners = p->runners;
         plan->n_runners = p->n_runners;
@@ -530,7 +523,7 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const run_options *o = opts;
-    cli->store = o->session.store;
+    cli->store = o->session.call.store;
     if (o->init) {
         return init(cli, o, argc, argv, err);
     }
@@ -556,14 +549,14 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // been measured for another pair.
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
-        const etp_show_options show = {.full = o->session.full,
+        const etp_show_options show = {.full = o->session.call.full,
                                        .write_files = true,
                                        .enter = true,
-                                       .fail_on = o->session.fail_on.items,
-                                       .n_fail_on = o->session.fail_on.n};
+                                       .fail_on = o->session.call.fail_on.items,
+                                       .n_fail_on = o->session.call.fail_on.n};
         return etp_show_ab(cli, &dir, 1, &answer, &show, err);
     }
-    return etp_show_measured(cli, dir, &answer, o->session.full, &o->session.fail_on, err);
+    return etp_show_measured(cli, dir, &answer, o->session.call.full, &o->session.call.fail_on, err);
 }
 
 const etp_command etp_cmd_run = {

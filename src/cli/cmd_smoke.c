@@ -136,8 +136,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *device
     etp_session_options options = {
         // A fixed seed: two smokes launch in the same order.
         .plan = {.models = &model, .n_models = 1, .settings.seed = 1},
-        .device = device,
-        .runner = o->runner,
+        .call = {.device = device, .runner = o->runner},
         .dir = wanted,
         .exact = o->out == NULL,
     };

@@ -126,42 +126,33 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-// Sorted, because the knee is looked for from fewer threads to more.
-static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list,
-                                 etp_session_plan_options *out, etp_error *err)
+static etp_status sort_threads(etp_cli *cli, etp_session_plan_options *plan, etp_error *err)
 {
-    const uint32_t *parsed = NULL;
-    ETP_TRY(etp_threads_parse(cli, list, &parsed, err));
-    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n + 1);
+    const size_t n = plan->n_threads;
+    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, n + 1);
     ETP_NEED(threads, err, "options");
-    for (size_t i = 0; i < list->n; i++) {
-        threads[i] = parsed[i];
+    for (size_t i = 0; i < n; i++) {
+        threads[i] = plan->threads[i];
     }
-    qsort(threads, list->n, sizeof *threads, ascending);
-    for (size_t i = 1; i < list->n; i++) {
+    qsort(threads, n, sizeof *threads, ascending);
+    for (size_t i = 1; i < n; i++) {
         if (threads[i] == threads[i - 1]) {
             return etp_fail(err, ETP_USAGE, "--threads %u is given twice", (unsigned)threads[i]);
         }
     }
-    out->threads = threads;
-    out->n_threads = list->n;
+    plan->threads = threads;
     return ETP_OK;
 }
 
 static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
-    const etp_session_arguments *g = &o->session;
-    etp_session_options options = {.device = g->device,
-                                   .runner = g->runner,
-                                   .dir = g->out,
-                                   .exact = g->out != NULL,
-                                   .prepare = g->prepare};
+    etp_session_options options;
     etp_session_plan_options *plan = &options.plan;
-    ETP_TRY(etp_session_plan_options_from_arguments(g, plan, err));
+    ETP_TRY(etp_session_options_of(&o->session, &cli->arena, &options, err));
     plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
-    ETP_TRY(choose_threads(cli, &g->threads, plan, err));
+    ETP_TRY(sort_threads(cli, plan, err));
     ETP_TRY(check_inputs(cli, plan, &options.inputs_beside, err));
     return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
@@ -169,19 +160,18 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const sweep_options *o = opts;
-    const etp_session_arguments *g = &o->session;
+    const etp_session_call *c = &o->session.call;
     const char *dir = NULL;
-    cli->store = g->store;
-    cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
-    if (g->resume || g->extend) {
-        ETP_TRY(
-            etp_resume_check(k_options, g, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
-        ETP_TRY(etp_cli_resume(cli, g, &dir, err));
+    cli->store = c->store;
+    if (c->resume || c->extend) {
+        const char *operands = argc > 0 || o->models.n > 0 ? "the models" : NULL;
+        ETP_TRY(etp_session_again_check(&o->session, operands, err));
+        ETP_TRY(etp_cli_resume(cli, &o->session, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
-    etp_ab_options answer = {.margin = g->margin};
-    return etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err);
+    etp_ab_options answer = {.margin = c->margin};
+    return etp_show_measured(cli, dir, &answer, c->full, &c->fail_on, err);
 }
 
 const etp_command etp_cmd_sweep = {

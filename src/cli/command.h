@@ -22,11 +22,6 @@ typedef enum etp_opt_type {
     ETP_OPT_CHOICE   // int: index into values[]
 } etp_opt_type;
 
-typedef struct etp_opt_list {
-    const char **items;
-    size_t n, cap;
-} etp_opt_list;
-
 typedef struct etp_opt {
     const char *name; // without the dashes
     char short_name;  // 0: none
@@ -116,11 +111,6 @@ ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd,
                                            etp_cli_help *help, etp_error *err);
 // The first option from O on that is shown to users; the end of the table when there is none.
 const etp_opt *etp_option_shown(const etp_opt *o);
-size_t etp_option_size(etp_opt_type type); // bytes of the field
-bool etp_option_is_given(const etp_opt *option, const void *opts);
-// Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated)
-// aside; NULL: none.
-const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except);
 
 void etp_help_overview(FILE *out, bool all, size_t width);
 // LEFT and behind it TEXT, whose further lines begin where it does.

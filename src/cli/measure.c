@@ -194,12 +194,20 @@ etp_session_place etp_cli_place(etp_cli *cli)
                                .state_dir = etp_cli_state(cli, NULL)};
 }
 
+// What was typed for this session goes before the environment.
+static etp_session_place place_of(etp_cli *cli, const etp_session_call *call)
+{
+    etp_session_place place = etp_cli_place(cli);
+    place.ssh_config = call->ssh_config ? call->ssh_config : place.ssh_config;
+    return place;
+}
+
 etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, etp_cli_settle *settle,
                            void *ctx, const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
     options->command = cli->command_line;
-    options->place = etp_cli_place(cli);
+    options->place = place_of(cli, &options->call);
     terminal t = {.settle = settle, .ctx = ctx, .live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;
@@ -213,7 +221,7 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
 {
     ETP_TRY(etp_os_catch_signals(err));
     again->command = cli->command_line;
-    again->place = etp_cli_place(cli);
+    again->place = place_of(cli, &again->call);
     terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;
@@ -225,17 +233,15 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
 etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, const char **out_dir,
                           etp_error *err)
 {
-    *out_dir = given->extend ? given->extend : given->resume;
+    const etp_session_call *call = &given->call;
+    *out_dir = call->extend ? call->extend : call->resume;
     ETP_TRY(etp_cli_newest(cli, true, out_dir, err));
     // Of the settings those that may be typed with --extend say how far it goes; the rest is the
     // folder's.
     etp_session_again again = {.dir = *out_dir,
-                               .device = given->device,
-                               .runner = given->runner,
-                               .timeout_s = given->timeout,
+                               .call = *call,
                                .resume = true,
-                               .extend = given->extend ? &given->settings : NULL,
-                               .trust = given->trust};
+                               .extend = call->extend ? &given->settings : NULL};
     return etp_cli_measure_again(cli, &again, out_dir, err);
 }
 

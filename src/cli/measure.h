@@ -5,8 +5,7 @@
 #define ETP_CLI_MEASURE_H
 
 #include "cli/command.h"
-#include "cli/session_options.h"
-#include "session/session.h"
+#include "session/arguments.h"
 
 // Where temporary folders go: .etprof/work, or the user's state where the working directory cannot
 // be written to.

@@ -18,7 +18,6 @@ struct etp_measurement { // lives in its arena
     etp_measurement_callbacks callbacks;
     etp_session_outcome outcome;
     const char *resume; // run folder to go on with, NULL: a new session
-    bool trust;
     atomic_bool cancelled;
     bool begun;
 };
@@ -83,8 +82,8 @@ static void keep_texts(etp_measurement *m, const etp_measurement_options *o)
     // The runner is looked for beside the shared library, as the tool looks for it beside itself.
     place->program = etp_os_library_path(&m->arena);
     s->plan.baseline = keep(m, o->baseline);
-    s->device = keep(m, o->device);
-    s->runner = keep(m, o->runner);
+    s->call.device = keep(m, o->device);
+    s->call.runner = keep(m, o->runner);
     s->dir = keep(m, o->folder);
     m->resume = keep(m, o->resume);
     set->method = keep(m, o->method);
@@ -130,10 +129,10 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     // The tool samples unasked where that costs little; a program gets exactly what it asked for.
     set->no_kernels = !o->kernels;
     set->resident = o->resident;
-    m->options.plan.timeout_s = o->timeout_s;
+    m->options.call.timeout = o->timeout_s;
     m->options.exact = o->exact_folder;
     m->options.inputs_beside = true;
-    m->trust = o->trust;
+    m->options.call.trust = o->trust;
     return ETP_OK;
 }
 
@@ -231,11 +230,8 @@ etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
     // differ.
     const etp_session_again again = {
         .dir = m->resume,
-        .device = m->options.device,
-        .runner = m->options.runner,
-        .timeout_s = m->options.plan.timeout_s,
+        .call = m->options.call,
         .resume = true,
-        .trust = m->trust,
         .place = m->options.place,
     };
     return etp_session_run_again(&again, &callbacks, &m->arena, &m->outcome, err);

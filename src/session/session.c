@@ -57,7 +57,7 @@ static etp_status folder(request *r, etp_error *err)
                : etp_run_default_dir(r->arena, o->plan.models[0], etp_platform_name(platform));
     ETP_TRY(etp_arena_check(r->arena, err, "run folder"));
     etp_expected_platform expected = {etp_platform_of_folder(wanted), "the run folder", wanted};
-    ETP_TRY(etp_platform_check(&expected, o->device, platform, err));
+    ETP_TRY(etp_platform_check(&expected, o->call.device, platform, err));
     ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->out->dir, err));
     tell(r, "run folder %s%s", r->out->dir,
          strcmp(r->out->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
@@ -71,11 +71,12 @@ static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str 
 {
     // A resumed folder has the roofs it began with; its blocks belong below those.
     if (r->device->info.emulated || r->o->resume) {
-        return r->o->roofs ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
-                           : ETP_OK;
+        return r->o->call.roofs
+                   ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
+                   : ETP_OK;
     }
     etp_roofs_answer answer;
-    if (!r->o->roofs) {
+    if (!r->o->call.roofs) {
         if (etp_roofs_cached(r->device, ETP_ROOFS_CACHE, r->arena, &answer, NULL) != ETP_OK ||
             answer.table.n == 0) {
             return ETP_OK; // it was not asked for
@@ -106,7 +107,8 @@ static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str 
 static void choose_inputs(request *r)
 {
     etp_session_plan_options *p = &r->plan_options;
-    if (!r->o->inputs_beside || p->settings.inputs || p->n_models == 0) {
+    const bool builds = p->builds && p->n_models > 1; // whose models have inputs of their own
+    if (!r->o->inputs_beside || p->settings.inputs || p->n_models == 0 || builds) {
         return;
     }
     const etp_inputs_found found = etp_inputs_beside(p->models[0], p->settings.method, r->arena);
@@ -297,18 +299,21 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
                  .plan_options = o->plan,
                  .arena = arena,
                  .out = out};
+    r.plan_options.timeout_s = o->call.timeout;
     choose_inputs(&r);
-    etp_prepare_mode mode;
-    ETP_TRY(etp_prepare_mode_read(o->prepare, &mode, err));
+    const char *mode = o->call.prepare;
+    mode = mode && strcmp(mode, "none") != 0 ? mode : NULL;
+    if (mode) {
+        ETP_TRY(etp_prepare_mode(mode, err));
+    }
     ETP_TRY(check_models(&o->plan, err)); // who mistyped a name need not look for a runner first
-    bool local = etp_device_kind_of(o->device) == ETP_DEVICE_LOCAL;
-    const char *runner = o->runner;
+    bool local = etp_device_kind_of(o->call.device) == ETP_DEVICE_LOCAL;
+    const char *runner = o->call.runner;
     if (o->plan.n_runners > 0) { // the device needs no runner of ours
         runner = local ? launcher_beside(o->place.program, arena) : NULL;
     }
-    ETP_TRY(
-        etp_session_open_device(&o->place, o->device, runner, o->plan.timeout_s, &r.device, err));
-    // From here on the device may have other settings than its own: each way out passes restore().
+    ETP_TRY(etp_session_open_device(&o->place, o->call.device, runner, o->call.timeout, &r.device,
+                                    err));
     etp_status st = prepare(&r, mode, err);
     if (st == ETP_OK) {
         st = measure(&r, err);

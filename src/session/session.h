@@ -18,16 +18,24 @@ typedef struct etp_session_place {
     const char *state_dir; // of the user: journals, and notes of what was measured here
 } etp_session_place;
 
+// What is said of a session beside its settings: the rows CALL of store/options.def. Zero: not
+// given.
+#define ETP_CALLED_PLAN(type, field)
+#define ETP_CALLED_REQUESTED(type, field)
+#define ETP_CALLED_CALL(type, field) ETP_C_##type field;
+typedef struct etp_session_call {
+#define OPTION(where, field, type, ...) ETP_CALLED_##where(type, field)
+#include "store/options.def"
+} etp_session_call;
+
 typedef struct etp_session_options {
-    etp_session_plan_options plan;
-    const char *device, *runner; // NULL: the defaults
-    const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
-    bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
-    const char *prepare;         // how to set the device up; NULL: leave it as it is
-    const char *config;          // path of the config that asked for it, NULL
-    const char *command;         // the line that repeats it, NULL
+    etp_session_plan_options plan; // its timeout is the call's
+    etp_session_call call;         // device, runner, roofs and others that act here
+    const char *dir;               // run folder wanted; NULL: out_<model>/runs/<platform>
+    bool exact;                    // it must be empty or new; else a taken one becomes <dir>.2
+    const char *config;            // path of the config that asked for it, NULL
+    const char *command;           // the line that repeats it, NULL
     bool inputs_beside; // where none are asked for: those that an export left beside the model
-    bool roofs;         // measure the device's roofs first unless they are known
     etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_session_place place;
 } etp_session_options;
@@ -59,14 +67,13 @@ ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options,
 // ---- once more ----
 
 typedef struct etp_session_again {
-    const char *dir;             // run folder whose plan it is
-    const char *device, *runner; // NULL: the folder's device, the default runner
-    const char *command;         // as of etp_session_options
-    double timeout_s;            // 0: the default
-    bool resume;                 // go on with it; else repeat it in a folder beside it
+    const char *dir;       // run folder whose plan it is
+    etp_session_call call; // no device: the folder's; trust: start, contact and read what it names,
+                           // whoever made it
+    const char *command;   // as of etp_session_options
+    bool resume;           // go on with it; else repeat it in a folder beside it
     const etp_settings *extend; // RESUME of a finished session: its blocks (0: the default), budget
                                 // and precision say how far; NULL: it must be unfinished
-    bool trust;                 // start, contact and read what the folder names, whoever made it
     etp_session_place place;
 } etp_session_again;
 

@@ -16,9 +16,15 @@ typedef struct etp_cool { // start temperature of blocks, and how long to wait f
     double celsius, wait_s;
 } etp_cool;
 
+typedef struct etp_opt_list { // words of an option
+    const char **items;
+    size_t n, cap;
+} etp_opt_list;
+
 // Zero is "not given" of every field: the planner decides and writes down what it decided, but for
 // counts that each launch's pilot finds.
 #define ETP_C_TEXT const char *
+#define ETP_C_LIST etp_opt_list
 #define ETP_C_COUNT uint64_t
 #define ETP_C_RATIO double
 #define ETP_C_TIME double

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a session, on a command line or in a config: the rows of store/options.def as
+// fields, and the session that they ask for.
+#ifndef ETP_SESSION_ARGUMENTS_H
+#define ETP_SESSION_ARGUMENTS_H
+
+#include <stddef.h>
+
+#include "session/session.h"
+
+typedef struct etp_session_arguments { // zero: not given
+    etp_settings settings;
+    etp_session_call call;
+} etp_session_arguments;
+
+// Where the field of a row is.
+#define ETP_AT_PLAN(field) offsetof(etp_session_arguments, settings.field)
+#define ETP_AT_REQUESTED(field) offsetof(etp_session_arguments, settings.field)
+#define ETP_AT_CALL(field) offsetof(etp_session_arguments, call.field)
+
+// What of TYPED is given takes the place of what CONFIG says.
+void etp_session_arguments_override(const etp_session_arguments *typed,
+                                    etp_session_arguments *config);
+
+// The session that ARGUMENTS ask for; its models are still to be named, and builds and runners of
+// others to be taken (etp_session_runners, etp_session_builds). Texts are borrowed.
+ETP_NODISCARD etp_status etp_session_options_of(const etp_session_arguments *arguments,
+                                                etp_arena *arena, etp_session_options *out,
+                                                etp_error *err);
+
+// The plan of a resumed session is in its folder: what could contradict it is refused; with extend
+// may be said how far it is to go. OPERANDS: what the operands are called when there are any, else
+// NULL.
+ETP_NODISCARD etp_status etp_session_again_check(const etp_session_arguments *arguments,
+                                                 const char *operands, etp_error *err);
+
+#endif
