@@ -150,7 +150,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     etp_session_options options;
     etp_session_plan_options *plan = &options.plan;
     ETP_TRY(etp_session_options_of(&o->session, &cli->arena, &options, err));
-    plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_SWEEP_KNEE;
+    plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_DEFAULT_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
     ETP_TRY(sort_threads(cli, plan, err));
     ETP_TRY(check_inputs(cli, plan, &options.inputs_beside, err));

@@ -127,7 +127,17 @@ static void on_message(void *ctx, const char *text)
     etp_say("%s\n", text);
 }
 
-// The session gives its callbacks one context, the terminal's; the verb's own is kept in there.
+static void on_line(void *ctx, const char *text)
+{
+    (void)ctx;
+    etp_say("%s\n", text);
+}
+
+etp_session_callbacks etp_cli_messages(const etp_cli *cli)
+{
+    return (etp_session_callbacks){.message = cli->quiet ? NULL : on_line};
+}
+
 static etp_status on_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                             etp_session_plan_options *plan, etp_error *err)
 {

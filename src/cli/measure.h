@@ -17,6 +17,9 @@ const char *etp_cli_state(etp_cli *cli, const char *below);
 
 etp_session_place etp_cli_place(etp_cli *cli);
 
+// What is decided before a session, a line each, unless --quiet was given.
+etp_session_callbacks etp_cli_messages(const etp_cli *cli);
+
 // etp_session_run and etp_session_run_again: command and place are filled in. SETTLE may be NULL.
 typedef etp_status etp_cli_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                                   etp_session_plan_options *plan, etp_error *err);

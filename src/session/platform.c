@@ -41,7 +41,17 @@ etp_platform etp_platform_of_name(const char *name)
     return found;
 }
 
-etp_platform etp_platform_of_folder(const char *dir)
+bool etp_platform_is(const char *name)
+{
+    for (size_t i = 0; i < N_PLATFORMS; i++) {
+        if (strcmp(name, k_platforms[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *etp_platform_of_folder(const char *dir)
 {
     etp_str path = etp_str_from(dir);
     while (path.len > 0 && path.ptr[path.len - 1] == '/') {

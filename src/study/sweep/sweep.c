@@ -369,7 +369,7 @@ static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, e
     out->grid.n_blocks = st ? st->n_blocks_seen : 0;
     out->grid.n_columns = session->ab.n_arms;
     out->grid.margin = st ? st->margin : ETP_MARGIN_DEFAULT;
-    out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_SWEEP_KNEE;
+    out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_DEFAULT_KNEE;
     out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
     etp_status status = etp_sweep_open_pairs(out, session, arena, err);

@@ -12,7 +12,6 @@
 #include "show/report.h"
 #include "stats/factorial.h"
 
-#define ETP_SWEEP_KNEE 0.1 // by default: a step is worth its threads from 10 % on
 #define ETP_SWEEP_CHART "sweep"
 #define ETP_SWEEP_TABLE_CELLS "cells"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading the JSON of `etprof run`: every mistake is told with its place, nothing is ignored.
-#include "cli/run_config.h"
+#include "session/config.h"
 
-#include <stdio.h>
+#include <string.h>
 
-#include "base/json.h"
 #include "base/json_read.h"
 #include "base/number.h"
 #include "base/suggest.h"
@@ -12,12 +11,7 @@
 #include "os/os.h"
 
 #define MAX_BYTES (1u << 20)
-#define MAX_EXPERIMENTS 64
-#define DEFAULT_RUNS 10 // the documents' promise
 
-// The rows of options.def that are keys of a config too become names here, and below the fields
-// they are read into.
-#define KEY_0(...)
 #define NAME_1(name) name,
 #define NAME_0(name)
 static const char *const k_top_keys[] = {"$schema",  "model",    "output_root", "experiments",
@@ -280,7 +274,7 @@ static etp_status get_threads(reader *r, node n, etp_config_experiment *out)
 {
     // One number is a list of one, and an absent key is one thread.
     size_t count = json_is_array(n.value) ? json_array_size(n.value) : 1;
-    if (count == 0 || count > 16) {
+    if (count == 0 || count > ETP_CONFIG_THREADS) {
         return wrong(r, n, "a list of 1 to 16 thread counts");
     }
     uint32_t *threads = ETP_NEW_ARRAY(r->arena, uint32_t, count);
@@ -434,7 +428,7 @@ static etp_status read_experiment(reader *r, node object, etp_config *out)
     node typed = member(r, object, "iterations"); // the word of the command line
     ETP_TRY(both_given(r, n, typed));
     n = typed.value ? typed : n;
-    e.runs = DEFAULT_RUNS;
+    e.runs = ETP_CONFIG_RUNS;
     if (n.value) {
         ETP_TRY(get_count(r, n, 1, 1000000, &e.runs));
     }
@@ -468,8 +462,7 @@ static etp_status read_side(reader *r, node pair, const char *key, const etp_con
     }
     ETP_TRY(check_object(r, side, k_side_keys));
     ETP_TRY(get_text(r, side, "experiment", &out->experiment));
-    // With a NULL at the end, for the suggestion.
-    const char *names[MAX_EXPERIMENTS + 1] = {0};
+    const char *names[ETP_CONFIG_EXPERIMENTS + 1] = {0};
     const etp_config_experiment *found = NULL;
     for (size_t i = 0; i < config->experiments.n; i++) {
         const etp_config_experiment *e = &config->experiments.items[i];
@@ -534,42 +527,48 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
 // The keys that are options of a session.
 typedef struct config_key {
     const char *name;
-    etp_opt_type type;
+    etp_status (*read)(reader *r, node root, const struct config_key *key, void *field);
     size_t offset; // in etp_session_arguments
     uint64_t limit;
 } config_key;
 
-#define KEY_1(where, field, type, limit, name) \
-    {name, ETP_TYPED_##type, ETP_AT_##where(field), limit},
+static etp_status read_text(reader *r, node root, const config_key *key, void *field)
+{
+    return get_text(r, root, key->name, field);
+}
+
+static etp_status read_count(reader *r, node root, const config_key *key, void *field)
+{
+    node n = member(r, root, key->name);
+    return n.value ? get_count(r, n, 1, key->limit, field) : ETP_OK;
+}
+
+static etp_status read_flag(reader *r, node root, const config_key *key, void *field)
+{
+    node n = member(r, root, key->name);
+    *(bool *)field = json_is_true(n.value);
+    return !n.value || json_is_boolean(n.value) ? ETP_OK : wrong(r, n, "true or false");
+}
+
+static etp_status read_time(reader *r, node root, const config_key *key, void *field)
+{
+    node n = member(r, root, key->name);
+    *(double *)field = json_number_value(n.value);
+    return !n.value || *(double *)field > 0 ? ETP_OK : wrong(r, n, "a number of seconds");
+}
+
+// A key of another type needs a function here.
+#define READ_TEXT read_text
+#define READ_COUNT read_count
+#define READ_FLAG read_flag
+#define READ_TIME read_time
+#define KEY_0(...)
+#define KEY_1(where, field, type, limit, name) {name, READ_##type, ETP_AT_##where(field), limit},
 static const config_key k_session_keys[] = {
 #define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
     KEY_##config(where, field, type, limit, name)
 #include "store/options.def"
-    {0},
 };
-
-static etp_status get_option(reader *r, node root, const config_key *key,
-                             etp_session_arguments *out)
-{
-    void *field = (char *)out + key->offset;
-    node n = member(r, root, key->name);
-    switch (key->type) {
-    case ETP_OPT_STRING:
-        return get_text(r, root, key->name, field);
-    case ETP_OPT_COUNT:
-        return n.value ? get_count(r, n, 1, key->limit, field) : ETP_OK;
-    // The fields are those of the command line's struct, which begin as zero: a key that is absent
-    // leaves them so.
-    case ETP_OPT_FLAG:
-        *(bool *)field = json_is_true(n.value);
-        return !n.value || json_is_boolean(n.value) ? ETP_OK : wrong(r, n, "true or false");
-    case ETP_OPT_TIME:
-        *(double *)field = json_number_value(n.value);
-        return !n.value || *(double *)field > 0 ? ETP_OK : wrong(r, n, "a number of seconds");
-    default: // a type that no key has yet
-        return etp_fail(r->err, ETP_INTERNAL, "key %s has an unknown type", key->name);
-    }
-}
 
 static etp_status read_top(reader *r, node root, etp_config *out)
 {
@@ -579,8 +578,9 @@ static etp_status read_top(reader *r, node root, etp_config *out)
         return etp_fail_at(r->err, ETP_CORRUPT, root.at, "the config names no \"model\"");
     }
     ETP_TRY(get_text(r, root, "output_root", &out->output_root));
-    for (const config_key *key = k_session_keys; key->name; key++) {
-        ETP_TRY(get_option(r, root, key, &out->arguments));
+    for (size_t i = 0; i < sizeof k_session_keys / sizeof *k_session_keys; i++) {
+        const config_key *key = &k_session_keys[i];
+        ETP_TRY(key->read(r, root, key, (char *)&out->arguments + key->offset));
     }
     node n = member(r, root, "fallback");
     if (n.value) {
@@ -601,9 +601,9 @@ static etp_status read_document(reader *r, json_t *json, etp_config *out)
         return etp_fail_at(r->err, ETP_CORRUPT, list.at,
                            "\"experiments\" is not a list of at least one");
     }
-    if (json_array_size(list.value) > MAX_EXPERIMENTS) {
+    if (json_array_size(list.value) > ETP_CONFIG_EXPERIMENTS) {
         return etp_fail_at(r->err, ETP_CORRUPT, list.at, "more than %d experiments",
-                           MAX_EXPERIMENTS);
+                           ETP_CONFIG_EXPERIMENTS);
     }
     for (size_t i = 0; i < json_array_size(list.value); i++) {
         ETP_TRY(read_experiment(r, element(r, list, i), out));
@@ -624,58 +624,4 @@ etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out, 
     etp_status st = read_document(&r, root, out);
     json_decref(root);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
-}
-
-// ---- a new one ----
-
-static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
-{
-    (void)err;
-    const etp_config_new *c = ctx;
-    etp_json j;
-    etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
-    etp_json_kv_z(&j, "model", c->model);
-    etp_json_kv_z(&j, "output_root", c->output_root);
-    if (c->device) {
-        etp_json_kv_z(&j, "device", c->device);
-    }
-    etp_json_key(&j, "experiments");
-    etp_json_begin_array(&j);
-    for (int i = 0; i < 2; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s_%s", etp_platform_name(c->platform), c->words[i]);
-        etp_json_begin_object(&j);
-        etp_json_kv_z(&j, "name", name);
-        etp_json_kv_z(&j, "mode", c->trace ? "xnntrace" : "timing");
-        etp_json_kv_u64(&j, "runs", DEFAULT_RUNS);
-        etp_json_key(&j, "threads");
-        etp_json_begin_array_inline(&j);
-        etp_json_u64(&j, 1);
-        etp_json_end(&j);
-        etp_json_end(&j);
-    }
-    etp_json_end(&j);
-    etp_json_end(&j);
-    etp_json_end_document(&j);
-    return ETP_OK;
-}
-
-etp_status etp_config_write_new(const char *path, const etp_config_new *what, etp_arena *arena,
-                                etp_error *err)
-{
-    etp_config_new c = *what; // the writer's context is not const
-    if (!etp_os_is_file(path) && !etp_os_is_dir(path)) {
-        return etp_os_replace_by(path, fill_new, &c, err);
-    }
-    // The same config once more is no conflict: scripts may repeat themselves.
-    etp_strbuf buf;
-    etp_str old = {0};
-    etp_strbuf_init(&buf, arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    ETP_TRY(fill_new(&c, &sink, err));
-    bool same = !buf.failed && etp_os_is_file(path) &&
-                etp_os_read_text(path, buf.len + 1, arena, &old, NULL) == ETP_OK &&
-                etp_str_eq(old, etp_strbuf_str(&buf));
-    return same ? ETP_OK : etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON that `etprof run` carries out: that of Arm's kit with its documents' aliases and ours.
 // docs/run-config.md describes every key.
-#ifndef ETP_CLI_RUN_CONFIG_H
-#define ETP_CLI_RUN_CONFIG_H
+#ifndef ETP_SESSION_CONFIG_H
+#define ETP_SESSION_CONFIG_H
 
-#include "cli/session_options.h"
-#include "os/os.h"
+#include "session/arguments.h"
+
+#define ETP_CONFIG_EXPERIMENTS 64 // at most
+#define ETP_CONFIG_THREADS 16     // at most, counts of an experiment
+#define ETP_CONFIG_RUNS 10 // of an experiment that names none: the kit's promise
 
 typedef enum etp_config_role { // what the name says about the level
     ETP_ROLE_NONE,
@@ -54,16 +57,16 @@ typedef struct etp_config { // texts live in the arena
 // unknown or contradictory keys, wrong types, placeholders that were left in.
 ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out,
                                          etp_error *err);
+
 typedef struct etp_config_new {
-    const char *model, *output_root;
-    etp_platform platform;
-    const char *device; // NULL: this machine
-    bool trace;         // experiments that gather evidence of kernels, no latency
-    const char
-        *words[2]; // what the experiments are called after the platform: "sme2_on", "sme2_off"
+    const char *model;
+    const char *platform; // mac, android or linux; NULL: this machine's
+    const char *path;     // NULL: <model>_<platform>.json, _trace in it
+    bool trace;           // experiments that gather evidence of kernels, no latency
 } etp_config_new;
-// Writes a new config; the same once more is no error.
-ETP_NODISCARD etp_status etp_config_write_new(const char *path, const etp_config_new *what,
-                                              etp_arena *arena, etp_error *err);
+// Writes a new config to *OUT; the same once more is no error. ETP_USAGE when another file is
+// there.
+ETP_NODISCARD etp_status etp_config_write_new(const etp_config_new *what, etp_arena *arena,
+                                              const char **out, etp_error *err);
 
 #endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The experiments of a config that are carried out, as one session: models × levels × threads in
+// paired blocks, however the kit's config spreads them over runners and modes.
+#ifndef ETP_SESSION_EXPERIMENTS_H
+#define ETP_SESSION_EXPERIMENTS_H
+
+#include "session/config.h"
+
+typedef struct etp_experiments etp_experiments; // lives in the arena; borrows from the config
+
+// The experiments called ONLY, none: all. ETP_UNSUPPORTED when one session cannot run them.
+// CALLBACKS: its message tells what is decided; may be called until the session has begun.
+ETP_NODISCARD etp_status etp_experiments_choose(const etp_config *config, const etp_opt_list *only,
+                                                const etp_session_callbacks *callbacks,
+                                                etp_arena *arena, etp_experiments **out,
+                                                etp_error *err);
+
+// The session that the config asks for; what is TYPED takes the place of what it says.
+ETP_NODISCARD etp_status etp_experiments_options(etp_experiments *p,
+                                                 const etp_session_arguments *typed,
+                                                 etp_session_options *out, etp_error *err);
+
+// The callback `settle` of that session, with the experiments as its context: levels and names of
+// arms, when the processor is known.
+ETP_NODISCARD etp_status etp_experiments_settle(void *experiments, const etp_device *device,
+                                                const etp_device_cpu *cpu,
+                                                etp_session_plan_options *options, etp_error *err);
+
+// The first pair that was run gives the baseline; pairs with another one are one command away.
+// NULL: there is none.
+const char *etp_experiments_baseline(const etp_experiments *p);
+
+// The newest run folder that was measured with the config.
+ETP_NODISCARD etp_status etp_experiments_folder(const etp_experiments *p, const char **out,
+                                                etp_error *err);
+
+#endif
