@@ -3,7 +3,6 @@
 // alone and together.
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/measure.h"
 #include "cli/say.h"
@@ -11,8 +10,6 @@
 #include "cli/show_ab.h"
 #include "measure/decoder.h"
 #include "study/sweep/sweep.h"
-
-#define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct sweep_options {
     etp_session_arguments session;
@@ -50,73 +47,14 @@ static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, cha
     return ETP_OK;
 }
 
-// Programs that cannot be read are the plan's to refuse, with a better message.
-static bool open_model(const char *path, const char *method, etp_file *file,
-                       const etp_program **program, const etp_method **out)
+static etp_status choose_inputs(etp_cli *cli, etp_session_options *options, etp_error *err)
 {
-    // Set before anything can fail, so that the caller may close it in any case.
-    *program = NULL;
-    *out = NULL;
-    if (etp_file_open(path, PROGRAM_LIMIT, file, NULL) != ETP_OK) {
-        return false;
+    const char *note = NULL;
+    ETP_TRY(
+        etp_sweep_check_inputs(&options->plan, &cli->arena, &options->inputs_beside, &note, err));
+    if (note && !cli->quiet) {
+        etp_say("models     %s\n", note);
     }
-    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK) {
-        *out = etp_decoder_method(*program, method);
-    }
-    return true;
-}
-
-// Index of the model whose inputs are least like those of the first one, and how much; 0 when all
-// are alike.
-// One set of inputs goes to all models of a sweep, so how alike they are decides which inputs can
-// be used, and whether their times may be compared.
-static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *match)
-{
-    etp_file files[2];
-    const etp_program *programs[2] = {NULL, NULL};
-    const etp_method *methods[2];
-    size_t different = 0;
-    // All are held against the first model: files of inputs fit all of them where they fit that
-    // one.
-    bool opened =
-        open_model(o->models[0], o->settings.method, &files[0], &programs[0], &methods[0]);
-    for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
-        if (open_model(o->models[i], o->settings.method, &files[1], &programs[1], &methods[1])) {
-            etp_sweep_inputs m =
-                methods[1] ? etp_sweep_match_inputs(methods[0], methods[1]) : ETP_SWEEP_SAME_INPUTS;
-            different = m < *match ? i : different;
-            *match = m < *match ? m : *match;
-            etp_program_close(programs[1]);
-            etp_file_close(&files[1]);
-        }
-    }
-    etp_program_close(programs[0]);
-    if (opened) {
-        etp_file_close(&files[0]);
-    }
-    return different;
-}
-
-// One --inputs for all: files must fit every model.
-static etp_status check_inputs(etp_cli *cli, const etp_session_plan_options *out,
-                               bool *inputs_beside, etp_error *err)
-{
-    etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
-    size_t other = least_alike(out, &match);
-    if (other && etp_input_kind_of(out->settings.inputs) == ETP_INPUTS_FILES) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
-            out->models[0], out->models[other]);
-    }
-    // Models of another task in one sweep are allowed, since levels and threads are compared within
-    // each; only the models are not compared with each other.
-    if (match == ETP_SWEEP_OTHER_INPUTS && !cli->quiet) {
-        etp_say("models     %s and %s take different inputs: their times are not compared with "
-                "each other\n",
-                out->models[0], out->models[other]);
-    }
-    *inputs_beside = other == 0;
     return ETP_OK;
 }
 
@@ -153,7 +91,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_DEFAULT_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
     ETP_TRY(sort_threads(cli, plan, err));
-    ETP_TRY(check_inputs(cli, plan, &options.inputs_beside, err));
+    ETP_TRY(choose_inputs(cli, &options, err));
     return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 

@@ -290,30 +290,6 @@ static const etp_method *method_of(const etp_ab_session *s, size_t model)
     return p ? etp_decoder_method(p, s->run.settings.method) : NULL;
 }
 
-static bool is_float(etp_dtype d)
-{
-    return d == ETP_DTYPE_FLOAT32 || d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16;
-}
-
-// ETP_SWEEP_OTHER_INPUTS is 0 and ends the loop: no later input can make up for one that differs.
-etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
-{
-    etp_sweep_inputs match =
-        a->n_inputs == b->n_inputs ? ETP_SWEEP_SAME_INPUTS : ETP_SWEEP_OTHER_INPUTS;
-    for (uint32_t i = 0; match && i < a->n_inputs; i++) {
-        const etp_value *x = &a->values[a->inputs[i]], *y = &b->values[b->inputs[i]];
-        bool same = x->kind == y->kind && x->rank == y->rank &&
-                    (x->dtype == y->dtype || (is_float(x->dtype) && is_float(y->dtype)));
-        for (uint32_t d = 0; same && d < x->rank; d++) {
-            same = x->dims[d] == y->dims[d];
-        }
-        match = !same                  ? ETP_SWEEP_OTHER_INPUTS
-                : x->dtype != y->dtype ? ETP_SWEEP_OTHER_FLOATS
-                                       : match;
-    }
-    return match;
-}
-
 static const char *first_type(const etp_method *m)
 {
     return m->n_inputs ? etp_dtype_name(m->values[m->inputs[0]].dtype) : "nothing";

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Do the models of a sweep take the same inputs? Before it, of their files; after it, of the
+// programs that were kept.
+#include "os/os.h"
+#include "study/sweep/sweep.h"
+
+#define PROGRAM_LIMIT ((uint64_t)64 << 30)
+
+static bool is_float(etp_dtype d)
+{
+    return d == ETP_DTYPE_FLOAT32 || d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16;
+}
+
+etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
+{
+    etp_sweep_inputs match =
+        a->n_inputs == b->n_inputs ? ETP_SWEEP_SAME_INPUTS : ETP_SWEEP_OTHER_INPUTS;
+    for (uint32_t i = 0; match && i < a->n_inputs; i++) {
+        const etp_value *x = &a->values[a->inputs[i]], *y = &b->values[b->inputs[i]];
+        bool same = x->kind == y->kind && x->rank == y->rank &&
+                    (x->dtype == y->dtype || (is_float(x->dtype) && is_float(y->dtype)));
+        for (uint32_t d = 0; same && d < x->rank; d++) {
+            same = x->dims[d] == y->dims[d];
+        }
+        match = !same                  ? ETP_SWEEP_OTHER_INPUTS
+                : x->dtype != y->dtype ? ETP_SWEEP_OTHER_FLOATS
+                                       : match;
+    }
+    return match;
+}
+
+// Programs that cannot be read are the plan's to refuse, with a better message.
+static bool open_model(const char *path, const char *method, etp_file *file,
+                       const etp_program **program, const etp_method **out)
+{
+    *program = NULL;
+    *out = NULL;
+    if (etp_file_open(path, PROGRAM_LIMIT, file, NULL) != ETP_OK) {
+        return false;
+    }
+    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK && (*program)->n_methods > 0) {
+        *out = method ? etp_program_find_method(*program, etp_str_from(method))
+                      : &(*program)->methods[0];
+    }
+    return true;
+}
+
+// Index of the model whose inputs are least like those of the first one, and how much; 0 when all
+// are alike.
+static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *match)
+{
+    etp_file files[2];
+    const etp_program *programs[2] = {NULL, NULL};
+    const etp_method *methods[2];
+    size_t different = 0;
+    bool opened =
+        open_model(o->models[0], o->settings.method, &files[0], &programs[0], &methods[0]);
+    for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
+        if (open_model(o->models[i], o->settings.method, &files[1], &programs[1], &methods[1])) {
+            etp_sweep_inputs m =
+                methods[1] ? etp_sweep_match_inputs(methods[0], methods[1]) : ETP_SWEEP_SAME_INPUTS;
+            different = m < *match ? i : different;
+            *match = m < *match ? m : *match;
+            etp_program_close(programs[1]);
+            etp_file_close(&files[1]);
+        }
+    }
+    etp_program_close(programs[0]);
+    if (opened) {
+        etp_file_close(&files[0]);
+    }
+    return different;
+}
+
+etp_status etp_sweep_check_inputs(const etp_session_plan_options *plan, etp_arena *arena,
+                                  bool *alike, const char **note, etp_error *err)
+{
+    etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
+    size_t other = least_alike(plan, &match);
+    *alike = other == 0;
+    *note = NULL;
+    if (other && etp_input_kind_of(plan->settings.inputs) == ETP_INPUTS_FILES) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
+            plan->models[0], plan->models[other]);
+    }
+    if (match == ETP_SWEEP_OTHER_INPUTS) {
+        *note = etp_arena_printf(
+            arena, "%s and %s take different inputs: their times are not compared with each other",
+            plan->models[0], plan->models[other]);
+    }
+    return ETP_OK;
+}
