@@ -32,8 +32,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     plan->n_models = (size_t)argc;
     ETP_TRY(etp_session_runners(c->runner, c->runner_on, c->runner_off, &cli->arena, plan,
                                 &options.call.runner, err));
-    ETP_TRY(etp_session_builds(c->runner_a, c->runner_b, &cli->arena, plan, &options.call.runner,
-                               err));
+    ETP_TRY(
+        etp_session_builds(c->runner_a, c->runner_b, &cli->arena, plan, &options.call.runner, err));
     return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 

@@ -58,11 +58,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
                         old_dir);
     }
-    etp_session_again again = {.dir = old_dir,
-                               .call = {.device = o->device,
-                                        .runner = o->runner,
-                                        .timeout = o->timeout,
-                                        .trust = o->trust}};
+    etp_session_again again = {
+        .dir = old_dir,
+        .call = {
+                 .device = o->device, .runner = o->runner, .timeout = o->timeout, .trust = o->trust}
+    };
     ETP_TRY(etp_cli_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};

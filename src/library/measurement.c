@@ -111,12 +111,6 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
                             ETP_DIGITS(ratios[i], 6));
         }
     }
-    if (o->blocks > ETP_MAX_BLOCKS || o->seed > ETP_MAX_SEED || o->warmup > 1000000 ||
-        o->iterations > 1000000) {
-        return etp_fail(err, ETP_USAGE,
-                        "at most %d blocks, 1000000 iterations and a seed of 53 bits",
-                        ETP_MAX_BLOCKS);
-    }
     etp_settings *set = &m->options.plan.settings;
     set->blocks = o->blocks;
     set->budget_s = o->budget_s;
@@ -129,6 +123,7 @@ static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options
     // The tool samples unasked where that costs little; a program gets exactly what it asked for.
     set->no_kernels = !o->kernels;
     set->resident = o->resident;
+    ETP_TRY(etp_settings_check(set, err));
     m->options.call.timeout = o->timeout_s;
     m->options.exact = o->exact_folder;
     m->options.inputs_beside = true;

@@ -447,13 +447,7 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
                              etp_session_plan *out, etp_error *err)
 {
     etp_settings *set = &out->settings;
-    if (set->blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "blocks: %llu is more than %d",
-                        (unsigned long long)set->blocks, ETP_MAX_BLOCKS);
-    }
-    if (set->iterations > 1000000 || set->warmup > 1000000 || set->traced > 100000) {
-        return etp_fail(err, ETP_USAGE, "more than 1000000 iterations, or more than 100000 traced");
-    }
+    ETP_TRY(etp_settings_check(set, err));
     out->blocks_exact = set->blocks > 0;
     if (!(set->precision >= 0 && set->precision < 1)) {
         return etp_fail(err, ETP_USAGE, "precision: %s %% is not below 100 %%",
@@ -609,7 +603,7 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     *out = (etp_session_plan){.cpu = *cpu, .settings = options->settings};
     // 53 bits, so that every reader of JSON gives it back exactly.
     out->settings.seed =
-        (options->settings.seed ? options->settings.seed : etp_os_random_u64()) & ETP_MAX_SEED;
+        options->settings.seed ? options->settings.seed : etp_os_random_u64() & ETP_MAX_SEED;
     ETP_TRY(read_models(options, arena, out, err));
     bool text;
     // The order matters: arms are multiplied by phases, counts depend on the number of arms, and

@@ -60,19 +60,19 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
                                   etp_session_options *out, etp_error *err)
 {
     const etp_session_call *call = &arguments->call;
-    *out = (etp_session_options){.plan = {.levels = call->levels.items,
-                                          .n_levels = call->levels.n,
-                                          .n_threads = call->threads.n,
-                                          .baseline = call->baseline,
-                                          .settings = arguments->settings},
-                                 .call = *call,
-                                 .dir = call->out,
-                                 .exact = call->out != NULL,
-                                 .inputs_beside = true};
+    *out = (etp_session_options){
+        .plan = {.levels = call->levels.items,
+                 .n_levels = call->levels.n,
+                 .n_threads = call->threads.n,
+                 .baseline = call->baseline,
+                 .settings = arguments->settings},
+        .call = *call,
+        .dir = call->out,
+        .exact = call->out != NULL,
+        .inputs_beside = true
+    };
     ETP_TRY(etp_device_at(call->device, call->remote, arena, &out->call.device, err));
-    if (arguments->settings.blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
-    }
+    ETP_TRY(etp_settings_check(&arguments->settings, err));
     return parse_threads(&call->threads, arena, &out->plan.threads, err);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of options.def as members of the manifest.
+#include <stddef.h>
 #include <string.h>
 
 #include "document/rows.h"
@@ -74,3 +75,31 @@ static const etp_field k_requested_rows[] = {
 #include "store/options.def"
 };
 SHAPE(k_etp_requested_settings, k_requested_rows);
+
+#define MOST_PLAN(field, limit, name) {name, offsetof(etp_settings, field), limit},
+#define MOST_REQUESTED MOST_PLAN
+#define MOST_CALL(...)
+static const struct {
+    const char *name;
+    size_t offset;
+    uint64_t most; // 0: no count
+} k_limits[] = {
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+    MOST_##where(field, limit, name)
+#include "store/options.def"
+};
+
+etp_status etp_settings_check(const etp_settings *s, etp_error *err)
+{
+    for (size_t i = 0; i < sizeof k_limits / sizeof *k_limits; i++) {
+        uint64_t v = 0, most = k_limits[i].most;
+        if (most > 0) {
+            memcpy(&v, (const char *)s + k_limits[i].offset, sizeof v);
+        }
+        if (v > most) {
+            return etp_fail(err, ETP_USAGE, "--%s is at most %llu, not %llu", k_limits[i].name,
+                            (unsigned long long)most, (unsigned long long)v);
+        }
+    }
+    return ETP_OK;
+}

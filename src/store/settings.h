@@ -45,6 +45,9 @@ typedef struct etp_settings {
 typedef enum etp_input_kind { ETP_INPUTS_RANDOM, ETP_INPUTS_ONES, ETP_INPUTS_FILES } etp_input_kind;
 etp_input_kind etp_input_kind_of(const char *inputs);
 
+// ETP_USAGE when a count is above the limit of its row.
+ETP_NODISCARD etp_status etp_settings_check(const etp_settings *s, etp_error *err);
+
 // Whether results were known when it was decided to go on: intervals are wider for it.
 static inline bool etp_run_was_looked_at(const etp_settings *s)
 {
