@@ -467,7 +467,10 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     uint32_t most = emulated ? 1 : open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
     out->blocks = set->blocks ? (uint32_t)set->blocks : most;
     set->blocks = out->blocks;
-    out->control_blocks = o->no_control || emulated || out->n_arms < 2 ? 0 : ETP_CONTROL_BLOCKS;
+    out->control_blocks = set->controls ? (uint32_t)set->controls : ETP_CONTROL_BLOCKS;
+    if (o->no_control || emulated || out->n_arms < 2) {
+        out->control_blocks = 0;
+    }
     double seconds = o->timeout_s > 0 ? o->timeout_s : emulated ? 600 : 60;
     // Tests ask for very little; a day is for ever, and no product of it wraps.
     seconds = fmin(fmax(seconds, 0.05), 86400);

@@ -8,7 +8,7 @@
 
 #define ETP_CONFIG_EXPERIMENTS 64 // at most
 #define ETP_CONFIG_THREADS 16     // at most, counts of an experiment
-#define ETP_CONFIG_RUNS 10 // of an experiment that names none: the kit's promise
+#define ETP_CONFIG_RUNS 10        // of an experiment that names none: the kit's promise
 
 typedef enum etp_config_role { // what the name says about the level
     ETP_ROLE_NONE,

@@ -107,8 +107,9 @@ etp_status etp_config_write_new(const etp_config_new *what, etp_arena *arena, co
     }
     etp_str name = etp_str_from(etp_path_name(what->model));
     name.len -= name.len > 4 && etp_str_ends(name, ETP_STR(".pte")) ? 4 : 0;
-    *out = what->path ? what->path
-                      : etp_arena_printf(arena, "%.*s_%s%s.json", ETP_STR_ARG(name), platform, tail);
+    *out = what->path
+               ? what->path
+               : etp_arena_printf(arena, "%.*s_%s%s.json", ETP_STR_ARG(name), platform, tail);
     const char *folder = etp_arena_printf(arena, "%s%s", platform, tail);
     ETP_TRY(etp_arena_check(arena, err, "the config")); // its folder is made of the text
     parts c = {.model = what->model,

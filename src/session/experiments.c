@@ -218,8 +218,7 @@ static void say_arms(const etp_experiments *p, const etp_isa_cpu *cpu)
             "this CPU has no SME2; other levels stand in, and nothing here is about SME2:");
     }
     for (size_t i = 0; i < p->n_arms; i++) {
-        say(p, "level",
-            etp_arena_printf(p->arena, "%s = %s", p->arms[i]->name, p->levels[i]));
+        say(p, "level", etp_arena_printf(p->arena, "%s = %s", p->arms[i]->name, p->levels[i]));
     }
 }
 
@@ -316,10 +315,9 @@ static etp_status find_model(const etp_experiments *p, const char **model, const
     if (etp_os_is_file(c->model)) {
         return ETP_OK;
     }
-    const char *beside =
-        folder.ptr && c->model[0] != '/'
-            ? etp_arena_printf(p->arena, "%.*s/%s", ETP_STR_ARG(folder), c->model)
-            : NULL;
+    const char *beside = folder.ptr && c->model[0] != '/'
+                             ? etp_arena_printf(p->arena, "%.*s/%s", ETP_STR_ARG(folder), c->model)
+                             : NULL;
     if (beside && etp_os_is_file(beside)) {
         *model = beside;
         return ETP_OK;

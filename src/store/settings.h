@@ -10,7 +10,7 @@
 #include "document/fields.h"
 
 #define ETP_MAX_BLOCKS 1000
-#define ETP_DEFAULT_KNEE 0.1 // a step is worth its threads from 10 % on
+#define ETP_DEFAULT_KNEE 0.1                   // a step is worth its threads from 10 % on
 #define ETP_MAX_SEED (((uint64_t)1 << 53) - 1) // JSON readers everywhere keep that many bits
 
 typedef struct etp_cool { // start temperature of blocks, and how long to wait for it; 0: none
