@@ -11,23 +11,18 @@ typedef struct rows {
     etp_diff_row *items;
     size_t n, cap;
     etp_arena *arena;
-    bool failed;
 } rows;
 
 // A failed push is remembered and asked once at the end: the compare functions add dozens of rows
 // and hold nothing that would have to be released.
 static void add(rows *list, etp_diff_row row)
 {
-    list->failed = list->failed || !ETP_PUSH(list->arena, list, row);
+    ETP_ADD(list->arena, list, row);
 }
 
 static void add_named(rows *list, const char *kind, const char *name, uint64_t a, uint64_t b,
                       bool is_bytes)
 {
-    if (!name) {
-        list->failed = true;
-        return;
-    }
     add(list, (etp_diff_row){kind, etp_str_from(name), a, b, is_bytes});
 }
 
@@ -192,13 +187,12 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
     compare_weights(&list, a, b);
     compare_operators(&list, a, b);
     compare_methods(&list, a->program, b->program);
-    ETP_NEED(!list.failed, err, "difference");
     for (size_t i = 0; i < list.n; i++) {
         out->n_different += list.items[i].a != list.items[i].b ? 1 : 0;
     }
     out->rows = list.items;
     out->n_rows = list.n;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "difference");
 }
 
 // ---- showing it ----

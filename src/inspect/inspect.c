@@ -55,9 +55,7 @@ static bool same_operator(const void *ctx, uint32_t i)
            etp_str_eq(key->list->items[i].name, key->name);
 }
 
-// The same name inside and outside delegates is two operators: what runs outside is what people
-// look for.
-static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool delegated,
+static void add_operator(operators *list, etp_arena *arena, etp_str name, bool delegated,
                          const etp_work *work)
 {
     uint64_t hash = etp_hash_bytes(ETP_HASH_START + delegated, name.ptr, name.len);
@@ -67,7 +65,7 @@ static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool d
         etp_inspect_operator fresh = {.name = name, .delegated = delegated};
         i = (uint32_t)list->n;
         if (!ETP_PUSH(arena, list, fresh) || !etp_index_insert(&list->index, arena, hash, i)) {
-            return false;
+            return; // who opens the file asks for its memory
         }
     }
     etp_inspect_operator *op = &list->items[i];
@@ -81,31 +79,25 @@ static bool add_operator(operators *list, etp_arena *arena, etp_str name, bool d
     } else {
         op->unknown++;
     }
-    return true;
 }
 
-// Moves, jumps and frees do no work that anybody could speed up, so they are no operators.
-static bool add_call(operators *list, etp_arena *arena, const etp_method *m,
+static void add_call(operators *list, etp_arena *arena, const etp_method *m,
                      const etp_instruction *in)
 {
     if (in->kind == ETP_INSTR_KERNEL) {
-        return add_operator(list, arena, in->op, false, &in->work);
+        add_operator(list, arena, in->op, false, &in->work);
     }
     if (in->kind != ETP_INSTR_DELEGATE) {
-        return true;
+        return;
     }
     const etp_partition *p = &m->partitions[in->partition];
     if (!p->graph) {
-        // Only XNNPACK's payload can be read: of other backends, and of a payload that is broken, a
-        // call is one operator of unknown work.
-        return add_operator(list, arena, p->backend, true, NULL);
+        add_operator(list, arena, p->backend, true, NULL);
+        return;
     }
     for (uint32_t n = 0; n < p->n_nodes; n++) {
-        if (!add_operator(list, arena, p->nodes[n].type_name, true, &p->nodes[n].work)) {
-            return false;
-        }
+        add_operator(list, arena, p->nodes[n].type_name, true, &p->nodes[n].work);
     }
-    return true;
 }
 
 static int by_calls(const void *pa, const void *pb)
@@ -120,13 +112,13 @@ static int by_calls(const void *pa, const void *pb)
     return etp_str_cmp(a->name, b->name);
 }
 
-static etp_status find_operators(etp_inspect *out, etp_arena *arena, etp_error *err)
+static void find_operators(etp_inspect *out, etp_arena *arena)
 {
     operators list = {0};
     for (uint32_t i = 0; i < out->program->n_methods; i++) {
         const etp_method *m = &out->program->methods[i];
         for (uint32_t k = 0; k < m->n_instructions; k++) {
-            ETP_NEED(add_call(&list, arena, m, &m->instructions[k]), err, "operators");
+            add_call(&list, arena, m, &m->instructions[k]);
         }
     }
     if (list.n > 1) {
@@ -134,7 +126,6 @@ static etp_status find_operators(etp_inspect *out, etp_arena *arena, etp_error *
     }
     out->operators = list.items;
     out->n_operators = list.n;
-    return ETP_OK;
 }
 
 // ---- weights ----
@@ -160,8 +151,7 @@ static bool same_weight(const void *ctx, uint32_t i)
     return a->name.len || b->name.len ? etp_str_eq(a->name, b->name) : a->place == b->place;
 }
 
-// Weights that two partitions or methods share are stored once in the file, so they count once.
-static bool add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
+static void add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
 {
     weight_key key = {list, &w};
     uint64_t hash = w.name.len ? etp_hash_bytes(ETP_HASH_START, w.name.ptr, w.name.len)
@@ -169,11 +159,12 @@ static bool add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
     uint32_t i = etp_index_find(&list->index, hash, same_weight, &key);
     if (i != ETP_NO_INDEX) {
         list->items[i].uses++;
-        return true;
+        return;
     }
     w.uses = 1;
-    return etp_index_insert(&list->index, arena, hash, (uint32_t)list->n) &&
-           ETP_PUSH(arena, list, w);
+    if (ETP_PUSH(arena, list, w)) {
+        etp_index_insert(&list->index, arena, hash, (uint32_t)(list->n - 1));
+    }
 }
 
 static uint64_t add_up(uint64_t a, uint64_t b)
@@ -181,9 +172,7 @@ static uint64_t add_up(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b; // sizes in the file are only claims
 }
 
-// A constant with scales gives two weights: scales are blobs of their own, and several constants
-// may point to the same ones.
-static bool value_weights(weights *list, etp_arena *arena, const etp_partition *p, uint32_t value,
+static void value_weights(weights *list, etp_arena *arena, const etp_partition *p, uint32_t value,
                           etp_inspect_weight w)
 {
     const etp_xnn_graph *g = p->graph;
@@ -193,39 +182,32 @@ static bool value_weights(weights *list, etp_arena *arena, const etp_partition *
     w.name = constant->key;
     w.place = constant->data.ptr;
     w.bytes = w.value->bytes;
-    if (!add_weight(list, arena, w)) {
-        return false;
-    }
+    add_weight(list, arena, w);
     if (w.value->scale_bytes == 0) {
-        return true;
+        return;
     }
     w.is_scale = true;
     w.bytes = w.value->scale_bytes;
     w.name = q->scale_constant ? g->constants[q->scale_constant].key : (etp_str){0};
     w.place = q->scale_constant ? g->constants[q->scale_constant].data.ptr : q->inline_scales.le;
-    return add_weight(list, arena, w);
+    add_weight(list, arena, w);
 }
 
-static bool partition_weights(weights *list, etp_arena *arena, const etp_method *m,
+static void partition_weights(weights *list, etp_arena *arena, const etp_method *m,
                               const etp_partition *p)
 {
     for (uint32_t n = 0; n < p->n_nodes; n++) {
         const etp_node *node = &p->nodes[n];
         etp_inspect_weight w = {.node = node, .method = m->index, .partition = p->index};
         for (uint32_t i = 0; i < node->n_inputs; i++) {
-            // Constants are found through the nodes that use them, so that each knows its first
-            // user.
-            if (p->values[node->inputs[i]].constant &&
-                !value_weights(list, arena, p, node->inputs[i], w)) {
-                return false;
+            if (p->values[node->inputs[i]].constant) {
+                value_weights(list, arena, p, node->inputs[i], w);
             }
         }
     }
-    return true;
 }
 
-// Constants of kernels are values of the method; those of a delegate belong to its payload.
-static bool kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
+static void kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
 {
     for (uint32_t i = 0; i < m->n_values; i++) {
         const etp_value *v = &m->values[i];
@@ -239,11 +221,8 @@ static bool kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
                                 .place = t->data.ptr,
                                 .method = m->index,
                                 .partition = ETP_NO_INDEX};
-        if (!add_weight(list, arena, w)) {
-            return false;
-        }
+        add_weight(list, arena, w);
     }
-    return true;
 }
 
 // A total order: equal sizes are common (the layers of a transformer), and qsort keeps no order of
@@ -281,16 +260,15 @@ static bool is_external(const etp_inspect *in, const etp_inspect_weight *w)
     return m->values[w->value->id].u.tensor->location == ETP_PTE_DATA_EXTERNAL;
 }
 
-static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *err)
+static void find_weights(etp_inspect *out, etp_arena *arena)
 {
     weights list = {0};
     for (uint32_t i = 0; i < out->program->n_methods; i++) {
         const etp_method *m = &out->program->methods[i];
-        bool ok = kernel_weights(&list, arena, m);
-        for (uint32_t p = 0; ok && p < m->n_partitions; p++) {
-            ok = partition_weights(&list, arena, m, &m->partitions[p]);
+        kernel_weights(&list, arena, m);
+        for (uint32_t p = 0; p < m->n_partitions; p++) {
+            partition_weights(&list, arena, m, &m->partitions[p]);
         }
-        ETP_NEED(ok, err, "weights");
     }
     if (list.n > 1) {
         qsort(list.items, list.n, sizeof *list.items, by_size);
@@ -305,7 +283,6 @@ static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *er
     }
     out->weights = list.items;
     out->n_weights = list.n;
-    return ETP_OK;
 }
 
 // ---- parts ----
@@ -363,8 +340,8 @@ static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
 static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
-    ETP_TRY(find_operators(out, arena, err));
-    ETP_TRY(find_weights(out, arena, err));
+    find_operators(out, arena);
+    find_weights(out, arena);
     return find_parts(out, arena, err);
 }
 
@@ -422,7 +399,8 @@ etp_status etp_inspect_open(const char *path, etp_bytes bytes, etp_bytes record_
 {
     *out = (etp_inspect){.kind = etp_inspect_probe(bytes), .path = path, .size = bytes.len};
     ETP_TRY(open_kind(bytes, arena, out, err));
-    return record_bytes.len > 0 ? open_record(record_bytes, arena, out, err) : ETP_OK;
+    ETP_TRY(record_bytes.len > 0 ? open_record(record_bytes, arena, out, err) : ETP_OK);
+    return etp_arena_check(arena, err, "the file");
 }
 
 void etp_inspect_close(etp_inspect *inspect)

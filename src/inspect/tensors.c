@@ -122,11 +122,6 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
 
 // ---- reading ----
 
-static etp_status push(reader *r, const etp_logged_value *v)
-{
-    return ETP_PUSH(r->arena, &r->list, *v) ? ETP_OK : etp_fail_nomem(r->err, "logged values");
-}
-
 static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_tensor *t)
 {
     int64_t *sizes = ETP_NEW_ARRAY(r->arena, int64_t, t->n_dims);
@@ -149,7 +144,8 @@ static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_ten
         r->left -= data.len;
         take_figures(&v, data);
     }
-    return push(r, &v);
+    ETP_ADD(r->arena, &r->list, v);
+    return ETP_OK;
 }
 
 // A list of tensors becomes one value for each, told apart by their positions.
@@ -187,7 +183,8 @@ static etp_status add_value(reader *r, size_t run, const etp_etdump_debug *d)
     case ETP_ETDUMP_STRING:
         break;
     }
-    return push(r, &v);
+    ETP_ADD(r->arena, &r->list, v);
+    return ETP_OK;
 }
 
 etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes buffer,
@@ -213,7 +210,7 @@ etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes 
     }
     out->values = r.list.items;
     out->n_values = r.list.n;
-    return ETP_OK;
+    return etp_arena_check(arena, err, "logged values");
 }
 
 // ---- document ----

@@ -39,14 +39,14 @@ static int by_place(const void *pa, const void *pb)
     return (a->symbol.len == 0) - (b->symbol.len == 0);
 }
 
-static etp_status collect(const etp_image *image, etp_arena *arena, functions *out, etp_error *err)
+static void collect(const etp_image *image, etp_arena *arena, functions *out)
 {
     size_t ranges = etp_image_range_count(image), symbols = etp_image_symbol_count(image), kept = 0;
     for (size_t i = 0; i < ranges + symbols; i++) {
         etp_function f =
             i < ranges ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i - ranges);
-        if (f.end > f.start && !ETP_PUSH(arena, out, f)) {
-            return etp_fail_nomem(err, "functions");
+        if (f.end > f.start) {
+            ETP_ADD(arena, out, f);
         }
     }
     if (out->n > 1) {
@@ -61,7 +61,6 @@ static etp_status collect(const etp_image *image, etp_arena *arena, functions *o
         }
     }
     out->n = kept;
-    return ETP_OK;
 }
 
 // What else has a name in these libraries sets up operators or packs weights.
@@ -89,7 +88,7 @@ etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_b
     functions all = {0};
     *out = (etp_kernel_binary){0};
     ETP_TRY(etp_image_open(file, arena, &image, err));
-    ETP_TRY(collect(image, arena, &all, err));
+    collect(image, arena, &all);
     out->format = etp_image_format_of(image) == ETP_IMAGE_ELF ? "ELF" : "Mach-O";
     out->machine = etp_image_machine(image);
     out->build_id = etp_image_build_id(image);
@@ -109,13 +108,14 @@ etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_b
         out->of[code]++;
         out->bytes_of[code] += f->end - f->start;
         etp_built_kernel k = {f->symbol, f->start, f->end - f->start, code};
-        if (is_kernel(f->symbol) && !ETP_PUSH(arena, &out->kernels, k)) {
-            return etp_fail_nomem(err, "kernels");
+        if (is_kernel(f->symbol)) {
+            ETP_ADD(arena, &out->kernels, k);
         }
     }
     if (out->kernels.n > 1) {
         qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_name);
     }
+    ETP_TRY(etp_arena_check(arena, err, "kernels"));
     return out->functions
                ? ETP_OK
                : etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");

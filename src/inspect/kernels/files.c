@@ -73,7 +73,7 @@ static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, e
         write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
     }
     const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);
-    ETP_NEED(name && !sink.failed && !buf.failed, err, "kernels");
+    ETP_TRY(etp_arena_check(arena, err, "kernels")); // the name is a path
     return etp_run_derive(to, name, etp_strbuf_str(&buf), err);
 }
 

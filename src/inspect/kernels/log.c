@@ -123,11 +123,10 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     };
     k.category = transpose ? ETP_STR("transpose") : etp_str_from(kind);
     etp_kernel_name_parse(k.name, &k.parts);
-    return ETP_PUSH(arena, &log->kernels, k) &&
-                   etp_index_insert(&log->by_name, arena, hash_of(name),
-                                    (uint32_t)(log->kernels.n - 1))
-               ? ETP_OK
-               : etp_fail_nomem(err, "kernels");
+    if (ETP_PUSH(arena, &log->kernels, k)) {
+        etp_index_insert(&log->by_name, arena, hash_of(name), (uint32_t)(log->kernels.n - 1));
+    }
+    return ETP_OK;
 }
 
 // The words are looked for anywhere, not at the begin of a line: logcat puts time, process and tag
@@ -212,11 +211,9 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
     }
     out->by_name = (etp_index){0}; // their places are others now
     for (size_t i = 0; i < out->kernels.n; i++) {
-        ETP_NEED(etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name),
-                                  (uint32_t)i),
-                 err, "kernels");
+        etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name), (uint32_t)i);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "kernels");
 }
 
 // ---- showing ----
