@@ -32,8 +32,6 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS]);
 // At most DIGITS significant digits, without zeros at the end and never as 1e+06: for people. What
 // nine decimals do not show is "< 0.000000001", what no one counts "> 999999999999999".
 const char *etp_format_digits(double v, int digits, char buf[static ETP_NUMBER_CHARS]);
-// The same as an argument; lives until the end of the block around it.
-#define ETP_DIGITS(v, digits) etp_format_digits((v), (digits), (char[ETP_NUMBER_CHARS]){0})
 // "+1.25", "−1.25" (U+2212), "0.00": what a change is shown as to people.
 const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER_CHARS]);
 // Does the interval of a ratio say anything to people? One that reaches a hundredfold is what two
@@ -44,5 +42,16 @@ bool etp_interval_tells(double lo, double hi);
 double etp_common_unit(double least, double most, double unit);
 // "10.2 MB" (powers of 1000) for people.
 const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
+
+// The same as arguments; each text lives until the end of the block around it.
+#define ETP_NUMBER_TEXT      \
+    (char[ETP_NUMBER_CHARS]) \
+    {                        \
+        0                    \
+    }
+#define ETP_DIGITS(v, digits) etp_format_digits((v), (digits), ETP_NUMBER_TEXT)
+#define ETP_NS(ns) etp_format_ns((ns), ETP_NUMBER_TEXT)
+#define ETP_BYTES(bytes) etp_format_bytes((bytes), ETP_NUMBER_TEXT)
+#define ETP_CHANGE(v, decimals) etp_format_change((v), (decimals), ETP_NUMBER_TEXT)
 
 #endif

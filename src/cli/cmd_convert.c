@@ -146,16 +146,12 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
         // A mean of differences may be negative (a remainder that is over-explained); a width
         // cannot.
         if (s->below_zero_ns[side]) {
-            char change[ETP_NUMBER_CHARS];
             etp_say("etprof: %.*s: %s ns of sums below zero are in no stack\n",
-                    ETP_STR_ARG(s->names[side]),
-                    etp_format_change((double)s->below_zero_ns[side], 0, change));
+                    ETP_STR_ARG(s->names[side]), ETP_CHANGE((double)s->below_zero_ns[side], 0));
         }
         if (s->tracer_ns[side]) {
-            char change[ETP_NUMBER_CHARS];
             etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %s ns\n",
-                    ETP_STR_ARG(s->names[side]),
-                    etp_format_change((double)s->tracer_ns[side], 0, change));
+                    ETP_STR_ARG(s->names[side]), ETP_CHANGE((double)s->tracer_ns[side], 0));
         }
     }
 }

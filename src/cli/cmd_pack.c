@@ -32,10 +32,8 @@ static const etp_opt k_unpack_options[] = {
 // On standard error, as talk: the file itself is what was asked for.
 static void say(const etp_cli *cli, const char *made, const etp_pack_count *count)
 {
-    char size[ETP_NUMBER_CHARS];
     if (!cli->quiet) {
-        etp_say("%s: %u files, together %s\n", made, count->files,
-                etp_format_bytes(count->bytes, size));
+        etp_say("%s: %u files, together %s\n", made, count->files, ETP_BYTES(count->bytes));
     }
 }
 

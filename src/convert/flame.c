@@ -140,10 +140,9 @@ static void draw_box(flame *f, const box *b, double y, const char *color)
     etp_sink_printf(f->sink, "<g><title>");
     put(f, b->name);
     if (s->n_sides == 2) {
-        char change[ETP_NUMBER_CHARS];
         etp_sink_printf(f->sink, ": %llu ns → %llu ns (%s ns)", (unsigned long long)b->ns[0],
                         (unsigned long long)b->ns[1],
-                        etp_format_change((double)b->ns[1] - (double)b->ns[0], 0, change));
+                        ETP_CHANGE((double)b->ns[1] - (double)b->ns[0], 0));
     } else {
         etp_sink_printf(f->sink, ": %llu ns", (unsigned long long)b->ns[0]);
     }

@@ -49,7 +49,6 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
 {
     const etp_remote *r = d->data;
     const char *q = etp_shell_quoted(arena, remote);
-    char human[ETP_NUMBER_CHARS];
     etp_remote_call call = {.input = bytes, .timeout_ns = HASH_NS};
     call.script = etp_arena_printf(
         arena,
@@ -70,7 +69,7 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
         return ETP_OK;
     case NO_SPACE:
         return etp_fail(err, ETP_ENVIRONMENT, "%s: no space for %s in %s", r->name,
-                        etp_format_bytes(bytes.len, human), r->root);
+                        ETP_BYTES(bytes.len), r->root);
     case WRONG_BYTES:
         return etp_fail(err, ETP_IO, "%s: the file arrived damaged", r->name);
     default:

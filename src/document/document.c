@@ -28,13 +28,11 @@ bool etp_control_is_wide(const etp_interval *control)
 
 const char *etp_control_text(etp_arena *arena, const etp_interval *control, int decimals)
 {
-    char lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
     if (etp_control_is_wide(control)) {
         return "not known within a factor of two";
     }
-    return etp_arena_printf(arena, "%s %% to %s %%",
-                            etp_format_change(100 * (control->lo - 1), decimals, lo),
-                            etp_format_change(100 * (control->hi - 1), decimals, hi));
+    return etp_arena_printf(arena, "%s %% to %s %%", ETP_CHANGE(100 * (control->lo - 1), decimals),
+                            ETP_CHANGE(100 * (control->hi - 1), decimals));
 }
 
 void etp_ratio_as_said(etp_verdict verdict, double *speedup, double *lo, double *hi)

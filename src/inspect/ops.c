@@ -387,17 +387,14 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
     }
     if (t->executions) {
         double n = (double)t->executions;
-        char text[ETP_NUMBER_CHARS];
-        // Sums of several executions would grow with their number: people get means, the document
-        // both sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
-                     etp_format_ns((double)t->execute_ns / n, text), t->executions);
+                     ETP_NS((double)t->execute_ns / n), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
-                     etp_format_ns((double)t->operators_ns / n, text),
+                     ETP_NS((double)t->operators_ns / n),
                      t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns
                                          : 0.0);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
-                     etp_format_ns((double)t->remainder_ns / n, text));
+                     ETP_NS((double)t->remainder_ns / n));
         if (t->execute_ns > 0 &&
             (double)t->operators_ns > MOST_OF_EXECUTE * (double)t->execute_ns) {
             etp_report_note(r, ETP_WARN,

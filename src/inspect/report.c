@@ -25,12 +25,6 @@ static const char *shape_text(const etp_value *v, char buf[static TEXT])
     return buf;
 }
 
-static const char *bytes_text(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
-{
-    return etp_format_bytes(bytes, buf);
-}
-
-// Of an empty whole 0, not NAN: a file without weights has shares of 0 %.
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0.0;
@@ -151,15 +145,14 @@ static void operators_table(const etp_inspect *in, etp_report *r)
 
 static void times_note(const etp_inspect_times *times, etp_report *r)
 {
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS];
     uint64_t all = times->undelegated_ns + times->delegated_ns + times->unmatched_ns;
     etp_report_note(r, times->undelegated_ns ? ETP_WARN : ETP_GOOD,
                     "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
-                    etp_format_ns((double)times->undelegated_ns, a), etp_format_ns((double)all, b),
+                    ETP_NS((double)times->undelegated_ns), ETP_NS((double)all),
                     100 * share(times->undelegated_ns, all));
     if (times->unmatched_ns > 0) {
         etp_report_text(r, "%s went to operators that a delegate inserted; they are no row here.",
-                        etp_format_ns((double)times->unmatched_ns, c));
+                        ETP_NS((double)times->unmatched_ns));
     }
 }
 
@@ -246,7 +239,6 @@ static void operands(etp_keys *keys, const char *key, const etp_value *values, c
 static void method_section(const etp_inspect *in, const etp_method *m, etp_report *r,
                            etp_arena *arena)
 {
-    char number[ETP_NUMBER_CHARS];
     (void)in;
     const char *title = etp_arena_printf(arena, "Method %.*s", ETP_STR_ARG(m->name));
     const char *id = etp_arena_printf(arena, "method-%" PRIu32, m->index);
@@ -270,13 +262,12 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
     // Entry 0 of the memory plan is reserved by the format.
     for (uint32_t i = 1; i < m->pte->planned_bytes.n; i++) {
         etp_keys_add(keys, ETP_PLAIN, "memory plan", "arena %" PRIu32 ": %s", i,
-                     bytes_text(etp_u64_at(m->pte->planned_bytes, i), number));
+                     ETP_BYTES(etp_u64_at(m->pte->planned_bytes, i)));
     }
 }
 
 static void program_report(const etp_inspect *in, etp_report *r, etp_arena *arena)
 {
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
     const etp_program *p = in->program;
     for (uint32_t i = 0; i < p->n_methods; i++) {
         method_section(in, &p->methods[i], r, arena);
@@ -284,14 +275,14 @@ static void program_report(const etp_inspect *in, etp_report *r, etp_arena *aren
     etp_report_section(r, 1, "size", "What makes it big");
     parts_table(in, r);
     if (in->shared_bytes > 0) {
-        etp_report_text(r, "Sharing of blobs saves %s.", bytes_text(in->shared_bytes, a));
+        etp_report_text(r, "Sharing of blobs saves %s.", ETP_BYTES(in->shared_bytes));
     }
     if (in->n_weights > 0) {
         weights_tables(in, r, arena);
     }
     if (in->external_bytes > 0) {
         etp_report_text(r, "%s of %s of weights are in a data file (.ptd), not in this file.",
-                        bytes_text(in->external_bytes, a), bytes_text(in->weight_bytes, b));
+                        ETP_BYTES(in->external_bytes), ETP_BYTES(in->weight_bytes));
     }
     etp_report_section(r, 1, "operators-section", "Operators");
     undelegated_note(in, r);
@@ -379,10 +370,9 @@ static void trace_report(const etp_trace *trace, etp_report *r)
 
 static void bundled_report(const etp_bundled *b, etp_report *r)
 {
-    char number[ETP_NUMBER_CHARS];
     etp_report_section(r, 1, "bundle", "Bundle");
     etp_keys *keys = etp_report_keys(r, NULL);
-    etp_keys_add(keys, ETP_PLAIN, "program", "%s", bytes_text(b->program.len, number));
+    etp_keys_add(keys, ETP_PLAIN, "program", "%s", ETP_BYTES(b->program.len));
     for (uint32_t i = 0; i < b->n_suites; i++) {
         etp_keys_add(keys, ETP_PLAIN, "test cases", "%.*s: %" PRIu32,
                      ETP_STR_ARG(b->suites[i].method), b->suites[i].n_cases);
@@ -393,9 +383,8 @@ const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
 {
     static const char *const k_kinds[] = {"ExecuTorch program", "ETDump recording", "ETRecord",
                                           "bundled program",    "flat tensor file", "unknown file"};
-    char number[ETP_NUMBER_CHARS];
     etp_report *r = etp_report_create(arena, etp_path_name(in->path));
-    etp_report_subtitle(r, "%s, %s", k_kinds[in->kind], bytes_text(in->size, number));
+    etp_report_subtitle(r, "%s, %s", k_kinds[in->kind], ETP_BYTES(in->size));
     if (in->bundled) {
         bundled_report(in->bundled, r);
     }

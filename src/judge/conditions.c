@@ -108,11 +108,10 @@ void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to)
 
 static void put_correlation(etp_strbuf *text, double rho, double sign, const char *what)
 {
-    char number[ETP_NUMBER_CHARS];
     if (isfinite(rho)) {
         etp_strbuf_printf(text, "; %s the %s (rank correlation %s)",
                           rho * sign >= FOLLOWS ? "follows" : "does not follow", what,
-                          etp_format_change(rho, 2, number));
+                          ETP_CHANGE(rho, 2));
     } else {
         etp_strbuf_printf(text, "; the %s did not change or cannot be read", what);
     }
@@ -128,12 +127,11 @@ const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c)
     }
     bool of_candidate = cand->known && (!base->known || !(base->p <= cand->p));
     const etp_ab_drift *d = of_candidate ? cand : base;
-    char change[ETP_NUMBER_CHARS];
     etp_strbuf text;
     etp_strbuf_init(&text, ab->arena);
     etp_strbuf_printf(&text, "drift: %s changes by %s %% a block, p = %s",
                       ab->arms[of_candidate ? c->candidate : c->baseline].measured,
-                      etp_format_change(100 * d->per_block, 2, change), ETP_DIGITS(d->p, 2));
+                      ETP_CHANGE(100 * d->per_block, 2), ETP_DIGITS(d->p, 2));
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");

@@ -79,7 +79,6 @@ static void attention(const decoder *d, uint64_t cache)
     if (kernels == 0) {
         return;
     }
-    char size[ETP_NUMBER_CHARS];
     etp_ab_find_rows(
         d->to, ETP_FINDING_ATTENTION, ETP_SEVERITY_INFO, found.items, found.n,
         etp_arena_printf(
@@ -89,7 +88,7 @@ static void attention(const decoder *d, uint64_t cache)
             "however few tokens it holds (%u kernels and %u delegate calls in all); the fused "
             "operators write the new tokens and read those seen (export with --attention fused, "
             "use_sdpa_with_kv_cache)",
-            kernels, etp_format_bytes(cache, size), share, d->m->n_of_kind[ETP_INSTR_KERNEL],
+            kernels, ETP_BYTES(cache), share, d->m->n_of_kind[ETP_INSTR_KERNEL],
             d->m->n_of_kind[ETP_INSTR_DELEGATE]));
 }
 
@@ -161,10 +160,9 @@ static void last_matrix(const decoder *d)
     }
     uint64_t all = all_weights(d->m);
     const char *weights = "", *embedding = "";
-    char size[ETP_NUMBER_CHARS];
     if (last->weight_bytes != ETP_BYTES_UNKNOWN && last->weight_bytes <= all && all > 0) {
         weights = etp_arena_printf(d->ab->arena, ", %s or %.0f %% of all weights that multiply",
-                                   etp_format_bytes(last->weight_bytes, size),
+                                   ETP_BYTES(last->weight_bytes),
                                    100 * (double)last->weight_bytes / (double)all);
     }
     const char *share = share_words(d, last_ns, ", takes"),

@@ -52,8 +52,6 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
         }
     }
     for (size_t k = 0; k < SHOWN && worst[k]; k++) {
-        char d[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-        char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
         const etp_ledger_row *row = worst[k];
         // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
         const char *try_it =
@@ -62,10 +60,9 @@ static void slower_findings(const etp_ab_session *s, size_t at, etp_ab_findings 
                                             etp_ab_phase_option(&s->ab, s->ab.arena));
         const char *text = etp_arena_printf(
             s->ab.arena, "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
-            row->label, etp_format_ns((double)row->delta_ns, d),
-            etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
-            etp_format_ns((double)cand->traced_ns, now),
-            etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
+            row->label, ETP_NS((double)row->delta_ns), ETP_NS((double)row->lo_ns),
+            ETP_NS((double)row->hi_ns), ETP_NS((double)cand->traced_ns),
+            ETP_NS((double)(cand->traced_ns - row->delta_ns)), try_it);
         etp_ab_find_rows(to, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text);
     }
 }
@@ -251,9 +248,8 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
             etp_strbuf_printf(&text, "%s s asleep", ETP_DIGITS((double)b->slept_ns / 1e9, 3));
         }
         if (b->clock_jump_s != 0) {
-            char jump[ETP_NUMBER_CHARS];
-            etp_strbuf_printf(&text, "%swall clock %s s", slept ? " and " : "",
-                              etp_format_change(b->clock_jump_s, 1, jump));
+            etp_strbuf_printf(&text, "%swall clock %s s", b->slept_ns ? " and " : "",
+                              ETP_CHANGE(b->clock_jump_s, 1));
         }
     }
     if (n == 0) {

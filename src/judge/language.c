@@ -195,7 +195,6 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
     if (b.cache == 0 || b.weights == 0 || !token_times(ab, arm, &b, &least, &takes)) {
         return; // no language model, or nothing to hold it against
     }
-    char w[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS], l[ETP_NUMBER_CHARS];
     const char *other = "";
     if (ab->baseline != arm && token_times(ab, ab->baseline, &b, &least_before, &before)) {
         other = etp_arena_printf(s->ab.arena, ", %s at %s %%", ab->arms[ab->baseline].measured,
@@ -206,9 +205,8 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
         etp_arena_printf(s->ab.arena,
                          "a token reads %s of weights and %s of cache, which takes memory "
                          "%s: %s is at %s %% of what memory allows%s",
-                         etp_format_bytes(b.weights, w), etp_format_bytes(b.cache, c),
-                         etp_format_ns(least, l), ab->arms[arm].measured,
-                         ETP_DIGITS(100 * least / takes, 2), other));
+                         ETP_BYTES(b.weights), ETP_BYTES(b.cache), ETP_NS(least),
+                         ab->arms[arm].measured, ETP_DIGITS(100 * least / takes, 2), other));
 }
 
 void etp_ab_program_findings(const etp_ab_session *s, etp_ab_findings *to)

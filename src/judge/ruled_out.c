@@ -97,7 +97,6 @@ static void read_temperatures(const etp_run *run, thermal_record *w)
 // a clock that fell, a temperature. The first that holds is told.
 static verdict thermal(const etp_ab_session *s)
 {
-    char change[ETP_NUMBER_CHARS];
     thermal_record w;
     if (!s->has_run) {
         return say(ETP_CAUSE_UNKNOWN, "thermal (dumps alone: no record of temperature and clock)");
@@ -145,7 +144,7 @@ static verdict thermal(const etp_ab_session *s)
     if (isfinite(fall)) {
         return say(ETP_CAUSE_RULED_OUT,
                    etp_arena_printf(s->ab.arena, "thermal (clock %s %% over the session%s)",
-                                    etp_format_change(0 - 100 * fall, 1, change), celsius));
+                                    ETP_CHANGE(0 - 100 * fall, 1), celsius));
     }
     if (w.temperatures == 0) {
         return say(ETP_CAUSE_UNKNOWN, "thermal (temperature and clock are not readable here)");
@@ -216,7 +215,6 @@ static verdict contention(const etp_ab_session *s)
 // Traced against untraced, medians of iterations paired by block: what the tracer costs each arm.
 static verdict tracer(const etp_ab_session *s)
 {
-    char change[ETP_NUMBER_CHARS];
     const etp_ab *ab = &s->ab;
     double adds = etp_ab_recording_adds(ab);
     size_t known = 0;
@@ -239,7 +237,7 @@ static verdict tracer(const etp_ab_session *s)
                        : "tracer (traced inferences take %s %% against untraced ones: most of them "
                          "is recording, and the breakdown does not say where an untraced one's "
                          "time goes)",
-                   etp_format_change(100 * adds, 1, change)));
+                   ETP_CHANGE(100 * adds, 1)));
 }
 
 static verdict threads(const etp_ab_session *s)

@@ -185,13 +185,11 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
         (etp_check){NAME(TEMPERATURE), warm ? s.temperature_c < HOT_C : -1, false,
                     warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
                     "below 85 C", warm ? "let it cool down" : NULL, NULL});
-    char space[ETP_NUMBER_CHARS];
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
     etp_checks_add(&d->checks, arena,
-                   (etp_check){NAME(DISK), known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
-                               known ? etp_arena_strdup(
-                                           arena, etp_str_from(etp_format_bytes(free_bytes, space)))
+                   (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+                               known ? etp_arena_strdup(arena, etp_str_from(ETP_BYTES(free_bytes)))
                                      : "unreadable",
                                "1.07 GB for run folders", "make room", NULL});
     etp_checks_add(&d->checks, arena,

@@ -137,15 +137,13 @@ static void memory(const etp_roof_table *table, const uint32_t *threads, size_t 
     for (size_t k = 0; k < n; k += n > 1 ? n - 1 : 1) {
         for (size_t i = 0; i < table->n; i++) {
             const etp_roof *x = &table->items[i];
-            char bytes[ETP_NUMBER_CHARS];
             if (x->unit == ETP_ROOF_BYTE_S && x->threads == threads[k] &&
                 x->what == ETP_ROOF_READ) {
-                ETP_ROW(
-                    t, etp_cell_z(etp_arena_printf(arena, "%s", etp_format_bytes(x->bytes, bytes))),
-                    etp_cell_u64(threads[k]), best_of(x),
-                    best_of(find(table, x, ETP_ROOF_WRITE, threads[k])),
-                    best_of(find(table, x, ETP_ROOF_COPY, threads[k])),
-                    best_of(find(table, x, ETP_ROOF_STRIDED_COPY, threads[k])));
+                ETP_ROW(t, etp_cell_z(etp_arena_printf(arena, "%s", ETP_BYTES(x->bytes))),
+                        etp_cell_u64(threads[k]), best_of(x),
+                        best_of(find(table, x, ETP_ROOF_WRITE, threads[k])),
+                        best_of(find(table, x, ETP_ROOF_COPY, threads[k])),
+                        best_of(find(table, x, ETP_ROOF_STRIDED_COPY, threads[k])));
             }
         }
     }
@@ -156,11 +154,9 @@ static void moments(const etp_roof_table *table, etp_report *r)
     etp_keys *keys = etp_report_keys(r, NULL);
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
-        char time[ETP_NUMBER_CHARS];
         if (x->unit == ETP_ROOF_NS && x->best) {
             etp_keys_add(keys, ETP_PLAIN, roof_words(x->what), "%s, %u thread%s",
-                         etp_format_ns((double)x->best, time), x->threads,
-                         x->threads == 1 ? "" : "s");
+                         ETP_NS((double)x->best), x->threads, x->threads == 1 ? "" : "s");
         }
     }
 }

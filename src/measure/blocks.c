@@ -273,12 +273,11 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
                         ETP_DIGITS((double)slept / 1e9, 3));
     }
     if (etp_environment_jump_s(e) != 0) {
-        char jump[ETP_NUMBER_CHARS];
         etp_session_note(
             s, ETP_NOTE_CLOCK_JUMP,
             "the wall clock moved against the steady one: it was set, or there was sleep");
         etp_session_say(s, "block %u: the wall clock moved by %s s", e->block,
-                        etp_format_change(etp_environment_jump_s(e), 1, jump));
+                        ETP_CHANGE(etp_environment_jump_s(e), 1));
     }
 }
 

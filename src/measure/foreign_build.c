@@ -102,10 +102,9 @@ static void summarise(etp_foreign *f, etp_arena *arena)
         {"",                "no SME code",     "SME code"    },
         {"",                "no timing log",   "timing log"  }
     };
-    char size[ETP_NUMBER_CHARS];
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
-    etp_strbuf_printf(&buf, "%s", etp_format_bytes(f->bytes, size));
+    etp_strbuf_printf(&buf, "%s", ETP_BYTES(f->bytes));
     if (!f->is_elf) {
         etp_strbuf_appendz(&buf, f->kind == ETP_FOREIGN_TEXT
                                      ? ", a script that names the flags of llama_main"
@@ -301,7 +300,6 @@ static void differ(etp_strbuf *buf, const char *what, const char *a, const char 
 const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, etp_arena *arena)
 {
     static const char *const k_known[] = {"unknown", "no", "yes"};
-    char size_a[ETP_NUMBER_CHARS], size_b[ETP_NUMBER_CHARS];
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     differ(&buf, "compiler", a->compiler, b->compiler);
@@ -312,6 +310,6 @@ const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, 
     differ(&buf, "XNNPACK", k_known[a->xnnpack], k_known[b->xnnpack]);
     differ(&buf, "SME code", k_known[a->sme], k_known[b->sme]);
     differ(&buf, "timing log", k_known[a->logging], k_known[b->logging]);
-    differ(&buf, "size", etp_format_bytes(a->bytes, size_a), etp_format_bytes(b->bytes, size_b));
+    differ(&buf, "size", ETP_BYTES(a->bytes), ETP_BYTES(b->bytes));
     return buf.ptr && !buf.failed ? buf.ptr : "";
 }

@@ -155,10 +155,9 @@ static const char *clock_text(const etp_session_plan *p, etp_arena *arena)
 {
     const char *text = "";
     for (uint32_t i = 0; text && i < p->n_phases; i++) {
-        char ns[ETP_NUMBER_CHARS];
         const etp_session_plan_phase *phase = &p->phases[i];
         text = etp_arena_printf(arena, "%s%s%s ±%s", text, i ? ", " : "", phase->name,
-                                etp_format_ns((double)phase->clock_ns, ns));
+                                ETP_NS((double)phase->clock_ns));
     }
     return text;
 }

@@ -39,8 +39,6 @@ static bool is_packed(etp_bytes b)
 static etp_status unpack(const char *path, const etp_file *packed, uint64_t limit, etp_file *out,
                          etp_error *err)
 {
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
-    // What the file claims is believed only as far as LIMIT and MOST_TIMES let it.
     uint64_t size = ZSTD_getFrameContentSize(packed->bytes.ptr, packed->bytes.len);
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) {
         return etp_fail(err, ETP_UNSUPPORTED,
@@ -49,7 +47,7 @@ static etp_status unpack(const char *path, const etp_file *packed, uint64_t limi
     if (size > limit || size > SIZE_MAX / 2 || size / MOST_TIMES > packed->bytes.len) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "%s is too large unpacked: %s, at most %s and %u times what it has", path,
-                        etp_format_bytes(size, a), etp_format_bytes(limit, b), MOST_TIMES);
+                        ETP_BYTES(size), ETP_BYTES(limit), MOST_TIMES);
     }
     uint8_t *bytes = etp_arena_alloc_raw(&out->arena, (size_t)size, 16);
     ETP_NEED(bytes || size == 0, err, path);

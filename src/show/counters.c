@@ -77,12 +77,6 @@ static const etp_column k_factors[] = {
     {.key = "verdict", .title = "verdict"},
 };
 
-static etp_cell time_cell(double ns, etp_arena *arena)
-{
-    char text[ETP_NUMBER_CHARS];
-    return etp_cell_z(isfinite(ns) ? etp_arena_printf(arena, "%s", etp_format_ns(ns, text)) : NULL);
-}
-
 // 3 significant digits with k, M, G.
 static etp_cell count_cell(double v, etp_arena *arena)
 {
@@ -120,8 +114,8 @@ static void put_split(const etp_counters *c, const etp_counters_names *who,
 {
     const etp_counters_arm *b = &c->arms[who->baseline_arm], *x = &c->arms[who->candidate_arm];
     const char *of = who->candidate;
-    put(t, "speedup", of, time_cell(b->time_ns, arena), time_cell(x->time_ns, arena), &s->speedup,
-        arena);
+    put(t, "speedup", of, etp_cell_time(arena, b->time_ns), etp_cell_time(arena, x->time_ns),
+        &s->speedup, arena);
     put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles,
         arena);
     put(t, "× clock", of, number_cell(b->clock_ghz, " GHz", arena),

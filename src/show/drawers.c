@@ -56,7 +56,6 @@ static void count_text(uint64_t n, const char *of, char buf[static 48])
 static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *arena)
 {
     const etp_op_facts *f = op->facts ? &op->facts->op : NULL;
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
     if (!f) {
         return;
     }
@@ -71,9 +70,8 @@ static void fact_keys(const etp_ab_operator *op, etp_keys *keys, etp_arena *aren
         count_text(f->work.macs, "MACs", macs);
         count_text(f->work.ops, "operations", ops);
         etp_keys_add(keys, ETP_PLAIN, "work", "%s%s%s moved%s%s%s", macs, ops,
-                     etp_format_bytes(f->work.bytes, a), weights ? ", of them weights " : "",
-                     weights ? etp_format_bytes(f->weight_bytes, b) : "",
-                     f->work.bound ? " (at most)" : "");
+                     ETP_BYTES(f->work.bytes), weights ? ", of them weights " : "",
+                     weights ? ETP_BYTES(f->weight_bytes) : "", f->work.bound ? " (at most)" : "");
     }
 }
 
@@ -154,11 +152,10 @@ static void roof_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *key
     for (size_t i = 0; op->roofs && i < ab->n_arms; i++) {
         uint32_t a = ab->shown[i];
         const etp_roof_place *p = &op->roofs[a];
-        char least[ETP_NUMBER_CHARS];
         if (p->verdict != ETP_ROOF_UNKNOWN && op->rows[a]) {
             etp_keys_add(keys, ETP_PLAIN, "roof", "%s: %s, %.0f %% of what the device can do (%s)",
                          ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
-                         100 * p->efficiency, etp_format_ns(p->roof_ns, least));
+                         100 * p->efficiency, ETP_NS(p->roof_ns));
         }
     }
 }

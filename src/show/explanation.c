@@ -197,8 +197,6 @@ static void operator_roofs(const etp_explanation *c, etp_keys *keys)
     for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
         uint32_t a = c->ab->shown[i];
         const etp_roof_place *p = &c->op->roofs[a];
-        char roof[ETP_NUMBER_CHARS], compute[ETP_NUMBER_CHARS], memory[ETP_NUMBER_CHARS],
-            took[ETP_NUMBER_CHARS];
         if (p->verdict == ETP_ROOF_UNKNOWN) {
             etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].measured,
                          p->missing);
@@ -207,10 +205,9 @@ static void operator_roofs(const etp_explanation *c, etp_keys *keys)
         etp_keys_add(keys, ETP_PLAIN, "roof",
                      "%s: %s, %s %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
                      c->ab->arms[a].measured, etp_roof_verdict_name(p->verdict),
-                     ETP_DIGITS(100 * p->efficiency, 3), etp_format_ns(p->roof_ns, roof),
-                     etp_format_ns((double)c->op->ns[a], took), p->isa ? " with " : "",
-                     p->isa ? p->isa : "", etp_format_ns(p->compute_ns, compute),
-                     etp_format_ns(p->memory_ns, memory));
+                     ETP_DIGITS(100 * p->efficiency, 3), ETP_NS(p->roof_ns),
+                     ETP_NS((double)c->op->ns[a]), p->isa ? " with " : "", p->isa ? p->isa : "",
+                     ETP_NS(p->compute_ns), ETP_NS(p->memory_ns));
     }
 }
 

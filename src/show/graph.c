@@ -187,13 +187,11 @@ void etp_ab_graph_section(const etp_ab *ab, const etp_ab_flow *flow, etp_report 
     double most = fmax(largest(ab, after), 1);
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        char group[64], tip[2 * ETP_NUMBER_CHARS + 8], now[ETP_NUMBER_CHARS], was[ETP_NUMBER_CHARS];
+        char group[64], tip[2 * ETP_NUMBER_CHARS + 8];
         bool known = op->ns[after] != ETP_NS_UNKNOWN,
              both = known && op->ns[before] != ETP_NS_UNKNOWN;
-        snprintf(tip, sizeof tip, "%s%s%s",
-                 both && compared ? etp_format_ns((double)op->ns[before], was) : "",
-                 both && compared ? " → " : "",
-                 known ? etp_format_ns((double)op->ns[after], now) : "–");
+        snprintf(tip, sizeof tip, "%s%s%s", both && compared ? ETP_NS((double)op->ns[before]) : "",
+                 both && compared ? " → " : "", known ? ETP_NS((double)op->ns[after]) : "–");
         double saved = both ? (double)(op->ns[before] - op->ns[after]) / most : (double)NAN;
         double on = op->engaged.state == ETP_ENGAGED                               ? 0.7
                     : op->engaged.state == ETP_PARTLY_ENGAGED                      ? 0.35

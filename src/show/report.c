@@ -60,13 +60,12 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
     const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
     int64_t from = base->median_ns != ETP_NS_UNKNOWN ? base->median_ns : base->traced_ns;
     int64_t to = cand->median_ns != ETP_NS_UNKNOWN ? cand->median_ns : cand->traced_ns;
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
     if (ab->emulated || from == ETP_NS_UNKNOWN || to == ETP_NS_UNKNOWN) {
         return NULL;
     }
     const char *rates = etp_ab_rates_text(ab, c, arena);
     return etp_arena_printf(arena, "%s%s%s → %s%s", rates ? rates : "", rates ? "; " : "",
-                            etp_format_ns((double)from, a), etp_format_ns((double)to, b),
+                            ETP_NS((double)from), ETP_NS((double)to),
                             base->median_ns == ETP_NS_UNKNOWN ? " (traced)" : "");
 }
 
@@ -158,9 +157,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         etp_report_headline(r, &h);
     }
     if (ab->n_comparisons == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
-        char t[ETP_NUMBER_CHARS];
-        etp_report_fact(r, "traced inference", "%s",
-                        etp_format_ns((double)ab->arms[0].traced_ns, t));
+        etp_report_fact(r, "traced inference", "%s", ETP_NS((double)ab->arms[0].traced_ns));
     }
 }
 
@@ -370,9 +367,8 @@ static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     for (size_t k = 0; k < SHOWN && worst[k]; k++) {
-        char t[ETP_NUMBER_CHARS];
         etp_strbuf_printf(&text, "%s%s +%s", k ? " · " : "", worst[k]->label,
-                          etp_format_ns((double)worst[k]->delta_ns, t));
+                          ETP_NS((double)worst[k]->delta_ns));
     }
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " · and %zu more", n - SHOWN);
@@ -401,9 +397,8 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
             continue;
         }
         if (n++ < 3) {
-            char t[ETP_NUMBER_CHARS];
             etp_strbuf_printf(&text, "%s%s +%s", n > 1 ? " · " : "", row->label,
-                              etp_format_ns((double)row->delta_ns, t));
+                              ETP_NS((double)row->delta_ns));
         } else {
             more++;
         }
@@ -427,19 +422,16 @@ static void next_fix(const etp_ab *ab, etp_keys *keys)
         return;
     }
     const etp_ab_fix *f = &ab->fixes.items[0];
-    char lo[ETP_NUMBER_CHARS], expected[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
     const char *more = ab->fixes.n > 1 ? " · more under Next fixes" : "";
-    etp_format_ns((double)f->lo_ns, lo);
-    etp_format_ns((double)f->hi_ns, hi);
     if (f->expected_ns == ETP_NS_UNKNOWN) {
         etp_keys_add(keys, ETP_PLAIN, "next fix",
                      "%s %s: %s to %s to gain, how much of it is unknown → %s%s", f->id, f->text,
-                     lo, hi, f->recipe, more);
+                     ETP_NS((double)f->lo_ns), ETP_NS((double)f->hi_ns), f->recipe, more);
         return;
     }
     etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: about %s (%.1f %%) to gain, %s to %s → %s%s",
-                 f->id, f->text, etp_format_ns((double)f->expected_ns, expected), 100 * f->share,
-                 lo, hi, f->recipe, more);
+                 f->id, f->text, ETP_NS((double)f->expected_ns), 100 * f->share,
+                 ETP_NS((double)f->lo_ns), ETP_NS((double)f->hi_ns), f->recipe, more);
 }
 
 // The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else

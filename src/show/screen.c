@@ -225,14 +225,12 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (n == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
         const etp_ab_arm *a = &ab->arms[0];
         bool traced = a->median_ns == ETP_NS_UNKNOWN;
-        char t[ETP_NUMBER_CHARS];
         const char *const none[ETP_SCREEN_PARTS] = {NULL};
-        etp_screen_headline(
-            s, ETP_INFO,
-            etp_arena_printf(arena, "%s takes %s an inference%s", a->measured,
-                             etp_format_ns((double)(traced ? a->traced_ns : a->median_ns), t),
-                             traced ? ", traced" : ""),
-            none);
+        etp_screen_headline(s, ETP_INFO,
+                            etp_arena_printf(arena, "%s takes %s an inference%s", a->measured,
+                                             ETP_NS((double)(traced ? a->traced_ns : a->median_ns)),
+                                             traced ? ", traced" : ""),
+                            none);
     }
 }
 
@@ -640,8 +638,11 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const etp_ab_cause *c = &ab->judged.causes[i];
         const char *text = etp_screen_cause(c->cause, c->state);
         if (c->cause == ETP_CAUSE_DRIFT && control) {
-            // The bounds of a control this wide are figures without meaning.
-            text = etp_screen_control(control, arena);
+            bool wild = etp_control_is_wide(control);
+            text = wild ? "A/A not known within 2×"
+                        : etp_arena_printf(arena, "A/A %s to %s %%",
+                                           ETP_CHANGE(100 * (control->lo - 1), 1),
+                                           ETP_CHANGE(100 * (control->hi - 1), 1));
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double adds = etp_ab_recording_adds(ab);
@@ -654,9 +655,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     const uint64_t clock_ns = ab->phase ? ab->phase->clock_ns : 0;
     if (clock_ns > 0) { // of a runner of others
-        char step[ETP_NUMBER_CHARS];
-        mark(s, ETP_PLAIN,
-             etp_arena_printf(arena, "clock ±%s a call", etp_format_ns((double)clock_ns, step)));
+        mark(s, ETP_PLAIN, etp_arena_printf(arena, "clock ±%s a call", ETP_NS((double)clock_ns)));
     }
     if (ab->bare) {
         mark(s, ETP_PLAIN, "recordings alone: nothing more is known");

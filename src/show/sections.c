@@ -203,13 +203,12 @@ void etp_ab_waterfall(const etp_ab *ab, size_t at, etp_report *r)
     snprintf(id, sizeof id, "waterfall-%zu", at + 1);
     etp_chart *c =
         etp_report_chart(r, ETP_CHART_WATERFALL, id, "From baseline to candidate", ETP_KIND_NS);
-    char from[ETP_NUMBER_CHARS], to[ETP_NUMBER_CHARS];
     if (ties) {
         etp_chart_describe(c,
                            "Every step from %s to %s, of inferences that are recorded; the steps "
                            "add up exactly. Without recording: %s → %s.",
-                           base, cand, etp_format_ns((double)l->baseline_ns, from),
-                           etp_format_ns((double)l->candidate_ns, to));
+                           base, cand, ETP_NS((double)l->baseline_ns),
+                           ETP_NS((double)l->candidate_ns));
     } else {
         etp_chart_describe(c, "Every step from %s to %s; the steps add up exactly.", base, cand);
     }
@@ -688,7 +687,6 @@ static void proof_table(const etp_ab *ab, etp_report *r)
 static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
 {
     const etp_str end = ETP_STR("_bytes");
-    char size[ETP_NUMBER_CHARS];
     uint64_t bytes;
     size_t n = strlen(f->key);
     bool is_size = n > end.len && strcmp(f->key + n - end.len, end.ptr) == 0 &&
@@ -697,8 +695,7 @@ static void device_fact(const etp_ab_fact *f, etp_keys *keys, etp_arena *arena)
     for (char *c = key; c && *c; c++) {
         *c = *c == '_' ? ' ' : *c;
     }
-    etp_keys_add(keys, ETP_PLAIN, key ? key : f->key, "%s",
-                 is_size ? etp_format_bytes(bytes, size) : f->value);
+    etp_keys_add(keys, ETP_PLAIN, key ? key : f->key, "%s", is_size ? ETP_BYTES(bytes) : f->value);
 }
 
 // Something besides the arms, which the page has above.

@@ -25,14 +25,6 @@ static const etp_column k_states[] = {
     {.key = "verdict", .title = "verdict"},
 };
 
-static etp_cell time_cell(int64_t ns, etp_arena *arena)
-{
-    char text[ETP_NUMBER_CHARS];
-    return etp_cell_z(ns == ETP_NS_UNKNOWN
-                          ? NULL
-                          : etp_arena_printf(arena, "%s", etp_format_ns((double)ns, text)));
-}
-
 static etp_cell bytes_cell(int64_t bytes, etp_arena *arena)
 {
     return etp_cell_z(
@@ -74,12 +66,12 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
                          : turns->agrees == 0 ? "differs"
                                               : "unknown: no interval of the steady ratio";
     const row rows[] = {
-        {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->states.load,
-         NULL},
-        {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena),
-         &c->states.first, NULL},
-        {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady, NULL},
-        // It has no times beside it: the rounds are of other processes than the launches.
+        {"loading", etp_cell_time(arena, etp_known_ns(b->load_ns)),
+         etp_cell_time(arena, etp_known_ns(x->load_ns)), &c->states.load, NULL},
+        {"first inference", etp_cell_time(arena, etp_known_ns(b->first_ns)),
+         etp_cell_time(arena, etp_known_ns(x->first_ns)), &c->states.first, NULL},
+        {"steady", etp_cell_time(arena, etp_known_ns(b->median_ns)),
+         etp_cell_time(arena, etp_known_ns(x->median_ns)), &steady, NULL},
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
          &c->states.peak_rss, memory_words(c->states.peak_rss.verdict)},

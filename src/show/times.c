@@ -118,8 +118,8 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
                     etp_keys *keys)
 {
     double means[BLOCKS];
-    char at[ETP_NUMBER_CHARS], interval[RANGE_CHARS + 4] = "", half[RANGE_CHARS + 48] = "",
-                                                      buf[RANGE_CHARS], all[RANGE_CHARS];
+    char interval[RANGE_CHARS + 4] = "", half[RANGE_CHARS + 48] = "", buf[RANGE_CHARS],
+                                all[RANGE_CHARS];
     size_t n = block_means(ab, op, a, means, BLOCKS);
     if (n >= 2) {
         etp_interval ci = etp_mean_interval(means, n, ETP_CONFIDENCE);
@@ -143,7 +143,7 @@ static void arm_key(const etp_ab *ab, const etp_ab_operator *op, uint32_t a, con
     // An arm whose name the label begins with needs no other.
     bool renamed = !etp_str_starts(etp_str_from(op->label), op->names[a]);
     etp_keys_add(keys, ETP_PLAIN, ab->arms[a].measured, "%s%s · %s%s%s%.*s",
-                 etp_format_ns((double)op->ns[a], at), interval, half, all, renamed ? " · as " : "",
+                 ETP_NS((double)op->ns[a]), interval, half, all, renamed ? " · as " : "",
                  renamed ? (int)op->names[a].len : 0, op->names[a].ptr);
 }
 
@@ -187,7 +187,7 @@ static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, con
 static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, etp_keys *keys)
 {
     const etp_ledger_row *row = ledger_row(ab, k, op->id);
-    char by[ETP_NUMBER_CHARS], buf[RANGE_CHARS], interval[RANGE_CHARS + 4] = "", ratio[96] = "";
+    char buf[RANGE_CHARS], interval[RANGE_CHARS + 4] = "", ratio[96] = "";
     if (!row) {
         return;
     }
@@ -207,8 +207,8 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
                  etp_ledger_row_slower(row)   ? ETP_WARN
                  : etp_ledger_row_faster(row) ? ETP_GOOD
                                               : ETP_PLAIN,
-                 k ? "" : "saved", "%s%s%s%s%s", etp_format_ns(0.0 - (double)row->delta_ns, by),
-                 interval, ratio, several ? " · " : "",
+                 k ? "" : "saved", "%s%s%s%s%s", ETP_NS(0.0 - (double)row->delta_ns), interval,
+                 ratio, several ? " · " : "",
                  several ? ab->arms[ab->ledgers[k].candidate].measured : "");
 }
 

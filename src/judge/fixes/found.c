@@ -153,14 +153,13 @@ double etp_fix_join_most(const etp_fixer *f, double joined)
 const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, const char *one,
                                const char *many)
 {
-    char t[ETP_NUMBER_CHARS];
     double sum = 0;
     for (size_t i = 0; i < at->ops.n; i++) {
         int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
         sum += ns == ETP_NS_UNKNOWN ? 0 : (double)ns;
     }
     return one && many ? etp_arena_printf(f->ab->arena, "%zu %s %s", at->ops.n,
-                                          at->ops.n == 1 ? one : many, etp_format_ns(sum, t))
+                                          at->ops.n == 1 ? one : many, ETP_NS(sum))
                        : NULL;
 }
 

@@ -415,13 +415,12 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
         {.key = "operators", .title = "operators", .kind = ETP_KIND_INT},
         {.key = "gain_ns", .title = "gain", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
     };
-    char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
     etp_report *r = etp_report_create(arena, w->ab->title);
     etp_report_subtitle(r, "what if, for %s", w->ab->arms[w->arm].measured);
     etp_report_section(r, 1, "whatif", "What if");
     etp_keys *keys = etp_report_keys(r, NULL);
-    etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)",
-                 etp_format_ns((double)w->now_ns, now), etp_format_ns((double)w->then_ns, then));
+    etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
+                 ETP_NS((double)w->then_ns));
     if (isfinite(w->lo)) {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] (%zu blocks)", w->speedup,
                      w->lo, w->hi, w->blocks);

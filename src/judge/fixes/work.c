@@ -235,13 +235,12 @@ static void partitions(etp_fixer *f)
     etp_fix_found at = {.expected = fewer * f->join_likely,
                         .hi = etp_fix_join_most(f, fewer),
                         .concerns = f->boundary};
-    char t[ETP_NUMBER_CHARS];
     etp_fix_show_sum(
         f, &at, "boundary",
         &(etp_fix_text){
             ETP_FIX_PARTITIONS,
             etp_arena_printf(f->ab->arena, "%zu delegate calls take %s besides their operators",
-                             f->calls, etp_format_ns(f->boundary, t)),
+                             f->calls, ETP_NS(f->boundary)),
             "fewer, larger partitions: bring the operators between them into the delegate",
             "ceiling: Σ over the calls but the longest of what each takes besides its operators; "
             "expected: (calls − 1) × what the "

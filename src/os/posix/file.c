@@ -86,7 +86,6 @@ etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out, etp_er
     }
     struct stat st;
     etp_status status;
-    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
     if (fstat(fd, &st) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot read %s", path);
     } else if (!S_ISREG(st.st_mode)) {
@@ -94,7 +93,7 @@ etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out, etp_er
                           S_ISDIR(st.st_mode) ? "a folder, not a file" : "no regular file");
     } else if ((uint64_t)st.st_size > limit || (uint64_t)st.st_size > SIZE_MAX / 2) {
         status = etp_fail(err, ETP_UNSUPPORTED, "%s is too large: %s, at most %s", path,
-                          etp_format_bytes((uint64_t)st.st_size, a), etp_format_bytes(limit, b));
+                          ETP_BYTES((uint64_t)st.st_size), ETP_BYTES(limit));
     } else {
         status = file_load(path, fd, (uint64_t)st.st_size, out, err);
     }

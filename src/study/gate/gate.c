@@ -166,15 +166,14 @@ static void add(etp_gate *g, etp_gate_check check)
 
 static const char *figure(etp_arena *arena, dimension dim, double v)
 {
-    char buf[ETP_NUMBER_CHARS];
     if (!isfinite(v)) {
         return "unknown";
     }
     switch (dim) {
     case TIME:
-        return etp_arena_strdup(arena, etp_str_from(etp_format_ns(v, buf)));
+        return etp_arena_strdup(arena, etp_str_from(ETP_NS(v)));
     case BYTES:
-        return etp_arena_strdup(arena, etp_str_from(etp_format_bytes((uint64_t)v, buf)));
+        return etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)v)));
     case PERCENT:
         return etp_arena_printf(arena, "%s %%", ETP_DIGITS(100 * v, 3));
     case A_SECOND:
@@ -199,10 +198,8 @@ static const char *with_interval(etp_arena *arena, dimension dim, double v, doub
 // RATIO of two times, baseline first, as the change of the second: "+20.0 % time".
 static const char *change(etp_arena *arena, double ratio)
 {
-    char buf[ETP_NUMBER_CHARS];
-    return isfinite(ratio)
-               ? etp_arena_printf(arena, "%s %%", etp_format_change(100 * (ratio - 1), 1, buf))
-               : "unknown";
+    return isfinite(ratio) ? etp_arena_printf(arena, "%s %%", ETP_CHANGE(100 * (ratio - 1), 1))
+                           : "unknown";
 }
 
 static const char *changes(etp_arena *arena, double ratio, double lo, double hi)

@@ -224,10 +224,9 @@ static void change_card(const etp_history *h, const shown *x, etp_report *r, etp
                *words = etp_history_change_words(c, arena),
                *from = etp_history_figure(x->series, c->before, arena),
                *to = etp_history_figure(x->series, c->after, arena);
-    char p[ETP_NUMBER_CHARS];
     const char *detail = etp_arena_printf(
         arena, "%s → %s, p %s%s · %s%.*s", from ? from : "", to ? to : "", c->p < 1e-6 ? "< " : "",
-        c->p < 1e-6 ? "0.000001" : etp_format_digits(c->p, 2, p),
+        c->p < 1e-6 ? "0.000001" : ETP_DIGITS(c->p, 2),
         c->also.len ? "changed there too: " : "nothing else is known to have changed there",
         ETP_STR_ARG(c->also));
     etp_history_change_card(x->series, c, label, words, detail, r);

@@ -49,14 +49,12 @@ etp_severity etp_history_judgement(const etp_history_series *s, const etp_histor
 // are more than a run repeats.
 const char *etp_history_figure(const etp_history_series *s, double v, etp_arena *arena)
 {
-    char text[ETP_NUMBER_CHARS] = "–";
-    if (isfinite(v) && s->unit == ETP_SERIES_SPEEDUP) {
-        return etp_arena_printf(arena, "%.2f×", v);
+    if (!isfinite(v)) {
+        return "–";
     }
-    if (isfinite(v)) {
-        (void)(s->unit == ETP_SERIES_TIME ? etp_format_ns(v, text) : etp_format_digits(v, 5, text));
-    }
-    return etp_arena_printf(arena, "%s", text);
+    return etp_str_ends(s->name, ETP_STR("_speedup"))
+               ? etp_arena_printf(arena, "%.2f×", v)
+               : etp_arena_printf(arena, "%s", is_time(s) ? ETP_NS(v) : ETP_DIGITS(v, 5));
 }
 
 // "2026-01-07 06:00" of "2026-01-07T06:00:00Z"; other texts as they are.

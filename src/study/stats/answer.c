@@ -294,15 +294,12 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     const etp_stats *s = &a->stats;
     bool hidden = stats_withheld(a, c) != ETP_WITHHELD_NOT;
     etp_interval ratio = ratio_of(c);
-    char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
+    const int64_t before = s->arms[c->baseline].median_ns, after = s->arms[c->candidate].median_ns;
+    const bool known = before >= 0 && after >= 0;
     const char *text = verdict_text(a, c, arena);
     const char *label =
         etp_arena_printf(arena, "%.*s against %.*s", ETP_STR_ARG(a->called[c->candidate]),
                          ETP_STR_ARG(a->called[c->baseline]));
-    if (s->arms[c->baseline].median_ns >= 0 && s->arms[c->candidate].median_ns >= 0) {
-        (void)etp_format_ns((double)s->arms[c->baseline].median_ns, before);
-        (void)etp_format_ns((double)s->arms[c->candidate].median_ns, after);
-    }
     etp_headline h = {
         .label = label ? label : "",
         .verdict = text ? text : "",
@@ -317,14 +314,15 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                 ? NULL
                 : etp_arena_printf(arena, "%s %% interval, %u blocks",
                                    ETP_DIGITS(100 * s->confidence, 6), (unsigned)c->paired.blocks),
-        .detail = etp_arena_printf(arena, "%s → %s", before, after),
+        .detail = known ? etp_arena_printf(arena, "%s → %s", ETP_NS((double)before),
+                                           ETP_NS((double)after))
+                        : "? → ?",
     };
-    char delta[ETP_NUMBER_CHARS];
     if (is_unpaired(c)) {
         h.interval = isfinite(ratio.lo) ? "Hodges–Lehmann interval of launches, unpaired" : NULL;
-        h.detail = etp_arena_printf(arena, "Mann–Whitney p %s, Cliff's delta %s",
-                                    ETP_DIGITS(c->unpaired.p, 3),
-                                    etp_format_change(c->unpaired.cliffs_delta, 2, delta));
+        h.detail =
+            etp_arena_printf(arena, "Mann–Whitney p %s, Cliff's delta %s",
+                             ETP_DIGITS(c->unpaired.p, 3), ETP_CHANGE(c->unpaired.cliffs_delta, 2));
     }
     etp_report_headline(r, &h);
 }
@@ -347,10 +345,8 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
                         100 * (s->comparisons[0].paired.widening - 1));
     }
     if (isfinite(s->drift_per_block)) {
-        char drift[ETP_NUMBER_CHARS];
         etp_report_fact(r, "drift", "%s %% per block (p %s)",
-                        etp_format_change(100 * s->drift_per_block, 2, drift),
-                        ETP_DIGITS(s->drift_p, 2));
+                        ETP_CHANGE(100 * s->drift_per_block, 2), ETP_DIGITS(s->drift_p, 2));
     }
 }
 
@@ -450,11 +446,10 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
 static void link_note(const char *what, const struct etp_stats_link *link, etp_report *r)
 {
     if (link->n > 0 && link->p <= 0.05) {
-        char rho[ETP_NUMBER_CHARS];
         etp_report_note(r, ETP_INFO,
                         "times of the blocks %s with %s (Spearman %s, p %s, %zu blocks); the pairs "
                         "cancel what both arms share",
-                        link->rho > 0 ? "rise" : "fall", what, etp_format_change(link->rho, 2, rho),
+                        link->rho > 0 ? "rise" : "fall", what, ETP_CHANGE(link->rho, 2),
                         ETP_DIGITS(link->p, 2), link->n);
     }
 }

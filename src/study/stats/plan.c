@@ -273,7 +273,7 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
     etp_report_section(r, 1, "plan", "Plan");
     for (size_t i = 0; i < a->n_comparisons; i++) {
         const etp_plan_comparison *c = &a->comparisons[i];
-        char launch[ETP_NUMBER_CHARS], iteration[ETP_NUMBER_CHARS];
+        char launch[ETP_NUMBER_CHARS];
         add_sentence(a, c, r, arena);
         etp_report_text(
             r,
@@ -283,9 +283,8 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
             // The variance is of a ratio, which has that of two launches: one has half of it.
             ETP_DIGITS(100 * sqrt(c->wanted.plan.between_var / 2), 2),
             ETP_DIGITS(100 * sqrt(c->pilot.within_var), 2),
-            duration_text(c->pilot.launch_ns, launch),
-            etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches,
-            c->wanted.plan.df);
+            duration_text(c->pilot.launch_ns, launch), ETP_NS(c->pilot.iteration_ns),
+            (unsigned)c->launches, c->wanted.plan.df);
         add_steps(c, i, r, arena);
     }
     if (!a->launch_known) {
