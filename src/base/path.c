@@ -20,3 +20,29 @@ etp_str etp_path_folder(const char *path)
     const char *slash = strrchr(path, '/');
     return (etp_str){slash ? path : NULL, slash ? (size_t)(slash - path) : 0};
 }
+
+etp_str etp_path_trimmed(etp_str path)
+{
+    while (path.len > 1 && path.ptr[path.len - 1] == '/') {
+        path.len--;
+    }
+    return path;
+}
+
+etp_str etp_path_last(etp_str path)
+{
+    size_t start = path.len;
+    while (start > 0 && path.ptr[start - 1] != '/') {
+        start--;
+    }
+    return (etp_str){path.ptr + start, path.len - start};
+}
+
+etp_str etp_path_above(etp_str path, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        path.len -= etp_path_last(path).len;
+        path.len -= path.len > 0;
+    }
+    return path;
+}

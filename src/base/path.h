@@ -12,4 +12,11 @@ etp_str etp_path_stem(const char *path);
 // What stands before the last '/': "a" of "a/b.pte", empty of "/b.pte"; NULL: there is none.
 etp_str etp_path_folder(const char *path);
 
+// PATH without '/' at its end; "/" stays.
+etp_str etp_path_trimmed(etp_str path);
+// What follows the last '/', which may be nothing: "" of "a/".
+etp_str etp_path_last(etp_str path);
+// PATH without its last N names: "a" of "a/b/c" and 2, empty when there are no more.
+etp_str etp_path_above(etp_str path, unsigned n);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/sink.h"
 #include "os/os.h"
 #include "store/store.h"
@@ -49,12 +50,8 @@ static const char *run_around(const char *path, etp_arena *arena)
 {
     etp_str s = etp_str_from(path);
     for (int level = 0; level < 2; level++) {
-        while (s.len > 0 && s.ptr[s.len - 1] != '/') {
-            s.len--;
-        }
-        while (s.len > 1 && s.ptr[s.len - 1] == '/') {
-            s.len--;
-        }
+        s.len -= etp_path_last(s).len;
+        s = etp_path_trimmed(s);
         const char *dir = s.len > 0 ? etp_arena_strdup(arena, s) : NULL;
         if (!dir || etp_run_is(dir)) {
             return dir;
@@ -116,11 +113,7 @@ static etp_status newest_below(etp_cli *cli, const char **path, etp_error *err)
 
 etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error *err)
 {
-    // Names of runs are compared, so a slash at the end must not make two of one.
-    etp_str p = etp_str_from(*path);
-    while (p.len > 1 && p.ptr[p.len - 1] == '/') {
-        p.len--;
-    }
+    const etp_str p = etp_path_trimmed(etp_str_from(*path));
     if (etp_os_is_dir(*path)) {
         const char *dir = etp_arena_strdup(&cli->arena, p);
         if (!etp_run_is(dir)) {

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner bundle of a target: where it is, how it is started, what is in it.
 #include "base/json_read.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "device/internal.h"
 
 #define BUNDLE_FILE "bundle.json"
 #define BUNDLE_LIMIT ((size_t)1 << 20)
 #define MAX_START 16
-
-// PATH without its last N parts.
-static etp_str up(const char *path, int n)
-{
-    etp_str s = etp_str_from(path);
-    while (n-- > 0) {
-        while (s.len > 0 && s.ptr[s.len - 1] != '/') {
-            s.len--;
-        }
-        s.len -= s.len > 0;
-    }
-    return s;
-}
 
 static etp_status hash_runner(etp_bundle *b, etp_error *err)
 {
@@ -36,7 +24,7 @@ static etp_status hash_runner(etp_bundle *b, etp_error *err)
 static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *out, etp_error *err)
 {
     out->runner = etp_os_absolute(path, arena);
-    etp_str dir = up(out->runner ? out->runner : path, 1);
+    etp_str dir = etp_path_above(etp_str_from(out->runner ? out->runner : path), 1);
     out->dir = etp_arena_strdup(arena, dir.len ? dir : ETP_STR("/"));
     const char **start = ETP_NEW_ARRAY(arena, const char *, 2);
     ETP_NEED(out->runner && out->dir && start, err, "the runner");
@@ -157,16 +145,15 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
             return etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", runner);
         }
         const char *real = etp_os_absolute(runner, arena);
-        // Who names the program of a bundle means the bundle: without its libraries it would not
-        // start.
-        const char *dir = real ? etp_arena_strdup(arena, up(real, 1)) : NULL;
+        const char *dir =
+            real ? etp_arena_strdup(arena, etp_path_above(etp_str_from(real), 1)) : NULL;
         return has_bundle(dir, arena) ? open_folder(dir, triple, arena, out, err)
                                       : open_program(runner, arena, out, err);
     }
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
     if (exe) {
-        // Installed it is PREFIX/bin/etprof, in a work tree TREE/build/NAME/bin/etprof.
-        etp_str prefix = up(exe, 2), build = up(exe, 3);
+        etp_str prefix = etp_path_above(etp_str_from(exe), 2);
+        etp_str build = etp_path_above(etp_str_from(exe), 3);
         const char *places[] = {
             etp_arena_printf(arena, "%.*s/libexec/etprof/%s", ETP_STR_ARG(prefix), triple),
             etp_arena_printf(arena, "%.*s/bundle/%s", ETP_STR_ARG(build), triple)};

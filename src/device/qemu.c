@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "device/internal.h"
 
 // Like Apple's M4: streaming vectors of 512 bits, no SVE beside them. QEMU's own default is 256
@@ -85,13 +86,8 @@ static void list_places(const char *search_path, const char *program, etp_arena 
         rest.len -= step;
     }
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
-    etp_str tree = etp_str_from(exe); // <tree>/build/<name>/bin/etprof
-    for (int n = 0; n < 4; n++) {
-        while (tree.len > 0 && tree.ptr[tree.len - 1] != '/') {
-            tree.len--;
-        }
-        tree.len -= tree.len > 0;
-    }
+    // <tree>/build/<name>/bin/etprof
+    const etp_str tree = etp_path_above(etp_str_from(exe ? exe : ""), 4);
     if (exe) {
         ETP_ADD(arena, out, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
     }

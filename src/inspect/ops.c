@@ -283,12 +283,7 @@ static const char *source_text(const etp_ops_answer *a, size_t row, etp_arena *a
     if (!s || s->file.len == 0) {
         return NULL;
     }
-    size_t slash = s->file.len;
-    while (slash > 0 && s->file.ptr[slash - 1] != '/') {
-        slash--;
-    }
-    return etp_arena_printf(arena, "%.*s:%u%s%.*s", (int)(s->file.len - slash), s->file.ptr + slash,
-                            s->line, s->module.len ? " " : "", ETP_STR_ARG(s->module));
+    return etp_arena_printf(arena, "%.*s:%u%s%.*s", ETP_STR_ARG(etp_path_last(s->file)), s->line, s->module.len ? " " : "", ETP_STR_ARG(s->module));
 }
 
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)

@@ -83,8 +83,9 @@ static void layout_finding(const etp_ab_session *s, etp_ab_findings *to)
     if (share < 0.3 || ab->emulated) {
         return;
     }
-    static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
-    etp_ab_find_rows(to, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, k_evidence, 2,
+    const char *const evidence[] = {etp_category_name(ETP_CATEGORY_DATA_MOVEMENT),
+                                    etp_category_name(ETP_CATEGORY_QUANTIZE)};
+    etp_ab_find_rows(to, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, evidence, 2,
                      etp_arena_printf(s->ab.arena,
                                       "%s is dominated by layout: moving and converting data takes "
                                       "%.0f %% of an inference",

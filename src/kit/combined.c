@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "base/path.h"
 #include "base/shell.h"
 #include "compare/phases.h"
 #include "document/rows.h"
@@ -18,18 +19,16 @@
 // Never the whole path: a report is passed on, and the path is of the machine that wrote it.
 static const char *folder_of(const etp_ab *ab, int parts, etp_arena *arena)
 {
-    const char *dir = ab->dir ? ab->dir : "";
-    size_t end = strlen(dir);
-    while (end > 0 && dir[end - 1] == '/') {
-        end--;
+    etp_str dir = etp_path_trimmed(etp_str_from(ab->dir ? ab->dir : ""));
+    size_t from = dir.len - etp_path_last(dir).len;
+    for (int k = 1; k < parts && from > 0; k++) {
+        from -= etp_path_last((etp_str){dir.ptr, from - 1}).len + 1;
     }
-    size_t from = end;
-    for (int k = 0; from > 0 && (dir[from - 1] != '/' || ++k < parts);) {
-        from--;
+    dir = (etp_str){dir.ptr + from, dir.len - from};
+    if (dir.len > 2 && etp_str_starts(dir, ETP_STR("./"))) {
+        dir = (etp_str){dir.ptr + 2, dir.len - 2};
     }
-    from += end - from > 2 && strncmp(dir + from, "./", 2) == 0 ? 2 : 0;
-    return from < end ? etp_arena_printf(arena, "%.*s", (int)(end - from), dir + from)
-                      : "a folder without a name";
+    return dir.len ? etp_arena_printf(arena, "%.*s", ETP_STR_ARG(dir)) : "a folder without a name";
 }
 
 // What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor; with the

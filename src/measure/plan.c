@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "measure/foreign.h"
@@ -21,13 +22,7 @@
 // run folder.
 static etp_str stem_of(const char *path)
 {
-    etp_str s = etp_str_from(path);
-    size_t start = s.len;
-    while (start > 0 && s.ptr[start - 1] != '/') {
-        start--;
-    }
-    s.ptr += start;
-    s.len -= start;
+    etp_str s = etp_path_last(etp_str_from(path));
     if (etp_str_ends(s, ETP_STR(".pte"))) {
         s.len -= 4;
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "device/device.h"
 
 static bool is_letter(char c)
@@ -53,17 +54,8 @@ bool etp_platform_is(const char *name)
 
 const char *etp_platform_of_folder(const char *dir)
 {
-    etp_str path = etp_str_from(dir);
-    while (path.len > 0 && path.ptr[path.len - 1] == '/') {
-        path.len--;
-    }
-    size_t start = path.len;
-    while (start > 0 && path.ptr[start - 1] != '/') {
-        start--;
-    }
-    etp_str name = {path.ptr + start, path.len - start};
-    // Below runs/ a name may go on after its platform ("mac_trace"). Anywhere else only the whole
-    // name counts, or a later run of it (".2"): a folder "linux_models" is nobody's platform.
+    const etp_str path = etp_path_trimmed(etp_str_from(dir)), name = etp_path_last(path);
+    const size_t start = path.len - name.len;
     bool in_runs = start >= 5 && memcmp(path.ptr + start - 5, "runs/", 5) == 0 &&
                    (start == 5 || path.ptr[start - 6] == '/');
     for (etp_platform p = ETP_PLATFORM_UNKNOWN + 1; p < ETP_PLATFORMS; p++) {

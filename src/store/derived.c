@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "document/rows.h"
 #include "os/os.h"
@@ -304,19 +305,17 @@ static bool folder_records(const char *dir, const char *relative, etp_arena *are
 
 bool etp_run_records(const char *path, etp_arena *arena)
 {
-    size_t len = strlen(path);
+    etp_str above = etp_str_from(path);
     for (int level = 0; level < 2; level++) { // <run>/name and <run>/<experiment>/name
-        while (len > 0 && path[len - 1] != '/') {
-            len--;
-        }
-        const char *dir = len > 1 ? etp_arena_strdup(arena, (etp_str){path, len - 1}) : ".";
-        if (dir && folder_records(dir, path + len, arena)) {
+        above.len -= etp_path_last(above).len;
+        const char *relative = path + above.len;
+        const char *dir =
+            above.len > 1 ? etp_arena_strdup(arena, (etp_str){path, above.len - 1}) : ".";
+        if (dir && folder_records(dir, relative, arena)) {
             return true;
         }
-        while (len > 0 && path[len - 1] == '/') {
-            len--;
-        }
-        if (len == 0) {
+        above = etp_path_trimmed(above);
+        if (above.len == 0 || etp_str_eqz(above, "/")) {
             return false;
         }
     }

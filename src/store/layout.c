@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and places inside a run folder, and where the folder itself goes.
 #include "base/json.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "os/os.h"
 #include "store/internal.h"
@@ -139,15 +140,6 @@ const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm)
     return etp_arena_printf(arena, "%.*s/outputs", ETP_STR_ARG(arm->name));
 }
 
-static etp_str base_name(etp_str path)
-{
-    size_t start = path.len;
-    while (start > 0 && path.ptr[start - 1] != '/') {
-        start--;
-    }
-    return (etp_str){path.ptr + start, path.len - start};
-}
-
 // "<model>_<backend>_<precision>" → "<model>": our exporter's names. Others stay as they are.
 etp_str etp_run_model_name(etp_str stem)
 {
@@ -173,7 +165,7 @@ const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const 
         }
         at += n + 1;
     }
-    etp_str stem = base_name(path);
+    etp_str stem = etp_path_last(path);
     if (etp_str_ends(stem, ETP_STR(".pte"))) {
         stem.len -= 4;
     }
@@ -200,13 +192,9 @@ etp_status etp_run_create_folder(const char *wanted, bool exact, etp_arena *aren
     if (exact) {
         return create_exact(wanted, arena, err);
     }
-    etp_str parent = etp_str_from(wanted);
-    while (parent.len > 0 && parent.ptr[parent.len - 1] != '/') {
-        parent.len--;
-    }
-    if (parent.len > 1) {
-        char *dir = etp_arena_strdup(arena, (etp_str){parent.ptr, parent.len - 1});
-        ETP_TRY(etp_os_mkdirs(dir, err));
+    const etp_str parent = etp_path_folder(wanted);
+    if (parent.len > 0) {
+        ETP_TRY(etp_os_mkdirs(etp_arena_strdup(arena, parent), err));
     }
     for (unsigned i = 1; i < 100000; i++) {
         bool taken;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which run a path means: a folder above several runs, or a name whose later runs got numbers.
 #include "base/number.h"
+#include "base/path.h"
 #include "os/os.h"
 #include "store/internal.h"
 
@@ -75,20 +76,11 @@ static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found 
     return ETP_OK;
 }
 
-static const char *without_slashes(const char *path, etp_arena *arena)
-{
-    etp_str s = etp_str_from(path);
-    while (s.len > 1 && s.ptr[s.len - 1] == '/') {
-        s.len--;
-    }
-    return etp_arena_strdup(arena, s);
-}
-
 etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
                               etp_error *err)
 {
     *out = (etp_run_found){0};
-    const char *dir = without_slashes(path, arena);
+    const char *dir = etp_arena_strdup(arena, etp_path_trimmed(etp_str_from(path)));
     const char *runs = etp_run_path(arena, dir, ETP_STR("runs"));
     ETP_TRY(add_children(dir, arena, out, err));
     ETP_TRY(add_children(runs, arena, out, err));
@@ -116,13 +108,9 @@ etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found 
                               etp_error *err)
 {
     *out = (etp_run_found){0};
-    const char *dir = without_slashes(path, arena);
-    etp_str whole = etp_str_from(dir);
-    size_t start = whole.len;
-    while (start > 0 && whole.ptr[start - 1] != '/') {
-        start--;
-    }
-    etp_str name = {whole.ptr + start, whole.len - start};
+    const char *dir = etp_arena_strdup(arena, etp_path_trimmed(etp_str_from(path)));
+    const etp_str whole = etp_str_from(dir), name = etp_path_last(whole);
+    const size_t start = whole.len - name.len;
     const char *parent = start > 0 ? etp_arena_strdup(arena, (etp_str){whole.ptr, start}) : ".";
     etp_dir_list list = {0};
     if (!etp_os_is_dir(parent)) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sink.h"
 #include "os/posix/place.h"
 
@@ -156,9 +157,7 @@ static void sync_parent(const etp_place *p)
     }
     etp_arena arena = {0};
     etp_str s = etp_str_from(path);
-    while (s.len > 0 && s.ptr[s.len - 1] != '/') {
-        s.len--;
-    }
+    s.len -= etp_path_last(s).len;
     const char *parent = s.len == 0 ? "." : etp_arena_strdup(&arena, s);
     int fd = parent ? open_retry(parent, O_RDONLY | O_DIRECTORY) : -1;
     if (fd >= 0) {

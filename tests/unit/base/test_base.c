@@ -435,6 +435,31 @@ static void parts_of_paths(void **unused)
     }
 }
 
+static void ends_of_paths(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *path, *trimmed, *last, *above, *above_two;
+    } k_cases[] = {
+        {"a/b/c", "a/b/c", "c", "a/b", "a"},
+        {"/a/b",  "/a/b",  "b", "/a",  "" },
+        {"a/b/",  "a/b",   "",  "a/b", "a"},
+        {"a//",   "a",     "",  "a/",  "a"},
+        {"a",     "a",     "a", "",    "" },
+        {"/",     "/",     "",  "",    "" },
+        {"///",   "/",     "",  "//",  "/"},
+        {"",      "",      "",  "",    "" },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        const etp_str path = etp_str_from(k_cases[i].path);
+        assert_true(etp_str_eqz(etp_path_trimmed(path), k_cases[i].trimmed));
+        assert_true(etp_str_eqz(etp_path_last(path), k_cases[i].last));
+        assert_true(etp_str_eqz(etp_path_above(path, 1), k_cases[i].above));
+        assert_true(etp_str_eqz(etp_path_above(path, 2), k_cases[i].above_two));
+        assert_true(etp_str_eqz(etp_path_above(path, 0), k_cases[i].path));
+    }
+}
+
 static void commands_can_be_copied(void **unused)
 {
     (void)unused;
@@ -463,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_can_be_copied),
         cmocka_unit_test(parts_of_paths),
+        cmocka_unit_test(ends_of_paths),
         cmocka_unit_test(blanks_are_trimmed),
         cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
         cmocka_unit_test(errors_gather_context),
