@@ -52,16 +52,6 @@ etp_feature etp_feature_of_names(const etp_profile *profile, const etp_name_book
     return found;
 }
 
-static bool has_dtype(const etp_op_name *op, const char *token)
-{
-    for (size_t i = 0; i < op->n_dtypes; i++) {
-        if (etp_str_eqz(op->dtypes[i], token)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const etp_value *etp_row_operand(const etp_row_facts *f, uint32_t i)
 {
     return f && i < f->op.n_inputs ? &f->op.values[f->op.inputs[i]] : NULL;
@@ -98,8 +88,9 @@ static bool is_sparse(const etp_op_name *op)
 // Float activations, integer weights: "(NC, F32, QC8W)".
 static bool is_weight_only(const etp_op_name *op)
 {
-    bool weights = has_dtype(op, "QC8W") || has_dtype(op, "QC4W");
-    return weights && op->n_dtypes == 2 && (has_dtype(op, "F32") || has_dtype(op, "F16"));
+    bool weights = etp_op_has_dtype(op, "QC8W") || etp_op_has_dtype(op, "QC4W");
+    return weights && op->n_dtypes == 2 &&
+           (etp_op_has_dtype(op, "F32") || etp_op_has_dtype(op, "F16"));
 }
 
 static etp_reason off_by_name(const etp_op_name *op)
@@ -107,41 +98,43 @@ static etp_reason off_by_name(const etp_op_name *op)
     if (etp_op_is_depthwise(op)) {
         return ETP_REASON_DEPTHWISE;
     }
-    if (has_dtype(op, "QB4W")) {
+    if (etp_op_has_dtype(op, "QB4W")) {
         return ETP_REASON_BLOCKWISE_4BIT;
     }
-    if (has_dtype(op, "QU8")) {
+    if (etp_op_has_dtype(op, "QU8")) {
         return ETP_REASON_QUINT8;
     }
-    if (has_dtype(op, "BF16")) {
+    if (etp_op_has_dtype(op, "BF16")) {
         return ETP_REASON_BF16;
     }
-    if (has_dtype(op, "QC2W")) {
+    if (etp_op_has_dtype(op, "QC2W")) {
         return ETP_REASON_TWO_BIT;
     }
     if (is_sparse(op)) {
         return ETP_REASON_SPARSE;
     }
-    bool quantised = has_dtype(op, "QP8") || has_dtype(op, "QD8") || has_dtype(op, "QDU8");
-    if (has_dtype(op, "F16") && has_dtype(op, "F32") && !quantised) {
+    bool quantised =
+        etp_op_has_dtype(op, "QP8") || etp_op_has_dtype(op, "QD8") || etp_op_has_dtype(op, "QDU8");
+    if (etp_op_has_dtype(op, "F16") && etp_op_has_dtype(op, "F32") && !quantised) {
         return ETP_REASON_FP16_FP32_WEIGHTS;
     }
     if (is_family(op, "Convolution") && quantised) {
         return ETP_REASON_DYNAMIC_CONV;
     }
-    if (quantised && has_dtype(op, "F16")) {
+    if (quantised && etp_op_has_dtype(op, "F16")) {
         return ETP_REASON_DYNAMIC_FP16;
     }
     if (is_weight_only(op)) {
         return ETP_REASON_WEIGHT_ONLY;
     }
-    if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && has_dtype(op, "QS8")) {
+    if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && etp_op_has_dtype(op, "QS8")) {
         return ETP_REASON_PER_TENSOR_WEIGHTS;
     }
-    if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && has_dtype(op, "F16")) {
+    if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && etp_op_has_dtype(op, "F16")) {
         return ETP_REASON_FP16_FP32_WEIGHTS; // with fp16 weights it would be PF16
     }
-    bool static_int8 = has_dtype(op, "QS8") || has_dtype(op, "QC8") || has_dtype(op, "PQS8");
+    bool static_int8 =
+        etp_op_has_dtype(op, "QS8") || etp_op_has_dtype(op, "QC8") || etp_op_has_dtype(op, "PQS8");
     if (is_family(op, "Deconvolution") && !static_int8) {
         return ETP_REASON_DECONVOLUTION;
     }
@@ -155,7 +148,8 @@ static etp_reason off_by_program(const etp_op_name *op, const etp_row_facts *f)
         return ETP_REASON_NONE;
     }
     bool batch = is_family(op, "Batch Matrix Multiply");
-    if (!batch && !weight->constant && !has_dtype(op, "F32") && !has_dtype(op, "PF32")) {
+    if (!batch && !weight->constant && !etp_op_has_dtype(op, "F32") &&
+        !etp_op_has_dtype(op, "PF32")) {
         return ETP_REASON_DYNAMIC_WEIGHT;
     }
     if (is_family(op, "Fully Connected") && weight->quant.kind == ETP_QUANT_PER_TENSOR) {
@@ -225,7 +219,7 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
         not_engaged(out, ETP_REASON_KERNEL_HIDES, c->cpu_lacks);
         return;
     }
-    if (has_dtype(op, "QP8")) { // KleidiAI kernels exist for NEON and SME alike
+    if (etp_op_has_dtype(op, "QP8")) { // KleidiAI kernels exist for NEON and SME alike
         out->reason = etp_value_is_one_row(etp_row_operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL
                                                                          : ETP_REASON_SAME_NAMES;
         return;
@@ -234,12 +228,13 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
         not_engaged(out, ETP_REASON_MASKED, "mask of the launch and operator name");
         return;
     }
-    bool half = fp16_weight && op->n_dtypes == 1 && has_dtype(op, "F16");
+    bool half = fp16_weight && op->n_dtypes == 1 && etp_op_has_dtype(op, "F16");
     if (etp_op_must_use_sme(op) || half) {
         not_engaged(out, ETP_REASON_NOT_BUILT, "operator name without PF32, PF16 or PQS8");
         return;
     }
-    if (has_dtype(op, "QD8") || has_dtype(op, "QDU8")) { // with KleidiAI it would be QP8
+    if (etp_op_has_dtype(op, "QD8") ||
+        etp_op_has_dtype(op, "QDU8")) { // with KleidiAI it would be QP8
         not_engaged(out, ETP_REASON_NOT_BUILT, "operator name QD8 instead of QP8");
         return;
     }
@@ -260,8 +255,8 @@ static etp_reason off_vnni(const etp_op_name *op)
         all_float = all_float && is_float_type(op->dtypes[i]);
     }
     if (all_float) {
-        return has_dtype(op, "F16") || has_dtype(op, "PF16") ? ETP_REASON_FLOAT16
-                                                             : ETP_REASON_FLOAT32;
+        return etp_op_has_dtype(op, "F16") || etp_op_has_dtype(op, "PF16") ? ETP_REASON_FLOAT16
+                                                                           : ETP_REASON_FLOAT32;
     }
     if (is_weight_only(op)) {
         return ETP_REASON_FLOAT_WEIGHT_ONLY;
@@ -269,7 +264,7 @@ static etp_reason off_vnni(const etp_op_name *op)
     if (etp_op_is_depthwise(op)) {
         return ETP_REASON_DEPTHWISE_INT8;
     }
-    return has_dtype(op, "QU8") ? ETP_REASON_UNSIGNED_INT8 : ETP_REASON_NONE;
+    return etp_op_has_dtype(op, "QU8") ? ETP_REASON_UNSIGNED_INT8 : ETP_REASON_NONE;
 }
 
 static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage *out)

@@ -14,7 +14,7 @@ const char *etp_proof_kind_name(etp_proof_kind kind)
     return k_names[kind];
 }
 
-static bool has_dtype(const etp_op_name *op, const char *token)
+bool etp_op_has_dtype(const etp_op_name *op, const char *token)
 {
     for (size_t i = 0; i < op->n_dtypes; i++) {
         if (etp_str_eqz(op->dtypes[i], token)) {
@@ -36,19 +36,19 @@ bool etp_op_must_use_sme(const etp_op_name *op)
     if (!gemm || !(conv || fc || bmm)) {
         return false;
     }
-    if (op->n_dtypes == 1 && has_dtype(op, "F32")) {
+    if (op->n_dtypes == 1 && etp_op_has_dtype(op, "F32")) {
         return true;
     }
     // A fully connected F16 may have float32 weights, as 1×1 convolutions of fp16 models do; the
     // name does not show it, and such a one never switches.
-    if (op->n_dtypes == 1 && has_dtype(op, "F16") && !fc) {
+    if (op->n_dtypes == 1 && etp_op_has_dtype(op, "F16") && !fc) {
         return true;
     }
     // Static int8 with per-channel weights.
-    if (conv && op->n_dtypes == 1 && has_dtype(op, "QC8")) {
+    if (conv && op->n_dtypes == 1 && etp_op_has_dtype(op, "QC8")) {
         return true;
     }
-    return (conv || fc) && has_dtype(op, "QS8") && has_dtype(op, "QC8W");
+    return (conv || fc) && etp_op_has_dtype(op, "QS8") && etp_op_has_dtype(op, "QC8W");
 }
 
 void etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line)

@@ -43,6 +43,7 @@ typedef struct etp_proof {
 // static int8 convolutions (not depthwise), fully connected and batch matrix multiply. False also
 // for everything whose name does not show enough to be sure.
 bool etp_op_must_use_sme(const etp_op_name *op);
+bool etp_op_has_dtype(const etp_op_name *op, const char *token); // "QS8"
 
 // Judges PROFILE, the traces of an arm that claims LEVEL, by its operator names and appends a line.
 // BOOK may be NULL.

@@ -9,6 +9,16 @@
 
 // ---- work ----
 
+// *ACC times FACTOR; false where that is more than can be counted.
+static inline bool etp_times(uint64_t *acc, uint64_t factor)
+{
+    if (factor != 0 && *acc > UINT64_MAX / factor) {
+        return false;
+    }
+    *acc *= factor;
+    return true;
+}
+
 // Work of a node of an XNNPACK payload; VALUES are the partition's.
 etp_work etp_work_of_node(const etp_node *node, const etp_value *values);
 // Work of a kernel call; EVALUES are the method's as in the file, VALUES the same as tensors.

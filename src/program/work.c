@@ -24,15 +24,6 @@ static etp_work problem(const char *text)
 static const char k_overflow[] = "the amount of work does not fit 64 bits";
 static const char k_rank[] = "unexpected number of dimensions";
 
-static bool mul(uint64_t *acc, uint64_t factor)
-{
-    if (factor != 0 && *acc > UINT64_MAX / factor) {
-        return false;
-    }
-    *acc *= factor;
-    return true;
-}
-
 static bool add(uint64_t *acc, uint64_t term)
 {
     if (*acc > UINT64_MAX - term) {
@@ -46,7 +37,7 @@ static bool product(const int64_t *dims, uint32_t n, uint64_t *out)
 {
     *out = 1;
     for (uint32_t i = 0; i < n; i++) {
-        if (!mul(out, (uint64_t)dims[i])) {
+        if (!etp_times(out, (uint64_t)dims[i])) {
             return false;
         }
     }
@@ -143,8 +134,8 @@ static const char *conv_macs(const etp_node *node, const etp_value *const in[3],
     if (bad) {
         return bad;
     }
-    bool fits = elements(out, macs) && mul(macs, w->kernel_h) && mul(macs, w->kernel_w) &&
-                mul(macs, per_group);
+    bool fits = elements(out, macs) && etp_times(macs, w->kernel_h) &&
+                etp_times(macs, w->kernel_w) && etp_times(macs, per_group);
     return fits ? NULL : k_overflow;
 }
 
@@ -164,8 +155,8 @@ static const char *deconv_macs(const etp_node *node, const etp_value *const in[3
         return "channels of input, filter and output do not agree";
     }
     uint64_t co_per_group = (uint64_t)filter->dims[0] / w->groups;
-    bool fits = elements(in[0], macs) && mul(macs, w->kernel_h) && mul(macs, w->kernel_w) &&
-                mul(macs, co_per_group);
+    bool fits = elements(in[0], macs) && etp_times(macs, w->kernel_h) &&
+                etp_times(macs, w->kernel_w) && etp_times(macs, co_per_group);
     return fits ? NULL : k_overflow;
 }
 
@@ -186,7 +177,7 @@ static const char *fc_macs(const etp_value *a, const etp_value *filter, const et
         return "input, weights and output do not agree in size";
     }
     *macs = rows_in;
-    return mul(macs, (uint64_t)k) && mul(macs, (uint64_t)n) ? NULL : k_overflow;
+    return etp_times(macs, (uint64_t)k) && etp_times(macs, (uint64_t)n) ? NULL : k_overflow;
 }
 
 // [B…, M, K] × [B…, K, N] → [B…, M, N]; batch dimensions of the operands may be broadcast.
@@ -202,7 +193,7 @@ static const char *bmm_macs(const etp_value *a, const etp_value *b, const etp_va
     if (bk != k || out->dims[out->rank - 2] != m || out->dims[out->rank - 1] != bn) {
         return "operands of the matrix multiplication do not agree in size";
     }
-    return elements(out, macs) && mul(macs, (uint64_t)k) ? NULL : k_overflow;
+    return elements(out, macs) && etp_times(macs, (uint64_t)k) ? NULL : k_overflow;
 }
 
 // Query [B, H, Lq, D], key [B, Hk, Lk, D], value [B, Hk, Lk, Dv] → [B, H, Lq, Dv].
@@ -217,10 +208,11 @@ static const char *sdpa_macs(const etp_value *q, const etp_value *k, const etp_v
         return "query, key, value and output do not agree in size";
     }
     uint64_t scores = 0; // B·H·Lq·Lk
-    bool fits = product(q->dims, 3, &scores) && mul(&scores, (uint64_t)k->dims[2]);
+    bool fits = product(q->dims, 3, &scores) && etp_times(&scores, (uint64_t)k->dims[2]);
     *macs = scores;
     *ops = scores;
-    fits = fits && mul(macs, (uint64_t)q->dims[3] + (uint64_t)v->dims[3]) && mul(ops, OPS_SOFTMAX);
+    fits = fits && etp_times(macs, (uint64_t)q->dims[3] + (uint64_t)v->dims[3]) &&
+           etp_times(ops, OPS_SOFTMAX);
     return fits ? NULL : k_overflow;
 }
 
@@ -335,7 +327,7 @@ static const char *simple_work(const etp_node *node, const etp_value *values, et
     }
     node_ops(node->type, node, in, out, &w->ops, &of);
     uint64_t n = of == in ? n_in : n_out;
-    return mul(&w->ops, n) ? NULL : k_overflow;
+    return etp_times(&w->ops, n) ? NULL : k_overflow;
 }
 
 // An operator's weights must hold as many bytes as their shape needs.
@@ -393,7 +385,7 @@ etp_work etp_work_of_node(const etp_node *node, const etp_value *values)
     }
     if (node->type == ETP_XNN_STATIC_SLICE) { // reads only what it keeps
         uint64_t out = 0;
-        if (!etp_value_traffic(&values[node->outputs[0]], &out) || !mul(&out, 2)) {
+        if (!etp_value_traffic(&values[node->outputs[0]], &out) || !etp_times(&out, 2)) {
             return problem("the size of an operand is unknown");
         }
         w.bytes = out;

@@ -24,20 +24,11 @@ static const struct {
     {"aten::linear",      RULE_LINEAR, 0, 1},
 };
 
-static bool mul(uint64_t *acc, uint64_t factor)
-{
-    if (factor != 0 && *acc > UINT64_MAX / factor) {
-        return false;
-    }
-    *acc *= factor;
-    return true;
-}
-
 static bool elements(const etp_value *v, uint64_t *out)
 {
     *out = 1;
     for (uint32_t i = 0; i < v->rank; i++) {
-        if (!mul(out, (uint64_t)v->dims[i])) {
+        if (!etp_times(out, (uint64_t)v->dims[i])) {
             return false;
         }
     }
@@ -77,9 +68,9 @@ static const char *conv(const etp_pte_instruction *pte, const etp_evalue *evalue
     if (!fits || in->dims[0] != out->dims[0]) {
         return k_mismatch;
     }
-    bool ok = elements(transposed ? in : out, macs) && mul(macs, (uint64_t)w->dims[1]);
+    bool ok = elements(transposed ? in : out, macs) && etp_times(macs, (uint64_t)w->dims[1]);
     for (uint32_t i = 2; i < w->rank; i++) {
-        ok = ok && mul(macs, (uint64_t)w->dims[i]);
+        ok = ok && etp_times(macs, (uint64_t)w->dims[i]);
     }
     return ok ? NULL : "the amount of work does not fit 64 bits";
 }
@@ -96,7 +87,7 @@ static const char *matmul(const etp_value *a, const etp_value *b, const etp_valu
     if (k != bk || out->dims[out->rank - 1] != n) {
         return k_mismatch;
     }
-    return elements(out, macs) && mul(macs, (uint64_t)k)
+    return elements(out, macs) && etp_times(macs, (uint64_t)k)
                ? NULL
                : "the amount of work does not fit 64 bits";
 }
@@ -127,10 +118,11 @@ static const char *attention(const etp_pte_instruction *pte, const etp_evalue *e
     w->macs = n;
     w->ops = n;
     // two products of a key each: 2 × seen ÷ 2
-    bool fits = mul(&w->macs, seen) && mul(&w->macs, (uint64_t)q->dims[3]) &&
-                mul(&w->macs, (uint64_t)q->dims[2]) && mul(&w->macs, (uint64_t)q->dims[0]) &&
-                mul(&w->ops, seen) && mul(&w->ops, (uint64_t)q->dims[2]) &&
-                mul(&w->ops, (uint64_t)q->dims[0]) && mul(&w->ops, OPS_SOFTMAX);
+    bool fits = etp_times(&w->macs, seen) && etp_times(&w->macs, (uint64_t)q->dims[3]) &&
+                etp_times(&w->macs, (uint64_t)q->dims[2]) &&
+                etp_times(&w->macs, (uint64_t)q->dims[0]) && etp_times(&w->ops, seen) &&
+                etp_times(&w->ops, (uint64_t)q->dims[2]) &&
+                etp_times(&w->ops, (uint64_t)q->dims[0]) && etp_times(&w->ops, OPS_SOFTMAX);
     w->ops /= 2;
     return fits ? NULL : "the amount of work does not fit 64 bits";
 }
@@ -208,7 +200,7 @@ static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, 
     case ETP_CATEGORY_CONTROL:
         break;
     }
-    return of && elements(of, &w->ops) && mul(&w->ops, per);
+    return of && elements(of, &w->ops) && etp_times(&w->ops, per);
 }
 
 // Kernels that read only what they write out.
