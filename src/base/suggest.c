@@ -12,6 +12,8 @@ static size_t min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
+// Levenshtein's, with one row of the table: ROW[j] is the distance of the letters of A so far to
+// the first J of B. Longer words are none of ours.
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t n = strlen(b);
@@ -37,6 +39,8 @@ static size_t edit_distance(const char *a, const char *b)
 const char *etp_suggest(const char *word, const char *const *candidates)
 {
     const char *best = NULL;
+    // Two slips of the finger, and fewer than the word has letters: else every short word would be
+    // like every other.
     size_t best_distance = 3;
     for (; *candidates; candidates++) {
         size_t d = edit_distance(word, *candidates);

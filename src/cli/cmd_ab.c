@@ -30,6 +30,8 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
+    // The one that decides whether a runner is ours: it takes those of others out of RUNNER and
+    // puts them into the plan.
     ETP_TRY(etp_session_runners(c->runner, c->runner_on, c->runner_off, &cli->arena, plan,
                                 &options.call.runner, err));
     ETP_TRY(
@@ -52,6 +54,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }
+    // The folder is read back as `analyze` would read it: what is shown now can be shown again at
+    // any time.
     etp_ab_options answer = {.margin = c->margin};
     ETP_TRY(etp_show_measured(cli, dir, &answer, c->full, &c->fail_on, err));
     if (c->save && cli->exit_code >= 128) { // a signal: what was measured is told already

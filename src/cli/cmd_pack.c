@@ -41,6 +41,7 @@ static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv
 {
     (void)argc;
     const pack_options *o = opts;
+    // "out/" would be packed as "out/.tar.zst", inside itself.
     const etp_str dir = etp_path_trimmed(etp_str_from(argv[0]));
     if (!etp_run_is(argv[0])) {
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",

@@ -141,6 +141,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *device
         .exact = o->out == NULL,
     };
     ETP_TRY(etp_arena_check(&cli->arena, err, work)); // NULL would be another folder
+    // Its errors become a step that failed, so that the other steps and the advice are still told.
     st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));

@@ -138,6 +138,7 @@ etp_session_callbacks etp_cli_messages(const etp_cli *cli)
     return (etp_session_callbacks){.message = cli->quiet ? NULL : on_line};
 }
 
+// The session gives its callbacks one context, the terminal's; the verb's own is kept in there.
 static etp_status on_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                             etp_session_plan_options *plan, etp_error *err)
 {

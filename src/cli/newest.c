@@ -113,6 +113,7 @@ static etp_status newest_below(etp_cli *cli, const char **path, etp_error *err)
 
 etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error *err)
 {
+    // Names of runs are compared, so a slash at the end must not make two of one.
     const etp_str p = etp_path_trimmed(etp_str_from(*path));
     if (etp_os_is_dir(*path)) {
         const char *dir = etp_arena_strdup(&cli->arena, p);

@@ -29,6 +29,8 @@ typedef struct parse_state {
     int color; // index into k_etp_color_words
 } parse_state;
 
+// Options without a help text are words of earlier versions: scripts may still use them, and nobody
+// new should learn them.
 const etp_opt *etp_option_shown(const etp_opt *o)
 {
     while (o && o->name && !o->help) {

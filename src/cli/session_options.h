@@ -13,6 +13,7 @@
 #define ETP_ROW_0(...)
 #define ETP_ROW_1(where, field, type, name, letter, arg, help) \
     {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},
+// How a row's type is typed on the command line.
 #define ETP_TYPED_TEXT ETP_OPT_STRING
 #define ETP_TYPED_LIST ETP_OPT_LIST
 #define ETP_TYPED_FLAG ETP_OPT_FLAG

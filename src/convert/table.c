@@ -36,6 +36,7 @@ etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_
     const char **names = ETP_NEW_ARRAY(&arena, const char *, n_folders);
     bool ok = s && names;
     for (size_t i = 0; ok && i < n_folders; i++) {
+        // Slashes at the end go, because the name is a column: one folder is one text in it.
         names[i] = etp_arena_strdup(&arena, etp_path_trimmed(etp_str_from(folders[i])));
         ok = names[i] != NULL;
     }

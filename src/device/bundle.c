@@ -145,6 +145,8 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
             return etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", runner);
         }
         const char *real = etp_os_absolute(runner, arena);
+        // Who names the program of a bundle means the bundle: without its libraries it would not
+        // start.
         const char *dir =
             real ? etp_arena_strdup(arena, etp_path_above(etp_str_from(real), 1)) : NULL;
         return has_bundle(dir, arena) ? open_folder(dir, triple, arena, out, err)
@@ -152,6 +154,7 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
     }
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
     if (exe) {
+        // Installed it is PREFIX/bin/etprof, in a work tree TREE/build/NAME/bin/etprof.
         etp_str prefix = etp_path_above(etp_str_from(exe), 2);
         etp_str build = etp_path_above(etp_str_from(exe), 3);
         const char *places[] = {

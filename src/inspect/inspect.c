@@ -55,6 +55,8 @@ static bool same_operator(const void *ctx, uint32_t i)
            etp_str_eq(key->list->items[i].name, key->name);
 }
 
+// The same name inside and outside delegates is two operators: what runs outside is what people
+// look for.
 static void add_operator(operators *list, etp_arena *arena, etp_str name, bool delegated,
                          const etp_work *work)
 {
@@ -81,6 +83,7 @@ static void add_operator(operators *list, etp_arena *arena, etp_str name, bool d
     }
 }
 
+// Moves, jumps and frees do no work that anybody could speed up, so they are no operators.
 static void add_call(operators *list, etp_arena *arena, const etp_method *m,
                      const etp_instruction *in)
 {
@@ -92,6 +95,8 @@ static void add_call(operators *list, etp_arena *arena, const etp_method *m,
     }
     const etp_partition *p = &m->partitions[in->partition];
     if (!p->graph) {
+        // Only XNNPACK's payload can be read: of other backends, and of a payload that is broken, a
+        // call is one operator of unknown work.
         add_operator(list, arena, p->backend, true, NULL);
         return;
     }
@@ -151,6 +156,7 @@ static bool same_weight(const void *ctx, uint32_t i)
     return a->name.len || b->name.len ? etp_str_eq(a->name, b->name) : a->place == b->place;
 }
 
+// Weights that two partitions or methods share are stored once in the file, so they count once.
 static void add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
 {
     weight_key key = {list, &w};
@@ -172,6 +178,8 @@ static uint64_t add_up(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b; // sizes in the file are only claims
 }
 
+// A constant with scales gives two weights: scales are blobs of their own, and several constants
+// may point to the same ones.
 static void value_weights(weights *list, etp_arena *arena, const etp_partition *p, uint32_t value,
                           etp_inspect_weight w)
 {
@@ -200,6 +208,8 @@ static void partition_weights(weights *list, etp_arena *arena, const etp_method 
         const etp_node *node = &p->nodes[n];
         etp_inspect_weight w = {.node = node, .method = m->index, .partition = p->index};
         for (uint32_t i = 0; i < node->n_inputs; i++) {
+            // Constants are found through the nodes that use them, so that each knows its first
+            // user.
             if (p->values[node->inputs[i]].constant) {
                 value_weights(list, arena, p, node->inputs[i], w);
             }
@@ -207,6 +217,7 @@ static void partition_weights(weights *list, etp_arena *arena, const etp_method 
     }
 }
 
+// Constants of kernels are values of the method; those of a delegate belong to its payload.
 static void kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
 {
     for (uint32_t i = 0; i < m->n_values; i++) {

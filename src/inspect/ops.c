@@ -283,7 +283,8 @@ static const char *source_text(const etp_ops_answer *a, size_t row, etp_arena *a
     if (!s || s->file.len == 0) {
         return NULL;
     }
-    return etp_arena_printf(arena, "%.*s:%u%s%.*s", ETP_STR_ARG(etp_path_last(s->file)), s->line, s->module.len ? " " : "", ETP_STR_ARG(s->module));
+    return etp_arena_printf(arena, "%.*s:%u%s%.*s", ETP_STR_ARG(etp_path_last(s->file)), s->line,
+                            s->module.len ? " " : "", ETP_STR_ARG(s->module));
 }
 
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
@@ -382,6 +383,8 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
     }
     if (t->executions) {
         double n = (double)t->executions;
+        // Sums of several executions would grow with their number: people get means, the document
+        // both sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
                      ETP_NS((double)t->execute_ns / n), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",

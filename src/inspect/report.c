@@ -25,6 +25,7 @@ static const char *shape_text(const etp_value *v, char buf[static TEXT])
     return buf;
 }
 
+// Of an empty whole 0, not NAN: a file without weights has shares of 0 %.
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 0.0;

@@ -39,6 +39,7 @@ static bool is_packed(etp_bytes b)
 static etp_status unpack(const char *path, const etp_file *packed, uint64_t limit, etp_file *out,
                          etp_error *err)
 {
+    // What the file claims is believed only as far as LIMIT and MOST_TIMES let it.
     uint64_t size = ZSTD_getFrameContentSize(packed->bytes.ptr, packed->bytes.len);
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) {
         return etp_fail(err, ETP_UNSUPPORTED,

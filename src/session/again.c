@@ -173,6 +173,7 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
                         "%s compares two builds, for which one --runner cannot stand: leave it out",
                         dir);
     }
+    // Two bundles: the device is opened with the first, and each launch names its own.
     o.call.runner = o.plan.builds && o.plan.n_runners == 0 ? o.plan.builds[0] : runner;
     if (runner && !again->call.trust &&
         o.plan.n_runners > 0) { // the folder's own programs are not asked for

@@ -19,6 +19,8 @@ static const row k_rows[] = {
 };
 #define N_ROWS (sizeof k_rows / sizeof *k_rows)
 
+// What is zero counts as not given. A zero that was typed asks for the default, and so it comes to
+// the same.
 static bool is_given(const etp_session_arguments *arguments, const row *r)
 {
     static const char k_zero[sizeof(etp_opt_list)] = {0};
@@ -60,6 +62,7 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
                                   etp_session_options *out, etp_error *err)
 {
     const etp_session_call *call = &arguments->call;
+    // A folder that somebody names is meant exactly: it must not silently become NAME.2.
     *out = (etp_session_options){
         .plan = {.levels = call->levels.items,
                  .n_levels = call->levels.n,

@@ -14,6 +14,7 @@ typedef struct etp_session_arguments { // zero: not given
 } etp_session_arguments;
 
 // Where the field of a row is.
+// Where a row's field lies, by where it belongs.
 #define ETP_AT_PLAN(field) offsetof(etp_session_arguments, settings.field)
 #define ETP_AT_REQUESTED(field) offsetof(etp_session_arguments, settings.field)
 #define ETP_AT_CALL(field) offsetof(etp_session_arguments, call.field)

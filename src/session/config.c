@@ -562,6 +562,8 @@ static etp_status read_time(reader *r, node root, const config_key *key, void *f
 #define READ_COUNT read_count
 #define READ_FLAG read_flag
 #define READ_TIME read_time
+// The rows of options.def that are keys of a config too become names here, and below the fields
+// they are read into.
 #define KEY_0(...)
 #define KEY_1(where, field, type, limit, name) {name, READ_##type, ETP_AT_##where(field), limit},
 static const config_key k_session_keys[] = {

@@ -17,6 +17,7 @@ typedef struct parts { // of the new config
     const char *words[2]; // what the experiments are called after the platform: "sme2_on"
 } parts;
 
+// ---- a new one ----
 static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
 {
     (void)err;
@@ -67,6 +68,7 @@ static etp_status write(const char *path, parts *c, etp_arena *arena, etp_error 
     return same ? ETP_OK : etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
 }
 
+// ---- --init ----
 // Names that are true on this machine: SME2 is in them where it has SME2. Of another platform
 // nothing is known yet; there the names mean "the best level" and "plain SIMD", and the report says
 // what ran.

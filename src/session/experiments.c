@@ -11,6 +11,8 @@
 #include "os/os.h"
 #include "session/platform.h"
 
+// An experiment is one arm, or one for each of its thread counts. `arms` are experiments; `names`
+// has all arms that come of them, in the order of the plan.
 struct etp_experiments {
     const etp_config *config;
     const char *const *only; // names of those that are wanted; none: all
@@ -49,6 +51,7 @@ static bool is_wanted(const etp_experiments *p, const char *name)
     return p->n_only == 0;
 }
 
+// A name that was mistyped would leave its experiment out without a word.
 static etp_status check_only(const etp_experiments *p, etp_error *err)
 {
     const etp_config *c = p->config;
@@ -85,6 +88,7 @@ static bool same_role(const etp_config_experiment *a, const etp_config_experimen
 static etp_status choose_arms(etp_experiments *p, etp_error *err)
 {
     const etp_config *c = p->config;
+    // Timing first, so that each trace experiment can be held against all of them.
     for (int trace = 0; trace < 2; trace++) {
         for (size_t i = 0; i < c->experiments.n; i++) {
             const etp_config_experiment *e = &c->experiments.items[i];
@@ -101,6 +105,7 @@ static etp_status choose_arms(etp_experiments *p, etp_error *err)
             }
         }
     }
+    // Timing experiments come first: when the first one is none, there is none.
     p->trace_only = p->arms[0]->xnntrace;
     for (size_t i = 1; i < p->n_arms; i++) {
         const etp_config_experiment *a = p->arms[0], *e = p->arms[i];
@@ -126,6 +131,7 @@ etp_status etp_experiments_choose(const etp_config *config, const etp_opt_list *
                                   const etp_session_callbacks *callbacks, etp_arena *arena,
                                   etp_experiments **out, etp_error *err)
 {
+    // Some ten kilobytes: not on the stack.
     etp_experiments *p = ETP_NEW(arena, etp_experiments);
     ETP_NEED(p, err, "the plan");
     *p = (etp_experiments){.config = config,
@@ -154,6 +160,8 @@ static etp_status find_runners(etp_experiments *p, const char **out, etp_error *
             continue;
         }
         const char *bundle = etp_arena_printf(p->arena, "%s/bundle.json", path);
+        // Ours by its name or by the bundle.json that lies in its folder; anything else is started
+        // as an executor_runner.
         bool ours =
             strcmp(etp_path_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
         if (!ours) {
@@ -169,6 +177,8 @@ static etp_status find_runners(etp_experiments *p, const char **out, etp_error *
         }
         *out = path;
     }
+    // Some arms with a build of their own and others with a mask would differ in two things at
+    // once.
     if (p->n_runners > 0 && p->n_runners < p->n_arms) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "%s: only some experiments have a runner_path that is there%s%s: "
@@ -206,6 +216,8 @@ static const char *arm_name(const etp_experiments *p, const etp_config_experimen
     return e->n_threads == 1 ? e->name : etp_arena_printf(p->arena, "%s_t%u", e->name, threads);
 }
 
+// A kit's config says SME2 in its names wherever it is run. What stands in for it is said before
+// anything is measured.
 static void say_arms(const etp_experiments *p, const etp_isa_cpu *cpu)
 {
     bool stand_in = false;
@@ -244,6 +256,8 @@ etp_status etp_experiments_settle(void *experiments, const etp_device *device,
     ETP_TRY(etp_platform_check(&p->expected, device->info.spec, device->info.platform, err));
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
+        // An experiment without a level of its own has a role, and the machine decides what that is
+        // here.
         etp_level level =
             e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
         if (!e->level && level == ETP_LEVEL_NONE) {
@@ -258,6 +272,7 @@ etp_status etp_experiments_settle(void *experiments, const etp_device *device,
     options->names = p->names;
     options->levels = p->levels;
     options->n_levels = p->n_arms;
+    // A knee is what makes a session a sweep for its readers.
     options->settings.knee = is_grid(p, options) ? ETP_DEFAULT_KNEE : 0;
     say_arms(p, &cpu->cpu);
     if (p->kernels && device->info.emulated) {
@@ -327,6 +342,8 @@ static etp_status find_model(const etp_experiments *p, const char **model, const
             etp_arena_printf(p->arena, "%s is not there: THE FALLBACK %s IS MEASURED", c->model,
                              c->fallback_model));
         *model = c->fallback_model;
+        // The fallback's times must not land in a folder that is called after the model that is
+        // missing.
         *output_root = c->fallback_output_root ? c->fallback_output_root : c->output_root;
         return ETP_OK;
     }
@@ -363,6 +380,8 @@ static etp_status expect_platform(etp_experiments *p, const char *spec, etp_erro
 {
     etp_expected_platform *out = &p->expected;
     const bool android = etp_device_kind_of(spec) == ETP_DEVICE_ADB; // others can be any
+    // What the device can be stands first: a name that contradicts --device is then the one that is
+    // complained about.
     *out = (etp_expected_platform){android ? "android" : NULL, "device", spec};
     for (size_t i = 0; i <= p->n_arms; i++) {
         bool folder = i == p->n_arms;
@@ -406,11 +425,15 @@ static etp_status choose_device(etp_experiments *p, const char **device, etp_err
 etp_status etp_experiments_options(etp_experiments *p, const etp_session_arguments *typed,
                                    etp_session_options *out, etp_error *err)
 {
+    // Config first, then what was typed: each option that was given takes the place of the
+    // config's.
     etp_session_arguments arguments = p->config->arguments;
     etp_session_arguments_override(typed, &arguments);
     etp_session_plan_options *plan = &out->plan;
     ETP_TRY(etp_session_options_of(&arguments, p->arena, out, err));
     out->config = p->config->path;
+    // The device before the model: a config for another platform is refused by its names, whatever
+    // else is wrong with it.
     ETP_TRY(choose_device(p, &out->call.device, err));
     ETP_TRY(find_model(p, &p->model, &out->dir, err));
     ETP_TRY(choose_runners(p, typed->call.runner, out, err));

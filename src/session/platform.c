@@ -56,6 +56,8 @@ const char *etp_platform_of_folder(const char *dir)
 {
     const etp_str path = etp_path_trimmed(etp_str_from(dir)), name = etp_path_last(path);
     const size_t start = path.len - name.len;
+    // Below runs/ a name may go on after its platform ("mac_trace"). Anywhere else only the whole
+    // name counts, or a later run of it (".2"): a folder "linux_models" is nobody's platform.
     bool in_runs = start >= 5 && memcmp(path.ptr + start - 5, "runs/", 5) == 0 &&
                    (start == 5 || path.ptr[start - 6] == '/');
     for (etp_platform p = ETP_PLATFORM_UNKNOWN + 1; p < ETP_PLATFORMS; p++) {

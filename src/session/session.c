@@ -314,6 +314,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
     }
     ETP_TRY(etp_session_open_device(&o->place, o->call.device, runner, o->call.timeout, &r.device,
                                     err));
+    // From here on the device may have other settings than its own: each way out passes restore().
     etp_status st = prepare(&r, mode, err);
     if (st == ETP_OK) {
         st = measure(&r, err);

@@ -72,6 +72,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
          etp_cell_time(arena, etp_known_ns(x->first_ns)), &c->states.first, NULL},
         {"steady", etp_cell_time(arena, etp_known_ns(b->median_ns)),
          etp_cell_time(arena, etp_known_ns(x->median_ns)), &steady, NULL},
+        // It has no times beside it: the rounds are of other processes than the launches.
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
          &c->states.peak_rss, memory_words(c->states.peak_rss.verdict)},

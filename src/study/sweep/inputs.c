@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Do the models of a sweep take the same inputs? Before it, of their files; after it, of the
 // programs that were kept.
+#include "measure/decoder.h"
 #include "os/os.h"
 #include "study/sweep/sweep.h"
 
@@ -11,6 +12,7 @@ static bool is_float(etp_dtype d)
     return d == ETP_DTYPE_FLOAT32 || d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16;
 }
 
+// ETP_SWEEP_OTHER_INPUTS is 0 and ends the loop: no later input can make up for one that differs.
 etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
 {
     etp_sweep_inputs match =
@@ -33,26 +35,29 @@ etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b
 static bool open_model(const char *path, const char *method, etp_file *file,
                        const etp_program **program, const etp_method **out)
 {
+    // Set before anything can fail, so that the caller may close it in any case.
     *program = NULL;
     *out = NULL;
     if (etp_file_open(path, PROGRAM_LIMIT, file, NULL) != ETP_OK) {
         return false;
     }
-    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK && (*program)->n_methods > 0) {
-        *out = method ? etp_program_find_method(*program, etp_str_from(method))
-                      : &(*program)->methods[0];
+    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK) {
+        *out = etp_decoder_method(*program, method);
     }
     return true;
 }
 
 // Index of the model whose inputs are least like those of the first one, and how much; 0 when all
-// are alike.
+// are alike. One set of inputs goes to all models of a sweep, so how alike they are decides which
+// inputs can be used, and whether their times may be compared.
 static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *match)
 {
     etp_file files[2];
     const etp_program *programs[2] = {NULL, NULL};
     const etp_method *methods[2];
     size_t different = 0;
+    // All are held against the first model: files of inputs fit all of them where they fit that
+    // one.
     bool opened =
         open_model(o->models[0], o->settings.method, &files[0], &programs[0], &methods[0]);
     for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
@@ -85,6 +90,8 @@ etp_status etp_sweep_check_inputs(const etp_session_plan_options *plan, etp_aren
             "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
             plan->models[0], plan->models[other]);
     }
+    // Models of another task in one sweep are allowed, since levels and threads are compared within
+    // each; only the models are not compared with each other.
     if (match == ETP_SWEEP_OTHER_INPUTS) {
         *note = etp_arena_printf(
             arena, "%s and %s take different inputs: their times are not compared with each other",
