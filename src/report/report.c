@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "base/number.h"
 #include "report/tree.h"
 
 // ---- strings ----
@@ -100,12 +99,6 @@ etp_arena *etp_report_arena(const etp_report *r)
 etp_cell etp_cell_rounded_ns(double ns)
 {
     return isfinite(ns) ? etp_cell_ns(llround(ns)) : etp_cell_missing();
-}
-
-etp_cell etp_cell_time(etp_arena *arena, double ns)
-{
-    return isfinite(ns) ? etp_cell_z(etp_arena_printf(arena, "%s", ETP_NS(ns)))
-                        : etp_cell_missing();
 }
 
 void etp_report_subtitle(etp_report *r, const char *fmt, ...)

@@ -236,8 +236,6 @@ static inline etp_cell etp_cell_ns(int64_t ns) // ETP_NS_UNKNOWN is missing; byt
 }
 
 etp_cell etp_cell_rounded_ns(double ns); // not finite is missing
-// The text of a time in a column that holds other things too; not finite is missing.
-etp_cell etp_cell_time(etp_arena *arena, double ns);
 
 static inline etp_cell etp_cell_double(double v) // not finite is missing
 {

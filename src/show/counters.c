@@ -9,6 +9,7 @@
 #include "document/document.h"
 #include "document/rows.h"
 #include "show/report.h"
+#include "show/times.h"
 
 // ---- JSON ----
 
@@ -114,7 +115,7 @@ static void put_split(const etp_counters *c, const etp_counters_names *who,
 {
     const etp_counters_arm *b = &c->arms[who->baseline_arm], *x = &c->arms[who->candidate_arm];
     const char *of = who->candidate;
-    put(t, "speedup", of, etp_cell_time(arena, b->time_ns), etp_cell_time(arena, x->time_ns),
+    put(t, "speedup", of, etp_ab_time_cell(arena, b->time_ns), etp_ab_time_cell(arena, x->time_ns),
         &s->speedup, arena);
     put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles,
         arena);

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "document/document.h"
 #include "show/report.h"
+#include "show/times.h"
 
 typedef struct row { // what is compared
     const char *what;
@@ -66,12 +67,12 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
                          : turns->agrees == 0 ? "differs"
                                               : "unknown: no interval of the steady ratio";
     const row rows[] = {
-        {"loading", etp_cell_time(arena, etp_known_ns(b->load_ns)),
-         etp_cell_time(arena, etp_known_ns(x->load_ns)), &c->states.load, NULL},
-        {"first inference", etp_cell_time(arena, etp_known_ns(b->first_ns)),
-         etp_cell_time(arena, etp_known_ns(x->first_ns)), &c->states.first, NULL},
-        {"steady", etp_cell_time(arena, etp_known_ns(b->median_ns)),
-         etp_cell_time(arena, etp_known_ns(x->median_ns)), &steady, NULL},
+        {"loading", etp_ab_time_cell(arena, etp_known_ns(b->load_ns)),
+         etp_ab_time_cell(arena, etp_known_ns(x->load_ns)), &c->states.load, NULL},
+        {"first inference", etp_ab_time_cell(arena, etp_known_ns(b->first_ns)),
+         etp_ab_time_cell(arena, etp_known_ns(x->first_ns)), &c->states.first, NULL},
+        {"steady", etp_ab_time_cell(arena, etp_known_ns(b->median_ns)),
+         etp_ab_time_cell(arena, etp_known_ns(x->median_ns)), &steady, NULL},
         // It has no times beside it: the rounds are of other processes than the launches.
         {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),

@@ -240,3 +240,9 @@ const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison)
     }
     return of;
 }
+
+etp_cell etp_ab_time_cell(etp_arena *arena, double ns)
+{
+    return isfinite(ns) ? etp_cell_z(etp_arena_printf(arena, "%s", ETP_NS(ns)))
+                        : etp_cell_missing();
+}

@@ -19,4 +19,7 @@ etp_severity etp_ab_row_change(const etp_ledger_row *row);
 // compared.
 const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison);
 
+// The text of a time in a column that holds other things too; not finite is missing.
+etp_cell etp_ab_time_cell(etp_arena *arena, double ns);
+
 #endif
