@@ -30,8 +30,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
     ETP_TRY(etp_session_options_of(g, &cli->arena, &options, err));
     plan->models = (const char *const *)argv;
     plan->n_models = (size_t)argc;
-    // The one that decides whether a runner is ours: it takes those of others out of RUNNER and
-    // puts them into the plan.
+    // Decides whether the runner is ours: one of others goes from RUNNER into the plan.
     ETP_TRY(etp_session_runners(c->runner, c->runner_on, c->runner_off, &cli->arena, plan,
                                 &options.call.runner, err));
     ETP_TRY(

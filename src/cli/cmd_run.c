@@ -83,8 +83,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
     ETP_TRY(etp_experiments_choose(&config, &o->only, &callbacks, &cli->arena, &experiments, err));
     ETP_TRY(folder_of(cli, o, experiments, &dir, err));
-    // A session that was measured now has its baseline in its manifest; one of before may have been
-    // measured for another pair.
+    // A session that was measured now has its baseline in its manifest. An earlier one may have
+    // been measured for another pair.
     etp_ab_options answer = {.baseline =
                                  o->analysis_only ? etp_experiments_baseline(experiments) : NULL};
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not

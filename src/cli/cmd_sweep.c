@@ -64,6 +64,7 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
+// Sorted, because the knee is looked for from fewer threads to more.
 static etp_status sort_threads(etp_cli *cli, etp_session_plan_options *plan, etp_error *err)
 {
     const size_t n = plan->n_threads;

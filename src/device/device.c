@@ -14,6 +14,16 @@ etp_device_kind etp_device_kind_of(const char *spec)
                                                                  : ETP_DEVICE_UNKNOWN;
 }
 
+const char *etp_device_fact_of(const etp_device_facts *facts, const char *key)
+{
+    for (size_t i = 0; i < facts->n; i++) {
+        if (strcmp(facts->items[i].key, key) == 0) {
+            return facts->items[i].value;
+        }
+    }
+    return NULL;
+}
+
 etp_status etp_device_at(const char *spec, const char *address, etp_arena *arena, const char **out,
                          etp_error *err)
 {

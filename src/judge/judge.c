@@ -249,7 +249,7 @@ static bool clock_finding(const etp_ab_session *s, etp_ab_findings *to)
             etp_strbuf_printf(&text, "%s s asleep", ETP_DIGITS((double)b->slept_ns / 1e9, 3));
         }
         if (b->clock_jump_s != 0) {
-            etp_strbuf_printf(&text, "%swall clock %s s", b->slept_ns ? " and " : "",
+            etp_strbuf_printf(&text, "%swall clock %s s", slept ? " and " : "",
                               ETP_CHANGE(b->clock_jump_s, 1));
         }
     }

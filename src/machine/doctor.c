@@ -188,7 +188,7 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
     etp_checks_add(&d->checks, arena,
-                   (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+                   (etp_check){NAME(DISK), known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
                                known ? etp_arena_strdup(arena, etp_str_from(ETP_BYTES(free_bytes)))
                                      : "unreadable",
                                "1.07 GB for run folders", "make room", NULL});

@@ -7,6 +7,7 @@
 #include "base/json_read.h"
 #include "base/number.h"
 #include "base/suggest.h"
+#include "device/clusters.h"
 #include "isa/isa.h"
 #include "os/os.h"
 

@@ -8,10 +8,10 @@
 #include "isa/isa.h"
 #include "os/os.h"
 #include "session/config.h"
-#include "session/platform.h"
 
 typedef struct parts { // of the new config
-    const char *model, *output_root, *platform;
+    const char *model, *output_root;
+    etp_platform platform;
     const char *device; // NULL: this machine
     bool trace;
     const char *words[2]; // what the experiments are called after the platform: "sme2_on"
@@ -34,7 +34,7 @@ static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
     etp_json_begin_array(&j);
     for (int i = 0; i < 2; i++) {
         char name[64];
-        snprintf(name, sizeof name, "%s_%s", c->platform, c->words[i]);
+        snprintf(name, sizeof name, "%s_%s", etp_platform_name(c->platform), c->words[i]);
         etp_json_begin_object(&j);
         etp_json_kv_z(&j, "name", name);
         etp_json_kv_z(&j, "mode", c->trace ? "xnntrace" : "timing");
@@ -76,8 +76,8 @@ static etp_status name_experiments(const etp_os_facts *facts, parts *c, etp_erro
 {
     c->words[0] = "sme2_on";
     c->words[1] = "sme2_off";
-    if (strcmp(facts->platform, c->platform) != 0) {
-        c->device = strcmp(c->platform, "android") == 0 ? "adb" : NULL;
+    if (facts->platform != c->platform) {
+        c->device = c->platform == ETP_PLATFORM_ANDROID ? "adb" : NULL;
         return ETP_OK;
     }
     etp_isa_cpu cpu;
@@ -99,20 +99,24 @@ etp_status etp_config_write_new(const etp_config_new *what, etp_arena *arena, co
 {
     etp_os_facts facts;
     etp_os_facts_read(&facts);
-    const char *platform = what->platform ? what->platform : facts.platform;
-    const char *tail = what->trace ? "_trace" : "";
-    if (!etp_platform_is(platform)) {
-        return etp_fail(err, ETP_USAGE, "--platform is mac, android or linux, not '%s'", platform);
+    etp_platform platform = what->platform ? ETP_PLATFORM_UNKNOWN : facts.platform;
+    for (etp_platform p = ETP_PLATFORM_UNKNOWN + 1; what->platform && p < ETP_PLATFORMS; p++) {
+        platform = strcmp(what->platform, etp_platform_name(p)) == 0 ? p : platform;
     }
+    const char *tail = what->trace ? "_trace" : "";
+    if (!platform) {
+        return etp_fail(err, ETP_USAGE, "--platform is mac, android or linux, not '%s'",
+                        what->platform);
+    }
+    const char *place = etp_platform_name(platform);
     if (!etp_os_is_file(what->model)) {
         return etp_fail(err, ETP_IO, "model %s does not exist", what->model);
     }
     etp_str name = etp_str_from(etp_path_name(what->model));
     name.len -= name.len > 4 && etp_str_ends(name, ETP_STR(".pte")) ? 4 : 0;
-    *out = what->path
-               ? what->path
-               : etp_arena_printf(arena, "%.*s_%s%s.json", ETP_STR_ARG(name), platform, tail);
-    const char *folder = etp_arena_printf(arena, "%s%s", platform, tail);
+    *out = what->path ? what->path
+                      : etp_arena_printf(arena, "%.*s_%s%s.json", ETP_STR_ARG(name), place, tail);
+    const char *folder = etp_arena_printf(arena, "%s%s", place, tail);
     ETP_TRY(etp_arena_check(arena, err, "the config")); // its folder is made of the text
     parts c = {.model = what->model,
                .output_root = etp_run_default_dir(arena, what->model, folder),

@@ -382,20 +382,22 @@ static etp_status expect_platform(etp_experiments *p, const char *spec, etp_erro
     const bool android = etp_device_kind_of(spec) == ETP_DEVICE_ADB; // others can be any
     // What the device can be stands first: a name that contradicts --device is then the one that is
     // complained about.
-    *out = (etp_expected_platform){android ? "android" : NULL, "device", spec};
+    *out = (etp_expected_platform){android ? ETP_PLATFORM_ANDROID : ETP_PLATFORM_UNKNOWN, "device",
+                                   spec};
     for (size_t i = 0; i <= p->n_arms; i++) {
         bool folder = i == p->n_arms;
         const char *name = folder ? p->config->output_root : p->arms[i]->name;
-        const char *platform = !name    ? NULL
-                               : folder ? etp_platform_of_folder(name)
-                                        : etp_platform_of_name(name);
+        etp_platform platform = !name    ? ETP_PLATFORM_UNKNOWN
+                                : folder ? etp_platform_of_folder(name)
+                                         : etp_platform_of_name(name);
         const char *what = folder ? "output_root" : "experiment";
-        if (platform && out->platform && strcmp(platform, out->platform) != 0) {
+        if (platform && out->platform && platform != out->platform) {
             return etp_fail(
                 err, ETP_CORRUPT,
                 "%s: %s \"%s\" names %s, %s \"%s\" names %s: one session is measured on one "
                 "device; rename one, or make two configs",
-                p->config->path, out->what, out->name, out->platform, what, name, platform);
+                p->config->path, out->what, out->name, etp_platform_name(out->platform), what, name,
+                etp_platform_name(platform));
         }
         if (platform && !out->platform) {
             *out = (etp_expected_platform){platform, what, name};
@@ -410,11 +412,11 @@ static etp_status choose_device(etp_experiments *p, const char **device, etp_err
 {
     ETP_TRY(expect_platform(p, *device, err));
     const etp_expected_platform *expected = &p->expected;
-    if (!*device && expected->platform && strcmp(expected->platform, "android") == 0) {
+    if (!*device && expected->platform == ETP_PLATFORM_ANDROID) {
         *device = "adb";
         say(p, "device",
             etp_arena_printf(p->arena, "%s, because %s \"%s\" names %s", *device, expected->what,
-                             expected->name, expected->platform));
+                             expected->name, etp_platform_name(expected->platform)));
     }
     etp_os_facts facts;
     etp_os_facts_read(&facts);

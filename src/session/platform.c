@@ -42,17 +42,7 @@ etp_platform etp_platform_of_name(const char *name)
     return found;
 }
 
-bool etp_platform_is(const char *name)
-{
-    for (size_t i = 0; i < N_PLATFORMS; i++) {
-        if (strcmp(name, k_platforms[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *etp_platform_of_folder(const char *dir)
+etp_platform etp_platform_of_folder(const char *dir)
 {
     const etp_str path = etp_path_trimmed(etp_str_from(dir)), name = etp_path_last(path);
     const size_t start = path.len - name.len;

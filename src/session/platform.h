@@ -12,8 +12,6 @@ etp_platform etp_platform_of_name(const char *name);
 // The same of a run folder's path: …/runs/android, …/runs/mac_trace, android.2.
 etp_platform etp_platform_of_folder(const char *dir);
 
-bool etp_platform_is(const char *name); // one of these
-
 typedef struct etp_expected_platform { // who names it, for messages
     etp_platform platform;             // unknown: nobody does
     const char *what, *name;           // "experiment" "android_sme2_on"

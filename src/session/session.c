@@ -301,11 +301,8 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
                  .out = out};
     r.plan_options.timeout_s = o->call.timeout;
     choose_inputs(&r);
-    const char *mode = o->call.prepare;
-    mode = mode && strcmp(mode, "none") != 0 ? mode : NULL;
-    if (mode) {
-        ETP_TRY(etp_prepare_mode(mode, err));
-    }
+    etp_prepare_mode mode;
+    ETP_TRY(etp_prepare_mode_read(o->call.prepare, &mode, err));
     ETP_TRY(check_models(&o->plan, err)); // who mistyped a name need not look for a runner first
     bool local = etp_device_kind_of(o->call.device) == ETP_DEVICE_LOCAL;
     const char *runner = o->call.runner;

@@ -639,11 +639,7 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         const char *text = etp_screen_cause(c->cause, c->state);
         if (c->cause == ETP_CAUSE_DRIFT && control) {
             // The bounds of a control this wide are figures without meaning.
-            bool wild = etp_control_is_wide(control);
-            text = wild ? "A/A not known within 2×"
-                        : etp_arena_printf(arena, "A/A %s to %s %%",
-                                           ETP_CHANGE(100 * (control->lo - 1), 1),
-                                           ETP_CHANGE(100 * (control->hi - 1), 1));
+            text = etp_screen_control(control, arena);
         }
         if (text && c->cause == ETP_CAUSE_TRACER) {
             double adds = etp_ab_recording_adds(ab);

@@ -52,9 +52,10 @@ const char *etp_history_figure(const etp_history_series *s, double v, etp_arena 
     if (!isfinite(v)) {
         return "–";
     }
-    return etp_str_ends(s->name, ETP_STR("_speedup"))
+    return s->unit == ETP_SERIES_SPEEDUP
                ? etp_arena_printf(arena, "%.2f×", v)
-               : etp_arena_printf(arena, "%s", is_time(s) ? ETP_NS(v) : ETP_DIGITS(v, 5));
+               : etp_arena_printf(arena, "%s",
+                                  s->unit == ETP_SERIES_TIME ? ETP_NS(v) : ETP_DIGITS(v, 5));
 }
 
 // "2026-01-07 06:00" of "2026-01-07T06:00:00Z"; other texts as they are.

@@ -9,7 +9,7 @@
 #include "document/fields.h"
 #include "judge/open.h"
 #include "measure/session.h"
-#include "report/report.h"
+#include "report/screen.h"
 #include "show/report.h"
 #include "stats/factorial.h"
 

@@ -52,10 +52,12 @@ static const char *place(const etp_sweep *s, const uint32_t at[ETP_FACTORS], etp
                             etp_sweep_thread_words(s, at[ETP_FACTOR_THREADS], arena));
 }
 
-// " · not told apart from neon with 1 thread (1.05 ms)": cells whose interval reaches into that of
-// the winner, which was picked by its estimate alone. Of all models when ALL.
-static void add_rivals(const etp_sweep *s, const winner *w, bool all, etp_strbuf *text,
-                       etp_arena *arena)
+static const char *shown_ns(double ns, etp_arena *arena)
+{
+    return etp_arena_printf(arena, "%s", ETP_NS(ns));
+}
+
+const char *etp_sweep_rivals(const etp_sweep *s, uint32_t cell, bool all, etp_arena *arena)
 {
     const etp_interval *mine = &s->result.cells[cell].ns;
     uint32_t model = s->cells[cell].at[ETP_FACTOR_MODEL];
@@ -69,11 +71,11 @@ static void add_rivals(const etp_sweep *s, const winner *w, bool all, etp_strbuf
             continue;
         }
         if (n++ < MAX_RIVALS) {
+            const char *time = shown_ns(its->estimate, arena);
             const char *where = place(s, s->cells[c].at, arena);
             etp_strbuf_printf(&text, "%s%s%s%s (%s)", n == 1 ? "" : ", ",
                               other != model ? s->models[other].name : "",
-                              other != model ? " at " : "", where ? where : "",
-                              ETP_NS(its->estimate));
+                              other != model ? " at " : "", where ? where : "", time ? time : "");
         }
     }
     if (n > MAX_RIVALS) {
@@ -96,19 +98,21 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     const etp_interval *reference = &s->result.cells[at].ns;
     bool is_reference = at == w->cell;
     const char *here = place(s, cell->at, arena), *there = place(s, base, arena);
-    if (!here || !there) {
+    const char *time = shown_ns(x->ns.estimate, arena);
+    const char *other = shown_ns(reference->estimate, arena);
+    if (!here || !there || !time || !other) {
         return;
     }
     etp_strbuf detail;
     etp_strbuf_init(&detail, arena);
     double rate = etp_sweep_token_rate(s, w->cell);
-    etp_strbuf_printf(&detail, "%s%s", first ? "the fastest of all: " : "", ETP_NS(x->ns.estimate));
+    etp_strbuf_printf(&detail, "%s%s", first ? "the fastest of all: " : "", time);
     if (isfinite(rate)) {
         const char *words = etp_rate_text(rate, arena);
         etp_strbuf_printf(&detail, " (%s tok/s)", words ? words : "");
     }
     if (!is_reference) {
-        etp_strbuf_printf(&detail, " against %s at %s", ETP_NS(reference->estimate), there);
+        etp_strbuf_printf(&detail, " against %s at %s", other, there);
     }
     const char *rivals = etp_sweep_rivals(s, w->cell, first, arena);
     etp_strbuf_printf(&detail, "%s%s", rivals ? " · not told apart from " : "",
