@@ -60,7 +60,8 @@ READS_WORDS = {"cli/archived.c": "off", "cli/complete.c": "device",
                "judge/fixes/whatif.c": "at-roof back drop scale threads", "judge/fixes/work.c": "any",
                "kit/defects.c": "ok", "measure/launch.c": "run", "measure/outputs.c": "bool",
                "measure/roofs.c": "frequency_max_khz", "measure/script.c": "schema", "operators/table.c": "copy",
-               "program/program.c": "forward", "stats/samples_csv.c": "timed control traced",
+               "program/program.c": "forward", "session/config.c": "timing xnntrace",
+               "session/experiments.c": "etprof-runner", "stats/samples_csv.c": "timed control traced",
                "store/roofs_read.c": "schema", "store/settings.c": "ones", "study/gate/gate.c": "macs time",
                "trace/timeline.c": "portable"}
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
