@@ -73,7 +73,7 @@ with tempfile.TemporaryDirectory() as tmp:
     found = withheld(report)
     expect(len(found) == 3 and all((why == "outputs_differ") == arm.startswith("b_") for arm, why in found.items()),
            root.name, found)
-    expect(any("against those of b_" in f["text"] for f in report["findings"]), root.name,
+    expect(any("outputs of b at NEON against those of b at SME2" in f["text"] for f in report["findings"]), root.name,
            [f["text"] for f in report["findings"]])
 
     # NaN on both sides: a warning, and no claim that anything agrees.
