@@ -4,14 +4,15 @@
 #include <math.h>
 
 #include "base/csv.h"
+#include "base/index.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include "document/layouts.h"
 #include "integrity/validate/parts.h"
 
-// None of the tables that are checked has a tenth of them. Columns are compared with each other,
-// and a header is as long as its file.
-#define MOST_COLUMNS 1000
+// A table of operators has some columns for each of a session's arms, of which there are at most
+// 1,024. More than this many are no table of ours, and a header is as long as its file.
+#define MOST_COLUMNS 16384
 
 // One table on its way through the reader. COLUMNS are those of the header as they stand; where the
 // layout knows a column, its kind and its rules replace what the name suggests.
@@ -235,10 +236,22 @@ static bool comparison_columns(const reading *r)
     return true;
 }
 
+typedef struct wanted_column {
+    const etp_layout_column *columns;
+    const char *name;
+} wanted_column;
+
+static bool has_name(const void *ctx, uint32_t position)
+{
+    const wanted_column *wanted = ctx;
+    return strcmp(wanted->columns[position].name, wanted->name) == 0;
+}
+
 // Copied out of the reader, which reuses its cells for the next row.
 static bool name_columns(reading *r)
 {
     etp_arena *arena = r->v->arena;
+    etp_index names = {0};
     if (r->row->n > MOST_COLUMNS) {
         return bad_columns(r, etp_arena_printf(arena, "at most %d columns", MOST_COLUMNS),
                            etp_arena_printf(arena, "%zu columns", r->row->n));
@@ -254,11 +267,14 @@ static bool name_columns(reading *r)
             r->columns = NULL;
             break;
         }
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(r->columns[k].name, c->name) == 0) {
-                return bad_columns(r, "every column once",
-                                   etp_arena_printf(arena, "column %s twice", c->name));
-            }
+        uint64_t hash = etp_hash_bytes(ETP_HASH_START, c->name, strlen(c->name));
+        wanted_column wanted = {r->columns, c->name};
+        if (etp_index_find(&names, hash, has_name, &wanted) != ETP_NO_INDEX) {
+            return bad_columns(r, "every column once",
+                               etp_arena_printf(arena, "column %s twice", c->name));
+        }
+        if (!etp_index_insert(&names, arena, hash, (uint32_t)i)) {
+            r->columns = NULL;
         }
     }
     return r->columns != NULL;
