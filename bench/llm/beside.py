@@ -140,8 +140,9 @@ def loop(ns, o):
 def loop_alone(o, bundle, build):
     """The plain loop in a process of its own, with the files that etprof's runner loads."""
     words = [os.path.join(build, "text_calls"), str(o.model), str(o.prefill), str(o.decode), str(o.answers)]
+    env = dict(paired.libraries(bundle), OMP_NUM_THREADS="1")  # the library's attention asks OpenMP, as in the runner
     done = subprocess.run([*words, *([o.kernels_lib] if o.kernels_lib else [])], check=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, env=paired.libraries(bundle))
+                          stderr=subprocess.DEVNULL, env=env)
     return loop((int(x) for x in done.stdout.split()), o)
 
 
