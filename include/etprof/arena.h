@@ -22,6 +22,7 @@ typedef struct etp_allocator {
 } etp_allocator;
 
 typedef struct etp_arena_block etp_arena_block;
+typedef struct etp_guard etp_guard;
 
 typedef struct etp_arena { // a zeroed arena is a valid empty one on the C library's allocator
     etp_arena_block *head;
@@ -29,6 +30,8 @@ typedef struct etp_arena { // a zeroed arena is a valid empty one on the C libra
     size_t next_block; // size of the next block; grows
     size_t total;      // bytes handed out
     bool failed;       // out of memory once: what was made is incomplete, nothing more is made
+    etp_guard *guard;  // of this library's own functions, while they make a document
+    struct etp_arena *older; // the next arena that ends with the same guard
 } etp_arena;
 
 ETP_API void etp_arena_init(etp_arena *arena, const etp_allocator *alloc);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
+
 #define ALIGN sizeof(max_align_t)
 #ifndef FIRST_BLOCK // a test builds with 1 and 1: each object has a block of its own
 #define FIRST_BLOCK ((size_t)4096)
@@ -44,16 +46,44 @@ void etp_arena_init(etp_arena *arena, const etp_allocator *alloc)
     *arena = (etp_arena){.alloc = alloc};
 }
 
+// SCRATCH no longer ends with its guard. It is among the newest: who began it last ends it first.
+static void let_go(const etp_arena *scratch)
+{
+    for (etp_guard *g = scratch->guard; g; g = g->outer) {
+        for (etp_arena **at = &g->scratch; *at; at = &(*at)->older) {
+            if (*at == scratch) {
+                *at = scratch->older;
+                return;
+            }
+        }
+    }
+}
+
 void etp_arena_dispose(etp_arena *arena)
 {
     const etp_allocator *alloc = allocator(arena);
     etp_arena_block *b = arena->head;
+    let_go(arena);
     while (b) {
         etp_arena_block *next = b->next;
         alloc->resize(alloc->ctx, b, sizeof *b + b->size, 0);
         b = next;
     }
-    *arena = (etp_arena){.alloc = arena->alloc};
+    // An arena that is emptied under its guard goes on under it; one of etp_arena_scratch is over.
+    etp_guard *guard = arena->guard && arena->guard->arena == arena ? arena->guard : NULL;
+    *arena = (etp_arena){.alloc = arena->alloc, .guard = guard};
+}
+
+// An arena of a guard may have a guard of its own, with arenas of that: those first.
+static void end_scratch(etp_guard *guard)
+{
+    while (guard->scratch) {
+        etp_arena *newest = guard->scratch;
+        for (etp_guard *g = newest->guard; g != guard; g = g->outer) {
+            end_scratch(g);
+        }
+        etp_arena_dispose(newest);
+    }
 }
 
 // From now on the arena hands out nothing: who finishes the document learns of it
@@ -64,7 +94,34 @@ static void *refuse(etp_arena *arena)
     if (arena->head) {
         arena->head->used = arena->head->size; // so that handing out needs no question of its own
     }
+    if (arena->guard) {
+        etp_guard *guard = arena->guard;
+        end_scratch(guard);
+        longjmp(guard->back, 1);
+    }
     return NULL;
+}
+
+void etp_guard_enter(etp_guard *guard, etp_arena *arena)
+{
+    guard->arena = arena;
+    guard->outer = arena->guard;
+    guard->scratch = NULL;
+    arena->guard = guard;
+}
+
+void etp_guard_leave(etp_guard *guard)
+{
+    guard->arena->guard = guard->outer;
+}
+
+void etp_arena_scratch(etp_arena *scratch, etp_arena *arena)
+{
+    *scratch = (etp_arena){.alloc = arena->alloc, .guard = arena->guard};
+    if (arena->guard) {
+        scratch->older = arena->guard->scratch;
+        arena->guard->scratch = scratch;
+    }
 }
 
 static etp_arena_block *add_block(etp_arena *arena, size_t size)
