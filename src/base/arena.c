@@ -115,6 +115,18 @@ void etp_guard_leave(etp_guard *guard)
     guard->arena->guard = guard->outer;
 }
 
+etp_guard *etp_guard_pause(etp_arena *arena)
+{
+    etp_guard *guard = arena->guard;
+    arena->guard = NULL;
+    return guard;
+}
+
+void etp_guard_resume(etp_arena *arena, etp_guard *guard)
+{
+    arena->guard = guard;
+}
+
 void etp_arena_scratch(etp_arena *scratch, etp_arena *arena)
 {
     *scratch = (etp_arena){.alloc = arena->alloc, .guard = arena->guard};

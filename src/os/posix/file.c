@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sink.h"
@@ -114,7 +115,7 @@ void etp_file_close(etp_file *file)
     *file = (etp_file){0};
 }
 
-etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, etp_str *out,
+static etp_status read_text(const char *path, size_t limit, etp_arena *arena, etp_str *out,
                             etp_error *err)
 {
     ETP_NEED(path, err, "a path");
@@ -145,6 +146,12 @@ etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, et
     close(fd);
     *out = etp_strbuf_str(&text);
     return status;
+}
+
+etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, etp_str *out,
+                            etp_error *err)
+{
+    ETP_UNGUARDED(arena, read_text(path, limit, arena, out, err));
 }
 
 // The folder's entry must reach the disk too, or a rename may be forgotten in a power cut.

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "os/posix/place.h"
 
@@ -81,7 +82,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, etp_error *err)
+static etp_status list(const char *path, etp_arena *arena, etp_dir_list *out, etp_error *err)
 {
     *out = (etp_dir_list){0};
     ETP_NEED(path, err, "a path");
@@ -119,6 +120,11 @@ etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, et
         qsort(out->items, out->n, sizeof *out->items, by_name);
     }
     return status;
+}
+
+etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, etp_error *err)
+{
+    ETP_UNGUARDED(arena, list(path, arena, out, err));
 }
 
 static etp_status remove_at(int folder, const char *name, const char *shown, int depth,

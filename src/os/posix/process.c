@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/sink.h"
 #include "os/posix/supervisor.h"
 #include "os/system.h"
@@ -480,9 +481,9 @@ static uint64_t time_left(uint64_t deadline)
     return now < deadline ? deadline - now : 0;
 }
 
-etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns, size_t limit,
-                               etp_arena *arena, etp_process *out_process, etp_str *out,
-                               etp_str *out_err, etp_error *err)
+static etp_status capture(const etp_process_spec *spec, uint64_t timeout_ns, size_t limit,
+                          etp_arena *arena, etp_process *out_process, etp_str *out,
+                          etp_str *out_err, etp_error *err)
 {
     uint64_t deadline = deadline_after(timeout_ns);
     etp_strbuf text, text_err;
@@ -519,4 +520,11 @@ etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns
     *out = etp_strbuf_str(&text);
     *out_err = etp_strbuf_str(&text_err);
     return status;
+}
+
+etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns, size_t limit,
+                               etp_arena *arena, etp_process *out_process, etp_str *out,
+                               etp_str *out_err, etp_error *err)
+{
+    ETP_UNGUARDED(arena, capture(spec, timeout_ns, limit, arena, out_process, out, out_err, err));
 }

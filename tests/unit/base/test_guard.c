@@ -76,8 +76,9 @@ static void memory_ends_where_the_guard_is(void **state)
             assert_string_equal(err.msg, "out of memory (the sum)");
         }
         assert_null(arena.guard);
-        assert_int_equal(m.alive, allowed < 3 ? 0 : 1); // the document's own, of which there was one
-        assert_null(etp_arena_alloc(&arena, 1 << 20));  // without a guard the caller asks
+        assert_int_equal(m.alive,
+                         allowed < 3 ? 0 : 1);         // the document's own, of which there was one
+        assert_null(etp_arena_alloc(&arena, 1 << 20)); // without a guard the caller asks
         etp_arena_dispose(&arena);
         assert_int_equal(m.alive, 0);
     }
@@ -169,12 +170,66 @@ static void arenas_of_inner_guards_are_given_back(void **state)
     etp_arena_dispose(&arena);
 }
 
+// Who holds something looks at what he got, gives back what he holds and hands the error on.
+static etp_status hold(etp_arena *arena, int *held, etp_error *err)
+{
+    *held += 1;
+    etp_arena mine;
+    etp_arena_scratch(&mine, arena);
+    bool there = etp_arena_alloc(&mine, 1 << 20) && etp_arena_alloc(arena, 1 << 20);
+    etp_arena_dispose(&mine);
+    *held -= 1;
+    return there ? ETP_OK : etp_fail_nomem(err, "what is held");
+}
+
+static etp_status unguarded_hold(etp_arena *arena, int *held, etp_error *err)
+{
+    ETP_UNGUARDED(arena, hold(arena, held, err));
+}
+
+static etp_status hold_twice(etp_arena *arena, int *held, etp_error *err)
+{
+    etp_status first = unguarded_hold(arena, held, err);
+    number(arena, 1); // under the guard again
+    assert_int_equal(first, ETP_OK);
+    return unguarded_hold(arena, held, err);
+}
+
+static etp_status guarded_hold(etp_arena *arena, int *held, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "all", hold_twice(arena, held, err));
+}
+
+static void who_holds_something_asks_below_a_guard(void **state)
+{
+    (void)state;
+    for (int allowed = 0; allowed <= 5; allowed++) {
+        memory m = {.left = allowed};
+        const etp_allocator alloc = {limited, &m};
+        etp_arena arena;
+        etp_arena_init(&arena, &alloc);
+        etp_error err;
+        int held = 0;
+        etp_status st = guarded_hold(&arena, &held, &err);
+        assert_int_equal(st, allowed < 5 ? ETP_NOMEM : ETP_OK);
+        assert_int_equal(held, 0);
+        if (st) {
+            assert_string_equal(err.msg, allowed < 3 ? "out of memory (all)"
+                                                     : "out of memory (what is held)");
+        }
+        assert_null(arena.guard);
+        etp_arena_dispose(&arena);
+        assert_int_equal(m.alive, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_ends_where_the_guard_is),
         cmocka_unit_test(the_innermost_guard_ends_its_function),
         cmocka_unit_test(arenas_of_inner_guards_are_given_back),
+        cmocka_unit_test(who_holds_something_asks_below_a_guard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
