@@ -6,6 +6,8 @@
 
 #include <etprof/stats.h>
 
+#include "base/guard.h"
+
 typedef struct maker {
     const etp_profile *arm[2]; // baseline, candidate
     const etp_alignment *alignment;
@@ -19,23 +21,22 @@ typedef struct maker {
     uint32_t *first_member, *next_member; // pairs of each group, the group's own first
 } maker;
 
-static bool list_members(maker *m)
+static void list_members(maker *m)
 {
     size_t n = m->alignment->n;
     m->first_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
     m->next_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    for (uint32_t i = 0; m->first_member && m->next_member && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         m->first_member[i] = i;
         m->next_member[i] = ETP_NO_INDEX;
     }
-    for (uint32_t i = 0; m->first_member && m->next_member && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t into = m->alignment->items[i].into;
         if (into != ETP_NO_INDEX) {
             m->next_member[i] = m->next_member[into];
             m->next_member[into] = i;
         }
     }
-    return m->first_member && m->next_member;
 }
 
 int64_t etp_profile_traced_ns(const etp_profile *p)
@@ -151,12 +152,11 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
 }
 
 // Many operators are judged at once: some look different by chance alone.
-static etp_status adjust_for_many(maker *m, etp_error *err)
+static void adjust_for_many(maker *m)
 {
     size_t n = m->out->n;
     double *p = ETP_NEW_ARRAY(&m->scratch, double, 2 * n);
     uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    ETP_NEED(p && order, err, "ledger");
     for (size_t i = 0; i < n; i++) {
         p[i] = m->out->items[i].q;
     }
@@ -164,7 +164,6 @@ static etp_status adjust_for_many(maker *m, etp_error *err)
     for (size_t i = 0; i < n; i++) {
         m->out->items[i].q = p[n + i];
     }
-    return ETP_OK;
 }
 
 // A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR. CUT_NS: what
@@ -315,12 +314,11 @@ static void sum_row(maker *m, etp_row_kind kind, const char *label)
     add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind));
 }
 
-static etp_status round_rows(maker *m, etp_error *err)
+static void round_rows(maker *m)
 {
     size_t n = m->out->n;
     int64_t *rounded = ETP_NEW_ARRAY(&m->scratch, int64_t, n);
     uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
-    ETP_NEED(rounded && order, err, "ledger");
     for (int side = 0; side < 2; side++) {
         etp_round_to_sum(m->mean[side], n, etp_profile_traced_ns(m->arm[side]), order, rounded);
         for (size_t i = 0; i < n; i++) {
@@ -331,7 +329,6 @@ static etp_status round_rows(maker *m, etp_error *err)
             }
         }
     }
-    return ETP_OK;
 }
 
 static void end_row(maker *m, const char *id, const char *label, etp_row_kind kind,
@@ -392,7 +389,7 @@ static void end_rows(maker *m, const etp_ledger_end ends[2])
     end_row(m, "tracer", "tracer (untraced median − traced median)", ETP_ROW_TRACER, tracer);
 }
 
-static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
+static void make(maker *m, const etp_ledger_end ends[2])
 {
     size_t most = m->alignment->n + 3;
     for (int side = 0; side < 2; side++) {
@@ -402,16 +399,14 @@ static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
     m->block_ratio_ln = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    ETP_NEED(m->mean[0] && m->mean[1] && m->block_difference && m->block_ratio_ln &&
-                 list_members(m),
-             err, "ledger");
+    list_members(m);
     operator_rows(m);
     sum_row(m, ETP_ROW_BOUNDARY,
             "delegate calls less their operators (set-up, and what whole microseconds cut off)");
     sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)");
     sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained");
-    ETP_TRY(adjust_for_many(m, err));
-    ETP_TRY(round_rows(m, err));
+    adjust_for_many(m);
+    round_rows(m);
     end_rows(m, ends);
     for (size_t i = 0; i < m->out->n; i++) {
         etp_ledger_row *row = &m->out->items[i];
@@ -420,7 +415,14 @@ static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
         m->out->candidate_ns += row->candidate_ns;
     }
     m->out->delta_ns = m->out->candidate_ns - m->out->baseline_ns;
-    return etp_arena_check(m->arena, err, "ledger");
+}
+
+static etp_status build(maker *m, const etp_ledger_end ends[2])
+{
+    etp_arena_scratch(&m->scratch, m->arena);
+    make(m, ends);
+    etp_arena_dispose(&m->scratch);
+    return ETP_OK;
 }
 
 etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
@@ -432,7 +434,5 @@ etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *cand
         .arm = {baseline, candidate},
           .alignment = alignment, .arena = arena, .out = out
     };
-    etp_status st = make(&m, ends, err);
-    etp_arena_dispose(&m.scratch);
-    return st;
+    ETP_GUARDED(arena, err, "the ledger", build(&m, ends));
 }
