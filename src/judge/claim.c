@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/rows.h"
 
@@ -69,14 +70,13 @@ static etp_str span(const check *c, size_t from, size_t to)
     return (etp_str){c->words[from].ptr, (size_t)(end - c->words[from].ptr)};
 }
 
-static etp_status answer(check *c, etp_claim_state state, const char *why)
+static etp_claim_state answer(check *c, etp_claim_state state, const char *why)
 {
-    c->out->state = state;
     c->out->why = why;
-    return why ? ETP_OK : ETP_NOMEM;
+    return state;
 }
 
-static etp_status unknown_form(check *c)
+static etp_claim_state unknown_form(check *c)
 {
     return answer(c, ETP_CLAIM_NOT_IN_DATA, FORMS);
 }
@@ -185,7 +185,7 @@ static bool same_figure(const figure *f, double found)
 }
 
 // FOUND with its interval (NAN: none) against what was said.
-static etp_status judge_figure(check *c, const figure *f, double found, double lo, double hi)
+static etp_claim_state judge_figure(check *c, const figure *f, double found, double lo, double hi)
 {
     note(c, f, found, lo, hi);
     if (!isfinite(found)) {
@@ -195,9 +195,6 @@ static etp_status judge_figure(check *c, const figure *f, double found, double l
     bool bounded = isfinite(lo) && isfinite(hi);
     const char *range =
         bounded ? etp_arena_printf(c->arena, " [%s, %s]", shown(c, f, lo), shown(c, f, hi)) : "";
-    if (!is || !range) {
-        return ETP_NOMEM;
-    }
     if (same_figure(f, found)) {
         return f->coarse
                    ? answer(c, ETP_CLAIM_NOT_IN_DATA,
@@ -243,7 +240,7 @@ static uint32_t find_arm(const etp_ab *ab, etp_str s)
     return found;
 }
 
-static etp_status nothing_named(check *c, etp_str what)
+static etp_claim_state nothing_named(check *c, etp_str what)
 {
     return answer(
         c, ETP_CLAIM_NOT_IN_DATA,
@@ -251,7 +248,7 @@ static etp_status nothing_named(check *c, etp_str what)
 }
 
 // "N1 saves [at least | up to] 0.7 ms": the expected gain, its floor, its ceiling.
-static etp_status fix_saves(check *c, etp_str id)
+static etp_claim_state fix_saves(check *c, etp_str id)
 {
     const etp_ab_fix *fix = NULL;
     for (size_t i = 0; i < c->ab->fixes.n; i++) {
@@ -294,7 +291,7 @@ static bool take_arm(check *c, uint32_t *arm)
     return c->at == c->n && *arm != ETP_NO_INDEX;
 }
 
-static etp_status judge_time(check *c, const figure *f, double is, double lo, double hi)
+static etp_claim_state judge_time(check *c, const figure *f, double is, double lo, double hi)
 {
     return c->ab->emulated
                ? answer(c, ETP_CLAIM_NOT_IN_DATA, "an emulator's times say nothing about speed")
@@ -304,7 +301,7 @@ static etp_status judge_time(check *c, const figure *f, double is, double lo, do
 // "SUBJECT takes 1.2 ms [in ARM]", "takes 40 % in ARM".
 // An arm's time is the untraced headline; operators and categories are timed with the tracer, and
 // their shares are of the traced inference. The forms keep the two apart.
-static etp_status takes(check *c, etp_str subject)
+static etp_claim_state takes(check *c, etp_str subject)
 {
     const etp_ab *ab = c->ab;
     figure f;
@@ -349,7 +346,8 @@ static double other_way(double ratio)
 // In this order: k_said of judge_verdict is indexed by it.
 typedef enum direction { FASTER, SLOWER, SAME } direction;
 
-static etp_status judge_verdict(check *c, const etp_ab_comparison *x, direction said, bool turned)
+static etp_claim_state judge_verdict(check *c, const etp_ab_comparison *x, direction said,
+                                     bool turned)
 {
     static const etp_verdict k_said[] = {ETP_VERDICT_FASTER, ETP_VERDICT_SLOWER, ETP_VERDICT_SAME};
     etp_verdict is = x->verdict;
@@ -381,7 +379,7 @@ static const etp_ab_comparison *find_comparison(const etp_ab *ab, uint32_t a, ui
 // FIGURE (NULL: none was said) and DIRECTION about A against B.
 // The direction is judged first: a figure is not looked at when the verdict says the opposite, or
 // nothing.
-static etp_status judge_arms(check *c, etp_str a, etp_str b, direction said, const figure *f)
+static etp_claim_state judge_arms(check *c, etp_str a, etp_str b, direction said, const figure *f)
 {
     uint32_t left = find_arm(c->ab, a), right = find_arm(c->ab, b);
     if (left == ETP_NO_INDEX || right == ETP_NO_INDEX || left == right) {
@@ -398,9 +396,9 @@ static etp_status judge_arms(check *c, etp_str a, etp_str b, direction said, con
             c, ETP_CLAIM_NOT_IN_DATA,
             etp_arena_printf(c->arena, "no ratio is given: %s", etp_withheld_name(x->withheld)));
     }
-    etp_status st = judge_verdict(c, x, said, turned);
-    if (st != ETP_OK || !f || c->out->state != ETP_CLAIM_CONFIRMED) {
-        return st;
+    etp_claim_state state = judge_verdict(c, x, said, turned);
+    if (state != ETP_CLAIM_CONFIRMED || !f) {
+        return state;
     }
     // "slower" counts the other way than the answer's ratio, and so does a baseline as subject.
     bool inverse = turned != (said == SLOWER);
@@ -409,7 +407,7 @@ static etp_status judge_arms(check *c, etp_str a, etp_str b, direction said, con
 }
 
 // "A is [1.42x] faster than B", "A is as fast as B".
-static etp_status compares(check *c, etp_str subject)
+static etp_claim_state compares(check *c, etp_str subject)
 {
     figure f = {0};
     size_t from = c->at;
@@ -428,7 +426,7 @@ static etp_status compares(check *c, etp_str subject)
     return judge_arms(c, subject, span(c, c->at, c->n), said, with ? &f : NULL);
 }
 
-static etp_status outputs(check *c, bool agree)
+static etp_claim_state outputs(check *c, bool agree)
 {
     int ok = c->ab->correctness.ok;
     c->out->source = "outputs";
@@ -439,7 +437,7 @@ static etp_status outputs(check *c, bool agree)
 
 // The first verb decides, whatever follows. A subject comes before it and something after it, hence
 // the bounds.
-static etp_status run(check *c)
+static etp_claim_state run(check *c)
 {
     size_t first = is_word(c, 0, "the");
     if (c->n == first + 2 && is_word(c, first, "outputs") &&
@@ -461,8 +459,8 @@ static etp_status run(check *c)
     return unknown_form(c);
 }
 
-etp_status etp_claim_check(const etp_ab *ab, const char *sentence, etp_arena *arena, etp_claim *out,
-                           etp_error *err)
+static etp_status check_sentence(const etp_ab *ab, const char *sentence, etp_arena *arena,
+                                 etp_claim *out, etp_error *err)
 {
     *out = (etp_claim){
         .sentence = sentence,
@@ -478,8 +476,14 @@ etp_status etp_claim_check(const etp_ab *ab, const char *sentence, etp_arena *ar
     }
     check c = {.ab = ab, .arena = arena, .out = out};
     split(&c, text);
-    etp_status st = c.n >= MAX_WORDS ? unknown_form(&c) : run(&c);
-    return st == ETP_OK ? ETP_OK : etp_fail_nomem(err, "claim");
+    out->state = c.n >= MAX_WORDS ? unknown_form(&c) : run(&c);
+    return ETP_OK;
+}
+
+etp_status etp_claim_check(const etp_ab *ab, const char *sentence, etp_arena *arena, etp_claim *out,
+                           etp_error *err)
+{
+    ETP_GUARDED(arena, err, "claim", check_sentence(ab, sentence, arena, out, err));
 }
 
 const char *etp_claim_state_name(etp_claim_state state)

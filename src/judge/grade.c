@@ -156,7 +156,7 @@ static const char *reason_of_sides(const etp_ab_session *s, const common *c)
                                   : "");
     etp_strbuf_appendz(&text, c->model == DIFFERENT ? "; the models differ too" : "");
     etp_strbuf_appendz(&text, c->threads == DIFFERENT ? "; the thread counts differ too" : "");
-    return text.failed ? NULL : etp_strbuf_str(&text).ptr;
+    return etp_strbuf_str(&text).ptr;
 }
 
 static const char *reason_of_recordings(const etp_ab_session *s)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "compare/phases.h"
 #include "judge/judge.h"
@@ -341,14 +342,14 @@ static void rank(const etp_ab *ab, etp_ab_findings *f)
 // The order of the calls is that of the ids (F1, F2, …) and of importance to a reader: what was
 // noticed while loading, what got slower, what takes the time, how it was measured, what was lost.
 // Causes are weighed after them; suspects become findings too.
-etp_ab_judgement etp_ab_judge(const etp_ab_session *s)
+static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
 {
-    etp_ab_judgement out = {.findings = {.arena = s->ab.arena}};
-    etp_ab_findings *to = &out.findings;
+    *out = (etp_ab_judgement){.findings = {.arena = s->ab.arena}};
+    etp_ab_findings *to = &out->findings;
     for (size_t i = 0; i < s->noticed.n; i++) { // while it was loaded and compared: they come first
         ETP_ADD(to->arena, to, s->noticed.items[i]);
     }
-    etp_ab_grade(s, &out);
+    etp_ab_grade(s, out);
     if (s->ab.misnamed) { // first: whoever reads one finding reads this one
         etp_ab_add_finding(to, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed);
     }
@@ -374,7 +375,12 @@ etp_ab_judgement etp_ab_judge(const etp_ab_session *s)
     note_findings(s, to);
     lost_findings(s, to);
     rank(&s->ab, to);
-    etp_ab_weigh_causes(s, &out);
+    etp_ab_weigh_causes(s, out);
     etp_ab_chunk_finding(s, to);
-    return out;
+    return ETP_OK;
+}
+
+etp_status etp_ab_judge(const etp_ab_session *s, etp_ab_judgement *out, etp_error *err)
+{
+    ETP_GUARDED(s->ab.arena, err, "findings", judge(s, out));
 }

@@ -6,7 +6,8 @@
 #include "compare/session.h"
 
 // judge.c: grade, findings, causes.
-etp_ab_judgement etp_ab_judge(const etp_ab_session *s);
+ETP_NODISCARD etp_status etp_ab_judge(const etp_ab_session *s, etp_ab_judgement *out,
+                                      etp_error *err);
 // fixes/fixes.c: what to do next; OUT is empty.
 ETP_NODISCARD etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err);
 // grade.c: how much the arms have in common.
@@ -29,6 +30,6 @@ void etp_ab_chunk_finding(const etp_ab_session *s, etp_ab_findings *to);
 void etp_ab_hook_findings(const etp_ab_session *s, etp_ab_findings *to);
 void etp_ab_resident_finding(const etp_ab_session *s, size_t at, etp_ab_findings *to);
 void etp_ab_clock_findings(const etp_ab_session *s, size_t at, etp_ab_findings *to);
-const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c); // NULL: no memory
+const char *etp_ab_drift_words(const etp_ab *ab, const etp_ab_comparison *c);
 
 #endif

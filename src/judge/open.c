@@ -325,7 +325,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
         st = open_phases(s, options, err);
     }
     if (st == ETP_OK) {
-        s->ab.judged = etp_ab_judge(s);
+        st = etp_ab_judge(s, &s->ab.judged, err);
+    }
+    if (st == ETP_OK) {
         // An arena that ran out has handed out nothing since: texts would be missing without an
         // error.
         st = etp_arena_check(&s->arena, err, "answer");

@@ -19,7 +19,7 @@
 // figure is missing.
 typedef struct verdict {
     etp_cause_state state;
-    const char *text; // NULL: out of memory
+    const char *text;
 } verdict;
 
 static verdict say(etp_cause_state state, const char *text)
@@ -108,9 +108,6 @@ static verdict thermal(const etp_ab_session *s)
         w.temperatures ? etp_arena_printf(s->ab.arena, ", hottest zone %.0f → at most %.0f °C",
                                           w.first_c, w.hottest_c)
                        : ", temperature not readable here";
-    if (!celsius) {
-        return say(ETP_CAUSE_UNKNOWN, NULL);
-    }
     if (w.worst_status > 0) {
         return say(
             ETP_CAUSE_SUSPECT,
@@ -168,11 +165,9 @@ static verdict drift(const etp_ab_session *s)
     const char *text = isfinite(reach) ? etp_control_text(s->ab.arena, &control, 2) : "";
     if (s->has_stats && s->stats.control_differs) {
         return say(ETP_CAUSE_SUSPECT,
-                   text
-                       ? etp_arena_printf(
-                             s->ab.arena,
-                             "drift of the machine (two equal arms differed: A/A control %s)", text)
-                       : NULL);
+                   etp_arena_printf(
+                       s->ab.arena,
+                       "drift of the machine (two equal arms differed: A/A control %s)", text));
     }
     if (!isfinite(reach) || s->ab.emulated) {
         return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
@@ -184,9 +179,8 @@ static verdict drift(const etp_ab_session *s)
         fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
     }
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               text ? etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s)", text,
-                                       fine ? "" : ": too wide beside the effect")
-                    : NULL);
+               etp_arena_printf(s->ab.arena, "drift of the machine (A/A control %s%s)", text,
+                                fine ? "" : ": too wide beside the effect"));
 }
 
 // Only timed launches make the headline; what the others waited is not its matter.

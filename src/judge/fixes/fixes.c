@@ -11,6 +11,7 @@
 
 #include <etprof/stats.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 
 #define RATE_FROM_NS 10000 // shorter operators are mostly truncation
@@ -92,15 +93,12 @@ static double call_ns(const etp_profile *p, size_t row, double *blocks)
 // What is the same in every call is at most what the cheapest one takes, less half of what whole
 // microseconds can hide of its operators: that is what a call less likely saves. The rest grows
 // with the operators, however many calls there are.
-static bool read_boundary(etp_fixer *f)
+static void read_boundary(etp_fixer *f)
 {
     const etp_profile *p = f->ab->arms[f->arm].profile;
     double *blocks = ETP_NEW_ARRAY(f->ab->arena, double, p->n_dumps + 1);
     int64_t *cut = ETP_NEW_ARRAY(f->ab->arena, int64_t, p->n_rows + 1);
     f->call_ns = ETP_NEW_ARRAY(f->ab->arena, double, p->n_rows + 1);
-    if (!blocks || !cut || !f->call_ns) {
-        return false;
-    }
     for (size_t i = 0; i < p->n_rows; i++) {
         f->inside += p->rows[i].kind == ETP_ROW_OPERATOR;
         if (p->rows[i].call != ETP_NO_INDEX) {
@@ -120,10 +118,9 @@ static bool read_boundary(etp_fixer *f)
     }
     f->boundary = call_ns(p, SIZE_MAX, blocks);
     f->hidden = f->inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
-    return true;
 }
 
-etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err)
+static etp_status find_fixes(const etp_ab *ab, etp_ab_fixes *out)
 {
     etp_fixer f = {.ab = ab, .out = out};
     f.arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
@@ -140,7 +137,7 @@ etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err
         return ETP_OK;
     }
     f.covered = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators + 1);
-    ETP_NEED(read_boundary(&f) && f.covered, err, "fixes");
+    read_boundary(&f);
     f.best_rate = best_rate(&f);
     etp_fixes_of_layout(&f);
     etp_fixes_of_work(&f);
@@ -152,4 +149,9 @@ etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err
         out->items[i].id = etp_arena_printf(ab->arena, "N%zu", i + 1);
     }
     return ETP_OK;
+}
+
+etp_status etp_ab_next_fixes(const etp_ab *ab, etp_ab_fixes *out, etp_error *err)
+{
+    ETP_GUARDED(ab->arena, err, "fixes", find_fixes(ab, out));
 }

@@ -35,7 +35,7 @@ typedef struct etp_fix_found {
     double concerns;         // time of what it is about beside that of OPS
 } etp_fix_found;
 
-typedef struct etp_fix_text { // texts may be NULL, out of memory: the arena remembers it
+typedef struct etp_fix_text {
     etp_fix_kind kind;
     const char *text; // with "%zu" and "%s" already filled in
     const char *recipe;

@@ -84,8 +84,7 @@ static const char *model_path(const etp_fixer *f)
 const char *etp_fix_model(const etp_fixer *f)
 {
     const char *path = model_path(f);
-    const char *word = path ? etp_shell_command(f->ab->arena, "%s", path) : NULL;
-    return word ? word : "MODEL.pte";
+    return path ? etp_shell_command(f->ab->arena, "%s", path) : "MODEL.pte";
 }
 
 static bool is_recipe(const char *name, size_t len)
@@ -130,13 +129,12 @@ static const char *exported(const etp_fixer *f, bool dtype)
             etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
         }
     }
-    return out.failed ? NULL : etp_strbuf_str(&out).ptr;
+    return out.ptr;
 }
 
 const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
 {
-    const char *before = exported(f, dtype);
-    return before ? etp_arena_printf(f->ab->arena, "%s %s", before, options) : NULL;
+    return etp_arena_printf(f->ab->arena, "%s %s", exported(f, dtype), options);
 }
 
 // A call of two takes at least what the longer of them took: joining saves at most the shorter one.
@@ -158,9 +156,8 @@ const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, cons
         int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
         sum += ns == ETP_NS_UNKNOWN ? 0 : (double)ns;
     }
-    return one && many ? etp_arena_printf(f->ab->arena, "%zu %s %s", at->ops.n,
-                                          at->ops.n == 1 ? one : many, ETP_NS(sum))
-                       : NULL;
+    return etp_arena_printf(f->ab->arena, "%zu %s %s", at->ops.n, at->ops.n == 1 ? one : many,
+                            ETP_NS(sum));
 }
 
 etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
@@ -173,7 +170,7 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
         uint32_t op = at->ops.items[i];
         t.mean += op_ns(f, op, SIZE_MAX);
         delegated += f->ab->operators[op].delegated;
-        for (size_t d = 0; blocks && d < p->n_dumps; d++) {
+        for (size_t d = 0; d < p->n_dumps; d++) {
             blocks[d] += op_ns(f, op, d);
         }
     }
@@ -187,7 +184,7 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
     }
     t.lo = 0; // one block says nothing of the spread
     t.hi = t.mean;
-    if (blocks && p->n_dumps >= 2) {
+    if (p->n_dumps >= 2) {
         etp_interval ci = etp_mean_interval(blocks, p->n_dumps, ETP_CONFIDENCE);
         t.lo = isfinite(ci.lo) && ci.lo > 0 ? ci.lo : 0;
         t.hi = isfinite(ci.hi) ? ci.hi : t.mean;
@@ -433,9 +430,6 @@ void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
         return;
     }
     const char **ids = ETP_NEW_ARRAY(f->ab->arena, const char *, at->ops.n);
-    if (!ids) {
-        return;
-    }
     for (size_t i = 0; i < at->ops.n; i++) {
         ids[i] = f->ab->operators[at->ops.items[i]].id;
         f->covered[at->ops.items[i]] = true;
@@ -445,8 +439,8 @@ void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
 
 void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row, const etp_fix_text *w)
 {
-    const char **ids = ETP_NEW(f->ab->arena, const char *);
-    if (ids && worth(f, at, w)) {
+    if (worth(f, at, w)) {
+        const char **ids = ETP_NEW(f->ab->arena, const char *);
         *ids = row;
         show(f, at, ids, 1, w);
     }

@@ -325,9 +325,6 @@ static void permutes(etp_fixer *f)
 {
     etp_fix_found at = {0}, mixed = {0};
     bool *inside = ETP_NEW_ARRAY(f->ab->arena, bool, f->ab->n_operators + 1);
-    if (!inside) {
-        return;
-    }
     for (uint32_t i = (uint32_t)f->ab->n_operators; i-- > 0;) { // from the end: whole chains first
         permute_chain chain = {.n = 0};
         for (uint32_t op = i;

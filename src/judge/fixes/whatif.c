@@ -7,6 +7,7 @@
 
 #include <etprof/stats.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "compare/hot.h"
 #include "document/document.h"
@@ -283,7 +284,7 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
                                      ab->arms[w->in].name);
 }
 
-static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
+static void intervals(const redo *w, etp_whatif *out)
 {
     const etp_profile *p = w->ab->arms[w->arm].profile;
     const etp_profile *base = w->ab->arms[w->ab->baseline].profile;
@@ -291,7 +292,6 @@ static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
                  (w->arm == w->ab->baseline || (base && base->n_dumps == p->n_dumps));
     double *ln = ETP_NEW_ARRAY(w->ab->arena, double, p->n_dumps);
     size_t n = 0;
-    ETP_NEED(ln, err, "what if");
     for (size_t d = 0; pairs && d < p->n_dumps; d++) {
         double ratio = execute_mean(p, d) / total(w, d);
         if (isfinite(ratio) && ratio > 0) {
@@ -305,7 +305,6 @@ static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
         out->lo = exp(ci.lo);
         out->hi = exp(ci.hi);
     }
-    return ETP_OK;
 }
 
 // As nanoseconds, of which two can be subtracted.
@@ -314,8 +313,8 @@ static bool fits(double ns)
     return fabs(ns) < 4.6e18;
 }
 
-etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, size_t n,
-                            etp_whatif *out, etp_error *err)
+static etp_status build(const etp_ab *ab, const char *const *expressions, size_t n, etp_whatif *out,
+                        etp_error *err)
 {
     uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     redo w = {.ab = ab, .arm = arm, .in = arm};
@@ -333,7 +332,6 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
     w.faster = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     out->steps = ETP_NEW_ARRAY(ab->arena, etp_whatif_step, n);
-    ETP_NEED(w.factor && w.back && w.faster && out->steps, err, "what if");
     for (size_t i = 0; i < ab->n_operators; i++) {
         w.factor[i] = 1;
         w.faster[i] = (double)NAN;
@@ -366,7 +364,14 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     if (arm != ab->baseline && base && before > 0) {
         out->against_baseline = execute_mean(base, SIZE_MAX) / before;
     }
-    return intervals(&w, out, err);
+    intervals(&w, out);
+    return ETP_OK;
+}
+
+etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, size_t n,
+                            etp_whatif *out, etp_error *err)
+{
+    ETP_GUARDED(ab->arena, err, "what if", build(ab, expressions, n, out, err));
 }
 
 FIND(arm_name, etp_whatif, etp_whatif, MAKE(text, it->ab->arms[it->arm].name))

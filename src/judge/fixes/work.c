@@ -157,8 +157,7 @@ static void show_group(etp_fixer *f, etp_fix_found *at, double inside, const cha
     at->expected = t.mean + t.likely_more - inside; // NAN stays
     at->hi += t.hi + t.most_more;
     at->concerns = t.most_more; // the set-up that goes with them
-    if (text &&
-        f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
+    if (f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
         text = etp_arena_printf(
             f->ab->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
             text);
@@ -213,12 +212,12 @@ static void undelegated(etp_fixer *f)
             inside += mine ? likely_inside(f, i, own) : 0;
             at.hi += mine && own && own->recipe == ETP_CHANGE_KEEP_DIMS ? turned_for(f, i) : 0;
         }
-        const char *recipe =
-            way ? etp_arena_printf(f->ab->arena, "--apply %s", etp_fix_change_name(way->recipe))
-                : NULL;
-        recipe = recipe ? etp_fix_export(f, true, recipe)
-                        : "the partitioner left them out: etprof export MODEL says why; replace "
-                          "what it cannot take";
+        const char *recipe = "the partitioner left them out: etprof export MODEL says why; replace "
+                             "what it cannot take";
+        if (way) {
+            recipe = etp_arena_printf(f->ab->arena, "--apply %s", etp_fix_change_name(way->recipe));
+            recipe = etp_fix_export(f, true, recipe);
+        }
         const char *text = way ? etp_fix_count_text(f, &at, way->one, way->many)
                                : etp_fix_count_text(f, &at, "kernel outside the delegate takes",
                                                     "kernels outside the delegate take");
@@ -561,8 +560,7 @@ static uint32_t cpus_of(const etp_ab *ab)
                                                                                     : 0;
 }
 
-// With what was asked of the model: without it another thing would be measured. NULL: a script's
-// phase, or out of memory.
+// With what was asked of the model: without it another thing would be measured.
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
     const etp_ab_phase *p = f->ab->phase;
@@ -577,9 +575,7 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
         return etp_arena_printf(f->ab->arena,
                                 "this session's command with --threads 1,%u measures it", cpus);
     }
-    return ab && asked
-               ? etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u measures it", ab, asked, cpus)
-               : NULL;
+    return etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u measures it", ab, asked, cpus);
 }
 
 static void threads(etp_fixer *f)
@@ -678,7 +674,7 @@ static const char *send_back(const etp_fixer *f, const etp_ledger *l)
     etp_strbuf_init(&text, f->ab->arena);
     const etp_ledger_row **rows = ETP_NEW_ARRAY(f->ab->arena, const etp_ledger_row *, l->n + 1);
     size_t n = 0;
-    for (size_t i = 0; rows && i < l->n; i++) {
+    for (size_t i = 0; i < l->n; i++) {
         if (etp_ledger_row_slower(&l->items[i])) {
             rows[n++] = &l->items[i];
         }
@@ -689,7 +685,7 @@ static const char *send_back(const etp_fixer *f, const etp_ledger *l)
     for (size_t i = 0; i < n && i < MOST_BACK; i++) {
         etp_strbuf_printf(&text, " 'back %s'", rows[i]->id);
     }
-    return rows ? etp_strbuf_str(&text).ptr : NULL;
+    return etp_strbuf_str(&text).ptr;
 }
 
 // Operators that lost with the feature on, beyond their noise: sending only them back.
@@ -712,16 +708,13 @@ static void slower(etp_fixer *f)
         rows = rows && f->ab->operators[row->op].engaged.reason == ETP_REASON_ROW_KERNEL;
         etp_fix_add_op(f, &at, row->op);
     }
-    const char *back = send_back(f, l);
-    const char *recipe =
-        !back ? NULL
-              : etp_arena_printf(
-                    f->ab->arena,
-                    "%s%setprof whatif DIR%s%s; %sa level is chosen per process: report them, or "
-                    "run that part of the model at the other level",
-                    rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
-                    back, etp_ab_phase_option(f->ab, f->ab->arena),
-                    at.ops.n > MOST_BACK ? "these lost most; " : "");
+    const char *recipe = etp_arena_printf(
+        f->ab->arena,
+        "%s%setprof whatif DIR%s%s; %sa level is chosen per process: report them, or "
+        "run that part of the model at the other level",
+        rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
+        send_back(f, l), etp_ab_phase_option(f->ab, f->ab->arena),
+        at.ops.n > MOST_BACK ? "these lost most; " : "");
     etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,
