@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "archive/archive.h"
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/sha256.h"
 #include "os/os.h"
@@ -119,7 +120,7 @@ static bool is_timed(const etp_run *run)
     return false;
 }
 
-etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
+static etp_status make_entry(const etp_ab_session *session, etp_arena *arena,
                              etp_archive_session *out, bool *out_finished, etp_error *err)
 {
     const etp_ab *ab = etp_ab_answer(session);
@@ -131,7 +132,6 @@ etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
     }
     char *hex = etp_arena_alloc(arena, ETP_SHA256_HEX_CHARS);
     const char *manifest = etp_arena_printf(arena, "%s/" ETP_RUN_MANIFEST, ab->dir);
-    ETP_NEED(hex, err, "an entry");
     uint64_t bytes;
     ETP_TRY(etp_run_hash_file(manifest, hex, &bytes, err));
     const char *folder = etp_os_absolute(ab->dir, arena);
@@ -157,5 +157,11 @@ etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
     for (size_t i = 0; i < ab->n_phases; i++) { // the first phase's answer is the session's own
         take_answer(ab->phases[i].ab, arena, out);
     }
-    return etp_arena_check(arena, err, "an entry");
+    return ETP_OK;
+}
+
+etp_status etp_archive_entry(const etp_ab_session *session, etp_arena *arena,
+                             etp_archive_session *out, bool *out_finished, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "an entry", make_entry(session, arena, out, out_finished, err));
 }
