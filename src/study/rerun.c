@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/document.h"
 #include "document/rows.h"
@@ -112,8 +113,8 @@ static const etp_ab_comparison *find_in_all(const etp_ab *ab, const etp_rerun_ro
     return found;
 }
 
-static etp_status compare_phase(const etp_ab *phase, const etp_ab *second, etp_arena *arena,
-                                etp_rerun *out, etp_error *err)
+static void compare_phase(const etp_ab *phase, const etp_ab *second, etp_arena *arena,
+                          etp_rerun *out)
 {
     for (size_t i = 0; i < phase->n_comparisons; i++) {
         const etp_ab_comparison *c = &phase->comparisons[i];
@@ -122,24 +123,20 @@ static etp_status compare_phase(const etp_ab *phase, const etp_ab *second, etp_a
         *row = (etp_rerun_row){
             .baseline = etp_arena_strdup(arena, etp_str_from(phase->arms[c->baseline].name)),
             .candidate = etp_arena_strdup(arena, etp_str_from(phase->arms[c->candidate].name))};
-        ETP_NEED(row->baseline && row->candidate, err, "the comparison");
         judge_row(c, find_in_all(second, row), out->margin, arena, row);
     }
-    return ETP_OK;
 }
 
-etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double margin,
-                             etp_arena *arena, etp_rerun *out, etp_error *err)
+static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *arena,
+                          etp_rerun *out)
 {
-    *out = (etp_rerun){.margin = margin > 0 ? margin : ETP_RERUN_MARGIN};
     size_t n = 0;
     for (size_t i = 0; i < phases_of(first); i++) {
         n += phase_of(first, i)->n_comparisons;
     }
     out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, n + 1);
-    ETP_NEED(out->rows, err, "the comparison");
     for (size_t i = 0; i < phases_of(first); i++) {
-        ETP_TRY(compare_phase(phase_of(first, i), second, arena, out, err));
+        compare_phase(phase_of(first, i), second, arena, out);
     }
     // Without comparisons there is nothing that could have been reproduced.
     bool any_not = false, all = n > 0;
@@ -151,7 +148,14 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
     const char *a = first->arms[0].runner_sha256, *b = second->arms[0].runner_sha256;
     // A runner without a known hash may be another one.
     out->other_runner = !a || !b || strcmp(a, b) != 0;
-    return etp_arena_check(arena, err, "the comparison");
+    return ETP_OK;
+}
+
+etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double margin,
+                             etp_arena *arena, etp_rerun *out, etp_error *err)
+{
+    *out = (etp_rerun){.margin = margin > 0 ? margin : ETP_RERUN_MARGIN};
+    ETP_GUARDED(arena, err, "the comparison", compare(first, second, arena, out));
 }
 
 WORDS(k_verdicts, verdict_name, etp_rerun_verdict, ETP_RERUN_NOT + 1)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "compare/phases.h"
 
@@ -187,12 +188,12 @@ static const char *figure(etp_arena *arena, dimension dim, double v)
 static const char *with_interval(etp_arena *arena, dimension dim, double v, double lo, double hi)
 {
     const char *value = figure(arena, dim, v);
-    if (!isfinite(lo) || !isfinite(hi) || (lo == v && hi == v) || !value) {
+    // A figure whose ends are itself has no interval worth printing.
+    if (!isfinite(lo) || !isfinite(hi) || (lo == v && hi == v)) {
         return value;
     }
-    // A figure whose ends are itself has no interval worth printing.
-    const char *from = figure(arena, dim, lo), *to = figure(arena, dim, hi);
-    return from && to ? etp_arena_printf(arena, "%s [%s, %s]", value, from, to) : NULL;
+    return etp_arena_printf(arena, "%s [%s, %s]", value, figure(arena, dim, lo),
+                            figure(arena, dim, hi));
 }
 
 // RATIO of two times, baseline first, as the change of the second: "+20.0 % time".
@@ -204,10 +205,10 @@ static const char *change(etp_arena *arena, double ratio)
 
 static const char *changes(etp_arena *arena, double ratio, double lo, double hi)
 {
-    const char *is = change(arena, ratio), *from = change(arena, lo), *to = change(arena, hi);
-    return !is || !from || !to ? NULL
-           : isfinite(ratio)   ? etp_arena_printf(arena, "%s time [%s, %s]", is, from, to)
-                               : is;
+    const char *is = change(arena, ratio);
+    return isfinite(ratio) ? etp_arena_printf(arena, "%s time [%s, %s]", is, change(arena, lo),
+                                              change(arena, hi))
+                           : is;
 }
 
 // What would bring an answer to a check that has none.
@@ -229,11 +230,10 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
                        double lo, double hi, const char *why_unknown)
 {
     dimension dim = k_metrics[r->metric].dim;
-    const char *limit = figure(g->arena, dim, r->limit);
     etp_gate_check c = {
         .id = etp_arena_printf(g->arena, "%s:%s", k_metrics[r->metric].name, of),
-        .expected =
-            limit ? etp_arena_printf(g->arena, "%s %s", r->at_least ? ">=" : "<=", limit) : NULL,
+        .expected = etp_arena_printf(g->arena, "%s %s",
+                                     r->at_least ? ">=" : "<=", figure(g->arena, dim, r->limit)),
         .found = with_interval(g->arena, dim, v, lo, hi),
         .value = v,
         .lo = lo,
@@ -244,7 +244,7 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
     if (!why_unknown && !isfinite(v)) {
         c.found = "unknown: the folder does not hold it";
     }
-    if (why_unknown && c.found) {
+    if (why_unknown) {
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
@@ -300,11 +300,9 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
 
 static etp_status no_such_phase(const etp_gate *g, const rule *r, const etp_ab *ab, etp_error *err)
 {
-    const char *names = etp_ab_phase_words(ab, g->arena);
-    ETP_NEED(names, err, "the gate's phases");
     return ab->n_phases
                ? etp_fail(err, ETP_USAGE, "'%s': the folder has no phase '%.*s'; its phases are %s",
-                          r->text, ETP_STR_ARG(r->phase), names)
+                          r->text, ETP_STR_ARG(r->phase), etp_ab_phase_words(ab, g->arena))
                : etp_fail(err, ETP_USAGE,
                           "'%s': the folder has no phases (it was measured without --prefill and "
                           "--decode)",
@@ -472,7 +470,6 @@ static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
             ETP_TRY(check_part(g, part, r, err));
         }
     }
-    ETP_TRY(etp_arena_check(g->arena, err, "the gate's checks"));
     return parts == 0             ? no_such_phase(g, r, ab, err)
            : g->checks.n > before ? ETP_OK
                                   : no_such(r, ab, err);
@@ -554,14 +551,12 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
-        const char *figures = with_interval(g->arena, RATIO, c->estimate, c->lo, c->hi);
         etp_gate_check check = {
             .id = etp_arena_printf(g->arena, "verdict:%s", ab->arms[c->candidate].name),
-            .found = figures ? etp_arena_printf(g->arena, "%s: %s",
-                                                c->withheld ? etp_withheld_name(c->withheld)
-                                                            : etp_verdict_name(c->verdict),
-                                                figures)
-                             : NULL,
+            .found = etp_arena_printf(g->arena, "%s: %s",
+                                      c->withheld ? etp_withheld_name(c->withheld)
+                                                  : etp_verdict_name(c->verdict),
+                                      with_interval(g->arena, RATIO, c->estimate, c->lo, c->hi)),
             .expected = "not slower than the baseline",
             .state = unknown                            ? ETP_GATE_UNKNOWN
                      : c->verdict == ETP_VERDICT_SLOWER ? ETP_GATE_NO
@@ -600,7 +595,6 @@ static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const
 {
     double *now = ETP_NEW_ARRAY(g->arena, double, ab->n_blocks + 1);
     double *then = ETP_NEW_ARRAY(g->arena, double, old->n_blocks + 1);
-    ETP_NEED(now && then, err, "launches");
     size_t n = launch_values(ab, arm, now), n_then = launch_values(old, old_arm, then);
     etp_unpaired u = {.shift = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
     // With fewer on either side the check is unknown, as a verdict is.
@@ -685,11 +679,9 @@ static void call(etp_gate *g, const etp_ab *ab, etp_gate_check *c)
     }
 }
 
-etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
-                          const etp_gate_options *options, etp_arena *arena, etp_gate *out,
-                          etp_error *err)
+static etp_status build(const etp_ab *ab, const char *const *rules, size_t n,
+                        const etp_gate_options *options, etp_gate *out, etp_error *err)
 {
-    *out = (etp_gate){.arena = arena, .title = ab->title, .dir = ab->dir};
     for (size_t i = 0; i < n_parts(ab); i++) {
         out->phase = phase_of(part_of(ab, i));
         check_soundness(out, part_of(ab, i));
@@ -720,5 +712,13 @@ etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
         unknown = unknown || out->checks.items[i].state == ETP_GATE_UNKNOWN;
     }
     out->state = no ? ETP_GATE_NO : unknown ? ETP_GATE_UNKNOWN : ETP_GATE_YES;
-    return etp_arena_check(arena, err, "the gate's checks");
+    return ETP_OK;
+}
+
+etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
+                          const etp_gate_options *options, etp_arena *arena, etp_gate *out,
+                          etp_error *err)
+{
+    *out = (etp_gate){.arena = arena, .title = ab->title, .dir = ab->dir};
+    ETP_GUARDED(arena, err, "the gate's checks", build(ab, rules, n, options, out, err));
 }
