@@ -34,7 +34,7 @@ ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const 
                                                 etp_arena *arena, etp_error *err);
 
 // What the session of a run folder withholds stays withheld: AB is its answer, same baseline and
-// experiments. ETP_CORRUPT where it has another number of them.
+// experiments. ETP_CORRUPT where it has another number of them. Called under a guard of ARENA.
 ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const etp_ab *ab,
                                                  etp_arena *arena, etp_error *err);
 

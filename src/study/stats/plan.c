@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/rows.h"
 #include "study/stats/samples.h"
@@ -58,9 +59,9 @@ static etp_pilot pilot_of(const etp_stats *s, const etp_stats_comparison *c, dou
     return p;
 }
 
-etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, const char *source,
-                                 double precision, double launch_ns, etp_arena *arena,
-                                 etp_plan_answer *out, etp_error *err)
+static etp_status build(const etp_stats *stats, const etp_str *names, const char *source,
+                        double precision, double launch_ns, etp_arena *arena, etp_plan_answer *out,
+                        etp_error *err)
 {
     *out = (etp_plan_answer){
         .source = source,
@@ -70,12 +71,10 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         .launch_known = isfinite(launch_ns),
         .comparisons = ETP_NEW_ARRAY(arena, etp_plan_comparison, stats->n_comparisons),
     };
-    ETP_NEED(out->comparisons, err, "plan");
     launch_ns = isfinite(launch_ns) ? launch_ns : ASSUMED_LAUNCH_NS;
     for (uint32_t i = 0; i < stats->n_comparisons; i++) {
         const etp_stats_comparison *c = &stats->comparisons[i];
         double *ratios = ETP_NEW_ARRAY(arena, double, stats->n_blocks_seen);
-        ETP_NEED(ratios, err, "plan");
         // One ratio says nothing of how much ratios differ.
         if (c->paired.blocks < 2) {
             continue;
@@ -101,6 +100,14 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
                         source);
     }
     return ETP_OK;
+}
+
+etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, const char *source,
+                                 double precision, double launch_ns, etp_arena *arena,
+                                 etp_plan_answer *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "plan",
+                build(stats, names, source, precision, launch_ns, arena, out, err));
 }
 
 // ---- document ----

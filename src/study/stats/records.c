@@ -3,6 +3,7 @@
 // blocks' times go with temperature or clock.
 #include <math.h>
 
+#include "base/guard.h"
 #include "study/stats/answer.h"
 
 static double clock_of(const etp_run_moment *m)
@@ -39,7 +40,6 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
 {
     double *x = ETP_NEW_ARRAY(arena, double, s->n_blocks_seen);
     double *y = ETP_NEW_ARRAY(arena, double, s->n_blocks_seen);
-    ETP_NEED(x && y, err, "blocks");
     *out = (struct etp_stats_link){(double)NAN, (double)NAN, 0};
     for (size_t b = 0; b < s->n_blocks_seen; b++) {
         // A block without a reading or without values is overwritten by the next.
@@ -82,13 +82,12 @@ static double usual_clock(const etp_run *run, double *scratch)
     return etp_median(scratch, n);
 }
 
-etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_arena *arena,
-                                  etp_error *err)
+static etp_status take_records(etp_stats_answer *a, const etp_run *run, etp_arena *arena,
+                               etp_error *err)
 {
     const etp_stats *s = &a->stats;
     double *clocks = ETP_NEW_ARRAY(arena, double, run->blocks.n + 1);
     a->slow = etp_arena_alloc_array(arena, s->n_arms, sizeof *a->slow);
-    ETP_NEED(a->slow && clocks, err, "records");
     double usual = usual_clock(run, clocks);
     for (size_t i = 0; i < s->n_launches; i++) {
         const etp_launch_stats *l = &s->launches[i];
@@ -104,6 +103,12 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
     return link_blocks(s, run, block_clock, arena, &a->clock, err);
 }
 
+etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_arena *arena,
+                                  etp_error *err)
+{
+    ETP_GUARDED(arena, err, "records", take_records(a, run, arena, err));
+}
+
 etp_status etp_stats_take_withheld(etp_stats_answer *a, const etp_ab *ab, etp_arena *arena,
                                    etp_error *err)
 {
@@ -116,7 +121,6 @@ etp_status etp_stats_take_withheld(etp_stats_answer *a, const etp_ab *ab, etp_ar
                         ab->dir, (size_t)ab->n_arms, (unsigned)a->stats.n_arms);
     }
     a->withheld = ETP_NEW_ARRAY(arena, etp_withheld, a->stats.n_arms);
-    ETP_NEED(a->withheld, err, "comparisons");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         a->withheld[ab->comparisons[i].candidate] = ab->comparisons[i].withheld;
     }

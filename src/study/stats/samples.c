@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/guard.h"
 #include "compare/phases.h"
 #include "isa/isa.h"
 #include "judge/open.h"
@@ -56,7 +57,6 @@ static etp_status take_run(etp_arena *arena, const etp_run *run, etp_sample_tabl
                            etp_error *err)
 {
     etp_str *names = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
-    ETP_NEED(names, err, "experiments");
     for (size_t i = 0; i < run->arms.n; i++) {
         names[i] = run->arms.items[i].name;
     }
@@ -72,7 +72,6 @@ static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str re
                                 etp_sample_file *out, etp_error *err)
 {
     etp_arm_name *arms = ETP_NEW_ARRAY(arena, etp_arm_name, out->table.n_arms);
-    ETP_NEED(arms, err, "experiments");
     for (uint32_t i = 0; i < out->table.n_arms; i++) {
         arms[i] = (etp_arm_name){out->table.arms[i], level_rank(out->table.arms[i])};
     }
@@ -126,15 +125,14 @@ static const char *twin_of(const etp_run *whole, const etp_run_arm *baseline, et
     return NULL;
 }
 
-static etp_status read_run(const char *path, const char *wanted, const char *phase,
-                           etp_arena *arena, etp_sample_file *out, etp_error *err)
+static etp_status take_folder(const char *path, const etp_run *whole, const char *wanted,
+                              const char *phase, etp_arena *arena, etp_sample_file *out,
+                              etp_error *err)
 {
     etp_run *run = ETP_NEW(arena, etp_run);
     etp_str recorded = {0};
-    ETP_NEED(run, err, "run folder");
-    ETP_TRY(etp_run_open(path, arena, run, err));
-    // A shallow copy: take_phase gives RUN lists of its own and leaves these alone.
-    const etp_run whole = *run;
+    // A shallow copy: take_phase gives RUN lists of its own and leaves those of WHOLE alone.
+    *run = *whole;
     ETP_TRY(take_phase(run, phase, arena, out, err));
     out->run = run;
     out->launch_ns = launch_cost(run);
@@ -144,10 +142,26 @@ static etp_status read_run(const char *path, const char *wanted, const char *pha
     out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
     ETP_TRY(take_run(arena, run, &out->table, err));
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
-    if (out->phase) {
-        out->twin = twin_of(&whole, &run->arms.items[out->baseline], arena);
-    }
+    const char *twin = out->phase ? twin_of(whole, &run->arms.items[out->baseline], arena) : NULL;
+    out->asked = twin ? twin : etp_arena_strdup(arena, out->table.arms[out->baseline]);
     return ETP_OK;
+}
+
+static etp_status read_run(const char *path, const char *wanted, const char *phase,
+                           etp_arena *arena, etp_sample_file *out, etp_error *err)
+{
+    etp_run whole;
+    ETP_TRY(etp_run_open(path, arena, &whole, err));
+    ETP_GUARDED(arena, err, path, take_folder(path, &whole, wanted, phase, arena, out, err));
+}
+
+static etp_status read_table(etp_str text, const char *wanted, etp_arena *arena,
+                             etp_sample_file *out, etp_error *err)
+{
+    if (etp_samples_read_csv(text, arena, &out->table, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", out->name);
+    }
+    return find_baseline(arena, wanted, (etp_str){0}, out, err);
 }
 
 etp_status etp_sample_file_read(const char *path, const etp_str *given, const char *wanted,
@@ -171,20 +185,14 @@ etp_status etp_sample_file_read(const char *path, const etp_str *given, const ch
     } else {
         ETP_TRY(etp_os_read_text(path, ETP_SAMPLES_LIMIT, arena, &text, err));
     }
-    if (etp_samples_read_csv(text, arena, &out->table, err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", out->name);
-    }
-    return find_baseline(arena, wanted, (etp_str){0}, out, err);
+    ETP_GUARDED(arena, err, path, read_table(text, wanted, arena, out, err));
 }
 
 // The folder's answer with the same baseline; SESSION is the caller's to close.
-static etp_status open_answer(const char *dir, const etp_sample_file *file, etp_arena *arena,
+static etp_status open_answer(const char *dir, const etp_sample_file *file,
                               etp_ab_session **session, const etp_ab **ab, etp_error *err)
 {
-    const char *baseline =
-        file->twin ? file->twin : etp_arena_strdup(arena, file->table.arms[file->baseline]);
-    ETP_NEED(baseline, err, "baseline");
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, session, err));
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = file->asked}, session, err));
     etp_status st = etp_ab_of_phase(etp_ab_answer(*session), file->phase, ab, err);
     if (st != ETP_OK) {
         etp_ab_close(*session);
@@ -193,19 +201,22 @@ static etp_status open_answer(const char *dir, const etp_sample_file *file, etp_
 }
 
 // What the answer calls the arms: "VNNI" for linux_vnni.
-static etp_status take_called(const etp_ab *ab, uint32_t n, etp_arena *arena, const etp_str **out,
-                              etp_error *err)
+static etp_status call_arms(const etp_ab *ab, uint32_t n, etp_arena *arena, const etp_str **out)
 {
     etp_str *called = ETP_NEW_ARRAY(arena, etp_str, n + 1);
-    ETP_NEED(called, err, "names");
     for (uint32_t i = 0; i < n && ab->n_arms == n; i++) {
-        const char *name = etp_arena_strdup(arena, etp_str_from(ab->arms[i].measured));
-        ETP_NEED(name, err, "names");
-        called[i] = etp_str_from(name);
+        called[i] = etp_str_from(etp_arena_strdup(arena, etp_str_from(ab->arms[i].measured)));
     }
     // A folder that was written between the two readings: indices do not meet, and names stay.
     *out = ab->n_arms == n ? called : *out;
     return ETP_OK;
+}
+
+// With a guard of its own, since its callers hold the session that AB is of.
+static etp_status take_called(const etp_ab *ab, uint32_t n, etp_arena *arena, const etp_str **out,
+                              etp_error *err)
+{
+    ETP_GUARDED(arena, err, "names", call_arms(ab, n, arena, out));
 }
 
 etp_status etp_sample_called(const char *path, const etp_sample_file *file, etp_arena *arena,
@@ -217,7 +228,7 @@ etp_status etp_sample_called(const char *path, const etp_sample_file *file, etp_
     if (!file->run) {
         return ETP_OK;
     }
-    etp_status st = open_answer(path, file, arena, &session, &ab, err);
+    etp_status st = open_answer(path, file, &session, &ab, err);
     if (st != ETP_OK) { // its samples are enough for a plan
         return st == ETP_NOMEM ? st : ETP_OK;
     }
@@ -226,17 +237,27 @@ etp_status etp_sample_called(const char *path, const etp_sample_file *file, etp_
     return st;
 }
 
+static etp_status take_session(const etp_ab *ab, etp_stats_answer *stats, etp_arena *arena,
+                               etp_error *err)
+{
+    ETP_TRY(etp_stats_take_withheld(stats, ab, arena, err));
+    return call_arms(ab, stats->stats.n_arms, arena, &stats->called);
+}
+
+static etp_status guarded_session(const etp_ab *ab, etp_stats_answer *stats, etp_arena *arena,
+                                  etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the session's answer", take_session(ab, stats, arena, err));
+}
+
 // What 'analyze' withholds of this folder is not to be had here either.
 static etp_status take_answer(const char *dir, const etp_sample_file *file, etp_stats_answer *stats,
                               etp_arena *arena, etp_error *err)
 {
     etp_ab_session *session;
     const etp_ab *ab;
-    ETP_TRY(open_answer(dir, file, arena, &session, &ab, err));
-    etp_status st = etp_stats_take_withheld(stats, ab, arena, err);
-    if (st == ETP_OK) {
-        st = take_called(ab, stats->stats.n_arms, arena, &stats->called, err);
-    }
+    ETP_TRY(open_answer(dir, file, &session, &ab, err));
+    etp_status st = guarded_session(ab, stats, arena, err);
     etp_ab_close(session);
     return st;
 }

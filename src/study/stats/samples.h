@@ -14,7 +14,7 @@ typedef struct etp_sample_file {
     const etp_run *run; // NULL: not a run folder
     const char *phase;  // of a session of several that these are of, as people name it; else NULL
     const char *others; // the names of all of its phases
-    const char *twin;   // the baseline's experiment in the first phase
+    const char *asked;  // of a run folder: the experiment that makes its answer have this baseline
     uint32_t baseline;  // by the rule of etp_choose_baseline
     double launch_ns;   // cost of one timed launch beyond its timed iterations, traced and control
                         // launches included; NAN unknown (only run folders know)
