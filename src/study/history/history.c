@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/number.h"
 #include "judge/open.h"
 #include "os/os.h"
@@ -99,20 +100,6 @@ static void take_part(finder *f, const etp_ab *ab, const etp_run *run, found *to
     }
 }
 
-// Figures are those of the session's own answer: no speedup that it withholds.
-static etp_status take_figures(finder *f, const char *path, const etp_run *run, found *to,
-                               etp_error *err)
-{
-    etp_ab_session *session;
-    ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
-    const etp_ab *ab = etp_ab_answer(session);
-    for (size_t i = 0; i < (ab->n_phases ? ab->n_phases : 1); i++) {
-        take_part(f, ab->n_phases ? ab->phases[i].ab : ab, run, to);
-    }
-    etp_ab_close(session);
-    return ETP_OK;
-}
-
 // "sha256:" keeps one that has digits alone from being read back as a number.
 static void add_hash(etp_strbuf *to, etp_str sha)
 {
@@ -133,12 +120,11 @@ etp_str etp_history_short_hashes(etp_str hashes, etp_arena *arena)
     return etp_strbuf_str(&text);
 }
 
-static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_error *err)
+static void take_attributes(finder *f, const etp_run *run, found *to)
 {
     etp_strbuf programs;
     etp_strbuf_init(&programs, f->arena);
     etp_str *to_set = ETP_NEW_ARRAY(f->arena, etp_str, ETP_HISTORY_ATTRIBUTES);
-    ETP_NEED(to_set, err, "the history");
     for (size_t i = 0; i < run->models.n; i++) {
         add_hash(&programs, run->models.items[i].sha256);
     }
@@ -149,7 +135,24 @@ static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_
     to_set[ETP_HISTORY_ETPROF] = run->tool_version;
     to_set[ETP_HISTORY_CPU] = etp_run_fact_of(run, "cpu");
     to->run = (etp_history_run){run->generated_at, to_set};
+}
+
+static etp_status add_session(finder *f, const char *path, const etp_ab *ab, const etp_run *run)
+{
+    found x = {.path = path};
+    take_attributes(f, run, &x);
+    for (size_t i = 0; i < (ab->n_phases ? ab->n_phases : 1); i++) {
+        take_part(f, ab->n_phases ? ab->phases[i].ab : ab, run, &x);
+    }
+    ETP_ADD(f->arena, &f->sessions, x);
     return ETP_OK;
+}
+
+// With a guard of its own, since its caller holds the session that AB is of.
+static etp_status guarded_add(finder *f, const char *path, const etp_ab *ab, const etp_run *run,
+                              etp_error *err)
+{
+    ETP_GUARDED(f->arena, err, "the history", add_session(f, path, ab, run));
 }
 
 // A session counts when its figures are final and of a real device. Which phases it has, and
@@ -167,16 +170,17 @@ static etp_status take_folder(void *ctx, const char *path, etp_error *err)
         f->left_out++;
         return ETP_OK;
     }
-    found x = {.path = path};
-    if (take_attributes(f, &run, &x, err) != ETP_OK ||
-        take_figures(f, path, &run, &x, err) != ETP_OK) {
-        return etp_fail_ctx(err, "%s", path);
-    }
     if (f->sessions.n >= ETP_HISTORY_MAX_RUNS) {
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d run folders", ETP_HISTORY_MAX_RUNS);
     }
-    ETP_ADD(f->arena, &f->sessions, x);
-    return ETP_OK;
+    // Figures are those of the session's own answer: no speedup that it withholds.
+    etp_ab_session *session;
+    etp_status st = etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err);
+    if (st == ETP_OK) {
+        st = guarded_add(f, path, etp_ab_answer(session), &run, err);
+        etp_ab_close(session);
+    }
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
 // Nothing is looked for inside a run folder. Links and hidden folders are left aside: a link may
@@ -232,7 +236,7 @@ static etp_status add_series(etp_history *h, etp_str name, size_t n_runs, etp_hi
     if (h->series.n == SERIES_MAX) {
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d series", SERIES_MAX);
     }
-    ETP_NEED(s.values && ETP_PUSH(h->arena, &h->series, s), err, "the history");
+    ETP_ADD(h->arena, &h->series, s);
     for (size_t i = 0; i < n_runs; i++) {
         s.values[i] = (double)NAN;
     }
@@ -252,6 +256,20 @@ etp_status etp_history_put(etp_history *h, etp_str name, etp_str phase, size_t r
     return ETP_OK;
 }
 
+static etp_status fill(const finder *f, etp_history *out, etp_error *err)
+{
+    etp_history_put_attributes(out);
+    for (size_t i = 0; i < f->sessions.n; i++) {
+        const found *x = &f->sessions.items[i];
+        ETP_ADD(out->arena, &out->runs, x->run);
+        for (size_t k = 0; k < x->figures.n; k++) {
+            const struct figure *y = &x->figures.items[k];
+            ETP_TRY(etp_history_put(out, y->name, y->phase, i, f->sessions.n, y->value, err));
+        }
+    }
+    return ETP_OK;
+}
+
 etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_history *out,
                                   size_t *out_left_out, etp_error *err)
 {
@@ -265,7 +283,6 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
         }
         ETP_TRY(look_into(paths[i], 0, f.arena, take_folder, &f, err));
     }
-    ETP_TRY(etp_arena_check(f.arena, err, "the history")); // their times are compared
     *out_left_out = f.left_out;
     if (f.sessions.n == 0) {
         return etp_fail(err, ETP_CORRUPT,
@@ -273,16 +290,7 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
                         f.left_out ? "; unfinished and emulated ones do not count" : " in there");
     }
     qsort(f.sessions.items, f.sessions.n, sizeof *f.sessions.items, by_time);
-    etp_history_put_attributes(out);
-    for (size_t i = 0; i < f.sessions.n; i++) {
-        found *x = &f.sessions.items[i];
-        ETP_ADD(out->arena, &out->runs, x->run);
-        for (size_t k = 0; k < x->figures.n; k++) {
-            const struct figure *y = &x->figures.items[k];
-            ETP_TRY(etp_history_put(out, y->name, y->phase, i, f.sessions.n, y->value, err));
-        }
-    }
-    return etp_arena_check(out->arena, err, "the history");
+    ETP_GUARDED(out->arena, err, "the history", fill(&f, out, err));
 }
 
 // ---- tables ----
@@ -314,7 +322,6 @@ static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, 
         }
         ETP_ADD(arena, out, row);
     }
-    ETP_TRY(etp_arena_check(arena, err, "the history"));
     return out->n > 1
                ? ETP_OK
                : etp_fail_at(err, ETP_CORRUPT, text.len,
@@ -370,7 +377,7 @@ static etp_status refuse_twin_columns(const etp_csv_row *header, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
+static etp_status read_table(etp_str text, etp_history *out, etp_error *err)
 {
     table_of_rows t = {0};
     ETP_TRY(read_rows(text, out->arena, &t, err));
@@ -389,7 +396,6 @@ etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
                                ETP_NEW_ARRAY(out->arena, etp_str, header->n)};
         ETP_ADD(out->arena, &out->runs, run);
     }
-    ETP_TRY(etp_arena_check(out->arena, err, "the history")); // columns are written into them
     for (size_t c = 0; c < header->n; c++) {
         if (c != (size_t)time) {
             ETP_TRY(read_column(out, &t, c, err));
@@ -398,6 +404,11 @@ etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
     return out->series.n > 0 ? ETP_OK
                              : etp_fail_at(err, ETP_CORRUPT, header->offset,
                                            "no column of numbers beside 'time'");
+}
+
+etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
+{
+    ETP_GUARDED(out->arena, err, "the history", read_table(text, out, err));
 }
 
 // ---- changes ----
@@ -421,7 +432,6 @@ static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error 
 {
     double *known = ETP_NEW_ARRAY(h->arena, double, h->runs.n);
     size_t *run_of = ETP_NEW_ARRAY(h->arena, size_t, h->runs.n), n = 0;
-    ETP_NEED(known && run_of, err, "the history");
     for (size_t i = 0; i < h->runs.n; i++) {
         if (!isnan(s->values[i])) {
             run_of[n] = i;
@@ -434,21 +444,25 @@ static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error 
         return etp_fail_ctx(err, "series '%.*s'", ETP_STR_ARG(s->name));
     }
     s->changes = ETP_NEW_ARRAY(h->arena, etp_history_change, s->n_changes);
-    ETP_NEED(s->changes, err, "the history");
     for (size_t i = 0; i < s->n_changes; i++) {
         const etp_change *c = &points[i];
         // A change begins a segment behind another one, so at − 1 exists.
         s->changes[i] = (etp_history_change){run_of[c->at], c->before, c->after, c->p,
                                              also_changed(h, run_of[c->at - 1], run_of[c->at])};
     }
-    return etp_arena_check(h->arena, err, "the history");
+    return ETP_OK;
+}
+
+static etp_status find_all_changes(etp_history *h, etp_error *err)
+{
+    for (size_t i = 0; i < h->series.n; i++) {
+        ETP_TRY(find_changes(h, &h->series.items[i], err));
+    }
+    return ETP_OK;
 }
 
 etp_status etp_history_find_changes(etp_history *h, double min_change, etp_error *err)
 {
     h->min_change = min_change > 0 ? min_change : ETP_HISTORY_MIN_CHANGE;
-    for (size_t i = 0; i < h->series.n; i++) {
-        ETP_TRY(find_changes(h, &h->series.items[i], err));
-    }
-    return ETP_OK;
+    ETP_GUARDED(h->arena, err, "the history", find_all_changes(h, err));
 }

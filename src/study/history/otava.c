@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/number.h"
 #include "os/os.h"
 #include "study/history/history.h"
@@ -14,7 +15,7 @@ static const char *file_of(const etp_history *h, size_t i)
     etp_str name = h->series.items[i].name;
     char *text = etp_arena_printf(h->arena, "%02zu_%.*s.csv", i + 1,
                                   (int)(name.len < 100 ? name.len : 100), name.ptr);
-    for (size_t k = 0; text && text[k]; k++) {
+    for (size_t k = 0; text[k]; k++) {
         char c = text[k];
         bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                      c == '.' || c == '_' || c == '-';
@@ -80,13 +81,7 @@ static void write_test(const etp_history *h, const etp_history_series *s, const 
     etp_sink_z(sink, time ? ", direction: -1}\n" : ", direction: 1}\n");
 }
 
-static etp_status write_file(const char *path, const etp_strbuf *text, etp_error *err)
-{
-    ETP_TRY(etp_arena_check(text->arena, err, "history"));
-    return etp_os_write_atomic(path, etp_strbuf_str(text), err);
-}
-
-etp_status etp_history_otava(const etp_history *h, const char *dir, etp_error *err)
+static etp_status write_files(const etp_history *h, const char *dir, etp_error *err)
 {
     etp_strbuf config;
     etp_strbuf_init(&config, h->arena);
@@ -94,15 +89,20 @@ etp_status etp_history_otava(const etp_history *h, const char *dir, etp_error *e
     etp_sink_z(&to_config, "tests:\n");
     ETP_TRY(etp_os_mkdirs(dir, err));
     for (size_t i = 0; i < h->series.n; i++) {
-        const char *name = file_of(h, i);
-        const char *path = name ? etp_arena_printf(h->arena, "%s/%s", dir, name) : NULL;
+        const char *path = etp_arena_printf(h->arena, "%s/%s", dir, file_of(h, i));
         etp_strbuf table;
         etp_strbuf_init(&table, h->arena);
         etp_sink to_table = etp_sink_strbuf(&table);
         write_table(h, &h->series.items[i], &to_table);
         // Tables before the configuration: one that names them finds them all.
-        ETP_TRY(write_file(path, &table, err));
+        ETP_TRY(etp_os_write_atomic(path, etp_strbuf_str(&table), err));
         write_test(h, &h->series.items[i], path, &to_config);
     }
-    return write_file(etp_arena_printf(h->arena, "%s/otava.yaml", dir), &config, err);
+    return etp_os_write_atomic(etp_arena_printf(h->arena, "%s/otava.yaml", dir),
+                               etp_strbuf_str(&config), err);
+}
+
+etp_status etp_history_otava(const etp_history *h, const char *dir, etp_error *err)
+{
+    ETP_GUARDED(h->arena, err, "history", write_files(h, dir, err));
 }

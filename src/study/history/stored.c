@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "os/os.h"
 #include "store/store.h"
 #include "study/history/internal.h"
@@ -38,17 +39,15 @@ static etp_status one_device(const etp_archive_trend *t, etp_arena *arena, etp_e
         etp_strbuf_printf(&names, "%s'%.*s' (%.*s)", i ? ", " : "", ETP_STR_ARG(seen[i]->device),
                           ETP_STR_ARG(seen[i]->cpu));
     }
-    ETP_NEED(!names.failed, err, "the history");
     return etp_fail(err, ETP_USAGE,
                     "sessions of several devices fit, whose times are no series: choose one with "
                     "--on; there are %s%s",
                     names.ptr, n == MOST ? " and perhaps more" : "");
 }
 
-static etp_status put_run(etp_history *h, const etp_archive_point *x, etp_error *err)
+static void put_run(etp_history *h, const etp_archive_point *x)
 {
     etp_str *to = ETP_NEW_ARRAY(h->arena, etp_str, ETP_HISTORY_ATTRIBUTES);
-    ETP_NEED(to, err, "the history");
     to[ETP_HISTORY_PROGRAM] = etp_history_short_hashes(x->programs, h->arena);
     to[ETP_HISTORY_RUNNER] = etp_history_short_hashes(x->runner_sha256, h->arena);
     to[ETP_HISTORY_EXECUTORCH] = x->executorch;
@@ -56,7 +55,6 @@ static etp_status put_run(etp_history *h, const etp_archive_point *x, etp_error 
     to[ETP_HISTORY_CPU] = x->cpu;
     etp_history_run run = {x->generated_at, to};
     ETP_ADD(h->arena, &h->runs, run);
-    return ETP_OK;
 }
 
 // By the name that the files of the arm have in its folder.
@@ -115,21 +113,18 @@ static etp_status put_all(etp_history *h, const etp_archive_trend *t, size_t n_r
     return ETP_OK;
 }
 
-etp_status etp_history_of_archive(etp_archive *a, const etp_archive_filter *filter,
-                                  etp_history *out, etp_error *err)
+static etp_status fill(etp_history *out, const etp_archive_trend *t, etp_error *err)
 {
-    etp_archive_trend t;
-    ETP_TRY(etp_archive_points(a, filter, out->arena, &t, err));
-    if (t.n == 0) {
+    if (t->n == 0) {
         return etp_fail(err, ETP_USAGE,
                         "no session in the store that fits and was measured on a real device: "
                         "'etprof history list' shows what there is, 'etprof history add FOLDER...' "
                         "enters run folders");
     }
-    ETP_TRY(one_device(&t, out->arena, err));
+    ETP_TRY(one_device(t, out->arena, err));
     etp_history_put_attributes(out);
-    for (size_t i = 0; i < t.n; i++) {
-        if (i > 0 && same_run(&t.items[i - 1], &t.items[i])) {
+    for (size_t i = 0; i < t->n; i++) {
+        if (i > 0 && same_run(&t->items[i - 1], &t->items[i])) {
             continue;
         }
         if (out->runs.n == ETP_HISTORY_MAX_RUNS) {
@@ -137,10 +132,17 @@ etp_status etp_history_of_archive(etp_archive *a, const etp_archive_filter *filt
                             "more than %d sessions: choose with --of, --since",
                             ETP_HISTORY_MAX_RUNS);
         }
-        ETP_TRY(put_run(out, &t.items[i], err));
+        put_run(out, &t->items[i]);
     }
-    ETP_TRY(put_all(out, &t, out->runs.n, err));
-    return etp_arena_check(out->arena, err, "the history");
+    return put_all(out, t, out->runs.n, err);
+}
+
+etp_status etp_history_of_archive(etp_archive *a, const etp_archive_filter *filter,
+                                  etp_history *out, etp_error *err)
+{
+    etp_archive_trend t;
+    ETP_TRY(etp_archive_points(a, filter, out->arena, &t, err));
+    ETP_GUARDED(out->arena, err, "the history", fill(out, &t, err));
 }
 
 // ---- filling ----
@@ -240,8 +242,7 @@ etp_status etp_history_rebuild(etp_archive *a, const char *const *paths, size_t 
 
 // No more than the arms' names and the value of each block, which is all that etp_gate_build asks
 // of an earlier measurement. *out is no whole answer: no report can be made of it.
-etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena, etp_ab *out,
-                             etp_error *err)
+static etp_status take_entry(const etp_archive_session *entry, etp_arena *arena, etp_ab *out)
 {
     size_t blocks = 0, n = entry->arms.n;
     for (size_t i = 0; i < n; i++) {
@@ -252,7 +253,6 @@ etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena,
     double *values = ETP_NEW_ARRAY(arena, double, blocks *n);
     out->block_values = values;
     out->arms = arms;
-    ETP_NEED(arms && values, err, "the earlier measurement");
     for (size_t i = 0; i < n; i++) {
         const etp_archive_arm *x = &entry->arms.items[i];
         arms[i] = (etp_ab_arm){.name = etp_arena_strdup(arena, x->experiment),
@@ -263,4 +263,10 @@ etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena,
         }
     }
     return ETP_OK;
+}
+
+etp_status etp_gate_of_entry(const etp_archive_session *entry, etp_arena *arena, etp_ab *out,
+                             etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the earlier measurement", take_entry(entry, arena, out));
 }
