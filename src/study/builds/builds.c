@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "compare/session.h"
 
@@ -62,7 +63,6 @@ static etp_status pair_arms(builder *b, etp_error *err)
     const etp_run *run = &b->s->run;
     const etp_ab *ab = &b->s->ab;
     b->out->models = ETP_NEW_ARRAY(b->arena, etp_builds_model, run->arms.n + 1);
-    ETP_NEED(b->out->models, err, "builds");
     for (uint32_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *candidate = &run->arms.items[i];
         uint32_t base = ETP_NO_INDEX;
@@ -143,7 +143,6 @@ static etp_status judge_models(builder *b, etp_error *err)
     uint32_t(*pairs)[2] = etp_arena_alloc(b->arena, (out->n_models + 1) * sizeof *pairs);
     bool *silent = ETP_NEW_ARRAY(b->arena, bool, out->n_models + 1);
     double *ratios = ETP_NEW_ARRAY(b->arena, double, out->n_models + 1);
-    ETP_NEED(pairs && silent && ratios, err, "builds");
     for (size_t i = 0; i < out->n_models; i++) {
         pairs[i][0] = out->models[i].arms[0];
         pairs[i][1] = out->models[i].arms[1];
@@ -282,7 +281,6 @@ static etp_status judge_operators(builder *b, etp_error *err)
     }
     size_t n = b->operators.n;
     etp_builds_test *tests = ETP_NEW_ARRAY(b->arena, etp_builds_test, n + 1);
-    ETP_NEED(tests, err, "operators");
     for (size_t i = 0; i < n; i++) {
         const etp_builds_operator *o = &b->operators.items[i];
         tests[i] = (etp_builds_test){.p = o->p, .lo = o->lo, .hi = o->hi};
@@ -303,7 +301,7 @@ static etp_status judge_operators(builder *b, etp_error *err)
     }
     out->operators = b->operators.items;
     out->n_operators = n;
-    return etp_arena_check(b->arena, err, "operators");
+    return ETP_OK;
 }
 
 void etp_builds_close(etp_builds *b)
@@ -312,6 +310,21 @@ void etp_builds_close(etp_builds *b)
         etp_ab_close(b->models[i].session);
     }
     b->n_models = 0;
+}
+
+static etp_status build(builder *b, etp_error *err)
+{
+    take_sides(b);
+    ETP_TRY(pair_arms(b, err));
+    ETP_TRY(open_pairs(b, err));
+    ETP_TRY(judge_models(b, err));
+    return judge_operators(b, err);
+}
+
+// The sessions that are opened on the way are OUT's, which the caller closes after an error.
+static etp_status guarded_build(builder *b, etp_error *err)
+{
+    ETP_GUARDED(b->arena, err, "builds", build(b, err));
 }
 
 etp_status etp_builds_build(const etp_ab_session *session, etp_arena *arena, etp_builds *out,
@@ -325,12 +338,7 @@ etp_status etp_builds_build(const etp_ab_session *session, etp_arena *arena, etp
                         .control = st ? st->control : none,
                         .control_blocks = st ? st->control_blocks : 0};
     builder b = {.s = session, .arena = arena, .out = out};
-    take_sides(&b);
-    ETP_TRY(pair_arms(&b, err));
-    etp_status status = open_pairs(&b, err);
-    // From open_pairs on sessions are open, which an early return would leave so.
-    status = status == ETP_OK ? judge_models(&b, err) : status;
-    status = status == ETP_OK ? judge_operators(&b, err) : status;
+    etp_status status = guarded_build(&b, err);
     if (status != ETP_OK) {
         etp_builds_close(out);
     }

@@ -14,12 +14,10 @@ static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], 
                                    n == 1 ? "thread" : "threads");
     }
     const char *phase = etp_sweep_phase_name(s);
-    return threads ? etp_arena_printf(arena, "%s%s%s%s%s%s against %s", phase ? phase : "",
-                                      phase ? " · " : "", model, threads,
-                                      model[0] || threads[0] ? ": " : "",
-                                      s->words[at[ETP_FACTOR_LEVEL]],
-                                      s->words[s->grid.reference[ETP_FACTOR_LEVEL]])
-                   : NULL;
+    return etp_arena_printf(arena, "%s%s%s%s%s%s against %s", phase ? phase : "",
+                            phase ? " · " : "", model, threads, model[0] || threads[0] ? ": " : "",
+                            s->words[at[ETP_FACTOR_LEVEL]],
+                            s->words[s->grid.reference[ETP_FACTOR_LEVEL]]);
 }
 
 // Each pair is a session of two arms that borrows from WHOLE, so that `sweep` says of a pair what
@@ -29,7 +27,6 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_a
                                 etp_error *err)
 {
     s->pairs = ETP_NEW_ARRAY(arena, etp_sweep_pair, s->result.n_speedups + 1);
-    ETP_NEED(s->pairs, err, "pairs");
     for (size_t i = 0; i < s->result.n_speedups; i++) {
         const uint32_t *at = s->result.speedups[i].at;
         const uint32_t base[ETP_FACTORS] = {at[0], s->grid.reference[ETP_FACTOR_LEVEL], at[2]};

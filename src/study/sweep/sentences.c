@@ -98,7 +98,7 @@ static const char *elsewhere(const speaker *w, size_t at)
 {
     const etp_factorial_result *r = &w->s->result;
     const char *text = "";
-    for (size_t i = 0; i < r->n_interactions && text; i++) {
+    for (size_t i = 0; i < r->n_interactions; i++) {
         const etp_interaction *y = &r->interactions[i];
         if (i != at && established(y) && same_but_third(&r->interactions[at], y)) {
             const char *where = condition(w, y->c, y->c_at);
@@ -129,20 +129,16 @@ static void say_interaction(speaker *w, size_t at)
                *at_second = condition(w, when, when_at);
     const char *third = w->s->grid.n[x->c] > 1 ? condition(w, x->c, x->c_at) : "";
     const char *also = elsewhere(w, at);
-    if (w->arena->failed) {
-        return; // a text may be missing
-    }
     say(w, 'I', ETP_SEVERITY_INFO,
         etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s", third,
                          third[0] ? ": " : "", first, at_first, at_second, second,
                          x->ratio.paired.estimate, x->ratio.paired.lo, x->ratio.paired.hi, also));
 }
 
-static etp_status say_interactions(speaker *w, etp_error *err)
+static void say_interactions(speaker *w)
 {
     const etp_factorial_result *r = &w->s->result;
     bool *said = ETP_NEW_ARRAY(w->arena, bool, r->n_interactions + 1);
-    ETP_NEED(said, err, "the sweep");
     for (;;) { // strongest first
         size_t best = SIZE_MAX;
         for (size_t i = 0; i < r->n_interactions; i++) {
@@ -154,7 +150,7 @@ static etp_status say_interactions(speaker *w, etp_error *err)
             }
         }
         if (best == SIZE_MAX) {
-            return ETP_OK;
+            return;
         }
         said[best] = true;
         say_interaction(w, best);
@@ -296,13 +292,12 @@ static void warn(speaker *w)
     warn_of_cells(w);
 }
 
-etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err)
+void etp_sweep_say(etp_sweep *s, etp_arena *arena)
 {
     speaker w = {.s = s, .arena = arena};
     warn(&w);
-    ETP_TRY(say_interactions(&w, err));
+    say_interactions(&w);
     for (size_t i = 0; i < s->result.n_knees; i++) {
         say_knee(&w, &s->result.knees[i]);
     }
-    return etp_arena_check(arena, err, "the sweep");
 }

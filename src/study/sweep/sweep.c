@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "compare/session.h"
 #include "measure/decoder.h"
@@ -46,7 +47,6 @@ static etp_status find_factors(builder *b, etp_error *err)
     out->levels = ETP_NEW_ARRAY(b->arena, const char *, ab->n_arms);
     out->words = ETP_NEW_ARRAY(b->arena, const char *, ab->n_arms);
     out->threads = ETP_NEW_ARRAY(b->arena, uint32_t, ab->n_arms);
-    ETP_NEED(levels && out->levels && out->words && out->threads, err, "the sweep");
     uint32_t n_levels = 0, n_threads = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
         bool new_level = true, new_threads = true;
@@ -125,13 +125,12 @@ static void common_ends(const etp_str *names, size_t n, size_t *out_head, size_t
 }
 
 // "net_fp16" and "net_int8" are "fp16" and "int8" in every table: the shared words say nothing.
-static etp_status name_models(builder *b, etp_error *err)
+static void name_models(builder *b)
 {
     const etp_run *run = &b->s->run;
     size_t n = run->models.n, head = 0, tail = 0;
     b->out->models = ETP_NEW_ARRAY(b->arena, etp_sweep_model, n);
     etp_str *stems = ETP_NEW_ARRAY(b->arena, etp_str, n);
-    ETP_NEED(b->out->models && stems, err, "the sweep");
     for (size_t i = 0; i < n; i++) {
         stems[i] = run->models.items[i].stem;
     }
@@ -144,7 +143,6 @@ static etp_status name_models(builder *b, etp_error *err)
             .name = etp_arena_strdup(b->arena, name), .correctness = {-1, NAN, NAN, NAN, NAN}
         };
     }
-    return ETP_OK;
 }
 
 // ---- cells ----
@@ -169,7 +167,6 @@ static etp_status place_arms(builder *b, etp_error *err)
     out->cells = ETP_NEW_ARRAY(b->arena, etp_sweep_cell, out->n_cells);
     uint32_t *column = ETP_NEW_ARRAY(b->arena, uint32_t, out->n_cells);
     b->silent = ETP_NEW_ARRAY(b->arena, bool, out->n_cells);
-    ETP_NEED(out->cells && column && b->silent, err, "the sweep");
     for (uint32_t c = 0; c < out->n_cells; c++) {
         out->cells[c] = (etp_sweep_cell){
             // The inverse of etp_cell_of.
@@ -216,7 +213,7 @@ static const char *outputs_dir(builder *b, uint32_t arm)
 {
     const char *dir = etp_arena_strdup(b->arena, b->s->run.dir);
     const char *name = etp_run_outputs_name(b->arena, &b->s->run.arms.items[arm]);
-    return dir && name ? etp_run_path(b->arena, dir, etp_str_from(name)) : NULL;
+    return etp_run_path(b->arena, dir, etp_str_from(name));
 }
 
 // A model's correctness is the worst of its cells: the largest differences, the least cosine, and
@@ -336,7 +333,7 @@ static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, e
     };
     builder b = {.s = session, .arena = arena, .out = out};
     ETP_TRY(find_factors(&b, err));
-    ETP_TRY(name_models(&b, err));
+    name_models(&b);
     match_all_inputs(&b);
     ETP_TRY(place_arms(&b, err));
     compare_outputs(&b);
@@ -348,24 +345,37 @@ static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, e
     out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_DEFAULT_KNEE;
     out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
-    etp_status status = etp_sweep_open_pairs(out, session, arena, err);
-    return status == ETP_OK ? etp_sweep_say(out, arena, err) : status;
+    ETP_TRY(etp_sweep_open_pairs(out, session, arena, err));
+    etp_sweep_say(out, arena);
+    return ETP_OK;
+}
+
+static etp_status build(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
+                        etp_error *err)
+{
+    ETP_TRY(build_phase(session, arena, out, err));
+    out->later = ETP_NEW_ARRAY(arena, etp_sweep, session->n_later);
+    for (size_t i = 0; i < session->n_later; i++) {
+        // Counted before it is built, so that etp_sweep_close finds the pairs that a failed one had
+        // opened.
+        out->n_later++;
+        ETP_TRY(build_phase(session->later[i], arena, &out->later[i], err));
+    }
+    return ETP_OK;
+}
+
+// The sessions of the pairs are OUT's, which the caller closes after an error.
+static etp_status guarded_build(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
+                                etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the sweep", build(session, arena, out, err));
 }
 
 etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
                            etp_error *err)
 {
-    etp_status status = build_phase(session, arena, out, err);
-    if (status == ETP_OK && session->n_later > 0) {
-        out->later = ETP_NEW_ARRAY(arena, etp_sweep, session->n_later);
-        status = out->later ? ETP_OK : etp_fail_nomem(err, "the sweep");
-    }
-    for (size_t i = 0; status == ETP_OK && i < session->n_later; i++) {
-        // Counted before it is built, so that etp_sweep_close finds the pairs that a failed one had
-        // opened.
-        out->n_later++;
-        status = build_phase(session->later[i], arena, &out->later[i], err);
-    }
+    *out = (etp_sweep){0};
+    etp_status status = guarded_build(session, arena, out, err);
     if (status != ETP_OK) {
         etp_sweep_close(out);
     }

@@ -95,13 +95,13 @@ uint32_t etp_sweep_fastest(const etp_sweep *s, uint32_t model);
 // "neon with 1 thread (1.05 ms)": cells whose interval reaches into that of CELL, which was picked
 // by its estimate alone. Of all models when ALL. NULL: none.
 const char *etp_sweep_rivals(const etp_sweep *s, uint32_t cell, bool all, etp_arena *arena);
-// Answers of the pairs of WHOLE; called by etp_sweep_build.
+// Answers of the pairs of WHOLE; called by etp_sweep_build, under its guard.
 ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole,
                                               etp_arena *arena, etp_error *err);
 // NULL when that speedup has no pair.
 const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
-// Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
-ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err);
+// Sentences of interactions, knees and what to be careful about; likewise.
+void etp_sweep_say(etp_sweep *s, etp_arena *arena);
 
 // Why no ratio is made of the cells of one contrast.
 etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
