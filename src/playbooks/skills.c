@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/sink.h"
 
@@ -117,7 +118,6 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
 {
     // Split first and filled in afterwards: a value with a blank in it stays one word.
     const char **argv = ETP_NEW_ARRAY(f->arena, const char *, MOST_WORDS + 1);
-    ETP_NEED(argv, err, "a command");
     etp_strbuf shown;
     etp_strbuf_init(&shown, f->arena);
     size_t n = 0;
@@ -170,8 +170,8 @@ static etp_status add_setting(etp_skill *skill, etp_str key, const char *value, 
         return etp_fail(err, ETP_CORRUPT, "%s: the setting %.*s is there twice", skill->id,
                         ETP_STR_ARG(key));
     }
-    return s.name && ETP_PUSH(arena, &skill->settings, s) ? ETP_OK
-                                                          : etp_fail_nomem(err, "a playbook");
+    ETP_ADD(arena, &skill->settings, s);
+    return ETP_OK;
 }
 
 // *in_settings: the lines "  name: value" that follow are settings.
@@ -193,7 +193,6 @@ static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings
                         skill->id, ETP_STR_ARG(key), ETP_STR_ARG(raw));
     }
     const char *text = etp_arena_strdup(arena, value);
-    ETP_NEED(text, err, "a playbook");
     if (indented && *in_settings) {
         return add_setting(skill, key, text, arena, err);
     }
@@ -298,7 +297,6 @@ static etp_status add_item(const etp_skill_list *all, etp_str item, etp_arena *a
             ETP_ADD(arena, out, all->items[i]);
         }
     }
-    ETP_TRY(etp_arena_check(arena, err, "playbooks")); // those wanted are counted
     // A range whose end does not exist would silently do less than it says.
     bool whole = !numbers || out->n - before == last - first + 1;
     if (out->n == before || !whole) {
@@ -328,9 +326,9 @@ static etp_status settings_are_known(const etp_skill_list *list, const etp_skill
     return ETP_OK;
 }
 
-etp_status etp_skill_select(const char *selection, const etp_skill_settings *settings,
-                            const char *platform, etp_arena *arena, etp_skill_list *out,
-                            etp_error *err)
+static etp_status choose(const char *selection, const etp_skill_settings *settings,
+                         const char *platform, etp_arena *arena, etp_skill_list *out,
+                         etp_error *err)
 {
     etp_skill_list all = {0};
     *out = (etp_skill_list){0};
@@ -340,7 +338,6 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
         ETP_TRY(skill_read(t, settings, platform, arena, &s, err));
         ETP_ADD(arena, &all, s);
     }
-    ETP_TRY(etp_arena_check(arena, err, "playbooks"));
     if (!selection) {
         *out = all;
         return settings_are_known(out, settings, err);
@@ -352,4 +349,11 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
         rest = (etp_str){rest.ptr + used, rest.len - used};
     }
     return settings_are_known(out, settings, err);
+}
+
+etp_status etp_skill_select(const char *selection, const etp_skill_settings *settings,
+                            const char *platform, etp_arena *arena, etp_skill_list *out,
+                            etp_error *err)
+{
+    ETP_GUARDED(arena, err, "playbooks", choose(selection, settings, platform, arena, out, err));
 }

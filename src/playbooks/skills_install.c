@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The playbooks where an agent looks for skills: a folder each, with SKILL.md, whose front matter
 // has the name of the folder and what the skill is for.
+#include "base/guard.h"
 #include "os/os.h"
 #include "playbooks/skills.h"
 
@@ -8,7 +9,7 @@
 static const char *folder_name(const etp_skill *skill, etp_arena *arena)
 {
     char *name = etp_arena_printf(arena, "etprof-%s", skill->name);
-    for (char *p = name; p && *p; p++) {
+    for (char *p = name; *p; p++) {
         *p = *p == '_' || *p == ' ' ? '-' : *p;
     }
     return name;
@@ -70,8 +71,8 @@ static void put_settings(const etp_skill *skill, etp_strbuf *out)
     etp_strbuf_appendz(out, skill->settings.n ? ".\n" : "\n");
 }
 
-etp_status etp_skill_install(const etp_skill_list *list, const char *dir, etp_arena *arena,
-                             etp_error *err)
+static etp_status install(const etp_skill_list *list, const char *dir, etp_arena *arena,
+                          etp_error *err)
 {
     ETP_TRY(etp_os_mkdirs(dir, err));
     for (size_t i = 0; i < list->n; i++) {
@@ -84,8 +85,13 @@ etp_status etp_skill_install(const etp_skill_list *list, const char *dir, etp_ar
                           skill->description);
         put_settings(skill, &text);
         put_body(list, body_of(skill->text), arena, &text);
-        ETP_TRY(etp_arena_check(arena, err, "skills"));
         ETP_TRY(etp_os_write_below(dir, relative, etp_strbuf_str(&text), err));
     }
     return ETP_OK;
+}
+
+etp_status etp_skill_install(const etp_skill_list *list, const char *dir, etp_arena *arena,
+                             etp_error *err)
+{
+    ETP_GUARDED(arena, err, "skills", install(list, dir, arena, err));
 }
