@@ -188,78 +188,52 @@ etp_status etp_sample_file_read(const char *path, const etp_str *given, const ch
     ETP_GUARDED(arena, err, path, read_table(text, wanted, arena, out, err));
 }
 
-// The folder's answer with the same baseline; SESSION is the caller's to close.
-static etp_status open_answer(const char *dir, const etp_sample_file *file,
-                              etp_ab_session **session, const etp_ab **ab, etp_error *err)
+// What the folder's answer calls the arms ("VNNI" for linux_vnni), and what it withholds, unless
+// STATS is NULL.
+static etp_status take_answer(const etp_ab *ab, uint32_t n, etp_stats_answer *stats,
+                              etp_arena *arena, const etp_str **out_called, etp_error *err)
 {
-    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = file->asked}, session, err));
-    etp_status st = etp_ab_of_phase(etp_ab_answer(*session), file->phase, ab, err);
-    if (st != ETP_OK) {
-        etp_ab_close(*session);
+    if (stats) {
+        ETP_TRY(etp_stats_take_withheld(stats, ab, arena, err));
     }
-    return st;
-}
-
-// What the answer calls the arms: "VNNI" for linux_vnni.
-static etp_status call_arms(const etp_ab *ab, uint32_t n, etp_arena *arena, const etp_str **out)
-{
     etp_str *called = ETP_NEW_ARRAY(arena, etp_str, n + 1);
     for (uint32_t i = 0; i < n && ab->n_arms == n; i++) {
         called[i] = etp_str_from(etp_arena_strdup(arena, etp_str_from(ab->arms[i].measured)));
     }
     // A folder that was written between the two readings: indices do not meet, and names stay.
-    *out = ab->n_arms == n ? called : *out;
+    *out_called = ab->n_arms == n ? called : *out_called;
     return ETP_OK;
 }
 
-// With a guard of its own, since its callers hold the session that AB is of.
-static etp_status take_called(const etp_ab *ab, uint32_t n, etp_arena *arena, const etp_str **out,
-                              etp_error *err)
+// With a guard of its own, since its caller holds the session that AB is of.
+static etp_status guarded_answer(const etp_ab *ab, uint32_t n, etp_stats_answer *stats,
+                                 etp_arena *arena, const etp_str **out_called, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "names", call_arms(ab, n, arena, out));
+    ETP_GUARDED(arena, err, "the session's answer",
+                take_answer(ab, n, stats, arena, out_called, err));
+}
+
+// Opens the folder's answer with the same baseline.
+static etp_status ask_session(const char *dir, const etp_sample_file *file, etp_stats_answer *stats,
+                              etp_arena *arena, const etp_str **out_called, etp_error *err)
+{
+    etp_ab_session *session;
+    const etp_ab *ab;
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = file->asked}, &session, err));
+    etp_status st = etp_ab_of_phase(etp_ab_answer(session), file->phase, &ab, err);
+    if (st == ETP_OK) {
+        st = guarded_answer(ab, file->table.n_arms, stats, arena, out_called, err);
+    }
+    etp_ab_close(session);
+    return st;
 }
 
 etp_status etp_sample_called(const char *path, const etp_sample_file *file, etp_arena *arena,
                              const etp_str **out, etp_error *err)
 {
-    etp_ab_session *session;
-    const etp_ab *ab;
     *out = file->table.arms;
-    if (!file->run) {
-        return ETP_OK;
-    }
-    etp_status st = open_answer(path, file, &session, &ab, err);
-    if (st != ETP_OK) { // its samples are enough for a plan
-        return st == ETP_NOMEM ? st : ETP_OK;
-    }
-    st = take_called(ab, file->table.n_arms, arena, out, err);
-    etp_ab_close(session);
-    return st;
-}
-
-static etp_status take_session(const etp_ab *ab, etp_stats_answer *stats, etp_arena *arena,
-                               etp_error *err)
-{
-    ETP_TRY(etp_stats_take_withheld(stats, ab, arena, err));
-    return call_arms(ab, stats->stats.n_arms, arena, &stats->called);
-}
-
-static etp_status guarded_session(const etp_ab *ab, etp_stats_answer *stats, etp_arena *arena,
-                                  etp_error *err)
-{
-    ETP_GUARDED(arena, err, "the session's answer", take_session(ab, stats, arena, err));
-}
-
-// What 'analyze' withholds of this folder is not to be had here either.
-static etp_status take_answer(const char *dir, const etp_sample_file *file, etp_stats_answer *stats,
-                              etp_arena *arena, etp_error *err)
-{
-    etp_ab_session *session;
-    const etp_ab *ab;
-    ETP_TRY(open_answer(dir, file, &session, &ab, err));
-    etp_status st = guarded_session(ab, stats, arena, err);
-    etp_ab_close(session);
-    return st;
+    etp_status st = file->run ? ask_session(path, file, NULL, arena, out, err) : ETP_OK;
+    return st == ETP_NOMEM ? st : ETP_OK; // its samples are enough for a plan
 }
 
 etp_status etp_stats_answer_build(const char *path, const etp_str *given, const char *baseline,
@@ -286,7 +260,8 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     }
     if (file.run) {
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
-        ETP_TRY(take_answer(path, &file, out, arena, err));
+        // What 'analyze' withholds of this folder is not to be had here either.
+        ETP_TRY(ask_session(path, &file, out, arena, &out->called, err));
     }
     return ETP_OK;
 }
