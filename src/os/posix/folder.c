@@ -331,12 +331,11 @@ bool etp_os_is_executable(const char *path)
 }
 
 // realpath(3) needs all of PATH to exist: else NULL.
+// Not with realpath's own memory: ARENA may have a guard, which would not free it.
 const char *etp_os_absolute(const char *path, etp_arena *arena)
 {
-    char *real = path ? realpath(path, NULL) : NULL;
-    const char *copy = real ? etp_arena_strdup(arena, etp_str_from(real)) : NULL;
-    free(real);
-    return copy;
+    char real[PATH_MAX];
+    return path && realpath(path, real) ? etp_arena_strdup(arena, etp_str_from(real)) : NULL;
 }
 
 uint64_t etp_os_free_bytes(const char *path)

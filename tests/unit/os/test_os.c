@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #define FOLDER "os-test"
+#include "base/guard.h"
 #include "fixture.h"
 
 static void small_files_are_read_and_large_ones_mapped(void **state)
@@ -427,6 +428,62 @@ static void nothing_goes_below_a_folder_through_a_link(void **state)
     assert_true(etp_os_is_file(kept));
 }
 
+// ---- memory that ends ----
+
+// Gives memory LEFT times.
+static void *scarce(void *left, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return (*(int *)left)-- > 0 ? realloc(ptr, new_size) : NULL;
+}
+
+static etp_status read_both(const char *dir, const char *file, etp_arena *arena)
+{
+    etp_dir_list list;
+    etp_str text;
+    etp_arena_alloc(arena, 1); // the first block is of whoever makes the document
+    etp_status st = etp_os_list(dir, arena, &list, NULL);
+    return st == ETP_OK ? etp_os_read_text(file, (size_t)1 << 20, arena, &text, NULL) : st;
+}
+
+static etp_status guarded_both(const char *dir, const char *file, etp_arena *arena)
+{
+    ETP_GUARDED(arena, NULL, "both", read_both(dir, file, arena));
+}
+
+static void nothing_stays_open_when_memory_ends_at_a_guard(void **state)
+{
+    fixture *f = *state;
+    const char *file = in_dir(f, "file");
+    static char big[100000];
+    memset(big, 'x', sizeof big);
+    assert_int_equal(etp_os_write_atomic(file, (etp_str){big, sizeof big}, NULL), ETP_OK);
+    for (int i = 0; i < 100; i++) { // more names than a block has room for
+        char name[100];
+        snprintf(name, sizeof name, "%090d", i);
+        assert_int_equal(etp_os_write_atomic(in_dir(f, name), ETP_STR(""), NULL), ETP_OK);
+    }
+    int lowest = dup(STDERR_FILENO), short_of = 0;
+    close(lowest);
+    for (etp_status st = ETP_NOMEM; st != ETP_OK; short_of++) {
+        int left = short_of;
+        const etp_allocator alloc = {scarce, &left};
+        etp_arena arena;
+        etp_arena_init(&arena, &alloc);
+        st = guarded_both(f->dir, file, &arena);
+        assert_true(st == ETP_OK || st == ETP_NOMEM);
+        etp_arena_dispose(&arena);
+        int next = dup(STDERR_FILENO);
+        close(next);
+        assert_int_equal(next, lowest);
+    }
+    assert_true(short_of > 3); // in the list, in the text, and in neither
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +507,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(facts_are_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
         cmocka_unit_test(a_signal_wakes_a_reader),
+        cmocka_unit_test_setup_teardown(nothing_stays_open_when_memory_ends_at_a_guard, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
