@@ -7,6 +7,7 @@
 
 #include <etprof/version.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "base/shell.h"
 #include "compare/phases.h"
@@ -77,18 +78,15 @@ static size_t told_apart(const char *const *names, size_t n)
 }
 
 // The first rule that tells all runs apart, else the first of those that tell the most apart.
-static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *views,
-                            etp_combined *out, etp_error *err)
+static void name_runs(const etp_ab *const *answers, struct etp_ab_view *views, etp_combined *out)
 {
     size_t n = out->runs.n, most = 0;
     const char **names = ETP_NEW_ARRAY(out->arena, const char *, n);
     const char **best = ETP_NEW_ARRAY(out->arena, const char *, n);
-    ETP_NEED(names && best, err, "names");
     for (int rule = 0; rule < RULES && most < n; rule++) {
         for (size_t i = 0; i < n; i++) {
             names[i] = name_by(answers[i], rule, out->arena);
         }
-        ETP_TRY(etp_arena_check(out->arena, err, "names"));
         size_t different = told_apart(names, n);
         if (different > most) {
             most = different;
@@ -103,7 +101,6 @@ static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *vi
         views[i].run =
             taken ? etp_arena_printf(out->arena, "%s, run %zu", best[i], i + 1) : best[i];
     }
-    return ETP_OK;
 }
 
 // ---- like for like ----
@@ -252,7 +249,7 @@ static etp_ab_views phases_of(const etp_combined *c)
     }
     struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
     n = 0;
-    for (size_t i = 0; views && i < c->runs.n; i++) {
+    for (size_t i = 0; i < c->runs.n; i++) {
         const struct etp_ab_view *run = &c->runs.items[i];
         const etp_ab *ab = run->ab;
         views[n++] = *run;
@@ -266,7 +263,7 @@ static etp_ab_views phases_of(const etp_combined *c)
                     p ? etp_arena_printf(c->arena, "%s-phase-%zu", run->scope, p + 1) : run->scope};
         }
     }
-    return (etp_ab_views){views, views ? n : 0};
+    return (etp_ab_views){views, n};
 }
 
 // Views of phases lie in the order of the runs, so those of one run are next to each other.
@@ -287,7 +284,7 @@ static etp_ab_views entries_of(const etp_combined *c, const etp_ab_views *pairs)
     }
     struct etp_ab_view *views = ETP_NEW_ARRAY(c->arena, struct etp_ab_view, n + 1);
     n = 0;
-    for (size_t i = 0, at = 0; views && i < c->runs.n; i++) {
+    for (size_t i = 0, at = 0; i < c->runs.n; i++) {
         const struct etp_ab_view *run = &c->runs.items[i];
         bool swept = pairs && pairs[i].n > 0;
         for (; at < c->phases.n && is_of(&c->phases.items[at], run); at++) {
@@ -305,30 +302,33 @@ static etp_ab_views entries_of(const etp_combined *c, const etp_ab_views *pairs)
                 .says_arms = true};
         }
     }
-    return (etp_ab_views){views, views ? n : 0};
+    return (etp_ab_views){views, n};
+}
+
+static etp_status build(const etp_ab *const *answers, const etp_ab_views *pairs, size_t n,
+                        const char *title, etp_arena *arena, etp_combined *out)
+{
+    *out = (etp_combined){.arena = arena};
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
+    out->runs = (etp_ab_views){views, n};
+    for (size_t i = 0; i < n; i++) {
+        views[i].ab = answers[i];
+        views[i].scope = etp_arena_printf(arena, "run-%zu", i + 1);
+    }
+    name_runs(answers, views, out);
+    out->phases = phases_of(out);
+    out->entries = entries_of(out, pairs);
+    compare_runs(out);
+    common_fixes(out);
+    out->title = title ? title : title_of(out);
+    return ETP_OK;
 }
 
 etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *pairs, size_t n,
                               const char *title, etp_arena *arena, etp_combined *out,
                               etp_error *err)
 {
-    *out = (etp_combined){.arena = arena};
-    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
-    if (n == 0 || !views) {
-        return etp_fail_nomem(err, "report");
-    }
-    out->runs = (etp_ab_views){views, n};
-    for (size_t i = 0; i < n; i++) {
-        views[i].ab = answers[i];
-        views[i].scope = etp_arena_printf(arena, "run-%zu", i + 1);
-    }
-    ETP_TRY(name_runs(answers, views, out, err));
-    out->phases = phases_of(out);
-    out->entries = entries_of(out, pairs);
-    compare_runs(out);
-    common_fixes(out);
-    out->title = title ? title : title_of(out);
-    return etp_arena_check(arena, err, "report");
+    ETP_GUARDED(arena, err, "the report", build(answers, pairs, n, title, arena, out));
 }
 
 // ---- report ----

@@ -22,8 +22,8 @@ typedef struct etp_combined {
 
 #define ETP_COMBINED_TABLE "latencies" // the table for CSV
 
-// ANSWERS[n] must outlive the result, which lives in ARENA. PAIRS[n]: of those that are a sweep,
-// others have none; NULL: of none. TITLE NULL: by the models.
+// ANSWERS[n], at least one, must outlive the result, which lives in ARENA. PAIRS[n]: of those that
+// are a sweep, others have none; NULL: of none. TITLE NULL: by the models.
 ETP_NODISCARD etp_status etp_combined_build(const etp_ab *const *answers, const etp_ab_views *pairs,
                                             size_t n, const char *title, etp_arena *arena,
                                             etp_combined *out, etp_error *err);

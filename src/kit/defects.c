@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "explain/kernels.h"
@@ -21,9 +22,6 @@ static const char *say(etp_kit_folder *f, const char *fmt, ...)
 {
     char buf[600];
     va_list ap;
-    if (f->arena->failed) {
-        return NULL; // what is to be said may be a text that could not be had
-    }
     va_start(ap, fmt);
     vsnprintf(buf, sizeof buf, fmt, ap);
     va_end(ap);
@@ -57,6 +55,11 @@ static const char *five_text(etp_kit_folder *f, const etp_kit_unit *u)
     return s.len ? etp_strbuf_str(&s).ptr : "no operators";
 }
 
+static bool ends(const char *path, const char *suffix)
+{
+    return etp_str_ends(etp_str_from(path), etp_str_from(suffix));
+}
+
 static bool contains(etp_str text, const char *part)
 {
     return etp_str_find(text, etp_str_from(part)) < text.len;
@@ -87,15 +90,14 @@ static const char *line_with(etp_kit_folder *f, etp_str text, const char *part)
 // D10, outliers deleted: what the kit's fences would take away from these very executions. D14,
 // another process warmed up: the first execution is slower than all others and 5 % above what is
 // usual after it.
-static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
+static void d10_d14(etp_kit_folder *f, const etp_kit_unit *u)
 {
     const char *name = name_of(f, u);
     etp_kit_series x = {.name = u->stem, .ns = u->ns, .n = u->n_runs};
-    etp_kit_robust r;
     if (u->n_runs < 3) {
-        return ETP_OK;
+        return;
     }
-    ETP_TRY(etp_kit_robust_of(&x, f->arena, &r, err));
+    const etp_kit_robust r = etp_kit_robust_of(&x, f->arena);
     if (r.kept.n < x.n) {
         differ(f, "D10", name,
                say(f, "deletes %zu of %zu runs as outliers: variation %.2f %% instead of %.2f %%",
@@ -105,20 +107,18 @@ static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
     }
     uint64_t most = 0;
     double *rest = ETP_NEW_ARRAY(f->arena, double, u->n_runs);
-    for (size_t i = 1; rest && i < u->n_runs; i++) {
+    for (size_t i = 1; i < u->n_runs; i++) {
         rest[i - 1] = (double)u->ns[i];
         most = u->ns[i] > most ? u->ns[i] : most;
     }
-    double usual = rest ? etp_median(rest, u->n_runs - 1) : (double)NAN;
-    if (rest && (double)u->ns[0] > 1.05 * usual && u->ns[0] > most) {
+    double usual = etp_median(rest, u->n_runs - 1);
+    if ((double)u->ns[0] > 1.05 * usual && u->ns[0] > most) {
         differ(f, "D14", name,
                say(f, "mean %.3f ms, the first run of %.3f ms in it", r.all.mean / 1e6,
                    (double)u->ns[0] / 1e6),
                say(f, "the first run is cold: %.3f ms is usual after it", usual / 1e6),
                "its warm-up is another process; the measured one starts cold");
-        return ETP_OK;
     }
-    return ETP_OK;
 }
 
 // D15, runs added up: the kit's rule leaves fewer runs than there are executions. D17, a sum that
@@ -436,11 +436,8 @@ static void d2_table(etp_kit_folder *f, const char *path)
 }
 
 // D2, of the file that compares two latencies.
-static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
+static void d2_robust(etp_kit_folder *f, const char *path, const json_t *doc)
 {
-    json_t *doc = NULL;
-    bool nan;
-    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, path), f->arena, &doc, &nan, err));
     for (int i = 0; i < 2; i++) {
         const json_t *side = json_object_get(doc, i ? "config2" : "config1");
         const char *name = etp_kit_json_text(side, "name");
@@ -450,8 +447,6 @@ static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
             check_label(f, path, etp_str_from(label), ms, false);
         }
     }
-    json_decref(doc);
-    return ETP_OK;
 }
 
 // ---- its documents ----
@@ -596,6 +591,41 @@ static void take_date(etp_kit_folder *f, const json_t *doc)
 }
 
 // D35, no JSON: NaN in it, or cut off. D34: a manifest that is valid and says nothing.
+static etp_status judge(etp_kit_folder *f, const char *path, json_t *doc, bool is_nan,
+                        bool analysed)
+{
+    const char *base = etp_path_name(path);
+    if (is_nan) {
+        differ(f, "D35", path, "NaN", "null",
+               "NaN is no JSON: other programs refuse the whole file");
+    } else if (!doc) {
+        differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON");
+    }
+    take_date(f, doc);
+    if (ends(base, "_robust_comparison.json")) {
+        d2_robust(f, path, doc);
+    }
+    if (doc && ends(base, "_pipeline_summary.json")) {
+        summary(f, path, doc, analysed);
+    }
+    if (doc && strcmp(base, "analysis_summary.json") == 0) {
+        d1(f, path, doc);
+    }
+    if (doc && strcmp(base, "manifest.json") == 0 &&
+        json_array_size(json_object_get(doc, "results")) == 0) {
+        differ(f, "D34", path, "its validator accepts it", "it has no results",
+               "presence is checked, not content");
+    }
+    return ETP_OK;
+}
+
+// DOC is held meanwhile, hence a guard of its own.
+static etp_status guarded_judge(etp_kit_folder *f, const char *path, json_t *doc, bool is_nan,
+                                bool analysed, etp_error *err)
+{
+    ETP_GUARDED(f->arena, err, path, judge(f, path, doc, is_nan, analysed));
+}
+
 static etp_status documents(etp_kit_folder *f, etp_error *err)
 {
     // Whether anything was analysed has to be known before the first summary is judged (D7).
@@ -606,39 +636,19 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
                    strstr(base, "_category_summary.csv");
     }
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *path = f->files.items[i].path, *base = etp_path_name(path);
-        etp_str name = etp_str_from(base);
-        bool is_nan = false, is_summary = etp_str_ends(name, ETP_STR("_pipeline_summary.json"));
+        const char *path = f->files.items[i].path;
+        bool is_nan = false;
         json_t *doc = NULL;
-        if (etp_str_ends(name, ETP_STR("_comparison.csv"))) {
+        if (ends(path, "_comparison.csv")) {
             d2_table(f, path);
         }
-        if (etp_str_ends(name, ETP_STR("_robust_comparison.json"))) {
-            ETP_TRY(d2_robust(f, path, err));
-        }
-        if (!etp_str_ends(name, ETP_STR(".json"))) {
+        if (!ends(path, ".json")) {
             continue;
         }
         ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, path), f->arena, &doc, &is_nan, err));
-        if (is_nan) {
-            differ(f, "D35", path, "NaN", "null",
-                   "NaN is no JSON: other programs refuse the whole file");
-        } else if (!doc) {
-            differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON");
-        }
-        take_date(f, doc);
-        if (doc && is_summary) {
-            summary(f, path, doc, analysed);
-        }
-        if (doc && strcmp(base, "analysis_summary.json") == 0) {
-            d1(f, path, doc);
-        }
-        if (strcmp(base, "manifest.json") == 0 && doc &&
-            json_array_size(json_object_get(doc, "results")) == 0) {
-            differ(f, "D34", path, "its validator accepts it", "it has no results",
-                   "presence is checked, not content");
-        }
+        etp_status st = guarded_judge(f, path, doc, is_nan, analysed, err);
         json_decref(doc);
+        ETP_TRY(st);
     }
     return ETP_OK;
 }
@@ -685,7 +695,7 @@ etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err)
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
         d5_d34(f, u);
-        ETP_TRY(d10_d14(f, u, err));
+        d10_d14(f, u);
         d15_d17(f, u);
         d6(f, u);
         d16(f, u);
@@ -697,7 +707,6 @@ etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err)
     d9(f);
     ETP_TRY(documents(f, err));
     d18_d38(f);
-    ETP_TRY(etp_arena_check(f->arena, err, "differences")); // sorted by their texts
     if (f->differences.n) {
         qsort(f->differences.items, f->differences.n, sizeof *f->differences.items, by_number);
     }

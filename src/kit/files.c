@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "compare/phases.h"
@@ -29,11 +30,11 @@ static char *safe_name(etp_str s, etp_arena *arena)
         }
     }
     char *name = etp_arena_strdup(arena, s.len ? s : ETP_STR("dump"));
-    for (char *p = name; p && *p; p++) {
+    for (char *p = name; *p; p++) {
         unsigned char c = (unsigned char)*p;
         *p = c < 0x20 || c == 0x7f || c == '/' || c == '\\' ? '_' : *p;
     }
-    if (name && name[0] == '.') {
+    if (name[0] == '.') {
         name[0] = '_';
     }
     return name;
@@ -60,10 +61,9 @@ static void name_arm(etp_kit *kit, etp_kit_arm *arm)
         wanted = kit->run->arms.items[arm->index].prefix;
         arm->folder = etp_arena_printf(kit->arena, "%s/", a->name);
     }
-    const char *stem = safe_name(wanted, kit->arena);
-    for (unsigned k = 2; stem && arm->folder && stem_taken(kit, arm->folder, stem); k++) {
-        const char *plain = safe_name(wanted, kit->arena);
-        stem = plain ? etp_arena_printf(kit->arena, "%s~%u", plain, k) : NULL;
+    const char *plain = safe_name(wanted, kit->arena), *stem = plain;
+    for (unsigned k = 2; stem_taken(kit, arm->folder, stem); k++) {
+        stem = etp_arena_printf(kit->arena, "%s~%u", plain, k);
     }
     arm->stem = stem;
     arm->model_id = kit->options->model_id ? kit->options->model_id : stem;
@@ -111,12 +111,11 @@ static int by_block(const void *pa, const void *pb)
     return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
 }
 
-static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+static void take_dumps(etp_kit *kit, etp_kit_arm *arm)
 {
     const etp_ab_session *s = kit->session;
     arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
     arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
-    ETP_NEED(arm->dumps && arm->dump_names, err, "dumps");
     for (size_t i = 0; i < s->dumps.n; i++) {
         if (s->dumps.items[i].arm == arm->index && s->dumps.items[i].trace) {
             arm->dumps[arm->n_dumps++] = &s->dumps.items[i];
@@ -128,7 +127,6 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         arm->dump_names[d] =
             kit->run ? etp_arena_printf(kit->arena, "%s%s", arm->folder, name) : name;
     }
-    return ETP_OK;
 }
 
 // Without a file behind the trace there is no order over its blocks.
@@ -143,7 +141,7 @@ static void take_block_latencies(const etp_trace *trace, etp_kit_arm *arm)
 }
 
 // In the order of the file, which is what run_index counts, not block by block.
-static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+static void take_latencies(etp_kit *kit, etp_kit_arm *arm)
 {
     size_t most = 0;
     for (size_t d = 0; d < arm->n_dumps; d++) {
@@ -153,16 +151,14 @@ static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         }
     }
     arm->latency_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, most);
-    ETP_NEED(arm->latency_ns, err, "latencies");
     for (size_t d = 0; d < arm->n_dumps; d++) {
         const etp_trace *trace = arm->dumps[d]->trace;
-        etp_kit_place *places;
-        size_t n;
-        if (etp_trace_dump(trace)->n_runs == 0) { // a table counts its runs in each block
+        size_t n = etp_trace_dump(trace)->n_runs;
+        if (n == 0) { // a table counts its runs in each block
             take_block_latencies(trace, arm);
             continue;
         }
-        ETP_TRY(etp_kit_places(trace, kit->arena, &places, &n, err));
+        const etp_kit_place *places = etp_kit_places(trace, kit->arena);
         for (size_t r = 0; r < n; r++) {
             const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
             if (block->has_execute) {
@@ -171,13 +167,12 @@ static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
             }
         }
     }
-    return ETP_OK;
 }
 
-static etp_status take_samples(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+static void take_samples(etp_kit *kit, etp_kit_arm *arm)
 {
     if (!kit->run) {
-        return ETP_OK;
+        return;
     }
     size_t n = 0;
     for (size_t i = 0; i < kit->run->samples.n; i++) {
@@ -185,29 +180,26 @@ static etp_status take_samples(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         n += s->arm == arm->index && s->phase == ETP_PHASE_TIMED;
     }
     arm->untraced_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, n);
-    ETP_NEED(arm->untraced_ns, err, "samples");
     for (size_t i = 0; i < kit->run->samples.n; i++) {
         const etp_run_sample *s = &kit->run->samples.items[i];
         if (s->arm == arm->index && s->phase == ETP_PHASE_TIMED) {
             arm->untraced_ns[arm->n_untraced++] = s->duration_ns;
         }
     }
-    return ETP_OK;
 }
 
 static etp_status take_arms(etp_kit *kit, etp_error *err)
 {
     const etp_ab *ab = kit->ab;
     kit->arms = ETP_NEW_ARRAY(kit->arena, etp_kit_arm, ab->n_arms);
-    ETP_NEED(kit->arms, err, "experiments");
     for (size_t i = 0; i < ab->n_arms; i++) {
         etp_kit_arm *arm = &kit->arms[i];
         arm->index = ab->shown[i];
         arm->arm = &ab->arms[arm->index];
         name_arm(kit, arm);
-        ETP_TRY(take_dumps(kit, arm, err));
-        ETP_TRY(take_latencies(kit, arm, err));
-        ETP_TRY(take_samples(kit, arm, err));
+        take_dumps(kit, arm);
+        take_latencies(kit, arm);
+        take_samples(kit, arm);
         ETP_TRY(etp_means_of(arm->arm->profile, ETP_MEANS_ALL_DUMPS, kit->arena, &arm->mean, err));
         kit->n_arms++;
     }
@@ -221,17 +213,34 @@ typedef struct file_job {
     const etp_kit *kit;
     const etp_kit_arm *arm;
     etp_kit_render *render;
-    etp_arena scratch;
 } file_job;
 
-// Names that could not be had would be written as empty cells, so both arenas are asked before the
-// file takes its name.
+static etp_status fill_with(const file_job *job, etp_sink *sink, etp_error *err)
+{
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, job->kit->arena);
+    etp_status st = job->render(job->kit, job->arm, sink, &scratch, err);
+    etp_arena_dispose(&scratch);
+    return st;
+}
+
+// The file is open meanwhile, hence a guard of its own.
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
-    file_job *job = ctx;
-    ETP_TRY(job->render(job->kit, job->arm, sink, &job->scratch, err));
-    ETP_TRY(etp_arena_check(job->kit->arena, err, "names in a file of tables"));
-    return etp_arena_check(&job->scratch, err, "a file of tables");
+    const file_job *job = ctx;
+    ETP_GUARDED(job->kit->arena, err, "a file of tables", fill_with(job, sink, err));
+}
+
+static etp_status name_kept(etp_kit_kept *kept, const char *path)
+{
+    ETP_ADD(kept->arena, kept, etp_arena_strdup(kept->arena, etp_str_from(path)));
+    return ETP_OK;
+}
+
+// KEPT is of another arena than what is being written, so its guard is here.
+static etp_status guarded_name(etp_kit_kept *kept, const char *path, etp_error *err)
+{
+    ETP_GUARDED(kept->arena, err, "names of files that were kept", name_kept(kept, path));
 }
 
 // Writes beside the files of a run folder, never over one of them.
@@ -239,14 +248,10 @@ etp_status etp_kit_keep_recorded(etp_kit_kept *kept, const char *path, bool *out
                                  etp_error *err)
 {
     etp_arena arena = {0};
-    ETP_NEED(path, err, "file names");
     *out_is_kept = etp_run_records(path, &arena);
     etp_status st = etp_arena_check(&arena, err, path); // not known is not "no"
     etp_arena_dispose(&arena);
-    if (*out_is_kept && kept) {
-        ETP_ADD(kept->arena, kept, etp_arena_strdup(kept->arena, etp_str_from(path)));
-    }
-    return st;
+    return st == ETP_OK && *out_is_kept && kept ? guarded_name(kept, path, err) : st;
 }
 
 // The usual files of a session's own folder are recorded with their hashes; whatever else is
@@ -266,13 +271,12 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
                          const etp_kit_arm *arm, etp_error *err)
 {
     file_job job = {.kit = kit, .arm = arm, .render = content};
-    etp_status st = name ? save(kit, name, &job, err) : etp_arena_check(kit->arena, err, kit->dir);
-    etp_arena_dispose(&job.scratch);
+    ETP_TRY(save(kit, name, &job, err));
     // analysis_summary.json lists them.
     if (!kit->extra && etp_str_ends(etp_str_from(name), ETP_STR(".csv"))) {
         ETP_ADD(kit->arena, &kit->csv_files, name);
     }
-    return st;
+    return ETP_OK;
 }
 
 // Flat, and in a folder per experiment when there is a run folder to take after.
@@ -391,7 +395,6 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
 {
     ETP_TRY(take_arms(kit, err));
     name_tables(kit);
-    ETP_TRY(etp_arena_check(kit->arena, err, kit->dir)); // the names of files are its texts
     if (kit->options->model_id && kit->n_arms != 1) {
         return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump",
                         kit->n_arms);
@@ -417,42 +420,48 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
 
 // A line per event and execution is ten times what the recordings take, so a run folder has those
 // tables when its session was asked for plain files, or when it has them already.
-static bool has_timelines(const etp_run *run)
+// An unreadable record is as none; running out of memory is not.
+static etp_status find_timelines(const etp_run *run, etp_arena *arena, bool *out, etp_error *err)
 {
-    etp_arena arena = {0};
     etp_run_derived derived = {0};
-    const char *dir = etp_arena_strdup(&arena, run->dir);
-    bool found = run->settings.plain;
-    if (!found && dir && etp_run_derived_read(dir, &arena, &derived, NULL) == ETP_OK) {
-        for (size_t i = 0; i < derived.n && !found; i++) {
-            found = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
-        }
+    *out = run->settings.plain;
+    etp_status st =
+        *out ? ETP_OK
+             : etp_run_derived_read(etp_arena_strdup(arena, run->dir), arena, &derived, NULL);
+    for (size_t i = 0; st == ETP_OK && i < derived.n && !*out; i++) {
+        *out = etp_str_ends(derived.files[i].path, ETP_STR(ETP_KIT_TIMELINE_ALL));
     }
-    etp_arena_dispose(&arena);
-    return found;
+    return st == ETP_NOMEM ? etp_fail_nomem(err, ETP_RUN_DERIVED) : ETP_OK;
 }
 
 // The phase of SESSION, called NAME when it is not the first.
-static etp_status write_phase(const etp_ab_session *session, const char *name, etp_arena *arena,
-                              etp_kit *kit, etp_error *err)
+static etp_status write_phase(const etp_ab_session *session, const char *name, etp_kit *kit,
+                              etp_error *err)
 {
     kit->session = session;
     kit->ab = etp_ab_answer(session);
     kit->run = etp_ab_run(session);
-    kit->arena = arena;
-    kit->phase = name ? etp_ab_phase_file_word(name, arena) : NULL;
+    kit->phase = name ? etp_ab_phase_file_word(name, kit->arena) : NULL;
     return write_all(kit, err);
 }
 
-// Each phase has an arena that lasts to the end: the documents over all of them read what it holds.
-static etp_status write_phases(const etp_ab_session *session, etp_kit *kits, etp_arena *arenas,
+// What each phase has lasts to the end: the documents over all of them read it.
+static etp_status write_phases(const etp_ab_session *session, const etp_kit *common, bool always,
                                etp_error *err)
 {
-    ETP_TRY(write_phase(session, NULL, &arenas[0], &kits[0], err));
+    etp_kit *kits = ETP_NEW_ARRAY(common->arena, etp_kit, session->n_later + 1);
+    bool timelines = true;
+    if (!always) {
+        ETP_TRY(find_timelines(etp_ab_run(session), common->arena, &timelines, err));
+    }
+    for (size_t i = 0; i <= session->n_later; i++) {
+        kits[i] = *common;
+        kits[i].timelines = timelines;
+    }
+    ETP_TRY(write_phase(session, NULL, &kits[0], err));
     for (size_t i = 0; i < session->n_later; i++) {
         const etp_ab_session *later = session->later[i];
-        const char *name = etp_ab_answer(later)->phase->name;
-        ETP_TRY(write_phase(later, name, &arenas[i + 1], &kits[i + 1], err));
+        ETP_TRY(write_phase(later, etp_ab_answer(later)->phase->name, &kits[i + 1], err));
     }
     kits[0].later = &kits[1];
     kits[0].n_later = session->n_later;
@@ -460,49 +469,43 @@ static etp_status write_phases(const etp_ab_session *session, etp_kit *kits, etp
     return tables ? ETP_OK : write_documents(&kits[0], err);
 }
 
-// The first phase's files are those of a session without any, each later one's stand beside them.
-static etp_status write_kit(const etp_ab_session *session, const char *dir,
-                            const etp_kit_options *options, etp_run_deriving *deriving,
-                            bool timelines, etp_error *err)
+static etp_status guarded_phases(const etp_ab_session *session, const etp_kit *common, bool always,
+                                 etp_error *err)
 {
-    size_t n = session->n_later + 1;
-    etp_arena list = {0};
-    etp_kit *kits = ETP_NEW_ARRAY(&list, etp_kit, n);
-    etp_arena *arenas = ETP_NEW_ARRAY(&list, etp_arena, n);
-    etp_status st = kits && arenas ? ETP_OK : etp_fail_nomem(err, dir);
-    for (size_t i = 0; st == ETP_OK && i < n; i++) {
-        kits[i] =
-            (etp_kit){.dir = dir, .deriving = deriving, .options = options, .timelines = timelines};
-    }
-    st = st == ETP_OK ? write_phases(session, kits, arenas, err) : st;
-    for (size_t i = 0; arenas && i < n; i++) {
-        etp_arena_dispose(&arenas[i]);
-    }
-    etp_arena_dispose(&list);
+    ETP_GUARDED(common->arena, err, "the files", write_phases(session, common, always, err));
+}
+
+// The first phase's files are those of a session without any, each later one's stand beside them.
+// ALWAYS: with timelines also where the folder has none.
+static etp_status write_kit(const etp_ab_session *session, const char *dir,
+                            const etp_kit_options *options, etp_run_deriving *deriving, bool always,
+                            etp_error *err)
+{
+    etp_arena arena = {0};
+    const etp_kit common = {.dir = dir, .deriving = deriving, .options = options, .arena = &arena};
+    etp_status st = guarded_phases(session, &common, always, err);
+    etp_arena_dispose(&arena);
     return st;
 }
 
 etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving *to, etp_error *err)
 {
     static const etp_kit_options k_usual = {0};
-    return write_kit(session, to->dir, &k_usual, to, has_timelines(etp_ab_run(session)), err);
+    return write_kit(session, to->dir, &k_usual, to, false, err);
 }
 
 // Asked for with --out: is DIR the folder that SESSION was opened on?
 // A model id of the user's makes other content than the folder's own, so it is not recorded as
 // such.
-static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit_options *options)
+static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit_options *options,
+                   etp_arena *arena)
 {
     if (!etp_run_is(dir) || !etp_ab_run(session) || options->model_id) {
         return false;
     }
-    etp_arena arena = {0};
-    const char *from = etp_arena_strdup(&arena, etp_ab_run(session)->dir);
-    const char *own = from ? etp_os_absolute(from, &arena) : NULL;
-    const char *to = etp_os_absolute(dir, &arena);
-    bool same = own && to && strcmp(own, to) == 0;
-    etp_arena_dispose(&arena);
-    return same;
+    const char *own = etp_os_absolute(etp_arena_strdup(arena, etp_ab_run(session)->dir), arena);
+    const char *to = etp_os_absolute(dir, arena);
+    return own && to && strcmp(own, to) == 0;
 }
 
 etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
@@ -511,13 +514,14 @@ etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
     static const etp_kit_options k_usual = {0};
     etp_arena arena = {0};
     etp_run_deriving deriving;
-    etp_status st;
     options = options ? options : &k_usual;
-    if (is_own(session, dir, options)) {
+    bool own = is_own(session, dir, options, &arena);
+    etp_status st = etp_arena_check(&arena, err, dir); // not known is not "no"
+    if (st == ETP_OK && own) {
         etp_run_derive_begin(dir, &arena, &deriving);
         st = write_kit(session, dir, options, &deriving, true, err);
         st = etp_run_derive_end(&deriving, st, err);
-    } else {
+    } else if (st == ETP_OK) {
         st = write_kit(session, dir, options, NULL, true, err);
     }
     etp_arena_dispose(&arena);

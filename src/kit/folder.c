@@ -7,12 +7,12 @@
 
 #include <etprof/stats.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sha256.h"
 #include "kit/json.h"
 #include "store/store.h"
-#include "trace/timeline.h"
 
 // A kit's folder is flat or has a level for platforms and one for experiments; a tree with more
 // files than this was given by mistake.
@@ -54,7 +54,7 @@ static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_e
             return etp_fail(err, ETP_UNSUPPORTED, "more than %d files in it", MAX_FILES);
         }
         if (list.items[i].is_dir) {
-            if (path && !list.items[i].is_other && depth < MAX_DEPTH && name[0] != '.') {
+            if (!list.items[i].is_other && depth < MAX_DEPTH && name[0] != '.') {
                 ETP_TRY(walk(f, path, depth + 1, err));
             }
         } else {
@@ -138,11 +138,11 @@ static etp_kit_unit *unit_of(etp_kit_folder *f, etp_str dir, etp_str stem)
                       .stem = etp_arena_strdup(f->arena, stem)};
     u.kit_median_ms = u.reported_median_ms = u.reported_outliers = u.median_ns = NAN;
     u.dump_median_ns = u.table_median_ns = u.execute_share = NAN;
-    return u.dir && u.stem && ETP_PUSH(f->arena, &f->units, u) ? &f->units.items[f->units.n - 1]
-                                                               : NULL;
+    ETP_ADD(f->arena, &f->units, u);
+    return &f->units.items[f->units.n - 1];
 }
 
-static etp_status collect_units(etp_kit_folder *f, etp_error *err)
+static void collect_units(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->files.n; i++) {
         const char *path = f->files.items[i].path;
@@ -156,7 +156,6 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
                 continue; // Instruments, or the stray dump of a warm-up
             }
             etp_kit_unit *u = unit_of(f, dir, stem);
-            ETP_NEED(u, err, "experiments");
             const char **slot =
                 (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
             // The table of one run gives way to that of all runs, whichever the folder lists first.
@@ -172,7 +171,6 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
         }
     }
     f->units.n = kept;
-    return ETP_OK;
 }
 
 // The longest model stem that a summary of the folder names and STEM begins with.
@@ -251,29 +249,17 @@ static int by_name(const void *pa, const void *pb)
 static double median_of(etp_kit_folder *f, const double *x, size_t n)
 {
     double *copy = ETP_NEW_ARRAY(f->arena, double, n);
-    if (!copy || n == 0) {
-        return NAN;
-    }
     memcpy(copy, x, n * sizeof *copy);
-    return etp_median(copy, n);
+    return n ? etp_median(copy, n) : (double)NAN;
 }
 
 static double median_ns(etp_kit_folder *f, const uint64_t *ns, size_t n)
 {
     double *x = ETP_NEW_ARRAY(f->arena, double, n);
-    for (size_t i = 0; x && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         x[i] = (double)ns[i];
     }
-    return x && n ? etp_median(x, n) : (double)NAN;
-}
-
-static etp_status keep_trace(etp_kit_folder *f, etp_trace *t, etp_error *err)
-{
-    if (!ETP_PUSH(f->arena, &f->traces, t)) {
-        etp_trace_close(t);
-        return etp_fail_nomem(err, "traces");
-    }
-    return ETP_OK;
+    return n ? etp_median(x, n) : (double)NAN;
 }
 
 // Means are over all executions, also those that etprof would drop as warm-up: the kit drops none.
@@ -281,12 +267,9 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
                                size_t n, etp_error *err)
 {
     etp_profile *p = ETP_NEW(f->arena, etp_profile);
-    etp_status st = p ? etp_profile_build(traces, n, f->arena, p, err) : ETP_NOMEM;
-    if (st == ETP_NOMEM) {
-        return etp_fail_nomem(err, "profiles");
-    }
+    etp_status st = etp_profile_build(traces, n, f->arena, p, err);
     if (st != ETP_OK) {
-        return ETP_OK;
+        return st == ETP_NOMEM ? st : ETP_OK;
     }
     u->profile = p;
     memset(u->five_ns, 0, sizeof u->five_ns);
@@ -303,8 +286,7 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
 
 // The executions of a trace; KIT: by the kit's run index, which starts anew in every block, added
 // up.
-static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *t,
-                                  etp_error *err)
+static void take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *t)
 {
     size_t most = 0, n = 0;
     for (size_t b = 0; b < etp_trace_block_count(t); b++) {
@@ -313,7 +295,6 @@ static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_
     }
     double *kit = ETP_NEW_ARRAY(f->arena, double, most);
     u->ns = ETP_NEW_ARRAY(f->arena, uint64_t, most);
-    ETP_NEED(kit && u->ns, err, "executions");
     for (size_t b = 0; b < etp_trace_block_count(t); b++) {
         const etp_trace_block *block = etp_trace_block_at(t, b);
         for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
@@ -330,44 +311,37 @@ static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_
         u->kit_median_ms = median_of(f, kit, n);
         u->kit_runs = n;
     }
-    return ETP_OK;
 }
 
 // A dump that cannot be read is a property of the folder, told with its experiment, and no reason
 // to refuse the others.
 static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
 {
-    etp_file file = {0};
-    etp_trace *t = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->dump);
-    etp_status st = etp_file_open(path, FILE_LIMIT, &file, &why);
+    // What is opened is the folder's from the start: it is closed with it wherever memory ends.
+    ETP_ADD(f->arena, &f->maps, (etp_file){0});
+    ETP_ADD(f->arena, &f->traces, NULL);
+    etp_file *file = &f->maps.items[f->maps.n - 1];
+    etp_trace **t = &f->traces.items[f->traces.n - 1];
+    etp_status st = etp_file_open(path, FILE_LIMIT, file, &why);
     if (st == ETP_OK) { // the hash is of the file as it lies there
         etp_sha256 h;
         etp_sha256_init(&h);
-        etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+        etp_sha256_update(&h, file->bytes.ptr, file->bytes.len);
         etp_sha256_hex(&h, u->dump_sha256);
-        u->dump_empty = file.bytes.len == 0;
-        etp_file_close(&file);
-        st = etp_file_open_unpacked(path, FILE_LIMIT, &file, &why);
+        u->dump_empty = file->bytes.len == 0;
+        etp_file_close(file);
+        st = etp_file_open_unpacked(path, FILE_LIMIT, file, &why);
     }
-    if (st == ETP_OK) {
-        st = etp_trace_open(file.bytes, NULL, &t, &why);
-    }
+    st = st == ETP_OK ? etp_trace_open(file->bytes, NULL, t, &why) : st;
     if (st != ETP_OK) {
-        etp_file_close(&file);
         u->problem =
             etp_arena_printf(f->arena, "%s: %s", u->dump, u->dump_empty ? "empty" : why.msg);
         return st == ETP_NOMEM ? etp_fail_nomem(err, u->dump) : ETP_OK;
     }
-    if (!ETP_PUSH(f->arena, &f->maps, file)) {
-        etp_trace_close(t);
-        etp_file_close(&file);
-        return etp_fail_nomem(err, u->dump);
-    }
-    ETP_TRY(keep_trace(f, t, err));
-    ETP_TRY(take_executions(f, u, t, err));
-    const etp_trace *traces[] = {t};
+    take_executions(f, u, *t);
+    const etp_trace *traces[] = {*t};
     return take_profile(f, u, traces, 1, err);
 }
 
@@ -393,14 +367,13 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     u->ns = x.ns;
     u->n_runs = x.n;
     u->median_ns = u->table_median_ns;
-    etp_timeline lines = {0};
-    if (etp_timeline_open(text, f->arena, &lines, NULL) != ETP_OK) {
-        return ETP_OK; // latencies without operators
+    ETP_ADD(f->arena, &f->timelines, (etp_timeline){0});
+    etp_timeline *lines = &f->timelines.items[f->timelines.n - 1];
+    st = etp_timeline_open(text, f->arena, lines, NULL);
+    if (st != ETP_OK) { // latencies without operators
+        return st == ETP_NOMEM ? etp_fail_nomem(err, u->timeline) : ETP_OK;
     }
-    for (size_t i = 0; i < lines.n; i++) {
-        ETP_TRY(keep_trace(f, lines.traces[i], err));
-    }
-    return take_profile(f, u, (const etp_trace *const *)lines.traces, lines.n, err);
+    return take_profile(f, u, (const etp_trace *const *)lines->traces, lines->n, err);
 }
 
 static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
@@ -422,8 +395,7 @@ static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
     const char *base = etp_path_name(u->dir);
     bool own = etp_kit_side_of(etp_str_from(base)) != ETP_KIT_NO_SIDE;
     size_t n = own ? (size_t)(base > u->dir ? base - u->dir - 1 : 0) : strlen(u->dir);
-    const char *dir = etp_arena_strdup(f->arena, (etp_str){u->dir, n});
-    return dir ? dir : "";
+    return etp_arena_strdup(f->arena, (etp_str){u->dir, n});
 }
 
 static bool same_z(const char *a, const char *b)
@@ -479,13 +451,10 @@ static etp_status find_logs(etp_kit_folder *f, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out,
-                               etp_error *err)
+static etp_status open_folder(etp_kit_folder *out, etp_error *err)
 {
-    *out = (etp_kit_folder){.path = path, .arena = arena};
     ETP_TRY(walk(out, "", 0, err));
-    ETP_TRY(etp_arena_check(arena, err, "files")); // their names are compared from here on
-    ETP_TRY(collect_units(out, err));
+    collect_units(out);
     for (size_t i = 0; i < out->units.n; i++) {
         etp_kit_unit *u = &out->units.items[i];
         name_unit(out, u);
@@ -497,14 +466,23 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
     }
     if (out->units.n == 0) {
         return etp_fail(err, ETP_USAGE,
-                        "%s holds a summary of Arm's kit but neither a dump nor a timeline", path);
+                        "%s holds a summary of Arm's kit but neither a dump nor a timeline",
+                        out->path);
     }
-    ETP_TRY(etp_arena_check(arena, err, "experiments"));
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
     find_pairs(out);
     ETP_TRY(find_logs(out, err));
     ETP_TRY(etp_kit_answer_pairs(out, err));
-    return etp_kit_find_differences(out, err);
+    ETP_TRY(etp_kit_find_differences(out, err));
+    // A text that could not be read is as one that is not there, unless for want of memory.
+    return etp_arena_check(out->arena, err, "the folder");
+}
+
+etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out,
+                               etp_error *err)
+{
+    *out = (etp_kit_folder){.path = path, .arena = arena};
+    ETP_GUARDED(arena, err, "the folder", open_folder(out, err));
 }
 
 void etp_kit_folder_close(etp_kit_folder *f)
@@ -515,8 +493,13 @@ void etp_kit_folder_close(etp_kit_folder *f)
     for (size_t i = 0; i < f->traces.n; i++) {
         etp_trace_close(f->traces.items[i]);
     }
+    for (size_t i = 0; i < f->timelines.n; i++) {
+        for (size_t k = 0; k < f->timelines.items[i].n; k++) {
+            etp_trace_close(f->timelines.items[i].traces[k]);
+        }
+    }
     for (size_t i = 0; i < f->maps.n; i++) {
         etp_file_close(&f->maps.items[i]);
     }
-    f->traces.n = f->maps.n = f->pairs.n = 0;
+    f->traces.n = f->timelines.n = f->maps.n = f->pairs.n = 0;
 }

@@ -11,6 +11,7 @@
 #include "inspect/kernels/log.h"
 #include "judge/open.h"
 #include "kit/latency.h"
+#include "trace/timeline.h"
 
 typedef enum etp_kit_side { ETP_KIT_NO_SIDE, ETP_KIT_ON, ETP_KIT_OFF } etp_kit_side;
 
@@ -90,6 +91,10 @@ typedef struct etp_kit_folder {
         etp_trace **items; // what profiles borrow from
         size_t n, cap;
     } traces;
+    struct {
+        etp_timeline *items; // the same, of tables
+        size_t n, cap;
+    } timelines;
     struct {
         etp_file *items;
         size_t n, cap;

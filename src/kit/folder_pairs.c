@@ -31,10 +31,8 @@ static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
                                                          on->threads == 1 ? "thread" : "threads")
                                       : "";
     const char *sides = sides_of(f, off->experiment, on->experiment);
-    return threads && sides
-               ? etp_arena_printf(f->arena, "%s%s: %s",
-                                  on->model ? on->model : "a model without a name", threads, sides)
-               : NULL;
+    return etp_arena_printf(f->arena, "%s%s: %s", on->model ? on->model : "a model without a name",
+                            threads, sides);
 }
 
 // Opened as two operands, each from its own file, so that all that `compare` checks and says holds

@@ -10,7 +10,7 @@ etp_str etp_kit_folder_text(const etp_kit_folder *f, const char *relative)
 {
     etp_str text = {0};
     const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, relative);
-    bool ok = path && etp_os_is_file(path) &&
+    bool ok = etp_os_is_file(path) &&
               etp_os_read_text(path, (size_t)64 << 20, f->arena, &text, NULL) == ETP_OK;
     return ok ? text : (etp_str){0};
 }

@@ -44,7 +44,6 @@ etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, bool 
     *out = NULL;
     *out_nan = false;
     char *copy = etp_arena_strdup(arena, text);
-    ETP_NEED(copy, err, "JSON");
     *out_nan = replace_words(copy, text.len);
     etp_status st = text.len ? etp_json_parse((etp_str){copy, text.len}, out, NULL, NULL) : ETP_OK;
     return st == ETP_NOMEM ? etp_fail_nomem(err, "JSON") : ETP_OK;

@@ -68,7 +68,6 @@ static etp_status as_json(etp_kit_render *table, const etp_kit *kit, const etp_k
     etp_strbuf_init(&buf, scratch);
     etp_sink text = etp_sink_strbuf(&buf);
     ETP_TRY(table(kit, arm, &text, scratch, err));
-    ETP_TRY(etp_arena_check(scratch, err, "a table"));
     etp_json j;
     etp_json_init(&j, sink, true);
     return put_rows(etp_strbuf_str(&buf), &j, scratch, err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/rows.h"
 
@@ -55,14 +56,12 @@ static int by_run(const void *pa, const void *pb)
 }
 
 // Equal run indices follow each other after sorting, so the kit's sums can be made on the way.
-static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out,
-                       etp_error *err)
+static void fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out)
 {
     out->ns = ETP_NEW_ARRAY(arena, uint64_t, n);
     out->run = ETP_NEW_ARRAY(arena, int64_t, n);
     out->kit_ms = ETP_NEW_ARRAY(arena, double, n);
     out->kit_run = ETP_NEW_ARRAY(arena, int64_t, n);
-    ETP_NEED(out->ns && out->run && out->kit_ms && out->kit_run, err, "latencies");
     for (size_t i = 0; i < n; i++) {
         out->ns[out->n] = (uint64_t)llround(e[i].ms * 1e6);
         out->run[out->n++] = e[i].run;
@@ -71,11 +70,10 @@ static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_t
         }
         out->kit_ms[out->kit_n - 1] += e[i].ms;
     }
-    return ETP_OK;
 }
 
-etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timeline *out,
-                                 etp_error *err)
+static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline *out,
+                                etp_error *err)
 {
     *out = (etp_kit_timeline){.execute_share = NAN};
     etp_csv_reader reader;
@@ -123,19 +121,25 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
             at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
         ETP_ADD(arena, &e, ((execution){run, e.n, ms}));
     }
-    ETP_TRY(etp_arena_check(arena, err, "latencies")); // sorted, and none is an error
     if (e.n == 0) {
         return etp_fail(err, ETP_UNKNOWN,
                         "no Method::execute in it: nothing finished while it was recorded");
     }
     qsort(e.items, e.n, sizeof *e.items, by_run);
     out->execute_share = shares / (double)e.n;
-    return fill(e.items, e.n, arena, out, err);
+    fill(e.items, e.n, arena, out);
+    return ETP_OK;
 }
 
-etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *const *stems,
-                                const char *const *names, size_t n, etp_arena *arena,
-                                etp_kit_latencies *out, etp_error *err)
+etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timeline *out,
+                                 etp_error *err)
+{
+    ETP_GUARDED(arena, err, "latencies", read_timeline(text, arena, out, err));
+}
+
+static etp_status describe_all(const etp_kit_timeline *timelines, const char *const *stems,
+                               const char *const *names, size_t n, etp_arena *arena,
+                               etp_kit_latencies *out)
 {
     *out = (etp_kit_latencies){.n = n};
     for (size_t i = 0; i < n; i++) {
@@ -144,9 +148,17 @@ etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *c
         out->names[i] = names[i] ? names[i] : stems[i];
         // Statistics are of the executions as they are; what the kit would add up is only told.
         out->summed[i] = t->kit_n;
-        ETP_TRY(etp_kit_robust_of(&out->series[i], arena, &out->robust[i], err));
+        out->robust[i] = etp_kit_robust_of(&out->series[i], arena);
     }
     return ETP_OK;
+}
+
+etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *const *stems,
+                                const char *const *names, size_t n, etp_arena *arena,
+                                etp_kit_latencies *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "statistics of latencies",
+                describe_all(timelines, stems, names, n, arena, out));
 }
 
 // ---- the comparison of two ----
@@ -308,8 +320,8 @@ static etp_status fill_file(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept,
-                                   etp_arena *arena, etp_error *err)
+static etp_status write_all(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept,
+                            etp_arena *arena, etp_error *err)
 {
     ETP_TRY(etp_os_mkdirs(dir, err));
     for (size_t i = 0; i < x->n + (x->n == 2); i++) {
@@ -326,4 +338,10 @@ etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, 
         }
     }
     return ETP_OK;
+}
+
+etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept,
+                                   etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, dir, write_all(x, dir, kept, arena, err));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the files that write what Arm's kit writes too: the session by experiment and by
-// execution, and one function per file.
+// execution, and one function per file. All of them run under the guard of files.c: who asks an
+// arena for something has it.
 #ifndef ETP_KIT_PARTS_H
 #define ETP_KIT_PARTS_H
 
@@ -53,8 +54,7 @@ typedef struct etp_kit {
 typedef struct etp_kit_place {
     uint32_t block, run;
 } etp_kit_place;
-ETP_NODISCARD etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena,
-                                        etp_kit_place **out, size_t *out_n, etp_error *err);
+const etp_kit_place *etp_kit_places(const etp_trace *trace, etp_arena *arena);
 
 // A file's content. ARM is NULL for files over all experiments. SCRATCH ends with the file. A sink
 // that failed is the caller's to notice.
@@ -69,9 +69,9 @@ etp_kit_render etp_kit_category_summary, etp_kit_operator_details, etp_kit_other
 etp_kit_render etp_kit_metrics, etp_kit_analysis_summary, etp_kit_pipeline_json,
     etp_kit_pipeline_md; // summary.c
 
-// Names of an experiment's files, relative to the folder; NULL on out of memory.
+// Names of an experiment's files, relative to the folder.
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix);
-// Of the timeline of all executions; NULL also when it is not written.
+// Of the timeline of all executions; NULL when it is not written.
 const char *etp_kit_timeline_file(const etp_kit *kit, const etp_kit_arm *arm);
 #define ETP_KIT_TIMELINE_ALL "_exec_all_runs_timeline.csv"
 #define ETP_KIT_TIMELINE_RUN0 "_exec_run0_timeline.csv"
@@ -99,9 +99,8 @@ typedef struct etp_kit_robust {
     double lo, hi, trimmed_5, trimmed_10;
     double *sorted; // etp_quantile wants it writable
 } etp_kit_robust;
-// ETP_UNKNOWN without a latency.
-ETP_NODISCARD etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch,
-                                           etp_kit_robust *out, etp_error *err);
+// Of at least one latency. SCRATCH is under a guard.
+etp_kit_robust etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch);
 // The keys of …_robust_stats.json that the kit has, too, of etp_kit_robust; the whole file.
 extern const etp_shape k_etp_kit_robust;
 extern const etp_document k_etp_robust_stats_document;

@@ -43,13 +43,13 @@ static etp_status write_file(const etp_shape *shape, const void *file, etp_sink 
     return ETP_OK;
 }
 
-static double *doubles_of(const uint64_t *ns, size_t n, etp_arena *scratch)
+static etp_kit_moments moments_of(const uint64_t *ns, size_t n, etp_arena *scratch)
 {
     double *v = ETP_NEW_ARRAY(scratch, double, n);
-    for (size_t i = 0; v && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         v[i] = (double)ns[i];
     }
-    return v;
+    return etp_kit_describe(v, n);
 }
 
 // The runner's log lies beside the recording of its launch; bare dumps have none.
@@ -162,40 +162,37 @@ const etp_document k_etp_metrics_document = {
 
 // Untraced iterations where the session has them. The kit has traced ones alone (defect D13), so
 // `source` says which these are.
-static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch,
-                             metrics_row *out, etp_error *err)
+static metrics_row metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch)
 {
     bool untraced = arm->n_untraced > 0;
-    *out = (metrics_row){
+    const uint64_t *ns = untraced ? arm->untraced_ns : arm->latency_ns;
+    size_t runs = untraced ? arm->n_untraced : arm->n_runs;
+    etp_kit_moments m = moments_of(ns, runs, scratch);
+    return (metrics_row){
         .phase = phase_of(kit),
         .arm = arm->arm,
-        .ns = untraced ? arm->untraced_ns : arm->latency_ns,
-        .runs = untraced ? arm->n_untraced : arm->n_runs,
+        .ns = ns,
+        .runs = runs,
+        .median_ms = m.median / 1e6,
+        .min_ms = m.min / 1e6,
+        .max_ms = m.max / 1e6,
         .etdump = dump_name(arm),
         .log = log_of(kit, arm, scratch),
         .source = untraced ? "untraced iterations" : "Method::execute",
         .traced_ns = arm->arm->profile ? arm->arm->traced_ns : ETP_NS_UNKNOWN,
     };
-    double *v = doubles_of(out->ns, (size_t)out->runs, scratch);
-    ETP_NEED(v, err, "metrics");
-    etp_kit_moments m = etp_kit_describe(v, (size_t)out->runs);
-    out->median_ms = m.median / 1e6;
-    out->min_ms = m.min / 1e6;
-    out->max_ms = m.max / 1e6;
-    return ETP_OK;
 }
 
 etp_status etp_kit_metrics(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                            etp_arena *scratch, etp_error *err)
 {
-    (void)none;
+    (void)none, (void)err;
     metrics_file file = {.model = model_of(kit, scratch)};
     file.rows = ETP_NEW_ARRAY(scratch, metrics_row, count_arms(kit));
-    ETP_NEED(file.rows, err, "metrics");
     for (size_t p = 0; p <= kit->n_later; p++) {
         const etp_kit *of = kit_of(kit, p);
         for (size_t i = 0; i < of->n_arms; i++) {
-            ETP_TRY(metrics_of(of, &of->arms[i], scratch, &file.rows[file.n++], err));
+            file.rows[file.n++] = metrics_of(of, &of->arms[i], scratch);
         }
     }
     return write_file(&k_metrics_file, &file, sink);
@@ -394,7 +391,6 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
         .dumps = ETP_NEW_ARRAY(scratch, summary_dump, n_dumps),
         .csv_files = ETP_NEW_ARRAY(scratch, const char *, n_csv_files),
     };
-    ETP_NEED(file.experiments && file.dumps && file.csv_files, err, "analysis summary");
     for (size_t p = 0; p <= kit->n_later; p++) {
         ETP_TRY(take_kit(kit_of(kit, p), &file, scratch, err));
     }
@@ -519,14 +515,11 @@ static run_status status_of(const etp_kit *kit, const etp_kit_arm *arm)
     return !kit->run ? RUN_ANALYSIS_ONLY : arm->n_runs || arm->n_untraced ? RUN_OK : RUN_FAILED;
 }
 
-static etp_status take_run(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch,
-                           pipeline_run *out, etp_error *err)
+static pipeline_run pipeline_run_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch)
 {
-    double *v = doubles_of(arm->latency_ns, arm->n_runs, scratch);
-    ETP_NEED(v, err, "pipeline summary");
-    etp_kit_moments m = etp_kit_describe(v, arm->n_runs);
+    etp_kit_moments m = moments_of(arm->latency_ns, arm->n_runs, scratch);
     bool any = arm->n_dumps > 0;
-    *out = (pipeline_run){
+    return (pipeline_run){
         .arm = arm->arm,
         .mode = MODE_TIMING,
         .status = status_of(kit, arm),
@@ -542,13 +535,12 @@ static etp_status take_run(const etp_kit *kit, const etp_kit_arm *arm, etp_arena
         .runs = arm->n_runs,
         .warmup = kit->run ? kit->run->arms.items[arm->index].warmup : UINT64_MAX,
     };
-    return ETP_OK;
 }
 
 etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                                  etp_arena *scratch, etp_error *err)
 {
-    (void)none;
+    (void)none, (void)err;
     pipeline_file file = {
         .model = model_of(kit, scratch),
         .output_root = ".",
@@ -556,16 +548,14 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
         .runs = ETP_NEW_ARRAY(scratch, pipeline_run, kit->n_arms),
         .ab = kit->ab,
     };
-    ETP_NEED(file.runs, err, "pipeline summary");
     for (size_t i = 0; i < kit->n_arms; i++) {
-        ETP_TRY(take_run(kit, &kit->arms[i], scratch, &file.runs[file.n_runs++], err));
+        file.runs[file.n_runs++] = pipeline_run_of(kit, &kit->arms[i], scratch);
     }
     return write_file(&k_pipeline, &file, sink);
 }
 
 // Columns up to the statistics file are the kit's, in its order and with its titles.
-static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena *scratch,
-                                    etp_error *err)
+static void experiments_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
 {
     static const etp_column k_columns[] = {
         {.key = "experiment", .title = "Experiment", .flags = ETP_COL_CODE},
@@ -584,9 +574,7 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
                                     sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < kit->n_arms; i++) {
         const etp_kit_arm *arm = &kit->arms[i];
-        double *v = doubles_of(arm->latency_ns, arm->n_runs, scratch);
-        ETP_NEED(v, err, "pipeline summary");
-        etp_kit_moments m = etp_kit_describe(v, arm->n_runs);
+        etp_kit_moments m = moments_of(arm->latency_ns, arm->n_runs, scratch);
         int64_t untraced = arm->arm->median_ns;
         ETP_ROW(
             t, etp_cell_z(arm->arm->name),
@@ -598,7 +586,6 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
             etp_cell_ns(untraced), etp_cell_z(arm->arm->level_name),
             etp_cell_z(status_name(status_of(kit, arm))));
     }
-    return ETP_OK;
 }
 
 static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
@@ -640,7 +627,7 @@ etp_status etp_kit_pipeline_md(const etp_kit *kit, const etp_kit_arm *none, etp_
 {
     (void)none;
     const char *title = etp_arena_printf(scratch, "Pipeline summary: %s", kit->stem);
-    etp_report *r = etp_report_create(scratch, title ? title : "");
+    etp_report *r = etp_report_create(scratch, title);
     etp_report_section(r, 1, "run", "Run");
     etp_keys *keys = etp_report_keys(r, NULL);
     if (kit->run && kit->run->generated_at.len) {
@@ -661,7 +648,7 @@ etp_status etp_kit_pipeline_md(const etp_kit *kit, const etp_kit_arm *none, etp_
         speedup_table(kit, r, scratch);
     }
     etp_report_section(r, 1, "experiments", "Experiments");
-    ETP_TRY(experiments_table(kit, r, scratch, err));
+    experiments_table(kit, r, scratch);
     etp_report_text(r, "Median, mean and CV are of Method::execute in the traced launches, as in "
                        "Arm's kit; the untraced median is what the speedup rests on.");
     return etp_report_write(r, ETP_FORMAT_MD, &(etp_report_style){.unicode = true}, sink, err);

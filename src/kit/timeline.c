@@ -6,26 +6,22 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/index.h"
 #include "base/number.h"
 #include "document/layouts.h"
 #include <etprof/etdump.h>
 
-etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena, etp_kit_place **out,
-                          size_t *out_n, etp_error *err)
+const etp_kit_place *etp_kit_places(const etp_trace *trace, etp_arena *arena)
 {
-    *out_n = etp_trace_dump(trace)->n_runs;
-    *out = ETP_NEW_ARRAY(arena, etp_kit_place, *out_n);
-    if (!*out) {
-        return etp_fail_nomem(err, "executions");
-    }
+    etp_kit_place *out = ETP_NEW_ARRAY(arena, etp_kit_place, etp_trace_dump(trace)->n_runs);
     for (uint32_t b = 0; b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (uint32_t r = 0; r < block->n_runs; r++) {
-            (*out)[block->runs[r]] = (etp_kit_place){b, r};
+            out[block->runs[r]] = (etp_kit_place){b, r};
         }
     }
-    return ETP_OK;
+    return out;
 }
 
 static const char *backend_of(const etp_trace_event *e)
@@ -37,7 +33,7 @@ static const char *backend_of(const etp_trace_event *e)
 static bool *mark_inside(const etp_trace_block *block, etp_arena *arena)
 {
     bool *inside = ETP_NEW_ARRAY(arena, bool, block->n_events);
-    for (uint32_t e = (uint32_t)block->n_events; inside && e-- > 0;) {
+    for (uint32_t e = (uint32_t)block->n_events; e-- > 0;) {
         uint32_t parent = block->events[e].parent;
         inside[e] = e == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
     }
@@ -78,7 +74,7 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     etp_sink_char(&s, ',');
     etp_csv_text(&s, etp_trace_base_name(e->name, &counter), ',');
     etp_sink_printf(&s, ",%s,", backend_of(e));
-    return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
+    return etp_strbuf_str(&buf);
 }
 
 // Numbers of nodes go on from block to block, and a parent is named by such a number.
@@ -97,27 +93,24 @@ static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool insid
                       is_operator ? etp_kit_category_name(etp_kit_category_of(c)) : "",
                       (long)e->chain, (long)e->instruction, (long long)parent, (unsigned long)block,
                       (unsigned long)session_block);
-    return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
+    return etp_strbuf_str(&buf);
 }
 
-static etp_status prepare_block(const timeline *t, const etp_trace_block *block, uint32_t index,
-                                uint32_t first_node, uint32_t session_block, block_text *out,
-                                etp_error *err)
+static block_text prepare_block(const timeline *t, const etp_trace_block *block, uint32_t index,
+                                uint32_t first_node, uint32_t session_block)
 {
-    bool *inside = mark_inside(block, t->scratch);
-    *out = (block_text){
+    const bool *inside = mark_inside(block, t->scratch);
+    const block_text out = {
         .events = ETP_NEW_ARRAY(t->scratch, event_text, block->n_events),
         .first_node = first_node,
         .exclusive = ETP_NEW_ARRAY(t->scratch, int64_t, block->n_events),
     };
-    bool ok = inside && out->events && out->exclusive;
-    for (size_t e = 0; ok && e < block->n_events; e++) {
-        event_text *text = &out->events[e];
+    for (size_t e = 0; e < block->n_events; e++) {
+        event_text *text = &out.events[e];
         text->head = head_text(t, &block->events[e]);
         text->tail = tail_text(t, &block->events[e], inside[e], index, first_node, session_block);
-        ok = text->head.len && text->tail.len;
     }
-    return ok ? ETP_OK : etp_fail_nomem(err, "timeline");
+    return out;
 }
 
 // Every event is taken off what directly contains it, so a column of exclusive times adds up to the
@@ -167,32 +160,25 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     etp_sink_write(s, text->events[e].tail);
 }
 
-static etp_status prepare_dump(const timeline *t, const etp_ab_dump *dump, block_text **out,
-                               etp_error *err)
+static const block_text *prepare_dump(const timeline *t, const etp_ab_dump *dump)
 {
     size_t n_blocks = etp_trace_block_count(dump->trace);
-    *out = ETP_NEW_ARRAY(t->scratch, block_text, n_blocks);
-    if (!*out) {
-        return etp_fail_nomem(err, "timeline");
-    }
+    block_text *out = ETP_NEW_ARRAY(t->scratch, block_text, n_blocks);
     uint32_t node = 0;
     for (uint32_t b = 0; b < n_blocks; b++) {
         const etp_trace_block *block = etp_trace_block_at(dump->trace, b);
-        ETP_TRY(prepare_block(t, block, b, node, dump->block, &(*out)[b], err));
+        out[b] = prepare_block(t, block, b, node, dump->block);
         node += (uint32_t)block->n_events;
     }
-    return ETP_OK;
+    return out;
 }
 
-static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *err)
+static void write_dump(timeline *t, const etp_ab_dump *dump)
 {
     const etp_trace *trace = dump->trace;
-    etp_kit_place *places;
-    size_t n_runs;
-    block_text *texts;
-    ETP_TRY(prepare_dump(t, dump, &texts, err));
-    ETP_TRY(etp_kit_places(trace, t->scratch, &places, &n_runs, err));
-    for (size_t r = 0; r < n_runs; r++) {
+    const block_text *texts = prepare_dump(t, dump);
+    const etp_kit_place *places = etp_kit_places(trace, t->scratch);
+    for (size_t r = 0; r < etp_trace_dump(trace)->n_runs; r++) {
         const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
         // Counted over all dumps of the experiment; what is no finished execution has none.
         int64_t run_index = block->has_execute ? t->next_run++ : -1;
@@ -200,7 +186,7 @@ static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *er
             continue;
         }
         etp_etdump_run run = etp_etdump_run_at(etp_trace_dump(trace), r);
-        block_text *text = &texts[places[r].block];
+        const block_text *text = &texts[places[r].block];
         exclusive_times(block, places[r].run, text->exclusive);
         // Of a file's events only those with a profile part are events of the block.
         etp_etdump_profile p;
@@ -211,36 +197,35 @@ static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *er
             }
         }
     }
-    return ETP_OK;
 }
 
 static etp_status write_timeline(const etp_kit_arm *arm, int64_t only, etp_sink *sink,
-                                 etp_error *err)
+                                 etp_arena *scratch)
 {
     timeline t = {.arm = arm, .sink = sink, .only = only};
     etp_layout_header(sink, ETP_LAYOUT_TIMELINE);
-    etp_status st = ETP_OK;
-    for (size_t d = 0; d < arm->n_dumps && st == ETP_OK && !(only >= 0 && t.next_run > only); d++) {
-        etp_arena scratch = {0}; // there may be hundreds of dumps
-        t.scratch = &scratch;
-        st = write_dump(&t, arm->dumps[d], err);
-        etp_arena_dispose(&scratch);
+    for (size_t d = 0; d < arm->n_dumps && !(only >= 0 && t.next_run > only); d++) {
+        etp_arena of_dump; // there may be hundreds of dumps
+        etp_arena_scratch(&of_dump, scratch);
+        t.scratch = &of_dump;
+        write_dump(&t, arm->dumps[d]);
+        etp_arena_dispose(&of_dump);
     }
-    return st;
+    return ETP_OK;
 }
 
 etp_status etp_kit_timeline_all(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                 etp_arena *scratch, etp_error *err)
 {
-    (void)kit, (void)scratch;
-    return write_timeline(arm, -1, sink, err);
+    (void)kit, (void)err;
+    return write_timeline(arm, -1, sink, scratch);
 }
 
 etp_status etp_kit_timeline_run(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                 etp_arena *scratch, etp_error *err)
 {
-    (void)scratch;
-    return write_timeline(arm, kit->run_index, sink, err);
+    (void)err;
+    return write_timeline(arm, kit->run_index, sink, scratch);
 }
 
 // ---- statistics by type ----
@@ -299,24 +284,20 @@ static type_stats *type_of(type_table *t, etp_str name, bool delegated, etp_row_
         .is_operator = is_operator,
         .order = t->types.n,
     };
-    if (!ETP_PUSH(t->arena, &t->types, fresh) ||
-        !etp_index_insert(&t->index, t->arena, hash, (uint32_t)(t->types.n - 1))) {
-        return NULL;
-    }
+    ETP_ADD(t->arena, &t->types, fresh);
+    etp_index_insert(&t->index, t->arena, hash, (uint32_t)(t->types.n - 1));
     return &t->types.items[t->types.n - 1];
 }
 
 static etp_status add_inclusive(type_table *t, const etp_trace_block *block, etp_error *err)
 {
-    bool *inside = mark_inside(block, t->arena);
-    ETP_NEED(inside, err, "operator statistics");
+    const bool *inside = mark_inside(block, t->arena);
     for (uint32_t e = 0; e < block->n_events; e++) {
         const etp_trace_event *event = &block->events[e];
         if (!inside[e]) {
             continue;
         }
         type_stats *s = type_of(t, event->name, event->delegated, etp_row_kind_of(event));
-        ETP_NEED(s, err, "operator statistics");
         const uint64_t *ns = etp_trace_durations(block, e);
         for (size_t r = 0; r < block->n_runs; r++) {
             if (ns[r] > (uint64_t)(INT64_MAX - s->total_ns)) {
@@ -387,7 +368,6 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         type_stats *s = type_of(&t, row->name, row->delegated, row->kind);
-        ETP_NEED(s, err, "operator statistics");
         s->category = s->is_operator ? row->parsed.category
                                      : s->category; // the program may know better than the name
         s->events++;
