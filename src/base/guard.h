@@ -3,8 +3,8 @@
 // a guard; below, every object that is asked for is there, and nobody asks. Where memory ends, the
 // guard's function ends with ETP_NOMEM, as if each function between had returned.
 //
-//   etp_status etp_answer_make(const etp_run *run, etp_arena *arena, etp_answer *out, etp_error
-//   *err)
+//   etp_status etp_answer_make(const etp_run *run, etp_arena *arena, etp_answer *out,
+//                              etp_error *err)
 //   {
 //       ETP_GUARDED(arena, err, "the answer", make(run, arena, out, err));
 //   }
