@@ -13,7 +13,9 @@
 #define ROOT "session-test"
 #include "session_fixture.h"
 
+// Blocks that a busy machine makes long leave time to sample, unasked, which is another session.
 static const etp_session_plan_options k_small = {.settings.blocks = 3,
+                                                 .settings.no_kernels = true,
                                                  .settings.warmup = 2,
                                                  .settings.iterations = 5,
                                                  .settings.traced = 3,
@@ -556,7 +558,7 @@ static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
     small = old;
     small.rlim_cur = 16000; // environment.jsonl passes this after some blocks
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    session(f, "", &opts, &o);
+    session(f, "wall timed 1 400\n", &opts, &o); // a busy machine: long enough to be sampled beside
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(o.status, ETP_IO);
     assert_non_null(strstr(o.err.msg, "cannot write"));
