@@ -95,7 +95,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
 {
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
-    etp_status answered = device ? etp_session_probe(device, 0, arena, &cpu, &probe) : ETP_OK;
+    etp_status answered = device ? etp_session_probe(device, 0, NULL, arena, &cpu, &probe) : ETP_OK;
     bool works = device && answered == ETP_OK;
     ETP_TRY(answered == ETP_NOMEM ? etp_fail_nomem(err, "the runner") : ETP_OK); // no fault of its
     const char *fix = "build it with scripts/build-runner, or name one with --runner";

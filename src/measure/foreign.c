@@ -9,7 +9,6 @@
 #include "base/number.h"
 
 #define MAX_ARGS 32
-#define PROBE_NS ((uint64_t)60 * 1000000000u)
 // Of a log the timing lines are taken as they come; what is kept is for people, and its beginning
 // is enough.
 #define LOG_LIMIT ((size_t)256 << 10)
@@ -50,40 +49,6 @@ static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt
         r->out->detail = r->out->detail ? r->out->detail : "out of memory";
     }
     return false;
-}
-
-etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out,
-                             etp_error *err)
-{
-    const char *const args[] = {"--probe", NULL};
-    const char *const env[] = {NULL};
-    etp_process p;
-    char line[ETP_ISA_TEXT_MAX + 2], why[ETP_ISA_WHY_MAX] = "it says nothing";
-    size_t n = 0;
-    *out = (etp_device_cpu){.executorch = ""};
-    ETP_TRY(device->ops->start(device, args, env, &p, err));
-    for (bool more = true; more;) {
-        char piece[512];
-        size_t got = 0;
-        etp_process_event e = etp_process_read(&p, PROBE_NS, piece, sizeof piece, &got);
-        more = e == ETP_PROCESS_OUT || e == ETP_PROCESS_ERR;
-        // The answer is one short line. What is longer is none, and is refused by the parser below
-        // for its missing end.
-        if (e == ETP_PROCESS_OUT && got < sizeof line - n) {
-            memcpy(line + n, piece, got);
-            n += got;
-        }
-    }
-    etp_process_dispose(&p);
-    while (n > 0 && line[n - 1] == '\n') {
-        n--;
-    }
-    line[n] = '\0';
-    if (!etp_isa_cpu_parse(line, &out->cpu, why, sizeof why)) {
-        return etp_fail(err, ETP_ENVIRONMENT, "%s --probe: %s", device->bundle.runner, why);
-    }
-    out->text = etp_arena_strdup(arena, etp_str_from(line));
-    return etp_arena_check(arena, err, "the probe");
 }
 
 // ---- the command line ----

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the runner which CPU it sees.
+// Asks a runner, or etprof-launch in its place, which CPU it sees.
 #include <stdio.h>
 
 #include "base/number.h"
 #include "measure/channel.h"
-#include "measure/session.h"
+#include "measure/foreign.h"
 
 #define PROBE_NS ((uint64_t)60 * 1000000000u)
 
@@ -63,8 +63,31 @@ static etp_status ask(etp_channel *channel, etp_arena *arena, etp_device_cpu *ou
     return etp_arena_check(arena, err, "the probe");
 }
 
-etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,
-                             etp_device_cpu *out, etp_error *err)
+// etprof-launch answers for runners of others, in one line that is no message of the protocol.
+static etp_status ask_launcher(etp_channel *channel, etp_arena *arena, etp_device_cpu *out,
+                               etp_error *err)
+{
+    etp_str line = {0};
+    char why[ETP_ISA_WHY_MAX] = "it says nothing";
+    etp_channel_result r = etp_channel_line(channel, 0, &line, why, sizeof why);
+    if (r == ETP_CHANNEL_SIGNAL) {
+        return etp_fail(err, ETP_INTERRUPTED, "interrupted");
+    }
+    out->executorch = "";
+    out->text = etp_arena_strdup(arena, line);
+    ETP_NEED(out->text, err, "the probe");
+    if (r != ETP_CHANNEL_OK || !etp_isa_cpu_parse(out->text, &out->cpu, why, sizeof why)) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s --probe: %s", channel->device->bundle.runner,
+                        why);
+    }
+    return ETP_OK;
+}
+
+typedef etp_status asking(etp_channel *channel, etp_arena *arena, etp_device_cpu *out,
+                          etp_error *err);
+
+static etp_status probe(etp_device *device, double timeout_s, const etp_session_hooks *hooks,
+                        asking *how, etp_arena *arena, etp_device_cpu *out, etp_error *err)
 {
     *out = (etp_device_cpu){0};
     etp_arena scratch = {0};
@@ -73,9 +96,11 @@ etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *ar
     const char *const args[] = {"--probe", NULL};
     const char *const env[] = {NULL};
     channel->timeout_ns = timeout_s > 0 ? (uint64_t)(timeout_s * 1e9) : PROBE_NS;
+    channel->interrupted = hooks ? hooks->interrupted : NULL;
+    channel->ctx = hooks ? hooks->ctx : NULL;
     etp_status status = etp_channel_start(device, args, env, &scratch, channel, err);
     if (status == ETP_OK) {
-        status = ask(channel, arena, out, err);
+        status = how(channel, arena, out, err);
     }
     if (status == ETP_OK) { // it has said all and ends by itself
         bool ended = etp_channel_finish(channel);
@@ -84,4 +109,16 @@ etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *ar
     etp_channel_dispose(channel);
     etp_arena_dispose(&scratch);
     return status;
+}
+
+etp_status etp_session_probe(etp_device *device, double timeout_s, const etp_session_hooks *hooks,
+                             etp_arena *arena, etp_device_cpu *out, etp_error *err)
+{
+    return probe(device, timeout_s, hooks, ask, arena, out, err);
+}
+
+etp_status etp_foreign_probe(etp_device *device, const etp_session_hooks *hooks, etp_arena *arena,
+                             etp_device_cpu *out, etp_error *err)
+{
+    return probe(device, 0, hooks, ask_launcher, arena, out, err);
 }

@@ -49,7 +49,7 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
     etp_device_cpu cpu;
     etp_os_state state;
     ETP_TRY(device->ops->probe(device, arena, &facts, err));
-    ETP_TRY(etp_session_probe(device, 0, arena, &cpu, err));
+    ETP_TRY(etp_session_probe(device, 0, NULL, arena, &cpu, err));
     device->ops->state(device, &state);
     *out = (etp_roof_table){.boost = state.boost, .emulated = device->info.emulated};
     out->device = etp_arena_strdup(arena, etp_str_from(device->info.spec));

@@ -23,7 +23,9 @@ typedef struct etp_device_cpu {
     const char *counters,
         *counters_fix; // "hardware", "none: why …", "" not told; what would allow it, "" nothing
 } etp_device_cpu;
-ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,
+typedef struct etp_session_hooks etp_session_hooks; // below; of them `interrupted` is asked here
+ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s,
+                                           const etp_session_hooks *hooks, etp_arena *arena,
                                            etp_device_cpu *out, etp_error *err);
 
 // ---- planning ----
@@ -163,7 +165,7 @@ typedef struct etp_session_known {
 #define ETP_SAMPLING_LAUNCHES 10u // of an arm, at most
 #define ETP_SAMPLING_PART 3u      // of the budget one such part, at most
 
-typedef struct etp_session_hooks { // all may be NULL
+struct etp_session_hooks { // all may be NULL
     void *ctx;
     void (*progress)(void *ctx, const etp_session_progress *p);
     void (*message)(void *ctx, const char *text); // one line worth telling: a lost launch …
@@ -173,7 +175,7 @@ typedef struct etp_session_hooks { // all may be NULL
     // Fills what the samples in DIR, the run folder, tell of each of the N arms, and what TIMES as
     // many would. False: it cannot be told. NULL: one sampled launch per arm.
     bool (*known)(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n);
-} etp_session_hooks;
+};
 
 typedef struct etp_session_config {
     const char *dir;     // made by etp_run_create_folder, held by etp_run_lock

@@ -154,16 +154,29 @@ static etp_status check_models(const etp_session_plan_options *p, etp_error *err
     return ETP_OK;
 }
 
+static etp_session_hooks hooks_of(const request *r)
+{
+    return (etp_session_hooks){
+        .ctx = r->callbacks->ctx,
+        .progress = r->callbacks->progress,
+        .message = r->callbacks->message,
+        .plan = r->callbacks->message,
+        .interrupted = r->callbacks->interrupted,
+        .known = etp_session_known_of,
+    };
+}
+
 static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
     etp_session_plan_options *p = &r->plan_options;
     etp_device_cpu cpu;
+    const etp_session_hooks hooks = hooks_of(r);
     // A stock runner cannot be asked what its CPU has: etprof-launch answers in its place.
     if (p->n_runners > 0) {
         ETP_TRY(etp_foreign_prepare(r->device, err));
-        ETP_TRY(etp_foreign_probe(r->device, r->arena, &cpu, err));
+        ETP_TRY(etp_foreign_probe(r->device, &hooks, r->arena, &cpu, err));
     } else {
-        ETP_TRY(etp_session_probe(r->device, p->timeout_s, r->arena, &cpu, err));
+        ETP_TRY(etp_session_probe(r->device, p->timeout_s, &hooks, r->arena, &cpu, err));
     }
     if (r->callbacks->settle) {
         ETP_TRY(r->callbacks->settle(r->callbacks->ctx, r->device, &cpu, p, err));
@@ -193,14 +206,7 @@ static etp_status measure(request *r, etp_error *err)
                                  .roofs = known,
                                  .state_dir = o->place.state_dir,
                                  .cache_dir = ".etprof/cache"};
-    etp_session_hooks hooks = {
-        .ctx = r->callbacks->ctx,
-        .progress = r->callbacks->progress,
-        .message = r->callbacks->message,
-        .plan = r->callbacks->message,
-        .interrupted = r->callbacks->interrupted,
-        .known = etp_session_known_of,
-    };
+    const etp_session_hooks hooks = hooks_of(r);
     etp_status st = etp_session_measure(r->device, &planned, &config, &hooks, &r->out->result, err);
     etp_os_lock_release(&lock);
     return st;

@@ -70,7 +70,7 @@ static inline int set_up(void **state)
     const etp_device_options o = {.runner = ETP_FAKE_RUNNER, .work_root = ROOT "/work"};
     if (etp_os_temp_dir(ROOT, "t", &f.arena, &f.dir, &err) != ETP_OK ||
         etp_device_open(&o, &f.device, &err) != ETP_OK ||
-        etp_session_probe(f.device, 0, &f.arena, &f.cpu, &err) != ETP_OK) {
+        etp_session_probe(f.device, 0, NULL, &f.arena, &f.cpu, &err) != ETP_OK) {
         print_error("%s\n", err.msg);
         return -1;
     }

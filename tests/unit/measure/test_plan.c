@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session refuses before anything is launched, and how arms get their names.
+#include <sys/stat.h>
+
 #define ROOT "plan-test"
 #include "session_fixture.h"
+
+#include "measure/foreign.h"
 
 static etp_status plan_error(fixture *f, const etp_session_plan_options *o, etp_error *err)
 {
@@ -87,12 +91,12 @@ static void a_runner_that_is_no_runner_is_told(void **state)
     etp_device_cpu cpu;
     etp_device_options o = {.runner = "/bin/echo", .work_root = ROOT "/work"};
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
-    assert_int_equal(etp_session_probe(d, 0, &f->arena, &cpu, &err), ETP_CHILD);
+    assert_int_equal(etp_session_probe(d, 0, NULL, &f->arena, &cpu, &err), ETP_CHILD);
     assert_non_null(strstr(err.msg, "does not speak etprof's protocol"));
     etp_device_close(d);
     o.runner = "/bin/false";
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
-    assert_int_equal(etp_session_probe(d, 0, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
+    assert_int_equal(etp_session_probe(d, 0, NULL, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
     assert_non_null(strstr(err.msg, "does not start (status 1)"));
     etp_device_close(d);
     o.runner = "/nonexistent";
@@ -104,12 +108,42 @@ static void a_runner_that_is_no_runner_is_told(void **state)
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_USAGE);
 }
 
+// Asked by whoever embeds a session: the signals of this process are not theirs.
+static int stop_now(void *ctx)
+{
+    unsigned *asked = ctx;
+    return ++*asked > 1 ? SIGINT : 0;
+}
+
+static void a_silent_probe_ends_when_the_session_is_to_end(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    etp_device *d;
+    etp_device_cpu cpu;
+    unsigned asked = 0;
+    const etp_session_hooks hooks = {.ctx = &asked, .interrupted = stop_now};
+    const char *silent = etp_arena_printf(&f->arena, "%s/silent", f->dir);
+    const etp_device_options o = {.runner = silent, .work_root = ROOT "/work"};
+    assert_int_equal(etp_os_write_atomic(silent, ETP_STR("#!/bin/sh\nexec sleep 50\n"), NULL),
+                     ETP_OK);
+    assert_int_equal(chmod(silent, 0755), 0);
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
+    uint64_t begin = etp_os_now_ns();
+    assert_int_equal(etp_foreign_probe(d, &hooks, &f->arena, &cpu, &err), ETP_INTERRUPTED);
+    asked = 0;
+    assert_int_equal(etp_session_probe(d, 0, &hooks, &f->arena, &cpu, &err), ETP_INTERRUPTED);
+    assert_true(etp_os_now_ns() - begin < 20000000000u);
+    etp_device_close(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(bad_plans_are_refused_before_anything_starts),
         TEST(several_models_and_threads_make_distinct_arms),
         TEST(a_runner_that_is_no_runner_is_told),
+        TEST(a_silent_probe_ends_when_the_session_is_to_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void a_real_model_is_measured(void **state)
     (void)state;
     etp_error err = {0};
     etp_device_cpu cpu;
-    if (etp_session_probe(s_device, 0, &s_arena, &cpu, &err) != ETP_OK) {
+    if (etp_session_probe(s_device, 0, NULL, &s_arena, &cpu, &err) != ETP_OK) {
         fail_msg("probe: %s", err.msg);
     }
     const char *model = ETP_TEST_SOURCE_DIR "/tests/data/linear_xnnpack_fp32.pte";
