@@ -276,6 +276,32 @@ def resumed():
         expect(run(tmp, [ETPROF, "verify", "run"]).returncode == 0, name, "verify")
 
 
+def cut_short():
+    """A block that an interruption cut short counts in no ratio, and so in no title."""
+    name = "interrupted within a block"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "fp16", PLANTED, "on neon timed 7 hang")  # the baseline is launched twice a block: the fourth
+        count, deadline = pathlib.Path(tmp) / "net_fp16.pte.count", time.time() + 60
+        p = subprocess.Popen([ETPROF, "sweep", "net_fp16.pte", "--levels", "sme2,neon", "--threads", "1", "--blocks",
+                              "8", "--iterations", "8", "--warmup", "1", "--seed", "7", "--runner", FAKE,
+                              "--no-trace", "--no-kernels", "--out", "run"],
+                             cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while (not count.exists() or count.read_text().count("neon timed") < 7) and time.time() < deadline:
+            time.sleep(0.02)
+        p.send_signal(signal.SIGINT)
+        shown, said = p.communicate(timeout=120)
+        with open(pathlib.Path(tmp) / "run" / "samples.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        cut = {r["experiment"].rsplit("_", 1)[1] for r in rows if r["block"] == "4" and r["phase"] == "timed"}
+        expect(cut == {"on"}, name, "the fourth block has the candidate alone", cut)
+        expect(p.returncode == 130 and "interrupted after 3 whole blocks" in said, name, p.returncode, said)
+        expect("3 of at least 6 blocks" in shown, name, "the verdict", shown)
+        expect(shown.splitlines()[0].endswith("1 thread count · 3 blocks"), name, "the title", shown.splitlines()[0])
+        full = run(tmp, [ETPROF, "report", "run"]).stdout
+        expect("1 thread count, 3 blocks" in full and "4 blocks" not in full, name, "the report", full[:600])
+        expect(json.loads((pathlib.Path(tmp) / "run" / "sweep.json").read_text())["blocks"] == 3, name, "sweep.json")
+
+
 def balanced():
     """Every cell once in every block, and an even block is the reverse of the one before."""
     name = "balanced"
@@ -483,7 +509,7 @@ def refused():
 
 
 for test in (planted_exactly, winner_of_one_model, planted_with_noise, slower_with_noise, absent_with_noise,
-             failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, balanced,
+             failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, cut_short, balanced,
              precise, emulated, real_programs, other_floats, order_of_methods, one_of_each, refused):
     started = time.time()
     test()

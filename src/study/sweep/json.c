@@ -366,7 +366,7 @@ static const etp_field k_sweep_rows[] = {
     LIST("threads", UINT, threads, grid.n[ETP_FACTOR_THREADS], "ascending", .least = 1,
          .range = ETP_FROM_1, .flags = ETP_ONE_LINE),
     FIELD("reference", OBJECT, grid.reference, "what cells are compared with", .shape = &k_place),
-    FIELD("blocks", UINT, grid.n_blocks, "measured"),
+    FIELD("blocks", UINT, blocks, "most that a ratio rests on"),
     FIELD("margin", NUMBER, grid.margin, "smaller differences are the same", .flags = ETP_SET),
     FIELD("knee_gain", NUMBER, grid.knee, "gain that more threads must reach", .flags = ETP_SET),
     FIELD("noise_floor", RATIO, noise_floor, "half-width of the control's interval of ln"),

@@ -213,12 +213,12 @@ static void no_interaction(const etp_sweep *s, etp_report *r)
             r, ETP_INFO,
             "%s%sno interaction: over %zu blocks each factor does the same, within the margin, "
             "whatever the others are",
-            phase ? phase : "", phase ? ": " : "", s->grid.n_blocks);
+            phase ? phase : "", phase ? ": " : "", s->blocks);
     } else {
         etp_report_note(r, ETP_INFO,
                         "%s%sno interaction is established over %zu blocks; %zu of %zu are not "
                         "excluded either",
-                        phase ? phase : "", phase ? ": " : "", s->grid.n_blocks,
+                        phase ? phase : "", phase ? ": " : "", s->blocks,
                         s->result.n_interactions - none, s->result.n_interactions);
     }
 }
@@ -668,7 +668,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
                    n = (uint32_t)s->grid.n[2];
     etp_report_subtitle(r, "%u model%s × %u level%s × %u thread count%s%s, %zu blocks", m,
                         m == 1 ? "" : "s", l, l == 1 ? "" : "s", n, n == 1 ? "" : "s",
-                        phases ? phases : "", s->grid.n_blocks);
+                        phases ? phases : "", s->blocks);
     // With several phases a card per phase is enough: their speedups are in the table.
     bool told = etp_sweep_winners(s, r, arena);
     for (size_t i = 0; i < etp_sweep_n_phases(s) && (!told || s->n_later == 0); i++) {

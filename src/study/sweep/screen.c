@@ -450,7 +450,7 @@ const etp_screen *etp_sweep_screen(const etp_sweep *s, etp_arena *arena)
     etp_screen *out = etp_screen_create(
         arena, etp_arena_printf(arena, "%u model%s × %u level%s × %u thread count%s · %zu block%s",
                                 m, m == 1 ? "" : "s", l, l == 1 ? "" : "s", n, n == 1 ? "" : "s",
-                                s->grid.n_blocks, s->grid.n_blocks == 1 ? "" : "s"));
+                                s->blocks, s->blocks == 1 ? "" : "s"));
     headlines(s, out, arena);
     remarks(s, out, arena);
     cells(s, out, arena);

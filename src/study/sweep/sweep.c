@@ -318,6 +318,24 @@ static uint32_t device_cpus(const etp_ab *ab)
     return known ? (uint32_t)n : 0;
 }
 
+// One that an interruption cut short has times of some cells and counts in no ratio.
+static size_t blocks_of(const etp_factorial_result *r, uint32_t n_cells)
+{
+    size_t ratio = 0, cell = 0;
+    for (size_t i = 0; i < r->n_speedups; i++) {
+        size_t n = r->speedups[i].effect.paired.blocks;
+        ratio = n > ratio ? n : ratio;
+    }
+    for (size_t i = 0; i < r->n_steps; i++) {
+        size_t n = r->steps[i].effect.paired.blocks;
+        ratio = n > ratio ? n : ratio;
+    }
+    for (uint32_t i = 0; i < n_cells; i++) {
+        cell = r->cells[i].blocks > cell ? r->cells[i].blocks : cell;
+    }
+    return ratio > 0 ? ratio : cell;
+}
+
 static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
                               etp_error *err)
 {
@@ -345,6 +363,7 @@ static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, e
     out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_DEFAULT_KNEE;
     out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
+    out->blocks = blocks_of(&out->result, out->n_cells);
     ETP_TRY(etp_sweep_open_pairs(out, session, arena, err));
     etp_sweep_say(out, arena);
     return ETP_OK;

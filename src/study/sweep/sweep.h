@@ -68,6 +68,7 @@ typedef struct etp_sweep {
     size_t n_pairs;
     struct etp_sweep *later; // of the session's other phases, as if each had been swept alone
     size_t n_later;
+    size_t blocks; // most that a ratio rests on; where there is none, that a cell has
     struct {
         etp_sweep_sentence *items;
         size_t n, cap;
