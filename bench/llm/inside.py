@@ -10,7 +10,6 @@
 import ctypes
 import importlib.util
 import json
-import os
 import sys
 import sysconfig
 from pathlib import Path
@@ -44,9 +43,5 @@ def package(model, path):
 
 
 if __name__ == "__main__":
-    if not bootstrap.have_packages():
-        python = bootstrap.present_python()
-        if not python:
-            sys.exit("no interpreter here has the executorch package; any `etprof export` makes one")
-        os.execv(python, [python, *sys.argv])
+    bootstrap.with_packages(__file__, SystemExit)
     sys.exit({"calls": calls, "package": package}[sys.argv[1]](*sys.argv[2:]))

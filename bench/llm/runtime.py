@@ -2,7 +2,6 @@
 # Greedy tokens by ExecuTorch's Python runtime, of the executorch package: nothing of etprof takes part.
 #   runtime.py MODEL.pte TOKENS ID...     the prompt's ids; prints {"prompt", "tokens", "margins"} in its last line
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -29,9 +28,5 @@ def main(model, n, *prompt):
 
 
 if __name__ == "__main__":
-    if not bootstrap.have_packages():
-        python = bootstrap.present_python()
-        if not python:
-            sys.exit("no interpreter here has the executorch package; any `etprof export` makes one")
-        os.execv(python, [python, *sys.argv])
+    bootstrap.with_packages(__file__, SystemExit)
     main(*sys.argv[1:])

@@ -128,6 +128,17 @@ def present_python(named=None) -> str | None:
     return None
 
 
+def with_packages(script, missing=EtprofError) -> None:
+    """Goes on with SCRIPT in an interpreter that has the packages, where this one has not. MISSING is
+    raised when there is none: SystemExit where the message alone is to be read."""
+    if have_packages():
+        return
+    python = present_python()
+    if not python:
+        raise missing("no interpreter here has the executorch package; any `etprof export` makes one")
+    os.execv(python, [python, os.path.abspath(script), *sys.argv[1:]])
+
+
 def find_python(options) -> str:
     """The interpreter to export with: --python, this one, the active environment, our own (made if
     need be)."""

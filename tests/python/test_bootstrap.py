@@ -227,6 +227,31 @@ class RealPip(unittest.TestCase):
             self.assertEqual(list(folder.glob("venv/lib/python3*/site-packages/torch")), [])
 
 
+class GoesOn(unittest.TestCase):
+    """A script that needs the packages goes on in an interpreter that has them, with its own words."""
+
+    def attempt(self, here, there, **how):
+        with mock.patch.object(bootstrap, "have_packages", lambda: here), \
+                mock.patch.object(bootstrap, "present_python", lambda: there), \
+                mock.patch.object(sys, "argv", ["started as", "a b", "c"]), \
+                mock.patch.object(bootstrap.os, "execv") as execv:
+            bootstrap.with_packages("/folder/script.py", **how)
+        return [call.args for call in execv.call_args_list]
+
+    def test_here(self):
+        self.assertEqual(self.attempt(True, "/other/python"), [])
+
+    def test_elsewhere(self):
+        python = "/other/python"
+        self.assertEqual(self.attempt(False, python), [(python, [python, "/folder/script.py", "a b", "c"])])
+
+    def test_nowhere(self):
+        with self.assertRaisesRegex(errors.EtprofError, "has the executorch package"):
+            self.attempt(False, None)
+        with self.assertRaisesRegex(SystemExit, "etprof export"):
+            self.attempt(False, None, missing=SystemExit)
+
+
 class Interpreter(unittest.TestCase):
     def test_named_interpreter_without_the_packages(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -60,22 +60,11 @@ def constants(path):
     return {name: program.load_method(name).execute([]) for name in names}
 
 
-def with_packages():
-    """Goes on in an interpreter that has the packages, where this one has not."""
-    from etprof import bootstrap
-    from etprof.errors import EtprofError
-
-    if bootstrap.have_packages():
-        return
-    python = bootstrap.present_python()
-    if not python:
-        raise EtprofError("no interpreter here has the executorch package; any `etprof export` makes one")
-    os.execv(python, [python, str(HERE), *sys.argv[1:]])
-
-
 def main(argv):
+    from etprof import bootstrap
+
     o = options(argv)
-    with_packages()
+    bootstrap.with_packages(__file__)
     from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401
     from executorch.extension.llm.runner import GenerationConfig, TextLLMRunner
 
