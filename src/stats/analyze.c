@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
+
 typedef struct row { // a sample with its place in the caller's array, for a stable order
     etp_sample sample;
     size_t at;
@@ -50,7 +52,6 @@ static etp_status take_rows(work *w, const etp_sample *samples, size_t n, etp_er
 {
     w->rows = etp_arena_alloc_raw(w->arena, n, sizeof *w->rows);
     w->has_timed = ETP_NEW_ARRAY(w->arena, bool, w->out->n_arms);
-    ETP_NEED(w->rows && w->has_timed, err, "samples");
     for (size_t i = 0; i < n; i++) {
         if (samples[i].use == ETP_SAMPLE_UNUSED) {
             continue;
@@ -106,7 +107,7 @@ static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
     return out;
 }
 
-static etp_status find_launches(work *w, etp_error *err)
+static void find_launches(work *w)
 {
     size_t n_launches = 0, n_traced = 0, longest = 0, start = 0;
     for (size_t i = 1; i <= w->n_rows; i++) {
@@ -120,7 +121,6 @@ static etp_status find_launches(work *w, etp_error *err)
     w->scratch = etp_arena_alloc_raw(w->arena, longest, 2 * sizeof *w->scratch);
     w->out->launches = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_launches);
     w->out->traced = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_traced);
-    ETP_NEED(w->ln && w->scratch && w->out->launches && w->out->traced, err, "launches");
     start = 0;
     for (size_t i = 1; i <= w->n_rows; i++) {
         if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
@@ -132,7 +132,6 @@ static etp_status find_launches(work *w, etp_error *err)
             start = i;
         }
     }
-    return ETP_OK;
 }
 
 // Mean value of the launches [from, to) of one arm and use; NAN when there is none.
@@ -150,7 +149,7 @@ static double block_value(const etp_launch_stats *l, size_t from, size_t to, uin
     return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-static etp_status find_blocks(work *w, etp_error *err)
+static void find_blocks(work *w)
 {
     etp_stats *out = w->out;
     const etp_launch_stats *l = out->launches;
@@ -158,14 +157,10 @@ static etp_status find_blocks(work *w, etp_error *err)
     for (size_t i = 0; i < out->n_launches; i++) {
         n_blocks += i == 0 || l[i].block != l[i - 1].block;
     }
-    size_t cells = 0;
-    ETP_NEED(etp_mul_size(n_blocks, out->n_arms, &cells), err, "blocks");
     out->block_numbers = ETP_NEW_ARRAY(w->arena, uint32_t, n_blocks);
     out->block_complete = ETP_NEW_ARRAY(w->arena, bool, n_blocks);
-    out->value_ln = ETP_NEW_ARRAY(w->arena, double, cells);
+    out->value_ln = etp_arena_alloc_array(w->arena, n_blocks, out->n_arms * sizeof *out->value_ln);
     out->control_ln = ETP_NEW_ARRAY(w->arena, double, n_blocks);
-    ETP_NEED(out->block_numbers && out->block_complete && out->value_ln && out->control_ln, err,
-             "blocks");
     for (size_t from = 0; from < out->n_launches;) {
         size_t to = from;
         while (to < out->n_launches && l[to].block == l[from].block) {
@@ -193,7 +188,6 @@ static etp_status find_blocks(work *w, etp_error *err)
         }
         from = to;
     }
-    return ETP_OK;
 }
 
 // block_numbers ascends, because launches are sorted by block.
@@ -254,12 +248,11 @@ static etp_tail_quantile quantile_of(const double *sorted, size_t n, double q, d
     return out;
 }
 
-static etp_status find_quantiles(work *w, etp_error *err)
+static void find_quantiles(work *w)
 {
     static const double k_q[ETP_TAIL_QUANTILES] = {0.5, 0.9, 0.99};
     etp_stats *out = w->out;
     double *ns = etp_arena_alloc_raw(w->arena, w->n_rows, sizeof *ns);
-    ETP_NEED(ns, err, "iterations");
     for (uint32_t a = 0; a < out->n_arms; a++) {
         size_t n = 0;
         for (size_t i = 0; i < out->n_launches; i++) {
@@ -276,7 +269,6 @@ static etp_status find_quantiles(work *w, etp_error *err)
             out->arms[a].quantiles[k] = quantile_of(ns, n, k_q[k], out->confidence);
         }
     }
-    return ETP_OK;
 }
 
 // How many more blocks until the interval is expected to leave the margin's edge, at the spread
@@ -343,12 +335,11 @@ double etp_stats_block_mean(const etp_stats *s, size_t block)
     return s->block_complete[block] ? sum / n : (double)NAN;
 }
 
-static etp_status flag_arms(work *w, double *values, double *times, etp_error *err)
+static void flag_arms(work *w, double *values, double *times)
 {
     etp_stats *out = w->out;
     size_t most = out->n_launches + out->n_traced;
     etp_shape_launch *launches = etp_arena_alloc_raw(w->arena, most, sizeof *launches);
-    ETP_NEED(launches, err, "launches");
     for (uint32_t a = 0; a < out->n_arms; a++) {
         size_t k = 0;
         for (size_t b = 0; b < out->n_blocks_seen; b++) {
@@ -359,9 +350,8 @@ static etp_status flag_arms(work *w, double *values, double *times, etp_error *e
             }
         }
         etp_flag_input in = {values, times, k, launches, scatter_of(out, a, launches), out->margin};
-        ETP_TRY(etp_find_flags(&in, w->arena, &out->arms[a], err));
+        etp_find_flags(&in, w->arena, &out->arms[a]);
     }
-    return ETP_OK;
 }
 
 static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
@@ -375,15 +365,14 @@ static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
     return n;
 }
 
-static etp_status compare_unpaired(work *w, etp_stats_comparison *c, etp_error *err)
+static etp_unpaired compare_unpaired(const work *w, const etp_stats_comparison *c)
 {
     // One array for both arms: no launch is of two.
     double *a = etp_arena_alloc_raw(w->arena, w->out->n_launches + 1, sizeof *a);
-    ETP_NEED(a, err, "launches");
     size_t n_a = launches_of(w->out, c->baseline, a);
     double *b = a + n_a; // what is left is enough for the other arm
     size_t n_b = launches_of(w->out, c->candidate, b);
-    return etp_unpaired_compare(a, n_a, b, n_b, w->out->confidence, w->arena, &c->unpaired, err);
+    return etp_unpaired_of(a, n_a, b, n_b, w->out->confidence, w->arena);
 }
 
 // What the clock leaves open of an arm's time over K blocks; a time shorter than that has no ratio.
@@ -393,16 +382,15 @@ static double clock_doubt_ln(const work *w, uint32_t arm, size_t k)
     return part < 0.9 ? -log1p(-part) : (double)NAN;
 }
 
-static etp_status compare_arms(work *w, etp_error *err)
+static void compare_arms(work *w)
 {
     etp_stats *out = w->out;
     out->comparisons = ETP_NEW_ARRAY(w->arena, etp_stats_comparison, out->n_arms);
     double *ratios = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
     double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
-    ETP_NEED(out->comparisons && ratios && times, err, "comparisons");
     const etp_launch_set set = {out->launches, out->n_launches, out->traced, out->n_traced};
     // Flags first: those of a comparison are its arms' flags, which the two calls below may add to.
-    ETP_TRY(flag_arms(w, ratios, times, err));
+    flag_arms(w, ratios, times);
     uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1;
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
         if (arm == out->baseline) {
@@ -434,25 +422,20 @@ static etp_status compare_arms(work *w, etp_error *err)
             double doubt = hypot(clock_doubt_ln(w, out->baseline, k), clock_doubt_ln(w, arm, k));
             etp_paired_blur(&c->paired, doubt, out->margin);
         }
-        ETP_TRY(etp_spread_find(&set, out->baseline, arm, w->arena, &c->spread, err));
+        c->spread = etp_spread_of(&set, out->baseline, arm, w->arena);
         c->more_blocks = blocks_to_expect(c, out->margin);
         c->flags = out->arms[out->baseline].flags | out->arms[arm].flags;
-        ETP_TRY(etp_wilcoxon_p(ratios, k, w->arena, &c->wilcoxon_p, err));
-        c->unpaired = (etp_unpaired){.p = (double)NAN};
-        if (k == 0) {
-            ETP_TRY(compare_unpaired(w, c, err));
-        }
+        c->wilcoxon_p = etp_wilcoxon(ratios, k, w->arena);
+        c->unpaired = k == 0 ? compare_unpaired(w, c) : (etp_unpaired){.p = (double)NAN};
     }
-    return ETP_OK;
 }
 
 // The mean over the arms cancels what differs between them as the ratio cancels what they share.
-static etp_status find_drift(work *w, etp_error *err)
+static void find_drift(work *w)
 {
     etp_stats *out = w->out;
     double *means = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
     double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
-    ETP_NEED(means && times, err, "blocks");
     size_t k = 0;
     for (size_t b = 0; b < out->n_blocks_seen; b++) {
         double mean = etp_stats_block_mean(out, b);
@@ -461,11 +444,9 @@ static etp_status find_drift(work *w, etp_error *err)
             means[k++] = mean;
         }
     }
-    etp_drift drift = {0};
-    ETP_TRY(etp_drift_find(times, means, k, w->arena, &drift, err));
+    etp_drift drift = etp_drift_of(times, means, k, w->arena);
     out->drift_per_block = k >= 4 ? expm1(drift.slope) : (double)NAN;
     out->drift_p = k >= 4 ? drift.p : (double)NAN;
-    return ETP_OK;
 }
 
 double etp_interval_reach(const etp_interval *ratio)
@@ -493,12 +474,10 @@ static void judge_control(etp_stats *out)
     out->control_differs = ln.lo > 0 || ln.hi < 0;
 }
 
-etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32_t n_arms,
-                             const etp_stats_options *options, etp_arena *arena, etp_stats *out,
-                             etp_error *err)
+static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t n_arms,
+                          const etp_stats_options *options, etp_arena *arena, etp_stats *out,
+                          etp_error *err)
 {
-    static const etp_stats_options k_defaults = {0};
-    options = options ? options : &k_defaults;
     *out = (etp_stats){
         .n_arms = n_arms,
         .baseline = options->baseline,
@@ -506,7 +485,6 @@ etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32
         .confidence = options->confidence > 0 ? options->confidence : ETP_CONFIDENCE,
         .arms = ETP_NEW_ARRAY(arena, etp_stats_arm, n_arms),
     };
-    ETP_NEED(out->arms, err, "arms");
     if (out->baseline >= n_arms) {
         return etp_fail(err, ETP_CORRUPT, "baseline %u of %u arms", (unsigned)out->baseline,
                         (unsigned)n_arms);
@@ -520,13 +498,24 @@ etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32
     if (!any) {
         return etp_fail(err, ETP_UNKNOWN, "there is no timed iteration");
     }
-    ETP_TRY(find_launches(&w, err));
-    ETP_TRY(find_blocks(&w, err));
+    find_launches(&w);
+    find_blocks(&w);
     sum_up_arms(out);
-    ETP_TRY(find_quantiles(&w, err));
+    find_quantiles(&w);
     judge_control(out);
-    ETP_TRY(find_drift(&w, err));
-    return compare_arms(&w, err);
+    find_drift(&w);
+    compare_arms(&w);
+    return ETP_OK;
+}
+
+etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32_t n_arms,
+                             const etp_stats_options *options, etp_arena *arena, etp_stats *out,
+                             etp_error *err)
+{
+    static const etp_stats_options k_defaults = {0};
+    ETP_GUARDED(
+        arena, err, "statistics",
+        analyze(samples, n_samples, n_arms, options ? options : &k_defaults, arena, out, err));
 }
 
 const char *etp_stats_flag_name(unsigned flag)

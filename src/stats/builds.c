@@ -116,15 +116,11 @@ etp_status etp_builds_analyze(const etp_builds_grid *g, etp_arena *arena, etp_bu
     return ETP_OK;
 }
 
-etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_error *err)
+etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_arena *scratch, etp_error *err)
 {
-    etp_arena arena = {0};
-    double *p = ETP_NEW_ARRAY(&arena, double, 2 * n + 1);
-    uint32_t *order = ETP_NEW_ARRAY(&arena, uint32_t, n + 1);
-    if (!p || !order) {
-        etp_arena_dispose(&arena);
-        return etp_fail_nomem(err, "operators");
-    }
+    double *p = ETP_NEW_ARRAY(scratch, double, 2 * n + 1);
+    uint32_t *order = ETP_NEW_ARRAY(scratch, uint32_t, n + 1);
+    ETP_NEED(p && order, err, "operators");
     for (size_t i = 0; i < n; i++) {
         p[i] = tests[i].p;
     }
@@ -137,6 +133,5 @@ etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_error *err)
                      : sure && t->hi < 1 ? ETP_VERDICT_SLOWER
                                          : ETP_VERDICT_UNKNOWN;
     }
-    etp_arena_dispose(&arena);
     return ETP_OK;
 }

@@ -48,6 +48,7 @@ typedef struct etp_builds_test { // of one operator
     etp_verdict verdict; // faster, slower: q small and the interval leaves out 1; else unknown
 } etp_builds_test;
 
-ETP_NODISCARD etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_error *err);
+ETP_NODISCARD etp_status etp_builds_judge(etp_builds_test *tests, size_t n, etp_arena *scratch,
+                                          etp_error *err);
 
 #endif

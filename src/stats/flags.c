@@ -177,15 +177,13 @@ static void find_scatter(const double *x, const etp_shape_launch *l, size_t n, e
     arm->scatter_ln = kinds > 0 && sum > 0 ? sqrt(sum / (double)kinds) : (double)NAN;
 }
 
-etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm,
-                          etp_error *err)
+void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm)
 {
     size_t k = in->k, n = in->n_launches;
-    etp_drift drift;
-    ETP_TRY(etp_drift_find(in->times, in->values, k, arena, &drift, err));
     if (k < 4) {
-        return ETP_OK;
+        return;
     }
+    etp_drift drift = etp_drift_of(in->times, in->values, k, arena);
     arm->drift_per_block = expm1(drift.slope);
     arm->drift_p = drift.p;
     if (drift.p <= TREND_P &&
@@ -193,18 +191,17 @@ etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_
         arm->flags |= ETP_FLAG_DRIFT;
     }
     if (k < ETP_MIN_BLOCKS) {
-        return ETP_OK;
+        return;
     }
     n = n < SCATTER_MAX ? n : SCATTER_MAX;
     double *rest = etp_arena_alloc_raw(arena, n + n + n * n / 4 + n, sizeof *rest);
-    ETP_NEED(rest, err, "flags");
     double *when = rest + n, *scratch = when + n;
     for (size_t i = 0; i < n; i++) {
         rest[i] = in->launches[i].value_ln;
         when[i] = in->launches[i].time;
     }
     take_tracer(rest, in->launches, n, scratch);
-    ETP_TRY(etp_drift_find(when, rest, n, arena, &drift, err)); // more launches see it sooner
+    drift = etp_drift_of(when, rest, n, arena); // more launches see it sooner
     if (drift.p <= TREND_P) {
         for (size_t i = 0; i < n; i++) {
             rest[i] -= drift.slope * when[i];
@@ -217,7 +214,6 @@ etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_
         arm->scatter_ln = (double)NAN;
     }
     arm->flags |= shape;
-    return ETP_OK;
 }
 
 // P of WIDE's variance being so much larger. Launches of both kinds count alike unless the calm arm

@@ -34,8 +34,14 @@ typedef struct etp_flag_input {
     double margin;
 } etp_flag_input;
 // Drift, scatter and flags of one arm; reads and sets the fields of ARM.
-etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm,
-                          etp_error *err);
+void etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm);
+// What the public functions of these names compute, for who has a guard already.
+double etp_wilcoxon(const double *x, size_t k, etp_arena *scratch);
+etp_unpaired etp_unpaired_of(const double *a, size_t n_a, const double *b, size_t n_b,
+                             double confidence, etp_arena *scratch);
+etp_drift etp_drift_of(const double *t, const double *y, size_t n, etp_arena *scratch);
+etp_spread etp_spread_of(const etp_launch_set *set, uint32_t baseline, uint32_t candidate,
+                         etp_arena *scratch);
 // Flags the arm whose iterations have the longer tail, if one has.
 void etp_compare_tails(etp_stats_arm *a, etp_stats_arm *b);
 // Flags the arm whose launches scatter more, if that is sure among so many comparisons.

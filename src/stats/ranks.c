@@ -7,6 +7,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/guard.h"
+
 #define SIGNED_EXACT_MAX 50
 #define SUM_EXACT_MAX 60
 
@@ -32,22 +34,19 @@ static double signed_cdf(const uint32_t *ranks, size_t n, uint64_t w, double *p,
     return sum;
 }
 
-etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch, double *out_p,
-                          etp_error *err)
+double etp_wilcoxon(const double *x, size_t k, etp_arena *scratch)
 {
     double *size = etp_arena_alloc_raw(scratch, k, sizeof *size);
     uint32_t *order = etp_arena_alloc_raw(scratch, k, sizeof *order);
     uint32_t *ranks = etp_arena_alloc_raw(scratch, k, sizeof *ranks);
-    ETP_NEED(size && order && ranks, err, "ranks");
     size_t n = 0;
     for (size_t i = 0; i < k; i++) {
         if (x[i] != 0) {
             size[n++] = fabs(x[i]);
         }
     }
-    *out_p = (double)NAN;
     if (n == 0) {
-        return ETP_OK;
+        return (double)NAN;
     }
     etp_order_by(size, n, order);
     double ties = etp_double_ranks(size, order, n, ranks);
@@ -61,15 +60,18 @@ etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch, double 
     uint64_t low = plus < all - plus ? plus : all - plus; // symmetric: two-sided from the low end
     if (n <= SIGNED_EXACT_MAX) {
         double *p = etp_arena_alloc_raw(scratch, all + 1, sizeof *p);
-        ETP_NEED(p, err, "ranks");
-        *out_p = fmin(1, 2 * signed_cdf(ranks, n, low, p, all + 1));
-        return ETP_OK;
+        return fmin(1, 2 * signed_cdf(ranks, n, low, p, all + 1));
     }
     double size_n = (double)n;
     double variance = size_n * (size_n + 1) * (2 * size_n + 1) / 24 - ties / 48;
     double z = ((double)low / 2 - size_n * (size_n + 1) / 4) / sqrt(variance);
-    *out_p = fmin(1, 2 * etp_normal_cdf(z));
-    return ETP_OK;
+    return fmin(1, 2 * etp_normal_cdf(z));
+}
+
+etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch, double *out_p,
+                          etp_error *err)
+{
+    ETP_GUARDED(scratch, err, "ranks", (*out_p = etp_wilcoxon(x, k, scratch), ETP_OK));
 }
 
 // ---- rank sums ----
@@ -80,12 +82,10 @@ typedef struct sums { // number of ways to pick m of the ranks with each sum
     double total;
 } sums;
 
-static etp_status count_sums(const uint32_t *ranks, size_t n, size_t m, etp_arena *scratch,
-                             sums *out, etp_error *err)
+static sums count_sums(const uint32_t *ranks, size_t n, size_t m, etp_arena *scratch)
 {
     size_t top = n * (n + 1); // of doubled ranks
     double *ways = ETP_NEW_ARRAY(scratch, double, (m + 1) * (top + 1));
-    ETP_NEED(ways, err, "rank sums");
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
         for (size_t picked = i + 1 < m ? i + 1 : m; picked > 0; picked--) {
@@ -95,11 +95,11 @@ static etp_status count_sums(const uint32_t *ranks, size_t n, size_t m, etp_aren
             }
         }
     }
-    *out = (sums){ways + m * (top + 1), top, 0};
+    sums out = {ways + m * (top + 1), top, 0};
     for (size_t s = 0; s <= top; s++) {
-        out->total += out->ways[s];
+        out.total += out.ways[s];
     }
-    return ETP_OK;
+    return out;
 }
 
 // Two-sided: all sums at least as far from the mean as the one seen.
@@ -116,31 +116,27 @@ static double sums_p(const sums *d, uint64_t seen, double mean)
 
 // Largest c for which the c smallest and c largest of all differences may be cut off: the interval
 // then keeps CONFIDENCE. From the distribution of U without ties.
-static etp_status cut_of(size_t n_a, size_t n_b, double confidence, etp_arena *scratch,
-                         uint64_t *out, etp_error *err)
+static uint64_t cut_of(size_t n_a, size_t n_b, double confidence, etp_arena *scratch)
 {
     double tail = (1 - confidence) / 2, a = (double)n_a, b = (double)n_b;
-    *out = 0;
     if (n_a + n_b > SUM_EXACT_MAX) {
         double c = a * b / 2 + etp_normal_quantile(tail) * sqrt(a * b * (a + b + 1) / 12);
-        *out = c < 1 ? 0 : (uint64_t)c;
-        return ETP_OK;
+        return c < 1 ? 0 : (uint64_t)c;
     }
     uint32_t ranks[SUM_EXACT_MAX];
     for (uint32_t i = 0; i < n_a + n_b; i++) {
         ranks[i] = 2 * (i + 1);
     }
-    sums d;
-    ETP_TRY(count_sums(ranks, n_a + n_b, n_a, scratch, &d, err));
+    sums d = count_sums(ranks, n_a + n_b, n_a, scratch);
     double sum = 0;
-    for (size_t u = 0; u < n_a * n_b; u++) { // U = rank sum − n_a (n_a + 1) / 2
+    size_t u = 0;
+    for (; u < n_a * n_b; u++) { // U = rank sum − n_a (n_a + 1) / 2
         sum += d.ways[2 * u + n_a * (n_a + 1)];
         if (sum / d.total > tail) {
             break;
         }
-        *out = u + 1;
     }
-    return ETP_OK;
+    return u;
 }
 
 // ---- differences of all pairs, of which there may be too many to hold ----
@@ -198,12 +194,11 @@ static double nth_difference(const pairs *d, uint64_t k)
 }
 
 // ALL: the n_a values of the one, then the n_b of the other; ORDER sorts them.
-static etp_status shift_of(const double *all, const uint32_t *order, size_t n_a, size_t n_b,
-                           double confidence, etp_arena *scratch, etp_unpaired *out, etp_error *err)
+static void find_shift(const double *all, const uint32_t *order, size_t n_a, size_t n_b,
+                       double confidence, etp_arena *scratch, etp_unpaired *out)
 {
-    uint64_t n = (uint64_t)n_a * n_b, cut = 0;
+    uint64_t n = (uint64_t)n_a * n_b;
     double *sorted = etp_arena_alloc_raw(scratch, n_a + n_b, sizeof *sorted);
-    ETP_NEED(sorted, err, "launches");
     for (size_t i = 0, of_a = 0, of_b = n_a; i < n_a + n_b; i++) {
         sorted[order[i] < n_a ? of_a++ : of_b++] = all[order[i]];
     }
@@ -214,28 +209,25 @@ static etp_status shift_of(const double *all, const uint32_t *order, size_t n_a,
     if (n % 2 == 0) {
         out->shift = (nth_difference(&d, n / 2 - 1) + out->shift) / 2;
     }
-    ETP_TRY(cut_of(n_a, n_b, confidence, scratch, &cut, err));
+    uint64_t cut = cut_of(n_a, n_b, confidence, scratch);
     out->lo = out->hi = (double)NAN;
     if (cut > 0) {
         out->lo = nth_difference(&d, cut - 1);
         out->hi = nth_difference(&d, n - cut);
     }
-    return ETP_OK;
 }
 
-etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b, size_t n_b,
-                                double confidence, etp_arena *scratch, etp_unpaired *out,
-                                etp_error *err)
+etp_unpaired etp_unpaired_of(const double *a, size_t n_a, const double *b, size_t n_b,
+                             double confidence, etp_arena *scratch)
 {
     size_t n = n_a + n_b;
-    *out = (etp_unpaired){(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, false};
+    etp_unpaired out = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, false};
     if (n_a == 0 || n_b == 0) {
-        return ETP_OK;
+        return out;
     }
     double *all = etp_arena_alloc_raw(scratch, n, sizeof *all);
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);
     uint32_t *ranks = etp_arena_alloc_raw(scratch, n, sizeof *ranks);
-    ETP_NEED(all && order && ranks, err, "ranks");
     memcpy(all, a, n_a * sizeof *a);
     memcpy(all + n_a, b, n_b * sizeof *b);
     etp_order_by(all, n, order);
@@ -247,16 +239,24 @@ etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b, si
         seen += ranks[a_is_small ? i : n_a + i];
     }
     double mean = (double)m * (double)(n + 1); // doubled
-    out->exact = n <= SUM_EXACT_MAX;
-    if (out->exact) {
-        sums d;
-        ETP_TRY(count_sums(ranks, n, m, scratch, &d, err));
-        out->p = sums_p(&d, seen, mean);
+    out.exact = n <= SUM_EXACT_MAX;
+    if (out.exact) {
+        sums d = count_sums(ranks, n, m, scratch);
+        out.p = sums_p(&d, seen, mean);
     } else {
         double s = (double)n;
         double variance = (double)n_a * (double)n_b / 12 * (s + 1 - ties / (s * (s - 1)));
         double z = (fabs((double)seen - mean) / 2 - 0.5) / sqrt(variance); // continuity
-        out->p = variance > 0 ? fmin(1, 2 * etp_normal_cdf(-z)) : 1;
+        out.p = variance > 0 ? fmin(1, 2 * etp_normal_cdf(-z)) : 1;
     }
-    return shift_of(all, order, n_a, n_b, confidence, scratch, out, err);
+    find_shift(all, order, n_a, n_b, confidence, scratch, &out);
+    return out;
+}
+
+etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b, size_t n_b,
+                                double confidence, etp_arena *scratch, etp_unpaired *out,
+                                etp_error *err)
+{
+    ETP_GUARDED(scratch, err, "ranks",
+                (*out = etp_unpaired_of(a, n_a, b, n_b, confidence, scratch), ETP_OK));
 }

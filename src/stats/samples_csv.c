@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/number.h"
 
 enum { EXPERIMENT, BLOCK, ITERATION, DURATION, PHASE, LAUNCH, COLUMNS };
@@ -101,8 +102,8 @@ static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp
         return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: more than 1000 experiments",
                            (unsigned long long)row->line);
     }
-    if (i == r->arms.n && !ETP_PUSH(r->arena, &r->arms, name)) {
-        return etp_fail_nomem(err, "experiments");
+    if (i == r->arms.n) {
+        ETP_ADD(r->arena, &r->arms, name);
     }
     *out = r->last_arm = i;
     return ETP_OK;
@@ -141,7 +142,8 @@ static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
     }
     e.sample.block = (uint32_t)block;
     e.sample.launch = (uint32_t)launch;
-    return ETP_PUSH(r->arena, &r->entries, e) ? ETP_OK : etp_fail_nomem(err, "samples");
+    ETP_ADD(r->arena, &r->entries, e);
+    return ETP_OK;
 }
 
 // What makes two rows the same iteration; the duration does not.
@@ -183,8 +185,7 @@ static etp_status refuse_twins(const reader *r, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_samples_read_csv(etp_str text, etp_arena *arena, etp_sample_table *out,
-                                etp_error *err)
+static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *out, etp_error *err)
 {
     *out = (etp_sample_table){0};
     reader r = {.arena = arena};
@@ -210,7 +211,6 @@ etp_status etp_samples_read_csv(etp_str text, etp_arena *arena, etp_sample_table
     qsort(r.entries.items, r.entries.n, sizeof *r.entries.items, by_key_then_line);
     ETP_TRY(refuse_twins(&r, err));
     out->samples = etp_arena_alloc_raw(arena, r.entries.n, sizeof *out->samples);
-    ETP_NEED(out->samples, err, "samples");
     for (size_t i = 0; i < r.entries.n; i++) {
         out->samples[i] = r.entries.items[i].sample;
     }
@@ -220,4 +220,10 @@ etp_status etp_samples_read_csv(etp_str text, etp_arena *arena, etp_sample_table
     out->has_phase = r.column[PHASE] >= 0;
     out->has_launch = r.column[LAUNCH] >= 0;
     return ETP_OK;
+}
+
+etp_status etp_samples_read_csv(etp_str text, etp_arena *arena, etp_sample_table *out,
+                                etp_error *err)
+{
+    ETP_GUARDED(arena, err, "samples", read_table(text, arena, out, err));
 }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/guard.h"
+
 #define KENDALL_EXACT_MAX 50
 // Two million slopes, 16 MB.
 #define DRIFT_MAX 2000
@@ -39,23 +41,22 @@ static double kendall_exact(size_t n, double s)
 
 // What ties take from the variance of Kendall's S: Σ t(t−1)(2t+5); OUT_LINEAR: whether there are
 // any.
-static etp_status tie_sum(const double *y, size_t n, etp_arena *scratch, double *out,
-                          double *out_linear, etp_error *err)
+static double tie_sum(const double *y, size_t n, etp_arena *scratch, double *out_linear)
 {
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);
-    ETP_NEED(order, err, "drift");
     etp_order_by(y, n, order);
-    *out = *out_linear = 0;
+    double sum = 0;
+    *out_linear = 0;
     for (size_t from = 0, to; from < n; from = to) {
         to = from + 1;
         while (to < n && y[order[to]] == y[order[from]]) {
             to++;
         }
         double t = (double)(to - from);
-        *out += t * (t - 1) * (2 * t + 5);
+        sum += t * (t - 1) * (2 * t + 5);
         *out_linear += t - 1;
     }
-    return ETP_OK;
+    return sum;
 }
 
 static double kendall_p(size_t n, double s, double ties, bool has_ties)
@@ -71,19 +72,17 @@ static double kendall_p(size_t n, double s, double ties, bool has_ties)
     return fmin(1, 2 * etp_normal_cdf(-(fabs(s) - 1) / sqrt(variance)));
 }
 
-etp_status etp_drift_find(const double *t, const double *y, size_t n, etp_arena *scratch,
-                          etp_drift *out, etp_error *err)
+etp_drift etp_drift_of(const double *t, const double *y, size_t n, etp_arena *scratch)
 {
-    *out = (etp_drift){(double)NAN, (double)NAN, (double)NAN};
+    etp_drift out = {(double)NAN, (double)NAN, (double)NAN};
     if (n < 2) {
-        return ETP_OK;
+        return out;
     }
     size_t step = (n + DRIFT_MAX - 1) / DRIFT_MAX; // long series: every step-th value tells enough
     size_t m = (n + step - 1) / step, n_slopes = 0;
     double *slopes = etp_arena_alloc_raw(scratch, m * (m - 1) / 2 + m, sizeof *slopes);
     double *values = etp_arena_alloc_raw(scratch, m, sizeof *values);
-    ETP_NEED(slopes && values, err, "drift");
-    double s = 0, ties = 0, tied = 0;
+    double s = 0, tied = 0;
     for (size_t i = 0; i < m; i++) {
         values[i] = y[i * step];
         for (size_t j = 0; j < i; j++) {
@@ -95,29 +94,35 @@ etp_status etp_drift_find(const double *t, const double *y, size_t n, etp_arena 
         }
     }
     if (n_slopes == 0) {
-        return ETP_OK;
+        return out;
     }
-    out->slope = etp_median(slopes, n_slopes);
+    out.slope = etp_median(slopes, n_slopes);
     for (size_t i = 0; i < m; i++) {
-        slopes[i] = values[i] - out->slope * t[i * step];
+        slopes[i] = values[i] - out.slope * t[i * step];
     }
-    out->intercept = etp_median(slopes, m);
-    ETP_TRY(tie_sum(values, m, scratch, &ties, &tied, err));
-    out->p = kendall_p(m, s, ties, tied > 0 || n_slopes < m * (m - 1) / 2);
-    return ETP_OK;
+    out.intercept = etp_median(slopes, m);
+    double ties = tie_sum(values, m, scratch, &tied);
+    out.p = kendall_p(m, s, ties, tied > 0 || n_slopes < m * (m - 1) / 2);
+    return out;
+}
+
+etp_status etp_drift_find(const double *t, const double *y, size_t n, etp_arena *scratch,
+                          etp_drift *out, etp_error *err)
+{
+    ETP_GUARDED(scratch, err, "drift", (*out = etp_drift_of(t, y, n, scratch), ETP_OK));
 }
 
 etp_status etp_rank_correlation(const double *x, const double *y, size_t n, etp_arena *scratch,
                                 double *out, etp_error *err)
 {
     *out = (double)NAN;
+    if (n < 3) {
+        return ETP_OK;
+    }
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);
     uint32_t *rx = etp_arena_alloc_raw(scratch, n, sizeof *rx);
     uint32_t *ry = etp_arena_alloc_raw(scratch, n, sizeof *ry);
     ETP_NEED(order && rx && ry, err, "ranks");
-    if (n < 3) {
-        return ETP_OK;
-    }
     etp_order_by(x, n, order);
     (void)etp_double_ranks(x, order, n, rx);
     etp_order_by(y, n, order);

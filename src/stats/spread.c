@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "base/guard.h"
+
 #define KINDS 4 // arm × traced
 // Which launches, as bits. A control is of the kind of the baseline's timed launches.
 enum { OF_BASELINE, TRACED_BASELINE, OF_CANDIDATE, TRACED_CANDIDATE, CONTROL, GROUPS };
@@ -261,38 +263,44 @@ static void pick(picking *p)
     }
 }
 
-etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_t candidate,
-                           etp_arena *scratch, etp_spread *out, etp_error *err)
+etp_spread etp_spread_of(const etp_launch_set *set, uint32_t baseline, uint32_t candidate,
+                         etp_arena *scratch)
 {
-    *out = (etp_spread){0};
+    etp_spread out = {0};
     picking p = {.set = set, .baseline = baseline, .candidate = candidate};
     p.items = ETP_NEW_ARRAY(scratch, item, set->n_launches + set->n_traced + 1);
-    ETP_NEED(p.items, err, "launches");
     pick(&p);
     unsigned groups = with(p.items, p.n, with(p.items, p.n, RATIOS, BIT(CONTROL)), TRACED);
     layout l = {p.items, p.n, groups};
     residual r = residual_at(&l, 0);
     for (size_t i = 0; i < p.n; i++) {
-        out->blocks += i == 0 || p.items[i].block != p.items[i - 1].block;
+        out.blocks += i == 0 || p.items[i].block != p.items[i - 1].block;
     }
-    if (out->blocks < 2 || r.n <= 2 * (size_t)out->blocks) {
-        return ETP_OK; // nothing beside the ratios: they say it all
+    if (out.blocks < 2 || r.n <= 2 * (size_t)out.blocks) {
+        return out; // nothing beside the ratios: they say it all
     }
-    out->launches = (uint32_t)r.n;
-    out->traced = (groups & TRACED) != 0;
+    out.launches = (uint32_t)r.n;
+    out.traced = (groups & TRACED) != 0;
     component a = between_of(p.items, p.n, groups & ~CANDIDATE),
               b = between_of(p.items, p.n, groups & CANDIDATE);
     component both = between_of(p.items, p.n, groups);
-    out->noise_var = a.noise + b.noise;
-    out->between_var = 2 * both.between;
-    out->doubt = 4 * both.doubt;
+    out.noise_var = a.noise + b.noise;
+    out.between_var = 2 * both.between;
+    out.doubt = 4 * both.doubt;
     if (!arms_alike(&a, &b)) {
-        out->arms_differ = true;
-        out->between_var = a.between + b.between;
-        out->doubt = a.doubt + b.doubt;
+        out.arms_differ = true;
+        out.between_var = a.between + b.between;
+        out.doubt = a.doubt + b.doubt;
     }
-    out->df = etp_spread_df(out, out->noise_var);
-    return ETP_OK;
+    out.df = etp_spread_df(&out, out.noise_var);
+    return out;
+}
+
+etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_t candidate,
+                           etp_arena *scratch, etp_spread *out, etp_error *err)
+{
+    ETP_GUARDED(scratch, err, "launches",
+                (*out = etp_spread_of(set, baseline, candidate, scratch), ETP_OK));
 }
 
 double etp_spread_df(const etp_spread *s, double noise_var)

@@ -285,7 +285,7 @@ static etp_status judge_operators(builder *b, etp_error *err)
         const etp_builds_operator *o = &b->operators.items[i];
         tests[i] = (etp_builds_test){.p = o->p, .lo = o->lo, .hi = o->hi};
     }
-    ETP_TRY(etp_builds_judge(tests, n, err));
+    ETP_TRY(etp_builds_judge(tests, n, b->arena, err));
     for (size_t i = 0; i < n; i++) {
         etp_builds_operator *o = &b->operators.items[i];
         bool changed = tests[i].verdict != ETP_VERDICT_UNKNOWN;

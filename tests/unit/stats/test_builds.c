@@ -259,7 +259,9 @@ static void simulate_operators(uint64_t seed, size_t changed, etp_builds_test *t
         tests[i] =
             (etp_builds_test){.p = etp_mean_p(x, BLOCKS), .lo = exp(ci.lo), .hi = exp(ci.hi)};
     }
-    assert_int_equal(etp_builds_judge(tests, OPERATORS, NULL), ETP_OK);
+    etp_arena arena = {0};
+    assert_int_equal(etp_builds_judge(tests, OPERATORS, &arena, NULL), ETP_OK);
+    etp_arena_dispose(&arena);
 }
 
 static void false_discoveries_of_operators(void **state)
