@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "base/guard.h"
 #include "convert/table.h"
 
 typedef struct shared {
@@ -16,22 +17,21 @@ typedef struct shared {
 
 static void drop(shared *s)
 {
-    if (atomic_fetch_sub(&s->holders, 1) == 1) {
+    if (s && atomic_fetch_sub(&s->holders, 1) == 1) {
         etp_batch_dispose(&s->batch);
         etp_arena arena = s->arena; // it goes with its owner
         etp_arena_dispose(&arena);
     }
 }
 
-static shared *new_shared(void)
+static etp_status new_shared(shared **out, etp_error *err)
 {
     etp_arena arena = {0};
-    shared *s = ETP_NEW(&arena, shared);
-    if (s) {
-        s->arena = arena;
-        atomic_init(&s->holders, 1);
-    }
-    return s;
+    *out = ETP_NEW(&arena, shared);
+    ETP_NEED(*out, err, "a batch");
+    (*out)->arena = arena;
+    atomic_init(&(*out)->holders, 1);
+    return ETP_OK;
 }
 
 // ---- schema ----
@@ -60,25 +60,15 @@ static const char *format_of(etp_column_type type)
 // The names are copied: a schema outlives the stream.
 // Each child and the parent hold the block, so n + 1 of them have to be released before it goes.
 // The count is set when nothing can fail any more; until then the one of new_shared is ours.
-static int make_schema(const etp_column_def *defs, size_t n, struct ArrowSchema *out)
+static etp_status fill_schema(shared *s, const etp_column_def *defs, size_t n,
+                              struct ArrowSchema *out)
 {
-    shared *s = new_shared();
-    struct ArrowSchema *children = s ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema, n) : NULL;
-    struct ArrowSchema **list = children ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema *, n) : NULL;
-    bool ok = list != NULL;
-    for (size_t i = 0; ok && i < n; i++) {
-        children[i].name = etp_arena_strdup(&s->arena, etp_str_from(defs[i].name));
-        ok = children[i].name != NULL;
-    }
-    if (!ok) {
-        if (s) {
-            drop(s);
-        }
-        return ENOMEM;
-    }
+    struct ArrowSchema *children = ETP_NEW_ARRAY(&s->arena, struct ArrowSchema, n);
+    struct ArrowSchema **list = ETP_NEW_ARRAY(&s->arena, struct ArrowSchema *, n);
     for (size_t i = 0; i < n; i++) {
+        const char *name = etp_arena_strdup(&s->arena, etp_str_from(defs[i].name));
         children[i] = (struct ArrowSchema){.format = format_of(defs[i].type),
-                                           .name = children[i].name,
+                                           .name = name,
                                            .flags = defs[i].nullable ? ARROW_FLAG_NULLABLE : 0,
                                            .release = release_schema,
                                            .private_data = s};
@@ -91,7 +81,13 @@ static int make_schema(const etp_column_def *defs, size_t n, struct ArrowSchema 
                                 .children = list,
                                 .release = release_schema,
                                 .private_data = s};
-    return 0;
+    return ETP_OK;
+}
+
+static etp_status make_schema(shared *s, const etp_column_def *defs, size_t n,
+                              struct ArrowSchema *out, etp_error *err)
+{
+    ETP_GUARDED(&s->arena, err, "schema", fill_schema(s, defs, n, out));
 }
 
 // ---- arrays ----
@@ -112,24 +108,21 @@ static void set_bit(uint8_t *bits, size_t i, bool v)
     bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)v << (i % 8));
 }
 
-// Zeroed and never NULL for a positive number of rows.
 static uint8_t *new_bits(etp_arena *arena, size_t n)
 {
     return etp_arena_alloc(arena, n / 8 + 1);
 }
 
 // Offsets and bytes of a column of texts. A batch is full long before 2^31 bytes of text.
-static bool lay_out_texts(shared *s, const etp_batch_column *c, const void **buffers)
+static void lay_out_texts(shared *s, const etp_batch_column *c, const void **buffers)
 {
     size_t n = s->batch.rows, total = 0;
     int32_t *offsets = ETP_NEW_ARRAY(&s->arena, int32_t, n + 1);
     for (size_t i = 0; i < n; i++) {
         total += c->present[i] ? c->texts.items[c->cells[i].i].len : 0;
     }
-    char *bytes = total <= INT32_MAX ? etp_arena_alloc_raw(&s->arena, total + 1, 1) : NULL;
-    if (!offsets || !bytes) {
-        return false;
-    }
+    // Offsets have 32 bits: more is refused as if memory had ended.
+    char *bytes = etp_arena_alloc_raw(&s->arena, total <= INT32_MAX ? total + 1 : SIZE_MAX, 1);
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         etp_str t = c->present[i] ? c->texts.items[c->cells[i].i] : ETP_STR("");
@@ -141,10 +134,9 @@ static bool lay_out_texts(shared *s, const etp_batch_column *c, const void **buf
     }
     buffers[1] = offsets;
     buffers[2] = bytes;
-    return true;
 }
 
-static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
+static void lay_out(shared *s, size_t column, struct ArrowArray *out)
 {
     etp_batch_spread(&s->batch, column);
     const etp_batch_column *c = &s->batch.columns[column];
@@ -153,9 +145,6 @@ static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
     const void **buffers = ETP_NEW_ARRAY(&s->arena, const void *, 3);
     uint8_t *present = new_bits(&s->arena, n),
             *truths = type == ETP_COLUMN_BOOL ? new_bits(&s->arena, n) : NULL;
-    if (!buffers || !present || (type == ETP_COLUMN_BOOL && !truths)) {
-        return false;
-    }
     for (size_t i = 0; i < n; i++) {
         set_bit(present, i, c->present[i]);
         if (truths) {
@@ -165,8 +154,8 @@ static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
     // The interface allows to leave the validity bits out where nothing is null.
     buffers[0] = c->nulls > 0 ? present : NULL;
     buffers[1] = truths ? (const void *)truths : c->cells;
-    if (type == ETP_COLUMN_TEXT && !lay_out_texts(s, c, buffers)) {
-        return false;
+    if (type == ETP_COLUMN_TEXT) {
+        lay_out_texts(s, c, buffers);
     }
     *out = (struct ArrowArray){.length = (int64_t)n,
                                .null_count = (int64_t)c->nulls,
@@ -174,19 +163,16 @@ static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
                                .buffers = buffers,
                                .release = release_array,
                                .private_data = s};
-    return true;
 }
 
-static bool make_array(shared *s, struct ArrowArray *out)
+static etp_status fill_array(shared *s, struct ArrowArray *out)
 {
     size_t n = s->batch.n_columns;
     struct ArrowArray *children = ETP_NEW_ARRAY(&s->arena, struct ArrowArray, n);
     struct ArrowArray **list = ETP_NEW_ARRAY(&s->arena, struct ArrowArray *, n);
     const void **buffers = ETP_NEW_ARRAY(&s->arena, const void *, 1); // no row is null
     for (size_t i = 0; i < n; i++) {
-        if (!children || !list || !buffers || !lay_out(s, i, &children[i])) {
-            return false;
-        }
+        lay_out(s, i, &children[i]);
         list[i] = &children[i];
     }
     atomic_store(&s->holders, n + 1);
@@ -197,7 +183,12 @@ static bool make_array(shared *s, struct ArrowArray *out)
                                .children = list,
                                .release = release_array,
                                .private_data = s};
-    return true;
+    return ETP_OK;
+}
+
+static etp_status make_array(shared *s, struct ArrowArray *out, etp_error *err)
+{
+    ETP_GUARDED(&s->arena, err, "a batch", fill_array(s, out));
 }
 
 // ---- stream ----
@@ -212,11 +203,15 @@ typedef struct stream {
 static int get_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     stream *s = self->private_data;
-    int code = make_schema(s->rows.defs, s->rows.n_defs, out);
-    if (code != 0) {
-        etp_fail_nomem(&s->err, "schema");
+    shared *block;
+    etp_status status = new_shared(&block, &s->err);
+    if (status == ETP_OK) {
+        status = make_schema(block, s->rows.defs, s->rows.n_defs, out, &s->err);
     }
-    return code;
+    if (status != ETP_OK) {
+        drop(block);
+    }
+    return status == ETP_OK ? 0 : ENOMEM;
 }
 
 static int errno_of(const etp_error *err)
@@ -240,18 +235,19 @@ static int get_next(struct ArrowArrayStream *self, struct ArrowArray *out)
     if (s->failed) {
         return s->failed;
     }
-    shared *block = new_shared();
-    etp_status status = block ? etp_batch_init(&block->batch, s->rows.defs, s->rows.n_defs, &s->err)
-                              : etp_fail_nomem(&s->err, "a batch");
+    shared *block;
+    etp_status status = new_shared(&block, &s->err);
+    if (status == ETP_OK) {
+        status = etp_batch_init(&block->batch, s->rows.defs, s->rows.n_defs, &s->err);
+    }
     if (status == ETP_OK) {
         status = s->rows.next(s->rows.source, &block->batch, &s->err);
     }
-    bool handed = status == ETP_OK && block->batch.rows > 0;
-    if (handed && !make_array(block, out)) {
-        handed = false;
-        status = etp_fail_nomem(&s->err, "a batch");
+    bool more = status == ETP_OK && block->batch.rows > 0;
+    if (more) {
+        status = make_array(block, out, &s->err);
     }
-    if (block && !handed) {
+    if (!more || status != ETP_OK) {
         drop(block);
     }
     s->failed = status == ETP_OK ? 0 : errno_of(&s->err);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/guard.h"
 #include "trace/ops.h"
 
 // Inspector takes ticks for nanoseconds and shows milliseconds unless it is told otherwise.
@@ -155,7 +156,7 @@ static uint64_t list_hash(const collated *c)
 
 // Tables of one run are used again for the next; they have twice as many places as there can be
 // entries, so that probing ends soon.
-static etp_status reserve(builder *b, size_t n_events)
+static void reserve(builder *b, size_t n_events)
 {
     size_t table = 16;
     while (table < 2 * n_events) {
@@ -169,7 +170,6 @@ static etp_status reserve(builder *b, size_t n_events)
         b->table = etp_arena_alloc_raw(&b->scratch, table, sizeof *b->table);
         b->table_cap = table;
     }
-    return b->next && b->table ? ETP_OK : etp_fail_nomem(b->err, "Inspector's table");
 }
 
 static size_t clear_table(builder *b, size_t n_entries) // gives the mask
@@ -182,19 +182,18 @@ static size_t clear_table(builder *b, size_t n_entries) // gives the mask
     return size - 1;
 }
 
-static etp_status find_list(builder *b, size_t mask, const collated *key, uint32_t *out)
+static collated *find_list(builder *b, size_t mask, const collated *key)
 {
     size_t at = (size_t)list_hash(key) & mask;
     for (; b->table[at] != 0; at = (at + 1) & mask) {
-        *out = b->table[at] - 1;
-        if (same_list(&b->lists.items[*out], key)) {
-            return ETP_OK;
+        collated *known = &b->lists.items[b->table[at] - 1];
+        if (same_list(known, key)) {
+            return known;
         }
     }
-    *out = (uint32_t)b->lists.n;
-    b->table[at] = *out + 1;
-    return ETP_PUSH(&b->scratch, &b->lists, *key) ? ETP_OK
-                                                  : etp_fail_nomem(b->err, "Inspector's table");
+    ETP_ADD(&b->scratch, &b->lists, *key);
+    b->table[at] = (uint32_t)b->lists.n;
+    return &b->lists.items[b->lists.n - 1];
 }
 
 static void append(builder *b, uint32_t *first, uint32_t *last, uint32_t event)
@@ -208,14 +207,13 @@ static void append(builder *b, uint32_t *first, uint32_t *last, uint32_t event)
     *last = event;
 }
 
-// Sorts the events of RUN into b->lists, in order of first appearance. *n_values: debug values that
-// are not outputs of the program.
-static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_values)
+// Sorts the events of RUN into b->lists, in order of first appearance. Gives the number of debug
+// values that are not outputs of the program.
+static size_t collate(builder *b, const etp_etdump_run *run)
 {
-    ETP_TRY(reserve(b, run->n_events));
-    size_t mask = clear_table(b, run->n_events);
+    reserve(b, run->n_events);
+    size_t mask = clear_table(b, run->n_events), n_values = 0;
     b->lists.n = 0;
-    *n_values = 0;
     for (size_t i = 0; i < run->n_events; i++) {
         etp_etdump_event event = etp_etdump_event_at(run, i);
         etp_etdump_profile p;
@@ -245,17 +243,15 @@ static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_value
         } else {
             continue;
         }
-        uint32_t list = 0;
-        ETP_TRY(find_list(b, mask, &key, &list));
-        collated *c = &b->lists.items[list];
+        collated *c = find_list(b, mask, &key);
         if (is_profile) {
             append(b, &c->first_profile, &c->last_profile, (uint32_t)i);
         } else if (!d.value.is_output) {
             append(b, &c->first_debug, &c->last_debug, (uint32_t)i);
-            ++*n_values;
+            n_values++;
         }
     }
-    return ETP_OK;
+    return n_values;
 }
 
 // Adds IT to the run's items; one that is there already only gets the newer event.
@@ -301,19 +297,15 @@ static void put_list(builder *b, const etp_etdump_run *run, size_t mask, shape *
     }
 }
 
-static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
+static shape *make_shape(builder *b, const etp_etdump_run *run)
 {
-    size_t n_values = 0;
-    ETP_TRY(collate(b, run, &n_values));
+    size_t n_values = collate(b, run);
     // Debug values go into the table that is handed out, all else is for comparing runs.
     shape *s = ETP_NEW(&b->scratch, shape);
-    if (s) {
-        *s = (shape){.block_name = run->name, .bundled_input = run->bundled_input};
-        s->items = ETP_NEW_ARRAY(&b->scratch, item, run->n_events);
-        s->values = ETP_NEW_ARRAY(b->arena, etp_etdump_value, n_values);
-        s->debug = etp_arena_alloc_array(&b->scratch, b->lists.n, sizeof *s->debug);
-    }
-    ETP_NEED(s && s->items && s->values && s->debug, b->err, "Inspector's table");
+    *s = (shape){.block_name = run->name, .bundled_input = run->bundled_input};
+    s->items = ETP_NEW_ARRAY(&b->scratch, item, run->n_events);
+    s->values = ETP_NEW_ARRAY(b->arena, etp_etdump_value, n_values);
+    s->debug = etp_arena_alloc_array(&b->scratch, b->lists.n, sizeof *s->debug);
     size_t mask = clear_table(b, run->n_events), values = 0;
     for (uint32_t i = 0; i < b->lists.n; i++) {
         put_list(b, run, mask, s, i);
@@ -329,8 +321,7 @@ static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
     for (size_t i = 0; i < s->n_items; i++) {
         s->hash = mix(s->hash, item_hash(&s->items[i]));
     }
-    *out = s;
-    return ETP_OK;
+    return s;
 }
 
 // ---- runs into blocks ----
@@ -379,11 +370,11 @@ static void add_member(builder *b, size_t place, uint32_t run, const shape *s)
 }
 
 // *place: index + 1 of the block of the run before, and then of this one.
-static etp_status place_run(builder *b, uint32_t index, size_t *place)
+static void place_run(builder *b, uint32_t index, size_t *place)
 {
     etp_etdump_run run = etp_etdump_run_at(b->dump, index);
     if (run.n_events == 0) {
-        return ETP_OK;
+        return;
     }
     size_t last = *place;
     if (last != 0 && b->blocks.items[last - 1].followed_by != 0) {
@@ -395,11 +386,10 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
         if (same_events(b, &run, m)) {
             b->blocks.items[last - 1].followed_by = *place;
             add_member(b, *place, index, m->shape);
-            return ETP_OK;
+            return;
         }
     }
-    shape *s = NULL;
-    ETP_TRY(make_shape(b, &run, &s));
+    shape *s = make_shape(b, &run);
     size_t *bucket = &b->buckets[s->hash % 1024];
     size_t i = *bucket;
     while (i != 0 && !shape_eq(b->blocks.items[i - 1].shape, s)) {
@@ -407,7 +397,7 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
     }
     if (i == 0) {
         event_block new_block = {.shape = s, .next = *bucket};
-        ETP_NEED(ETP_PUSH(&b->scratch, &b->blocks, new_block), b->err, "Inspector's table");
+        ETP_ADD(&b->scratch, &b->blocks, new_block);
         i = b->blocks.n;
         *bucket = i;
     }
@@ -416,7 +406,6 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
     }
     *place = i;
     add_member(b, i, index, s);
-    return etp_arena_check(&b->scratch, b->err, "Inspector's table");
 }
 
 // ---- arithmetic ----
@@ -506,14 +495,13 @@ static double percentile(const uint64_t *bits, size_t n, double q, const etp_ins
     return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
 }
 
-static etp_status add_statistics(builder *b, etp_inspector_row *row)
+static void add_statistics(builder *b, etp_inspector_row *row)
 {
     if (row->n > b->bits_cap) {
         b->bits = etp_arena_alloc_raw(&b->scratch, row->n, 2 * sizeof *b->bits);
         b->bits_cap = row->n;
     }
     uint64_t *bits = b->bits;
-    ETP_NEED(bits, b->err, "Inspector's table");
     row->min = row->max = row->raw_ms[0];
     for (size_t i = 0; i < row->n; i++) {
         bits[i] = bits_of(row->raw_ms[i]);
@@ -524,7 +512,6 @@ static etp_status add_statistics(builder *b, etp_inspector_row *row)
     row->p50 = percentile(bits, row->n, 0.5, row, bits + row->n);
     row->p90 = percentile(bits, row->n, 0.9, row, bits + row->n);
     row->avg = pairwise_sum(row->raw_ms, row->n) / (double)row->n;
-    return ETP_OK;
 }
 
 // ---- rows ----
@@ -552,7 +539,6 @@ static etp_status fill_times(builder *b, const event_block *bl, size_t index,
     size_t n = bl->members.n;
     double *raw = etp_arena_alloc_raw(b->arena, n, sizeof *raw);
     uint64_t *start = etp_arena_alloc_raw(b->arena, n, sizeof *start);
-    ETP_NEED(raw && start, b->err, "Inspector's table");
     for (size_t i = 0; i < n; i++) {
         const member *m = &bl->members.items[i];
         etp_etdump_run run = etp_etdump_run_at(b->dump, m->run);
@@ -564,7 +550,8 @@ static etp_status fill_times(builder *b, const event_block *bl, size_t index,
     row->raw_ms = raw;
     row->start = start;
     row->n = n;
-    return add_statistics(b, row);
+    add_statistics(b, row);
+    return ETP_OK;
 }
 
 static etp_status make_rows(builder *b, etp_inspector_table *out)
@@ -575,7 +562,6 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
     }
     out->n_rows = 0;
     out->rows = ETP_NEW_ARRAY(b->arena, etp_inspector_row, n_rows);
-    ETP_NEED(out->rows, b->err, "Inspector's table");
     for (size_t i = 0; i < b->blocks.n; i++) {
         const event_block *bl = &b->blocks.items[i];
         const shape *s = bl->shape;
@@ -598,22 +584,25 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
             }
         }
     }
-    return etp_arena_check(b->arena, b->err, "Inspector's table");
+    return ETP_OK;
+}
+
+static etp_status build(const etp_etdump *dump, etp_arena *arena, etp_inspector_table *out,
+                        etp_error *err)
+{
+    builder b = {.dump = dump, .arena = arena, .err = err};
+    etp_arena_scratch(&b.scratch, arena);
+    size_t place = 0;
+    for (size_t r = 0; r < dump->n_runs; r++) {
+        place_run(&b, (uint32_t)r, &place);
+    }
+    etp_status status = make_rows(&b, out);
+    etp_arena_dispose(&b.scratch);
+    return status;
 }
 
 etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena, etp_inspector_table *out,
                                etp_error *err)
 {
-    builder b = {.dump = dump, .arena = arena, .err = err};
-    etp_arena_init(&b.scratch, arena->alloc);
-    etp_status status = ETP_OK;
-    size_t place = 0;
-    for (size_t r = 0; r < dump->n_runs && status == ETP_OK; r++) {
-        status = place_run(&b, (uint32_t)r, &place);
-    }
-    if (status == ETP_OK) {
-        status = make_rows(&b, out);
-    }
-    etp_arena_dispose(&b.scratch);
-    return status;
+    ETP_GUARDED(arena, err, "Inspector's table", build(dump, arena, out, err));
 }

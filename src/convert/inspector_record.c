@@ -3,6 +3,7 @@
 // every block are looked up by their instruction alone.
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "convert/inspector.h"
 
 #define LONG_OP_TYPES 5 // lists of this length and above are abbreviated
@@ -29,11 +30,10 @@ static int by_handle(const void *a, const void *b)
 }
 
 // Nodes of graphs within graphs are left out: Inspector walks the outer graph alone.
-static etp_status sort_nodes(annotator *a, etp_error *err)
+static void sort_nodes(annotator *a)
 {
     const etp_record_method *m = a->method;
     a->nodes = ETP_NEW_ARRAY(a->arena, const etp_source *, m->n_nodes);
-    ETP_NEED(a->nodes, err, "Inspector's table");
     for (size_t i = 0; i < m->n_nodes; i++) {
         if (!m->nodes[i].nested) {
             a->nodes[a->n_nodes++] = &m->nodes[i];
@@ -42,7 +42,6 @@ static etp_status sort_nodes(annotator *a, etp_error *err)
     if (a->n_nodes > 1) {
         qsort(a->nodes, a->n_nodes, sizeof *a->nodes, by_handle);
     }
-    return ETP_OK;
 }
 
 static size_t first_node(const annotator *a, uint32_t handle)
@@ -147,9 +146,6 @@ static void add_nodes(annotator *a, handles h, etp_inspector_row *row)
     }
     etp_str *ops = ETP_NEW_ARRAY(a->arena, etp_str, n);
     etp_inspector_node *nodes = ETP_NEW_ARRAY(a->arena, etp_inspector_node, n);
-    if (!ops || !nodes) {
-        return;
-    }
     for (size_t i = 0; i < h.n; i++) {
         for (size_t k = first_node(a, h.items[i]);
              k < a->n_nodes && a->nodes[k]->handle == h.items[i]; k++) {
@@ -171,15 +167,14 @@ static void add_nodes(annotator *a, handles h, etp_inspector_row *row)
     }
 }
 
-etp_status etp_inspector_annotate(etp_inspector_table *table, const etp_etrecord *record,
-                                  etp_arena *arena, etp_error *err)
+static etp_status annotate(etp_inspector_table *table, const etp_etrecord *record, etp_arena *arena)
 {
     annotator a = {.arena = arena};
     a.method = etp_etrecord_method(record, ETP_STR("forward"));
     if (!a.method) {
         return ETP_OK; // Inspector fails here
     }
-    ETP_TRY(sort_nodes(&a, err));
+    sort_nodes(&a);
     for (size_t i = 0; i < table->n_rows; i++) {
         etp_inspector_row *row = &table->rows[i];
         const etp_record_instruction *in =
@@ -194,5 +189,11 @@ etp_status etp_inspector_annotate(etp_inspector_table *table, const etp_etrecord
             add_nodes(&a, h, row);
         }
     }
-    return etp_arena_check(arena, err, "Inspector's table");
+    return ETP_OK;
+}
+
+etp_status etp_inspector_annotate(etp_inspector_table *table, const etp_etrecord *record,
+                                  etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "Inspector's table", annotate(table, record, arena));
 }

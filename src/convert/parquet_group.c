@@ -4,6 +4,7 @@
 // definition levels.
 #include "convert/parquet_group.h"
 
+#include "base/guard.h"
 #include "convert/parquet_values.h"
 #include "convert/thrift.h"
 #include "convert/varint.h"
@@ -14,17 +15,22 @@ enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 }; // PageType
 #define FEW_BYTES 128 // not worth a compressor's start
 #define FEW_ROWS 8    // whose differences need more bytes than they do
 
-etp_status etp_parquet_encoder_init(etp_parquet_encoder *e, bool plain, etp_error *err)
+static etp_status make_room(etp_parquet_encoder *e)
 {
-    *e = (etp_parquet_encoder){0};
     e->numbers = etp_arena_alloc_raw(&e->arena, ETP_BATCH_ROWS, sizeof *e->numbers);
     e->values = etp_arena_alloc_raw(&e->arena, ETP_BATCH_ROWS, sizeof *e->values);
-    e->zstd = plain ? NULL : ZSTD_createCCtx();
     etp_strbuf_init(&e->page, &e->arena);
     etp_strbuf_init(&e->dictionary, &e->arena);
     etp_strbuf_init(&e->runs, &e->arena);
     etp_strbuf_init(&e->packed, &e->arena);
-    return e->numbers && e->values && (plain || e->zstd) ? ETP_OK : etp_fail_nomem(err, "parquet");
+    return ETP_OK;
+}
+
+etp_status etp_parquet_encoder_init(etp_parquet_encoder *e, bool plain, etp_error *err)
+{
+    *e = (etp_parquet_encoder){.zstd = plain ? NULL : ZSTD_createCCtx()};
+    ETP_NEED(plain || e->zstd, err, "parquet");
+    ETP_GUARDED(&e->arena, err, "parquet", make_room(e));
 }
 
 void etp_parquet_encoder_dispose(etp_parquet_encoder *e)
@@ -67,15 +73,12 @@ static void levels(etp_parquet_encoder *e, const column *k)
     }
     etp_little_endian(&e->page, e->runs.len, 4);
     etp_strbuf_append(&e->page, etp_strbuf_str(&e->runs));
-    e->page.failed = e->page.failed || e->runs.failed;
 }
 
 // The cells that are there, one after the other, in the page's order of bytes.
 static void numbers(etp_parquet_encoder *e, const column *k)
 {
-    if (!etp_strbuf_reserve(&e->page, (k->rows - k->nulls) * 8)) {
-        return;
-    }
+    etp_strbuf_reserve(&e->page, (k->rows - k->nulls) * 8);
     char *to = e->page.ptr + e->page.len;
     for (size_t i = 0; i < k->rows; i++) {
         if (k->c->present[i]) {
@@ -154,7 +157,7 @@ static etp_status compressed(etp_parquet_encoder *e, etp_str raw, etp_str *out, 
 {
     size_t cap = ZSTD_compressBound(raw.len);
     e->packed.len = 0;
-    ETP_NEED(etp_strbuf_reserve(&e->packed, cap), err, "zstd");
+    etp_strbuf_reserve(&e->packed, cap);
     size_t n = ZSTD_compressCCtx(e->zstd, e->packed.ptr, cap, raw.ptr, raw.len, ZSTD_LEVEL);
     ETP_NEED(!ZSTD_isError(n), err, "zstd");
     *out = (etp_str){e->packed.ptr, n};
@@ -166,7 +169,6 @@ static etp_status put_page(etp_parquet_encoder *e, int kind, size_t n_values,
 {
     const etp_strbuf *page = kind == DATA_PAGE ? &e->page : &e->dictionary;
     etp_str raw = etp_strbuf_str(page), stored = raw;
-    ETP_NEED(!page->failed, err, "a page");
     if (raw.len > INT32_MAX / 2) {
         return etp_fail(err, ETP_UNSUPPORTED,
                         "a page of %zu bytes: the texts of one row are too long", raw.len);
@@ -192,7 +194,6 @@ static etp_status put_page(etp_parquet_encoder *e, int kind, size_t n_values,
     etp_thrift_end(&t);
     size_t header = out->bytes.len - before;
     etp_strbuf_append(&out->bytes, stored);
-    ETP_NEED(!out->bytes.failed, err, "a page");
     chunk->raw_bytes += header + raw.len;
     chunk->stored_bytes += header + stored.len;
     return ETP_OK;
@@ -303,13 +304,12 @@ static etp_status put_column(etp_parquet_encoder *e, etp_batch *b, size_t at,
     return put_page(e, DATA_PAGE, k.rows, out, chunk, err);
 }
 
-etp_status etp_parquet_encode(etp_parquet_encoder *e, etp_batch *b, etp_parquet_group *out,
+static etp_status put_columns(etp_parquet_encoder *e, etp_batch *b, etp_parquet_group *out,
                               etp_error *err)
 {
     if (!out->chunks) {
         etp_strbuf_init(&out->bytes, &out->arena);
         out->chunks = ETP_NEW_ARRAY(&out->arena, etp_parquet_chunk, b->n_columns);
-        ETP_NEED(out->chunks, err, "a row group");
     }
     out->bytes.len = 0;
     out->rows = b->rows;
@@ -317,4 +317,18 @@ etp_status etp_parquet_encode(etp_parquet_encoder *e, etp_batch *b, etp_parquet_
         ETP_TRY(put_column(e, b, i, out, err));
     }
     return ETP_OK;
+}
+
+// Memory of two kinds is asked for: of the encoder, which goes on to the next group, and of the
+// group.
+static etp_status put_group(etp_parquet_encoder *e, etp_batch *b, etp_parquet_group *out,
+                            etp_error *err)
+{
+    ETP_GUARDED(&out->arena, err, "a row group", put_columns(e, b, out, err));
+}
+
+etp_status etp_parquet_encode(etp_parquet_encoder *e, etp_batch *b, etp_parquet_group *out,
+                              etp_error *err)
+{
+    ETP_GUARDED(&e->arena, err, "a row group", put_group(e, b, out, err));
 }

@@ -52,9 +52,7 @@ static void packed(etp_strbuf *out, const uint32_t *values, size_t n, unsigned w
 {
     size_t eights = (n + 7) / 8, bytes = eights * width;
     etp_varint(out, (uint64_t)eights << 1 | 1);
-    if (!etp_strbuf_reserve(out, bytes + 8)) {
-        return;
-    }
+    etp_strbuf_reserve(out, bytes + 8);
     char *to = out->ptr + out->len;
     bits b = {.to = to};
     for (size_t i = 0; i < n; i++) {
@@ -124,9 +122,7 @@ static void put_block(etp_strbuf *out, const uint64_t *differences, size_t n)
         above[i] = differences[i] - (uint64_t)lowest;
     }
     etp_varint(out, zigzag(lowest));
-    if (!etp_strbuf_reserve(out, MINIS + BLOCK * 8 + 8)) {
-        return;
-    }
+    etp_strbuf_reserve(out, MINIS + BLOCK * 8 + 8);
     char *to = out->ptr + out->len;
     bits b = {.to = to + MINIS};
     for (size_t m = 0; m < MINIS; m++) {

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/guard.h"
+
 const char *etp_side_verdict_name(etp_side_verdict v)
 {
     static const char *const k_names[ETP_SIDE_VERDICTS] = {NULL,      "faster",   "slower",  "same",
@@ -16,7 +18,6 @@ typedef struct drawing {
     etp_arena *arena;
     etp_slices *out;
     etp_delegates delegates;
-    etp_error *err;
 } drawing;
 
 static bool same_call(const etp_side_row *a, const etp_side_row *b)
@@ -44,9 +45,8 @@ static etp_str name_of(drawing *d, const etp_side_row *row)
     bool said = row->verdict != ETP_SIDE_NONE && row->verdict != ETP_SIDE_SAME &&
                 row->verdict != ETP_SIDE_UNKNOWN;
     if (said) {
-        const char *text = etp_arena_printf(d->arena, "%.*s (%s)", ETP_STR_ARG(row->label),
-                                            etp_side_verdict_name(row->verdict));
-        return text ? etp_str_from(text) : row->label;
+        return etp_str_from(etp_arena_printf(d->arena, "%.*s (%s)", ETP_STR_ARG(row->label),
+                                             etp_side_verdict_name(row->verdict)));
     }
     return row->label;
 }
@@ -94,14 +94,12 @@ static void draw_side(drawing *d, int side, uint64_t *ends)
     }
 }
 
-etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices *out,
-                               etp_error *err)
+static etp_status draw(const etp_sides *s, etp_arena *arena, etp_slices *out)
 {
     static const char *const k_roles[] = {"baseline", "candidate"};
     *out = (etp_slices){.title = s->title, .n_processes = 2, .counter = "saved so far"};
     drawing d = {.sides = s, .arena = arena, .out = out};
     uint64_t *ends = ETP_NEW_ARRAY(arena, uint64_t, s->n_rows);
-    ETP_NEED(ends, err, "slices");
     for (int side = 0; side < 2; side++) {
         const char *name =
             etp_arena_printf(arena, "%s: %.*s", k_roles[side], ETP_STR_ARG(s->names[side]));
@@ -122,11 +120,16 @@ etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices 
             ETP_ADD(arena, &out->points, point);
         }
     }
-    return etp_arena_check(arena, err, "slices");
+    return ETP_OK;
 }
 
-etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks *out,
+etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices *out,
                                etp_error *err)
+{
+    ETP_GUARDED(arena, err, "slices", draw(s, arena, out));
+}
+
+static etp_status stack_up(const etp_sides *s, etp_arena *arena, etp_stacks *out)
 {
     *out = (etp_stacks){
         .title = s->title, .n_sides = 2, .names = {s->names[0], s->names[1]}
@@ -159,5 +162,11 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
             ETP_ADD(arena, out, stack);
         }
     }
-    return etp_arena_check(arena, err, "stacks");
+    return ETP_OK;
+}
+
+etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks *out,
+                               etp_error *err)
+{
+    ETP_GUARDED(arena, err, "stacks", stack_up(s, arena, out));
 }

@@ -8,6 +8,7 @@
 
 #include <etprof/etdump.h>
 
+#include "base/guard.h"
 #include "convert/slices.h"
 
 #define LONGEST_GAP_NS \
@@ -67,15 +68,13 @@ static uint32_t container(const etp_trace_block *b, uint32_t event)
 
 // Events follow what they contain, so that from the last to the first every container comes before
 // its parts, and linking in at the front puts the parts in order.
-static etp_status order_events(const etp_trace_block *b, block_layout *p, etp_arena *arena,
-                               etp_error *err)
+static void order_events(const etp_trace_block *b, block_layout *p, etp_arena *arena)
 {
     size_t n = b->n_events;
     uint32_t *first = ETP_NEW_ARRAY(arena, uint32_t, n + 1); // index + 1, [n]: the top
     uint32_t *next = ETP_NEW_ARRAY(arena, uint32_t, n);
     p->preorder = ETP_NEW_ARRAY(arena, uint32_t, n);
     p->depth = ETP_NEW_ARRAY(arena, uint32_t, n);
-    ETP_NEED(first && next && p->preorder && p->depth, err, "slices");
     for (size_t i = n; i-- > 0;) {
         if (drawn(&b->events[i])) {
             uint32_t parent = container(b, (uint32_t)i);
@@ -93,25 +92,21 @@ static etp_status order_events(const etp_trace_block *b, block_layout *p, etp_ar
             at = next[i];
         }
     }
-    return ETP_OK;
 }
 
 // What executions of a block share (order, depth, arguments) is made once and pointed to by all
 // their slices.
-static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_op *ops,
-                              etp_error *err)
+static void plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_op *ops)
 {
     size_t n_blocks = etp_trace_block_count(d->trace), most = 0;
     d->layouts = ETP_NEW_ARRAY(d->arena, block_layout, n_blocks);
-    ETP_NEED(d->layouts, err, "slices");
     for (size_t k = 0; k < n_blocks; k++) {
         const etp_trace_block *b = etp_trace_block_at(d->trace, k);
         block_layout *p = &d->layouts[k];
         most = b->n_events > most ? b->n_events : most;
         p->args = ETP_NEW_ARRAY(d->arena, etp_slice_args, b->n_events);
         p->category = ETP_NEW_ARRAY(d->arena, const char *, b->n_events);
-        ETP_NEED(p->args && p->category, err, "slices");
-        ETP_TRY(order_events(b, p, d->arena, err));
+        order_events(b, p, d->arena);
         for (size_t i = 0; i < b->n_events; i++) {
             const etp_trace_event *e = &b->events[i];
             p->category[i] = "framework";
@@ -127,7 +122,6 @@ static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_s
     d->start = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->extent = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->cursor = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
-    return etp_arena_check(d->arena, err, "slices"); // all of it is written into from here on
 }
 
 static uint64_t duration(const etp_trace_block *b, uint32_t event, uint32_t run)
@@ -289,9 +283,9 @@ static void draw(drawing *d, uint32_t block, uint32_t run)
     schematic_track(d, b, p, run, shift);
 }
 
-etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table,
-                               const etp_slice_op *ops, etp_str title, etp_arena *arena,
-                               etp_slices *out, etp_error *err)
+static etp_status draw_all(const etp_trace *trace, const etp_op_table *table,
+                           const etp_slice_op *ops, etp_str title, etp_arena *arena,
+                           etp_slices *out)
 {
     *out = (etp_slices){.title = title, .n_processes = 1};
     out->processes[0] = (etp_slice_process){
@@ -299,7 +293,7 @@ etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table
         .tracks = {{.name = "executions"}, {.name = "operators of delegates (schematic)"}},
     };
     drawing d = {.trace = trace, .arena = arena, .out = out};
-    ETP_TRY(plan_blocks(&d, table, ops, err));
+    plan_blocks(&d, table, ops);
     // Blocks hold executions by kind, pictures show them in the order of the file; so each
     // execution is looked up by its place there.
     size_t n_blocks = etp_trace_block_count(trace), n_places = 0;
@@ -310,7 +304,6 @@ etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table
         }
     }
     place *places = ETP_NEW_ARRAY(arena, place, n_places);
-    ETP_NEED(places, err, "slices");
     for (size_t i = 0; i < n_places; i++) {
         places[i].block = ETP_NO_INDEX;
     }
@@ -325,5 +318,12 @@ etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table
             draw(&d, places[i].block, places[i].run);
         }
     }
-    return etp_arena_check(arena, err, "slices");
+    return ETP_OK;
+}
+
+etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table,
+                               const etp_slice_op *ops, etp_str title, etp_arena *arena,
+                               etp_slices *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "slices", draw_all(trace, table, ops, title, arena, out));
 }

@@ -4,6 +4,7 @@
 
 #include <etprof/version.h>
 
+#include "base/guard.h"
 #include "base/json.h"
 #include "convert/clean.h"
 
@@ -32,9 +33,7 @@ etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t 
         at = (uint32_t)delegates->n;
         const char *name = etp_arena_printf(arena, "delegate #%u", at);
         struct etp_delegate_call call = {block, chain, instruction, etp_str_from(name)};
-        if (!ETP_PUSH(arena, delegates, call)) {
-            return (etp_str){0};
-        }
+        ETP_ADD(arena, delegates, call);
         etp_index_insert(&delegates->index, arena, hash, at);
     }
     return delegates->items[at].name;
@@ -43,14 +42,12 @@ etp_str etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t 
 // Of the calls of delegates themselves, without their operators.
 // Calls that hold no recorded operators count as operators themselves (etp_ops_mark) and are in the
 // table already.
-static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t *out,
-                              etp_error *err)
+static int64_t boundary_ns(const etp_trace *trace, etp_arena *arena)
 {
-    *out = 0;
+    int64_t ns = 0;
     for (size_t k = 0; k < etp_trace_block_count(trace); k++) {
         const etp_trace_block *b = etp_trace_block_at(trace, k);
         bool *operators = ETP_NEW_ARRAY(arena, bool, b->n_events);
-        ETP_NEED(operators, err, "stacks");
         etp_ops_mark(b, operators);
         for (uint32_t i = 0; b->has_execute && i < b->n_events; i++) {
             const etp_trace_event *e = &b->events[i];
@@ -58,11 +55,11 @@ static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t 
                 continue;
             }
             for (size_t r = 0; r < b->n_runs; r++) {
-                *out += etp_trace_exclusive_ns(b, i, r);
+                ns += etp_trace_exclusive_ns(b, i, r);
             }
         }
     }
-    return ETP_OK;
+    return ns;
 }
 
 // Viewers know no negative widths, so what is below zero is added up beside the stacks, for the
@@ -81,9 +78,9 @@ static void push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const cha
     ETP_ADD(arena, out, stack);
 }
 
-etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table,
-                               const char *const *categories, etp_str title, etp_arena *arena,
-                               etp_stacks *out, etp_error *err)
+static etp_status stack_up(const etp_trace *trace, const etp_op_table *table,
+                           const char *const *categories, etp_str title, etp_arena *arena,
+                           etp_stacks *out)
 {
     *out = (etp_stacks){
         .title = title, .names = {title}, .n_sides = 1, .executions = table->executions};
@@ -108,13 +105,19 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
         stack.frames[stack.n_frames++] = e->name;
         ETP_ADD(arena, out, stack);
     }
-    int64_t boundary = 0;
-    ETP_TRY(boundary_ns(trace, arena, &boundary, err));
+    int64_t boundary = boundary_ns(trace, arena);
     push_sum(out, arena, title, "delegate boundary", boundary);
     // The remainder is all of Method::execute that no operator took, the boundary the part of it
     // that lies in calls of delegates.
     push_sum(out, arena, title, "framework", table->remainder_ns - boundary);
-    return etp_arena_check(arena, err, "stacks");
+    return ETP_OK;
+}
+
+etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table,
+                               const char *const *categories, etp_str title, etp_arena *arena,
+                               etp_stacks *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "stacks", stack_up(trace, table, categories, title, arena, out));
 }
 
 // ---- collapsed stacks ----
@@ -162,18 +165,17 @@ static bool is_frame(const void *ctx, uint32_t position)
     return etp_str_eq(key->all->items[position], key->name);
 }
 
-static void frame_number(frames *all, etp_arena *arena, etp_str name, uint32_t *out)
+static uint32_t frame_number(frames *all, etp_arena *arena, etp_str name)
 {
     frame_key key = {all, name};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr ? name.ptr : "", name.len);
-    *out = etp_index_find(&all->index, hash, is_frame, &key);
-    if (*out != ETP_NO_INDEX) {
-        return;
+    uint32_t at = etp_index_find(&all->index, hash, is_frame, &key);
+    if (at == ETP_NO_INDEX) {
+        at = (uint32_t)all->n;
+        ETP_ADD(arena, all, name);
+        etp_index_insert(&all->index, arena, hash, at);
     }
-    *out = (uint32_t)all->n;
-    if (ETP_PUSH(arena, all, name)) {
-        etp_index_insert(&all->index, arena, hash, *out);
-    }
+    return at;
 }
 
 // What a stack weighs in each of the four profiles: a side, or where one has more than the other.
@@ -246,15 +248,13 @@ static const char *profile_name(const etp_stacks *s, int profile, etp_arena *are
                             ETP_STR_ARG(s->names[1]), ETP_STR_ARG(s->names[0]));
 }
 
-etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink *sink,
-                                 etp_error *err)
+static etp_status write_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink *sink)
 {
     frames all = {0};
     uint32_t *numbers = ETP_NEW_ARRAY(arena, uint32_t, s->n * ETP_STACK_FRAMES);
-    ETP_NEED(numbers, err, "stacks");
     for (size_t i = 0; i < s->n; i++) {
         for (size_t f = 0; f < s->items[i].n_frames; f++) {
-            frame_number(&all, arena, s->items[i].frames[f], &numbers[i * ETP_STACK_FRAMES + f]);
+            numbers[i * ETP_STACK_FRAMES + f] = frame_number(&all, arena, s->items[i].frames[f]);
         }
     }
     etp_json j;
@@ -284,5 +284,11 @@ etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink
     etp_json_end(&j);
     etp_json_end(&j);
     etp_json_end_document(&j);
-    return etp_arena_check(arena, err, "stacks");
+    return ETP_OK;
+}
+
+etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink *sink,
+                                 etp_error *err)
+{
+    ETP_GUARDED(arena, err, "stacks", write_speedscope(s, arena, sink));
 }
