@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/rows.h"
 
@@ -13,8 +14,6 @@ typedef struct rows {
     etp_arena *arena;
 } rows;
 
-// A failed push is remembered and asked once at the end: the compare functions add dozens of rows
-// and hold nothing that would have to be released.
 static void add(rows *list, etp_diff_row row)
 {
     ETP_ADD(list->arena, list, row);
@@ -173,8 +172,8 @@ static void compare_methods(rows *list, const etp_program *a, const etp_program 
     }
 }
 
-etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_arena *arena,
-                               etp_inspect_diff *out, etp_error *err)
+static etp_status compare(const etp_inspect *a, const etp_inspect *b, etp_arena *arena,
+                          etp_inspect_diff *out, etp_error *err)
 {
     rows list = {.arena = arena};
     *out = (etp_inspect_diff){.a_path = a->path, .b_path = b->path};
@@ -192,7 +191,13 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
     }
     out->rows = list.items;
     out->n_rows = list.n;
-    return etp_arena_check(arena, err, "difference");
+    return ETP_OK;
+}
+
+etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_arena *arena,
+                               etp_inspect_diff *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the difference", compare(a, b, arena, out, err));
 }
 
 // ---- showing it ----

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/index.h"
 
 const char *etp_file_kind_name(etp_file_kind kind)
@@ -66,9 +67,8 @@ static void add_operator(operators *list, etp_arena *arena, etp_str name, bool d
     if (i == ETP_NO_INDEX) {
         etp_inspect_operator fresh = {.name = name, .delegated = delegated};
         i = (uint32_t)list->n;
-        if (!ETP_PUSH(arena, list, fresh) || !etp_index_insert(&list->index, arena, hash, i)) {
-            return; // who opens the file asks for its memory
-        }
+        ETP_ADD(arena, list, fresh);
+        etp_index_insert(&list->index, arena, hash, i);
     }
     etp_inspect_operator *op = &list->items[i];
     // A call whose work is unknown still counts as one; sums that would not fit 64 bits count as
@@ -168,9 +168,8 @@ static void add_weight(weights *list, etp_arena *arena, etp_inspect_weight w)
         return;
     }
     w.uses = 1;
-    if (ETP_PUSH(arena, list, w)) {
-        etp_index_insert(&list->index, arena, hash, (uint32_t)(list->n - 1));
-    }
+    ETP_ADD(arena, list, w);
+    etp_index_insert(&list->index, arena, hash, (uint32_t)(list->n - 1));
 }
 
 static uint64_t add_up(uint64_t a, uint64_t b)
@@ -300,14 +299,13 @@ static void find_weights(etp_inspect *out, etp_arena *arena)
 
 // Takes the file apart from the front: every part is counted against what is left, so the parts add
 // up to the file's size whatever the segment table claims.
-static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
+static void find_parts(etp_inspect *out, etp_arena *arena)
 {
     // In the order of etp_pte_segment_kind.
     static const char *const k_what[] = {"unreferenced segments", "constants", "mutable data",
                                          "delegate blobs", "named data (weights)"};
     const etp_pte *pte = out->program->pte;
     etp_inspect_part *parts = ETP_NEW_ARRAY(arena, etp_inspect_part, 8);
-    ETP_NEED(parts, err, "parts");
     uint64_t left = pte->file_size;
     size_t n = 0;
     parts[n++] =
@@ -343,7 +341,6 @@ static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
     }
     out->parts = parts;
     out->n_parts = n;
-    return ETP_OK;
 }
 
 // ---- opening ----
@@ -353,13 +350,13 @@ static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *o
     ETP_TRY(etp_program_open(bytes, arena->alloc, &out->program, err));
     find_operators(out, arena);
     find_weights(out, arena);
-    return find_parts(out, arena, err);
+    find_parts(out, arena);
+    return ETP_OK;
 }
 
 static etp_status open_bundled(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     etp_bundled *b = ETP_NEW(arena, etp_bundled);
-    ETP_NEED(b, err, "bundled program");
     ETP_TRY(etp_bundled_read(bytes, arena, b, err));
     out->bundled = b;
     etp_status status = open_program(b->program, arena, out, err);
@@ -369,7 +366,6 @@ static etp_status open_bundled(etp_bytes bytes, etp_arena *arena, etp_inspect *o
 static etp_status open_record(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     etp_etrecord *record = ETP_NEW(arena, etp_etrecord);
-    ETP_NEED(record, err, "ETRecord");
     out->record = record;
     return etp_etrecord_read(bytes, arena, record, err);
 }
@@ -393,7 +389,6 @@ static etp_status open_kind(etp_bytes bytes, etp_arena *arena, etp_inspect *out,
         return ETP_OK;
     case ETP_FILE_PTD:
         ptd = ETP_NEW(arena, etp_flat_tensor);
-        ETP_NEED(ptd, err, "flat tensor");
         out->ptd = ptd;
         return etp_flat_tensor_read(bytes, arena, ptd, err);
     case ETP_FILE_UNKNOWN:
@@ -404,14 +399,19 @@ static etp_status open_kind(etp_bytes bytes, etp_arena *arena, etp_inspect *out,
                                       : "not a .pte, .bpte, .ptd, .etdump or .etrecord file");
 }
 
+static etp_status open_all(etp_bytes bytes, etp_bytes record_bytes, etp_arena *arena,
+                           etp_inspect *out, etp_error *err)
+{
+    ETP_TRY(open_kind(bytes, arena, out, err));
+    return record_bytes.len > 0 ? open_record(record_bytes, arena, out, err) : ETP_OK;
+}
+
 // The kind is told by the bytes alone: names are changed by downloads and by build systems.
 etp_status etp_inspect_open(const char *path, etp_bytes bytes, etp_bytes record_bytes,
                             etp_arena *arena, etp_inspect *out, etp_error *err)
 {
     *out = (etp_inspect){.kind = etp_inspect_probe(bytes), .path = path, .size = bytes.len};
-    ETP_TRY(open_kind(bytes, arena, out, err));
-    ETP_TRY(record_bytes.len > 0 ? open_record(record_bytes, arena, out, err) : ETP_OK);
-    return etp_arena_check(arena, err, "the file");
+    ETP_GUARDED(arena, err, "the file", open_all(bytes, record_bytes, arena, out, err));
 }
 
 void etp_inspect_close(etp_inspect *inspect)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "document/rows.h"
@@ -30,7 +31,6 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
     etp_source *sources = ETP_NEW_ARRAY(arena, etp_source, a->table.n_rows);
     etp_join *joins = ETP_NEW_ARRAY(arena, etp_join, n_blocks);
     a->facts = ETP_NEW_ARRAY(arena, etp_op_facts, a->table.n_rows);
-    ETP_NEED(joins && a->facts && sources, err, "operators");
     for (size_t i = 0; i < n_blocks; i++) {
         ETP_TRY(etp_join_block(a->program, etp_trace_block_at(a->trace, i), arena, &joins[i], err));
     }
@@ -48,20 +48,25 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
     return ETP_OK;
 }
 
+static etp_status build(const etp_etrecord *record, etp_arena *arena, etp_ops_answer *out,
+                        etp_error *err)
+{
+    ETP_TRY(etp_ops_compute(out->trace, arena, &out->table, err));
+    out->names = ETP_NEW_ARRAY(arena, etp_op_name, out->table.n_rows);
+    out->confidence = ETP_NEW_ARRAY(arena, double, out->table.n_rows);
+    for (size_t i = 0; i < out->table.n_rows; i++) {
+        etp_op_parse(event_of(out, &out->table.rows[i])->name, &out->names[i]);
+        out->confidence[i] = NAN;
+    }
+    return out->program ? join_program(out, record, arena, err) : ETP_OK;
+}
+
 etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *program,
                                 const etp_etrecord *record, const char *dump, etp_arena *arena,
                                 etp_ops_answer *out, etp_error *err)
 {
     *out = (etp_ops_answer){.dump = dump, .trace = trace, .program = program};
-    ETP_TRY(etp_ops_compute(trace, arena, &out->table, err));
-    out->names = ETP_NEW_ARRAY(arena, etp_op_name, out->table.n_rows);
-    out->confidence = ETP_NEW_ARRAY(arena, double, out->table.n_rows);
-    ETP_NEED(out->names && out->confidence, err, "operators");
-    for (size_t i = 0; i < out->table.n_rows; i++) {
-        etp_op_parse(event_of(out, &out->table.rows[i])->name, &out->names[i]);
-        out->confidence[i] = NAN;
-    }
-    return program ? join_program(out, record, arena, err) : ETP_OK;
+    ETP_GUARDED(arena, err, "operators", build(record, arena, out, err));
 }
 
 // ---- document ----

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "document/rows.h"
 
@@ -125,7 +126,6 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
 static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_tensor *t)
 {
     int64_t *sizes = ETP_NEW_ARRAY(r->arena, int64_t, t->n_dims);
-    ETP_NEED(sizes, r->err, "sizes");
     for (size_t i = 0; i < t->n_dims; i++) {
         sizes[i] = etp_etdump_tensor_size(t, i);
     }
@@ -187,8 +187,8 @@ static etp_status add_value(reader *r, size_t run, const etp_etdump_debug *d)
     return ETP_OK;
 }
 
-etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes buffer,
-                                    etp_arena *arena, etp_inspect_tensors *out, etp_error *err)
+static etp_status read_all(const char *path, etp_bytes dump, etp_bytes buffer, etp_arena *arena,
+                           etp_inspect_tensors *out, etp_error *err)
 {
     etp_etdump file;
     reader r = {.buffer = buffer, .arena = arena, .err = err};
@@ -210,7 +210,13 @@ etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes 
     }
     out->values = r.list.items;
     out->n_values = r.list.n;
-    return etp_arena_check(arena, err, "logged values");
+    return ETP_OK;
+}
+
+etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes buffer,
+                                    etp_arena *arena, etp_inspect_tensors *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "logged values", read_all(path, dump, buffer, arena, out, err));
 }
 
 // ---- document ----

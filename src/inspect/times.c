@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operators of a program cost in a recording of it, for `etprof inspect --etdump`.
+#include "base/guard.h"
 #include "inspect/inspect.h"
 #include "inspect/ops.h"
 
@@ -43,8 +44,8 @@ static etp_inspect_operator *owner(etp_inspect_operator *list, size_t n, const e
     return op || !delegated ? op : find(list, n, facts->backend, true);
 }
 
-etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char *dump,
-                            etp_arena *arena, etp_error *err)
+static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char *dump,
+                             etp_arena *arena, etp_error *err)
 {
     if (!in->program) {
         return etp_fail(err, ETP_USAGE,
@@ -57,7 +58,6 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
     etp_inspect_operator *list = ETP_NEW_ARRAY(arena, etp_inspect_operator, in->n_operators);
     double *sums = ETP_NEW_ARRAY(arena, double, in->n_operators);
     etp_inspect_times *times = ETP_NEW(arena, etp_inspect_times);
-    ETP_NEED(list && sums && times, err, "operators");
     *times = (etp_inspect_times){.dump = dump};
     for (size_t i = 0; i < in->n_operators; i++) {
         list[i] = in->operators[i];
@@ -96,4 +96,10 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
     in->operators = list;
     in->times = times;
     return ETP_OK;
+}
+
+etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char *dump,
+                            etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "times of operators", take_times(in, trace, dump, arena, err));
 }

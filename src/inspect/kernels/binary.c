@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "document/rows.h"
 
 bool etp_kernel_binary_is(etp_bytes file)
@@ -81,8 +82,8 @@ static int by_name(const void *pa, const void *pb)
     return order ? order : (a->address > b->address) - (a->address < b->address);
 }
 
-etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
-                                  etp_error *err)
+static etp_status read_file(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
+                            etp_error *err)
 {
     etp_image *image;
     functions all = {0};
@@ -115,10 +116,15 @@ etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_b
     if (out->kernels.n > 1) {
         qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_name);
     }
-    ETP_TRY(etp_arena_check(arena, err, "kernels"));
     return out->functions
                ? ETP_OK
                : etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");
+}
+
+etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
+                                  etp_error *err)
+{
+    ETP_GUARDED(arena, err, "kernels", read_file(file, arena, out, err));
 }
 
 static bool shown(const etp_kernel_binaries *b, const etp_built_kernel *k)

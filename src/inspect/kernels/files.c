@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "document/layouts.h"
 #include "os/os.h"
 
@@ -41,7 +42,7 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
     etp_csv_text(sink, etp_str_from(a->model), ',');
     etp_sink_char(sink, ',');
-    etp_csv_text(sink, etp_str_from(name_or_place ? name_or_place : ""), ',');
+    etp_csv_text(sink, etp_str_from(name_or_place), ',');
     etp_sink_char(sink, ',');
     csv_lower(sink, etp_kernel_kind(k, f));
     etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);
@@ -73,12 +74,11 @@ static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, e
         write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
     }
     const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);
-    ETP_TRY(etp_arena_check(arena, err, "kernels")); // the name is a path
     return etp_run_derive(to, name, etp_strbuf_str(&buf), err);
 }
 
-etp_status etp_kernels_write_files(const etp_kernels_answer *answer, etp_run_deriving *to,
-                                   etp_arena *arena, etp_error *err)
+static etp_status write_files(const etp_kernels_answer *answer, etp_run_deriving *to,
+                              etp_arena *arena, etp_error *err)
 {
     for (size_t i = 0; i < answer->n_arms; i++) {
         if (answer->arms[i].sampled) {
@@ -100,4 +100,10 @@ etp_status etp_kernels_write_files(const etp_kernels_answer *answer, etp_run_der
                                etp_strbuf_str(&buf), err));
     }
     return ETP_OK;
+}
+
+etp_status etp_kernels_write_files(const etp_kernels_answer *answer, etp_run_deriving *to,
+                                   etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "kernels", write_files(answer, to, arena, err));
 }

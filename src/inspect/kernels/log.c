@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/rows.h"
 
@@ -112,10 +113,9 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d different kernels", MOST_KERNELS);
     }
     char *kind = etp_arena_strdup(arena, category), *copy = etp_arena_strdup(arena, name);
-    for (char *p = kind; p && *p; p++) {
+    for (char *p = kind; *p; p++) {
         *p = lower(*p);
     }
-    ETP_NEED(kind && copy, err, "kernels");
     bool transpose = strcmp(kind, "transposec") == 0;
     etp_logged_kernel k = {
         .name = {copy, name.len},
@@ -123,9 +123,8 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     };
     k.category = transpose ? ETP_STR("transpose") : etp_str_from(kind);
     etp_kernel_name_parse(k.name, &k.parts);
-    if (ETP_PUSH(arena, &log->kernels, k)) {
-        etp_index_insert(&log->by_name, arena, hash_of(name), (uint32_t)(log->kernels.n - 1));
-    }
+    ETP_ADD(arena, &log->kernels, k);
+    etp_index_insert(&log->by_name, arena, hash_of(name), (uint32_t)(log->kernels.n - 1));
     return ETP_OK;
 }
 
@@ -193,7 +192,7 @@ static int by_count(const void *pa, const void *pb)
                                 : etp_str_cmp(a->name, b->name);
 }
 
-etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
+static etp_status read_either(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
     *out = (etp_kernel_log){0};
     // By its header, since a log may begin with anything else.
@@ -213,7 +212,12 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
     for (size_t i = 0; i < out->kernels.n; i++) {
         etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name), (uint32_t)i);
     }
-    return etp_arena_check(arena, err, "kernels");
+    return ETP_OK;
+}
+
+etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "kernels", read_either(text, arena, out, err));
 }
 
 // ---- showing ----
