@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/guard.h"
 #include "integrity/validate/validate.h"
 #include "publish/files.h"
 
@@ -125,13 +126,30 @@ static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
-        missing = path && etp_os_is_file(path) ? missing : k_files[i];
+        missing = etp_os_is_file(path) ? missing : k_files[i];
     }
     etp_smoke_note(
         s, arena, ETP_SMOKE_REPORT, missing == NULL, "report this: it is our bug", "%s%s",
         missing ? "not written: " : "report.html, report.md, report.json, tables and pictures",
         missing ? missing : "");
     return ETP_OK;
+}
+
+static etp_status note_session(etp_smoke *s, const etp_ab_session *session, const char *dir,
+                               etp_arena *arena, etp_error *err)
+{
+    const etp_ab *ab = etp_ab_answer(session);
+    note_samples(s, ab, arena);
+    note_evidence(s, ab, arena);
+    note_analysis(s, ab, arena);
+    return note_report(s, session, dir, arena, err);
+}
+
+// The session is open meanwhile, hence a guard of its own.
+static etp_status guarded_session(etp_smoke *s, const etp_ab_session *session, const char *dir,
+                                  etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "steps", note_session(s, session, dir, arena, err));
 }
 
 static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_error *err)
@@ -142,11 +160,7 @@ static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_e
         return etp_smoke_failed(s, arena, ETP_SMOKE_ANALYSE,
                                 "etprof validate FOLDER says what is wrong with it", &why, err);
     }
-    const etp_ab *ab = etp_ab_answer(session);
-    note_samples(s, ab, arena);
-    note_evidence(s, ab, arena);
-    note_analysis(s, ab, arena);
-    etp_status st = note_report(s, session, dir, arena, err);
+    etp_status st = guarded_session(s, session, dir, arena, err);
     etp_ab_close(session);
     return st;
 }
@@ -164,9 +178,9 @@ static etp_status note_validation(etp_smoke *s, const char *dir, const char *wor
                     ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id)
                     : first;
     }
-    etp_smoke_note(
-        s, arena, ETP_SMOKE_VALIDATE, v.failed == 0, "etprof validate FOLDER says what to do",
-        "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first ? first : "");
+    etp_smoke_note(s, arena, ETP_SMOKE_VALIDATE, v.failed == 0,
+                   "etprof validate FOLDER says what to do",
+                   "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first);
     return ETP_OK;
 }
 
@@ -186,30 +200,33 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
         return ETP_OK;
     }
     const char **paths = ETP_NEW_ARRAY(arena, const char *, run.dumps.n);
-    for (size_t i = 0; paths && i < run.dumps.n; i++) {
+    for (size_t i = 0; i < run.dumps.n; i++) {
         paths[i] = etp_run_path(arena, dir, run.dumps.items[i].path);
     }
-    ETP_TRY(etp_arena_check(arena, err, "dumps")); // each of them is opened
     if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
         return etp_smoke_failed(s, arena, ETP_SMOKE_DUMPS, "etprof validate FOLDER says which",
                                 &why, err);
     }
-    const etp_ab *ab = etp_ab_answer(session);
     // Arms of dumps alone are told by the names of their folders and files.
-    bool alike = ab->n_arms == run.arms.n;
-    etp_smoke_note(s, arena, ETP_SMOKE_DUMPS, alike, "report this: it is our bug",
-                   "%zu dumps read alone, %zu arms", run.dumps.n, ab->n_arms);
+    size_t arms = etp_ab_answer(session)->n_arms;
     etp_ab_close(session);
+    etp_smoke_note(s, arena, ETP_SMOKE_DUMPS, arms == run.arms.n, "report this: it is our bug",
+                   "%zu dumps read alone, %zu arms", run.dumps.n, arms);
     return ETP_OK;
+}
+
+static etp_status examine(etp_smoke *s, const char *dir, const char *work_root, etp_arena *arena,
+                          etp_error *err)
+{
+    ETP_TRY(analyse(s, dir, arena, err));
+    ETP_TRY(note_validation(s, dir, work_root, arena, err));
+    return note_dumps(s, dir, arena, err);
 }
 
 etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root, etp_arena *arena,
                              etp_error *err)
 {
-    ETP_TRY(analyse(s, dir, arena, err));
-    ETP_TRY(note_validation(s, dir, work_root, arena, err));
-    ETP_TRY(note_dumps(s, dir, arena, err));
-    return etp_arena_check(arena, err, "steps");
+    ETP_GUARDED(arena, err, "steps", examine(s, dir, work_root, arena, err));
 }
 
 // ---- showing ----

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "document/rows.h"
 #include "publish/files.h"
@@ -91,7 +92,7 @@ static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *ar
     const char *path = etp_run_path(arena, dir, f->path);
     char hex[65];
     uint64_t bytes;
-    if (path && !etp_os_is_file(path)) {
+    if (!etp_os_is_file(path)) {
         *out = ETP_VERIFY_MISSING;
         return ETP_OK;
     }
@@ -119,7 +120,7 @@ static etp_status find_unlisted(const etp_run *run, const char *dir, const char 
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(relative));
     etp_dir_list list;
-    if (!path || depth > 4 || !etp_os_is_dir(path)) {
+    if (depth > 4 || !etp_os_is_dir(path)) {
         return ETP_OK;
     }
     ETP_TRY(etp_os_list(path, arena, &list, err));
@@ -157,7 +158,7 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
     static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT, ETP_RUN_ROOFS};
     for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
-        if (!recorded(run, etp_str_from(k_rows[i])) && path && etp_os_is_file(path)) {
+        if (!recorded(run, etp_str_from(k_rows[i])) && etp_os_is_file(path)) {
             add(v, arena, etp_str_from(k_rows[i]), true, unlisted);
         }
     }
@@ -291,8 +292,14 @@ static etp_status check_all_derived(const char *dir, const char *temp, etp_arena
     return ETP_OK;
 }
 
-etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *arena,
-                             etp_verify *out, etp_error *err)
+static etp_status guarded_derived(const char *dir, const char *temp, etp_arena *arena,
+                                  etp_verify *v, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "files", check_all_derived(dir, temp, arena, v, err));
+}
+
+static etp_status check_all(const char *dir, const char *work_root, etp_arena *arena,
+                            etp_verify *out, etp_error *err)
 {
     *out = (etp_verify){.dir = dir};
     etp_run run;
@@ -301,11 +308,16 @@ etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *
     ETP_TRY(check_raw(&run, dir, arena, out, err));
     const char *temp = NULL;
     ETP_TRY(etp_os_temp_dir(work_root, "verify", arena, &temp, err));
-    etp_status st = check_all_derived(dir, temp, arena, out, err);
-    st = st == ETP_OK ? etp_arena_check(arena, err, "files") : st;
+    etp_status st = guarded_derived(dir, temp, arena, out, err);
     // The first error is the one to tell: removing must not overwrite it.
     etp_status removed = etp_os_remove_tree(temp, st == ETP_OK ? err : NULL);
     return st == ETP_OK ? removed : st;
+}
+
+etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *arena,
+                             etp_verify *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "files", check_all(dir, work_root, arena, out, err));
 }
 
 // Anything that is neither good nor merely unrecorded is a no, also in a session that did not end.

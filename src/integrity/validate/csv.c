@@ -258,26 +258,20 @@ static bool name_columns(reading *r)
     }
     r->n_columns = r->row->n;
     r->columns = ETP_NEW_ARRAY(arena, etp_layout_column, r->n_columns);
-    for (size_t i = 0; r->columns && i < r->n_columns; i++) {
+    for (size_t i = 0; i < r->n_columns; i++) {
         etp_layout_column *c = &r->columns[i];
         *c = (etp_layout_column){.name = etp_arena_strdup(arena, r->row->cells[i]),
                                  .kind = kind_of_name(r->row->cells[i]),
                                  .may_be_empty = true};
-        if (!c->name) {
-            r->columns = NULL;
-            break;
-        }
         uint64_t hash = etp_hash_bytes(ETP_HASH_START, c->name, strlen(c->name));
         wanted_column wanted = {r->columns, c->name};
         if (etp_index_find(&names, hash, has_name, &wanted) != ETP_NO_INDEX) {
             return bad_columns(r, "every column once",
                                etp_arena_printf(arena, "column %s twice", c->name));
         }
-        if (!etp_index_insert(&names, arena, hash, (uint32_t)i)) {
-            r->columns = NULL;
-        }
+        etp_index_insert(&names, arena, hash, (uint32_t)i);
     }
-    return r->columns != NULL;
+    return true;
 }
 
 // The first columns are the kit's, in its order; further ones may follow.

@@ -2,6 +2,7 @@
 // One file of a folder by itself: what it should be by its name, and whether it is.
 #include <math.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "inspect/inspect.h"
 #include "integrity/validate/parts.h"
@@ -139,26 +140,28 @@ static const char *schema_of(etp_validator *v, const etp_valid_file *f, const js
     size_t prefix = strlen("etprof."), n = strlen(own);
     bool named =
         strncmp(own, "etprof.", prefix) == 0 && n > prefix + 2 && strcmp(own + n - 2, "/1") == 0;
-    const char *name =
-        named ? etp_arena_strdup(v->arena, (etp_str){own + prefix, n - prefix - 2}) : NULL;
-    if (name && etp_schema_text(name).len) {
-        return name;
+    if (named) {
+        const char *name = etp_arena_strdup(v->arena, (etp_str){own + prefix, n - prefix - 2});
+        if (etp_schema_text(name).len) {
+            return name;
+        }
     }
     etp_valid_note(v, f->name, "schema.unknown", false, "a document that this version knows",
                    "read it with the version of etprof that wrote it", "%s", own);
     return NULL;
 }
 
-static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
+// False: F's document is not kept.
+static etp_status check_schema(etp_validator *v, etp_valid_file *f, bool *out_fits, etp_error *err)
 {
     // schema_of may have written down why there is none; then nothing is added.
     size_t known = v->out->checks.n;
-    const char *name = schema_of(v, f, doc);
+    const char *name = schema_of(v, f, f->json);
     if (!name) {
         if (v->out->checks.n == known) {
             etp_valid_note(v, f->name, "json", true, "JSON", NULL, "sound, of no known kind");
         }
-        return;
+        return ETP_OK;
     }
     json_t *schema = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
@@ -166,14 +169,16 @@ static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
     if (etp_json_parse(etp_schema_text(name), &schema, NULL, &why) != ETP_OK) {
         etp_valid_note(v, f->name, "schema.keyword", false, "a schema",
                        "report this: it is our bug", "%s", why.msg);
-        return;
+        return ETP_OK;
     }
+    etp_status st = etp_schema_fits(schema, f->json, v->arena, out_fits, &problem, err);
+    json_decref(schema);
+    ETP_TRY(st);
     // Also for a document that does not fit. Only one that fits is kept in f->json, so checks
     // across files never meet a missing key of a broken document.
     f->schema = name;
     f->document = document_called(name);
-    if (etp_schema_fits(schema, doc, v->arena, &problem)) {
-        f->json = doc;
+    if (*out_fits) {
         etp_valid_note(v, f->name, "schema", true,
                        etp_arena_printf(v->arena, "as in %s.schema.json", name), NULL, "fits");
     } else {
@@ -185,28 +190,32 @@ static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
                              name),
             "%s: %s", problem.where, problem.found);
     }
-    json_decref(schema);
+    return ETP_OK;
 }
 
-static void check_json(etp_validator *v, etp_valid_file *f, etp_str text)
+// The document is the file's from the start, so that it is freed wherever memory ends.
+static etp_status check_json(etp_validator *v, etp_valid_file *f, etp_str text, etp_error *err)
 {
-    json_t *doc = NULL;
     etp_json_fault fault;
     etp_error why = {.offset = ETP_NO_OFFSET};
-    if (etp_json_parse(text, &doc, &fault, &why) != ETP_OK) {
+    bool fits = false;
+    if (etp_json_parse(text, &f->json, &fault, &why) != ETP_OK) {
         note_fault(v, f->name, fault, why.msg);
-        return;
+        return ETP_OK;
     }
-    if (json_is_array(doc) && !f->schema) { // tables as lists
-        etp_valid_note(v, f->name, "json", true, "JSON", NULL, "%zu entries", json_array_size(doc));
-    } else if (!json_is_object(doc)) {
+    if (json_is_array(f->json) && !f->schema) { // tables as lists
+        etp_valid_note(v, f->name, "json", true, "JSON", NULL, "%zu entries",
+                       json_array_size(f->json));
+    } else if (!json_is_object(f->json)) {
         note_fault(v, f->name, ETP_JSON_NO_OBJECT, "no object");
     } else {
-        check_schema(v, f, doc);
+        ETP_TRY(check_schema(v, f, &fits, err));
     }
-    if (!f->json) {
-        json_decref(doc);
+    if (!fits) {
+        json_decref(f->json);
+        f->json = NULL;
     }
+    return ETP_OK;
 }
 
 static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
@@ -242,7 +251,7 @@ static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
 
 // Copied into the validator's arena, because the trace is closed at once: a folder may hold
 // hundreds of dumps.
-static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace)
+static etp_status take_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace)
 {
     size_t n = 0;
     for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
@@ -250,12 +259,20 @@ static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace
         n += block->has_execute ? block->n_runs : 0;
     }
     f->execute_ns = ETP_NEW_ARRAY(v->arena, uint64_t, n);
-    for (size_t b = 0; f->execute_ns && b < etp_trace_block_count(trace); b++) {
+    for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
             f->execute_ns[f->n_execute++] = etp_trace_durations(block, block->execute)[r];
         }
     }
+    return ETP_OK;
+}
+
+// The trace is open meanwhile, hence a guard of its own.
+static etp_status guarded_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace,
+                                     etp_error *err)
+{
+    ETP_GUARDED(v->arena, err, f->name, take_executions(v, f, trace));
 }
 
 static etp_status check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes, etp_error *err)
@@ -283,8 +300,9 @@ static etp_status check_dump(etp_validator *v, etp_valid_file *f, etp_bytes byte
                        "%s", why.msg);
         return ETP_OK;
     }
-    take_executions(v, f, trace);
+    st = guarded_executions(v, f, trace, err);
     etp_trace_close(trace);
+    ETP_TRY(st);
     f->readable = f->n_execute > 0;
     etp_valid_note(
         v, f->name, f->readable ? "dump" : "dump.execute", f->readable,
@@ -301,11 +319,44 @@ static etp_status check_model(etp_validator *v, const etp_valid_file *f, etp_byt
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why);
     bool ok = st == ETP_OK;
+    etp_inspect_close(&view);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, f->name);
+    }
     etp_valid_note(v, f->name, ok ? "model" : "model.readable", ok, "a model file that parses",
                    "the file is cut off, damaged or of another kind: export or copy it again", "%s",
                    ok ? "parses" : why.msg);
-    etp_inspect_close(&view);
-    return st == ETP_NOMEM ? etp_fail_nomem(err, f->name) : ETP_OK;
+    return ETP_OK;
+}
+
+static etp_status check_content(etp_validator *v, etp_valid_file *f, etp_bytes bytes,
+                                etp_error *err)
+{
+    etp_str s = {(const char *)bytes.ptr, bytes.len};
+    switch (f->kind) {
+    case ETP_VALID_JSON:
+        return check_json(v, f, s, err);
+    case ETP_VALID_JSON_LINES:
+        check_lines(v, f, s);
+        break;
+    case ETP_VALID_CSV:
+        etp_valid_csv(v, f, s);
+        break;
+    case ETP_VALID_DUMP:
+        return check_dump(v, f, bytes, err);
+    case ETP_VALID_MODEL:
+        return check_model(v, f, bytes, err);
+    case ETP_VALID_OTHER:
+        break;
+    }
+    return ETP_OK;
+}
+
+// The file is open meanwhile, hence a guard of its own.
+static etp_status guarded_content(etp_validator *v, etp_valid_file *f, etp_bytes bytes,
+                                  etp_error *err)
+{
+    ETP_GUARDED(v->arena, err, f->name, check_content(v, f, bytes, err));
 }
 
 etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *err)
@@ -328,26 +379,7 @@ etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *
                        "give yourself the right to read it, or remove it", "%s", why.msg);
         return ETP_OK;
     }
-    etp_str s = {(const char *)file.bytes.ptr, file.bytes.len};
-    switch (f->kind) {
-    case ETP_VALID_JSON:
-        check_json(v, f, s);
-        break;
-    case ETP_VALID_JSON_LINES:
-        check_lines(v, f, s);
-        break;
-    case ETP_VALID_CSV:
-        etp_valid_csv(v, f, s);
-        break;
-    case ETP_VALID_DUMP:
-        st = check_dump(v, f, file.bytes, err);
-        break;
-    case ETP_VALID_MODEL:
-        st = check_model(v, f, file.bytes, err);
-        break;
-    case ETP_VALID_OTHER:
-        break;
-    }
+    st = guarded_content(v, f, file.bytes, err);
     etp_file_close(&file);
-    return st == ETP_OK ? etp_arena_check(v->arena, err, f->name) : st;
+    return st;
 }

@@ -41,7 +41,7 @@ typedef struct etp_valid_file {
     etp_valid_kind kind;
     etp_valid_document document;
     const char *schema; // of JSON by its name, NULL unknown
-    json_t *json;       // JSON that fits its schema, else NULL
+    json_t *json;       // JSON that fits its schema, else NULL once the file was read
     // Method::execute in file order: of a dump that could be read, or of a timeline CSV.
     // They link tables and dumps: a timeline must have the durations of the dumps that it was made
     // from.
@@ -90,9 +90,10 @@ extern const etp_embedded k_etp_schemas[]; // model_profiling/schemas
 // NULL when there is none of that name; else borrowed until the process ends. Names as the files in
 // model_profiling/schemas without ".schema.json".
 etp_str etp_schema_text(const char *name);
-// True when VALUE fits SCHEMA; else *out is the first problem, its texts in ARENA.
-bool etp_schema_fits(const json_t *schema, const json_t *value, etp_arena *arena,
-                     etp_schema_problem *out);
+// *OUT_FITS: VALUE fits SCHEMA; else *out is the first problem, its texts in ARENA.
+ETP_NODISCARD etp_status etp_schema_fits(const json_t *schema, const json_t *value,
+                                         etp_arena *arena, bool *out_fits, etp_schema_problem *out,
+                                         etp_error *err);
 
 // ---- numbers of documents ----
 // The number at a path like "metrics.median_ms"; NAN when there is none.

@@ -66,7 +66,7 @@ static void check_samples(etp_validator *v, const etp_run *run)
 static void check_dump_fits(etp_validator *v, const etp_run *run, const etp_run_dump *dump)
 {
     const char *name = etp_arena_strdup(v->arena, dump->path);
-    const etp_valid_file *f = name ? etp_valid_find(v, name) : NULL;
+    const etp_valid_file *f = etp_valid_find(v, name);
     if (!f || !f->readable) {
         return;
     }

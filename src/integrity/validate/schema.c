@@ -4,6 +4,7 @@
 // keyword it does not know is a problem of the schema and reported as one: nothing is passed over
 // in silence.
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "integrity/validate/parts.h"
 
@@ -40,12 +41,12 @@ etp_str etp_schema_text(const char *name)
 static const char *where_text(const place *at, etp_arena *arena)
 {
     const char *text = "";
-    for (; at && text; at = at->up) {
+    for (; at; at = at->up) {
         const char *dot = text[0] && text[0] != '[' ? "." : "";
         text = at->key ? etp_arena_printf(arena, "%s%s%s", at->key, dot, text)
                        : etp_arena_printf(arena, "[%zu]%s%s", at->index, dot, text);
     }
-    return text && text[0] ? text : "the document";
+    return text[0] ? text : "the document";
 }
 
 // Long texts and whole objects are only described: the message has to stay a line.
@@ -113,7 +114,7 @@ static bool match_type(const matcher *m, const json_t *rule, const json_t *v, co
                        etp_arena_printf(m->arena, "%s", json_string_value(rule)));
     }
     const char *names = "";
-    for (size_t i = 0; i < json_array_size(rule) && names; i++) {
+    for (size_t i = 0; i < json_array_size(rule); i++) {
         const char *name = json_string_value(json_array_get(rule, i));
         if (name && is_type(v, name)) {
             return true;
@@ -127,7 +128,7 @@ static bool match_type(const matcher *m, const json_t *rule, const json_t *v, co
 static bool match_enum(const matcher *m, const json_t *rule, const json_t *v, const place *at)
 {
     const char *names = "";
-    for (size_t i = 0; i < json_array_size(rule) && names; i++) {
+    for (size_t i = 0; i < json_array_size(rule); i++) {
         if (json_equal(json_array_get(rule, i), v)) {
             return true;
         }
@@ -262,7 +263,7 @@ static const json_t *schema_of_name(const matcher *m, const char *name)
     }
     etp_error why = {.offset = ETP_NO_OFFSET};
     other_schema *o = ETP_NEW(m->arena, other_schema);
-    if (!o || etp_json_parse(etp_schema_text(name), &o->schema, NULL, &why) != ETP_OK) {
+    if (etp_json_parse(etp_schema_text(name), &o->schema, NULL, &why) != ETP_OK) {
         return NULL;
     }
     o->name = name;
@@ -286,14 +287,9 @@ static bool match_reference(const matcher *m, const json_t *rule, const json_t *
     for (const char *key = strchr(end, '/'); key && part; key = strchr(key + 1, '/')) {
         part = json_object_getn(part, key + 1, strcspn(key + 1, "/"));
     }
-    bool fits =
-        part ? match(m, part, v, at)
-             : problem(m, at, "schema.keyword", value_text(rule, m->arena), "a part of the schema");
-    if (!fits) { // its words may be those of a schema that is freed before they are told
-        m->out->found = etp_arena_strdup(m->arena, etp_str_from(m->out->found));
-        m->out->expected = etp_arena_strdup(m->arena, etp_str_from(m->out->expected));
-    }
-    return fits;
+    return part ? match(m, part, v, at)
+                : problem(m, at, "schema.keyword", value_text(rule, m->arena),
+                          "a part of the schema");
 }
 
 // `schema` is the object around the keyword: properties and additionalProperties are judged
@@ -365,14 +361,32 @@ static bool match(const matcher *m, const json_t *schema, const json_t *v, const
     return true;
 }
 
-bool etp_schema_fits(const json_t *schema, const json_t *value, etp_arena *arena,
-                     etp_schema_problem *out)
+// The words of a problem may be those of a schema that is freed before they are told.
+static etp_status match_all(const matcher *m, const json_t *schema, const json_t *value,
+                            bool *out_fits)
+{
+    *out_fits = match(m, schema, value, NULL);
+    if (!*out_fits) {
+        m->out->found = etp_arena_strdup(m->arena, etp_str_from(m->out->found));
+        m->out->expected = etp_arena_strdup(m->arena, etp_str_from(m->out->expected));
+    }
+    return ETP_OK;
+}
+
+static etp_status guarded_match(const matcher *m, const json_t *schema, const json_t *value,
+                                bool *out_fits, etp_error *err)
+{
+    ETP_GUARDED(m->arena, err, "a schema", match_all(m, schema, value, out_fits));
+}
+
+etp_status etp_schema_fits(const json_t *schema, const json_t *value, etp_arena *arena,
+                           bool *out_fits, etp_schema_problem *out, etp_error *err)
 {
     other_schema *others = NULL;
-    matcher m = {arena, out, &others};
-    bool fits = match(&m, schema, value, NULL);
+    const matcher m = {arena, out, &others};
+    etp_status st = guarded_match(&m, schema, value, out_fits, err);
     for (; others; others = others->next) {
         json_decref(others->schema);
     }
-    return fits;
+    return st;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "document/rows.h"
 #include "integrity/validate/parts.h"
@@ -38,7 +39,6 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
         const char *base = list.items[i].name;
         const char *inner = etp_arena_printf(v->arena, "%s/%s", path, base);
         const char *name = etp_arena_printf(v->arena, "%s%s", prefix, base);
-        ETP_NEED(inner && name, err, path);
         if (list.items[i].is_other && list.items[i].is_dir) {
             continue; // a way out, or round in a circle
         }
@@ -167,7 +167,6 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     } else {
         ETP_TRY(add_file(v, etp_path_name(v->root), v->root, 0, err));
     }
-    ETP_TRY(etp_arena_check(v->arena, err, v->root)); // each of them is opened
     v->out->files = v->files.n;
     for (size_t i = 0; i < v->files.n; i++) {
         // Every file by itself first: checks across files use only what is sound alone, so one
@@ -175,7 +174,9 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
         ETP_TRY(etp_valid_file_alone(v, &v->files.items[i], err));
     }
     if (folder) {
-        return check_folder(v, work_root, err);
+        ETP_TRY(check_folder(v, work_root, err));
+        // What could not be read is told as a check, unless it was for want of memory.
+        return etp_arena_check(v->arena, err, v->root);
     }
     v->out->what = ETP_VALIDATED_FILE;
     if (v->out->checks.n == 0) {
@@ -186,18 +187,23 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     return ETP_OK;
 }
 
+static etp_status guarded_checks(etp_validator *v, const char *work_root, etp_error *err)
+{
+    ETP_GUARDED(v->arena, err, v->root, check_all(v, work_root, err));
+}
+
 etp_status etp_validate_path(const char *path, const char *work_root, etp_arena *arena,
                              etp_validation *out, etp_error *err)
 {
     *out = (etp_validation){0};
     etp_validator v = {.root = path, .arena = arena, .out = out};
-    etp_status st = check_all(&v, work_root, err);
+    etp_status st = guarded_checks(&v, work_root, err);
     for (size_t i = 0; i < v.files.n; i++) {
         // Documents are kept until here because the checks across files read them; they are the
         // only thing of a validator that is not in the arena.
         json_decref(v.files.items[i].json);
     }
-    return st == ETP_OK ? etp_arena_check(arena, err, path) : st;
+    return st;
 }
 
 void etp_validate_setup(const etp_checks *checks, etp_arena *arena, etp_validation *out)
