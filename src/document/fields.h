@@ -142,6 +142,12 @@ void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, c
 // there.
 void etp_document_write(etp_json *j, const etp_document *document, const void *object,
                         const void *root);
+// Both as a text in ARENA, which is empty where memory ended: an object on one line without an end
+// of line, a document PRETTY or on one line.
+etp_str etp_object_text(const etp_shape *shape, const void *object, const void *root,
+                        etp_arena *arena);
+etp_str etp_document_text(const etp_document *document, const void *object, const void *root,
+                          bool pretty, etp_arena *arena);
 // A root that is the object itself.
 const void *etp_itself(const void *object, const etp_place *at);
 // Fills MADE with a text, cut to the room there is; for a row of STR.

@@ -137,13 +137,6 @@ void etp_roofs_json(const void *data, etp_json *j)
 etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out,
                               etp_error *err)
 {
-    etp_strbuf b;
-    etp_json j;
-    etp_strbuf_init(&b, arena);
-    etp_sink sink = etp_sink_strbuf(&b);
-    etp_json_init(&j, &sink, true);
-    etp_roofs_json(a, &j);
-    ETP_TRY(etp_arena_check(arena, err, "roofs"));
-    *out = etp_strbuf_str(&b);
-    return ETP_OK;
+    *out = etp_document_text(&k_etp_roofs_document, &a->table, &a->table, true, arena);
+    return etp_arena_check(arena, err, "roofs");
 }

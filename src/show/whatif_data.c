@@ -181,19 +181,14 @@ void etp_ab_whatif_section(const etp_ab *ab, const char *command, etp_report *r,
         executions(base, &data.before, arena);
     }
     operators(ab, arm, compared, &data, arena);
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    etp_sink sink = etp_sink_strbuf(&text);
-    etp_json j;
-    etp_json_init(&j, &sink, false);
-    etp_document_write(&j, &k_etp_page_document, &data, &data);
+    etp_str text = etp_document_text(&k_etp_page_document, &data, &data, false, arena);
     etp_report_section(r, 1, "whatif", "What if");
     etp_report_text(r,
                     "An inference of %s recomputed by addition of measured times, with operators "
                     "taken out, as they were before, or at their roof: the arithmetic of 'etprof "
                     "whatif'. Fixes count with their likely gain, their floor and their ceiling.",
                     ab->arms[arm].measured);
-    if (!text.failed && data.inference.items && data.operators) {
-        etp_report_attach_json(r, "whatif-data", etp_strbuf_str(&text));
+    if (text.len > 0 && data.inference.items && data.operators) {
+        etp_report_attach_json(r, "whatif-data", text);
     }
 }

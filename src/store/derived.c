@@ -32,7 +32,10 @@ static SHAPE(k_list, k_list_rows);
 const etp_document k_etp_derived_document = {DERIVED_SCHEMA, "derived.json of a run folder",
                                              &k_list};
 
-static etp_str format_list(const file_list *list, etp_arena *arena);
+static etp_str format_list(const file_list *list, etp_arena *arena)
+{
+    return etp_document_text(&k_etp_derived_document, list, list, true, arena);
+}
 
 static etp_status read_list(const char *path, etp_arena *arena, file_list *out, etp_error *err)
 {
@@ -91,17 +94,6 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
     }
     json_decref(json);
     return etp_arena_check(arena, err, "report.json");
-}
-
-static etp_str format_list(const file_list *list, etp_arena *arena)
-{
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    etp_sink sink = etp_sink_strbuf(&text);
-    etp_json j;
-    etp_json_init(&j, &sink, true);
-    etp_document_write(&j, &k_etp_derived_document, list, list);
-    return text.failed ? (etp_str){0} : etp_strbuf_str(&text);
 }
 
 // Hashes what goes through to another sink.

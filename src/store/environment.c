@@ -300,13 +300,7 @@ const etp_document k_etp_block_document = {"environment.jsonl",
 
 etp_str etp_run_block_line(const etp_run *run, const etp_run_block *b, etp_arena *arena)
 {
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    etp_sink sink = etp_sink_strbuf(&text);
-    etp_json j;
-    etp_json_init(&j, &sink, false);
-    etp_object_write(&j, &k_block, b, run);
-    return text.failed ? ETP_STR("") : etp_strbuf_str(&text);
+    return etp_object_text(&k_block, b, run, arena);
 }
 
 // One line: launches and blocks are taken, other lines are for people.

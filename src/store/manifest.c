@@ -482,15 +482,8 @@ etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out, e
 etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out,
                                   etp_error *err)
 {
-    etp_strbuf text;
-    etp_strbuf_init(&text, arena);
-    etp_sink sink = etp_sink_strbuf(&text);
     manifest m = {run, arena, err, ETP_OK};
-    etp_json j;
-    etp_json_init(&j, &sink, true);
-    etp_document_write(&j, &k_etp_run_document, run, &m);
+    *out = etp_document_text(&k_etp_run_document, run, &m, true, arena);
     ETP_TRY(m.status);
-    ETP_TRY(etp_arena_check(arena, err, "the manifest"));
-    *out = etp_strbuf_str(&text);
-    return ETP_OK;
+    return etp_arena_check(arena, err, "the manifest");
 }
