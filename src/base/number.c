@@ -271,6 +271,20 @@ bool etp_interval_tells(double lo, double hi)
     return lo > 0.01 && hi < 100;
 }
 
+const char *etp_format_interval(double lo, double hi, int decimals,
+                                char buf[static ETP_INTERVAL_CHARS])
+{
+    snprintf(buf, ETP_INTERVAL_CHARS, "[%.*f, %.*f]", decimals, lo, decimals, hi);
+    return buf;
+}
+
+const char *etp_format_estimate(double ratio, double lo, double hi, int decimals,
+                                char buf[static ETP_INTERVAL_CHARS])
+{
+    snprintf(buf, ETP_INTERVAL_CHARS, "%.*f× %s", decimals, ratio, ETP_INTERVAL(lo, hi, decimals));
+    return buf;
+}
+
 double etp_common_unit(double least, double most, double unit)
 {
     while (unit > 1 && least < 0.1 * unit) {

@@ -6,7 +6,8 @@
 #include <etprof/bytes.h>
 
 #define ETP_NS_UNKNOWN INT64_MIN // a time that is not known: null in JSON, an empty cell
-#define ETP_NUMBER_CHARS 32      // enough for every formatter below, NUL included
+#define ETP_NUMBER_CHARS 32      // enough for every formatter of one number below, NUL included
+#define ETP_INTERVAL_CHARS 128   // enough for those of several
 
 // NS where arithmetic follows: NAN for ETP_NS_UNKNOWN.
 double etp_known_ns(int64_t ns);
@@ -37,6 +38,11 @@ const char *etp_format_change(double v, int decimals, char buf[static ETP_NUMBER
 // Does the interval of a ratio say anything to people? One that reaches a hundredfold is what two
 // or three blocks give by chance; such ends are not shown.
 bool etp_interval_tells(double lo, double hi);
+// "[1.70, 1.75]", and "1.72× [1.70, 1.75]": how a ratio with its interval is told to people.
+const char *etp_format_interval(double lo, double hi, int decimals,
+                                char buf[static ETP_INTERVAL_CHARS]);
+const char *etp_format_estimate(double ratio, double lo, double hi, int decimals,
+                                char buf[static ETP_INTERVAL_CHARS]);
 // In which unit, of so many ns, times from LEAST to MOST stand below each other: UNIT, which is
 // MOST's own, or a smaller one where LEAST would be less than a tenth. 0: they are too far apart.
 double etp_common_unit(double least, double most, double unit);
@@ -53,5 +59,14 @@ const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
 #define ETP_NS(ns) etp_format_ns((ns), ETP_NUMBER_TEXT)
 #define ETP_BYTES(bytes) etp_format_bytes((bytes), ETP_NUMBER_TEXT)
 #define ETP_CHANGE(v, decimals) etp_format_change((v), (decimals), ETP_NUMBER_TEXT)
+#define ETP_INTERVAL_TEXT      \
+    (char[ETP_INTERVAL_CHARS]) \
+    {                          \
+        0                      \
+    }
+#define ETP_INTERVAL(lo, hi, decimals) \
+    etp_format_interval((lo), (hi), (decimals), ETP_INTERVAL_TEXT)
+#define ETP_ESTIMATE(ratio, lo, hi, decimals) \
+    etp_format_estimate((ratio), (lo), (hi), (decimals), ETP_INTERVAL_TEXT)
 
 #endif

@@ -237,8 +237,8 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
                              name, ETP_DIGITS(isfinite(row->ratio_lo) ? row->ratio_lo : least, 3),
                              ETP_DIGITS(isfinite(row->ratio_hi) ? row->ratio_hi : most, 3));
             } else if (isfinite(row->ratio_lo)) {
-                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio,
-                             row->ratio_lo, row->ratio_hi, name);
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "%s with %s",
+                             ETP_ESTIMATE(ratio, row->ratio_lo, row->ratio_hi, 3), name);
             } else {
                 etp_keys_add(keys, ETP_PLAIN, "speedup",
                              "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);

@@ -50,8 +50,8 @@ static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena
         return etp_arena_printf(arena, "%s: %.2f× (no interval)", etp_verdict_name(c->verdict),
                                 c->estimate);
     }
-    return etp_arena_printf(arena, "%s: %.2f× [%.2f, %.2f]", etp_verdict_name(c->verdict),
-                            c->estimate, c->lo, c->hi);
+    return etp_arena_printf(arena, "%s: %s", etp_verdict_name(c->verdict),
+                            ETP_ESTIMATE(c->estimate, c->lo, c->hi, 2));
 }
 
 // Recordings alone have no untraced time; then the traced one stands in and is called so.

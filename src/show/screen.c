@@ -148,7 +148,7 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     }
     if (!c->withheld && isfinite(lo) && isfinite(hi)) {
         parts[1] = etp_interval_tells(lo, hi)
-                       ? etp_arena_printf(arena, "95 %% [%.2f, %.2f]", lo, hi)
+                       ? etp_arena_printf(arena, "95 %% %s", ETP_INTERVAL(lo, hi, 2))
                        : "no interval yet";
     }
     const char *rates = c->withheld ? NULL : etp_ab_rates_text(ab, c, arena);

@@ -187,7 +187,7 @@ static const etp_ledger_row *ledger_row(const etp_ab *ab, size_t comparison, con
 static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, etp_keys *keys)
 {
     const etp_ledger_row *row = ledger_row(ab, k, op->id);
-    char buf[RANGE_CHARS], interval[RANGE_CHARS + 4] = "", ratio[96] = "";
+    char buf[RANGE_CHARS], interval[RANGE_CHARS + 4] = "", ratio[ETP_INTERVAL_CHARS + 8] = "";
     if (!row) {
         return;
     }
@@ -198,9 +198,11 @@ static void change_key(const etp_ab *ab, const etp_ab_operator *op, size_t k, et
                  // change places. 0.0 − x has no "−0".
                  range_text(0.0 - (double)row->hi_ns, 0.0 - (double)row->lo_ns, ", ", buf));
     }
-    if (isfinite(op->speedup[k])) {
-        snprintf(ratio, sizeof ratio, range ? " · %.2f× [%.2f, %.2f]" : " · %.2f×", op->speedup[k],
-                 row->ratio_lo, row->ratio_hi);
+    if (isfinite(op->speedup[k]) && range) {
+        snprintf(ratio, sizeof ratio, " · %s",
+                 ETP_ESTIMATE(op->speedup[k], row->ratio_lo, row->ratio_hi, 2));
+    } else if (isfinite(op->speedup[k])) {
+        snprintf(ratio, sizeof ratio, " · %.2f×", op->speedup[k]);
     }
     bool several = ab->n_comparisons > 1;
     etp_keys_add(keys,

@@ -427,8 +427,8 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)", ETP_NS((double)w->now_ns),
                  ETP_NS((double)w->then_ns));
     if (isfinite(w->lo)) {
-        etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] (%zu blocks)", w->speedup,
-                     w->lo, w->hi, w->blocks);
+        etp_keys_add(keys, ETP_PLAIN, "speedup", "%s (%zu blocks)",
+                     ETP_ESTIMATE(w->speedup, w->lo, w->hi, 3), w->blocks);
     } else {
         etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× (no interval: fewer than 2 blocks)",
                      w->speedup);

@@ -634,8 +634,8 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
                    hi = x->effect.paired.hi;
             etp_ratio_as_said(x->effect.verdict, &speedup, &lo, &hi);
             etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",
-                         "%s: %.2f× [%.2f, %.2f], %u blocks", verdict_cell(&x->effect, arena),
-                         speedup, lo, hi, (unsigned)x->effect.paired.blocks);
+                         "%s: %s, %u blocks", verdict_cell(&x->effect, arena),
+                         ETP_ESTIMATE(speedup, lo, hi, 2), (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
             etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s",
                          etp_ab_withheld_text(withheld));

@@ -127,7 +127,7 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
         etp_ratio_as_said(p->verdict, &ratio, &lo, &hi);
         parts[1] = !isfinite(lo) || !isfinite(hi) ? NULL
                    : etp_interval_tells(lo, hi)
-                       ? etp_arena_printf(arena, "95 %% [%.2f, %.2f]", lo, hi)
+                       ? etp_arena_printf(arena, "95 %% %s", ETP_INTERVAL(lo, hi, 2))
                        : "no interval yet";
     }
     etp_severity severity = cell == reference ? ETP_INFO

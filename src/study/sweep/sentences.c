@@ -55,13 +55,13 @@ static const char *effect_words(const speaker *w, const char *who, bool plural, 
     if (p->verdict == ETP_VERDICT_FASTER || p->verdict == ETP_VERDICT_SLOWER) {
         double x = p->estimate, lo = p->lo, hi = p->hi;
         etp_ratio_as_said(p->verdict, &x, &lo, &hi);
-        return etp_arena_printf(w->arena, "%s %s %.2f× [%.2f, %.2f] %s than %s", who, is, x, lo, hi,
-                                etp_verdict_name(p->verdict), than);
+        return etp_arena_printf(w->arena, "%s %s %s %s than %s", who, is,
+                                ETP_ESTIMATE(x, lo, hi, 2), etp_verdict_name(p->verdict), than);
     }
     return etp_arena_printf(
-        w->arena, "%s %s %s %s (%.2f× [%.2f, %.2f])", who, is,
+        w->arena, "%s %s %s %s (%s)", who, is,
         p->verdict == ETP_VERDICT_SAME ? "no faster than" : "neither surely faster nor slower than",
-        than, p->estimate, p->lo, p->hi);
+        than, ETP_ESTIMATE(p->estimate, p->lo, p->hi, 2));
 }
 
 // The verdict of a ratio of ratios has been held against Holm's q and the sign flips already.
@@ -130,9 +130,10 @@ static void say_interaction(speaker *w, size_t at)
     const char *third = w->s->grid.n[x->c] > 1 ? condition(w, x->c, x->c_at) : "";
     const char *also = elsewhere(w, at);
     say(w, 'I', ETP_SEVERITY_INFO,
-        etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s", third,
+        etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f %s%s", third,
                          third[0] ? ": " : "", first, at_first, at_second, second,
-                         x->ratio.paired.estimate, x->ratio.paired.lo, x->ratio.paired.hi, also));
+                         x->ratio.paired.estimate,
+                         ETP_INTERVAL(x->ratio.paired.lo, x->ratio.paired.hi, 3), also));
 }
 
 static void say_interactions(speaker *w)
@@ -198,11 +199,11 @@ static void say_knee(speaker *w, const etp_knee *k)
     }
     const etp_paired *p = &step->effect.paired;
     say(w, 'K', ETP_SEVERITY_INFO,
-        etp_arena_printf(
-            w->arena, "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %s %%",
-            cell, (unsigned)s->threads[k->from],
-            s->threads[k->from] == 1 ? "thread is" : "threads are", (unsigned)s->threads[step->to],
-            p->estimate, p->lo, p->hi, ETP_DIGITS(percent, 6)));
+        etp_arena_printf(w->arena, "%s: %u %s enough: %u are %s as fast, and no more gain %s %%",
+                         cell, (unsigned)s->threads[k->from],
+                         s->threads[k->from] == 1 ? "thread is" : "threads are",
+                         (unsigned)s->threads[step->to], ETP_ESTIMATE(p->estimate, p->lo, p->hi, 2),
+                         ETP_DIGITS(percent, 6)));
 }
 
 // ---- warnings ----

@@ -218,6 +218,12 @@ static void intervals_that_tell(void **state)
     assert_true(etp_interval_tells(0.02, 99) && etp_interval_tells(1.71, 1.76));
     assert_false(etp_interval_tells(0.9, 101) || etp_interval_tells(0.005, 1.1));
     assert_false(etp_interval_tells((double)NAN, (double)NAN));
+    assert_string_equal(ETP_INTERVAL(1.704, 1.746, 2), "[1.70, 1.75]");
+    assert_string_equal(ETP_ESTIMATE(1.72, 1.704, 1.746, 3), "1.720× [1.704, 1.746]");
+    assert_string_equal(ETP_ESTIMATE(1e38, 1e37, 1e38, 0), // as of ratios of 64-bit counts
+                        "99999999999999997748809823456034029568× "
+                        "[9999999999999999538762658202121142272, "
+                        "99999999999999997748809823456034029568]");
 }
 
 static void digits_have_no_exponent(void **state)
