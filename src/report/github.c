@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comment for a pull request: the short form, the whole below it folded away, in what a comment
 // may hold (65,536 characters).
+#include "base/guard.h"
 #include "report/tree.h"
 
 #define FOLD "\n<details>\n<summary>The whole report</summary>\n\n"
@@ -40,42 +41,45 @@ static void put(etp_strbuf *out, etp_str text, size_t limit, bool *cut)
     etp_strbuf_append(out, (etp_str){text.ptr, n});
 }
 
-static void compose(const etp_report *r, size_t limit, etp_arena *arena, etp_strbuf *out)
+static etp_status compose(const etp_report *r, size_t limit, etp_arena *arena, etp_sink *sink,
+                          etp_error *err)
 {
     static const etp_report_style k_brief = {.unicode = true, .brief = true},
                                   k_all = {.unicode = true};
-    etp_strbuf brief, all;
+    etp_strbuf out, brief, all;
+    etp_strbuf_init(&out, arena);
     etp_strbuf_init(&brief, arena);
     etp_strbuf_init(&all, arena);
     etp_sink to_brief = etp_sink_strbuf(&brief), to_all = etp_sink_strbuf(&all);
     etp_report_write_md(r, &k_brief, &to_brief);
     etp_report_write_md(r, &k_all, &to_all);
     bool cut = false;
-    put(out, etp_strbuf_str(&brief), limit, &cut);
+    put(&out, etp_strbuf_str(&brief), limit, &cut);
     if (all.len > brief.len && !cut) {
-        etp_strbuf_appendz(out, FOLD);
-        put(out, etp_strbuf_str(&all), limit, &cut);
-        etp_strbuf_appendz(out, cut ? CUT : "");
-        etp_strbuf_appendz(out, UNFOLD);
+        etp_strbuf_appendz(&out, FOLD);
+        put(&out, etp_strbuf_str(&all), limit, &cut);
+        etp_strbuf_appendz(&out, cut ? CUT : "");
+        etp_strbuf_appendz(&out, UNFOLD);
     } else if (cut) {
-        etp_strbuf_appendz(out, CUT);
+        etp_strbuf_appendz(&out, CUT);
     }
-    out->failed = out->failed || brief.failed || all.failed;
+    etp_sink_write(sink, etp_strbuf_str(&out));
+    return etp_sink_check(sink, err, "the report");
+}
+
+static etp_status guarded(const etp_report *r, size_t limit, etp_arena *arena, etp_sink *sink,
+                          etp_error *err)
+{
+    ETP_GUARDED(arena, err, "report", compose(r, limit, arena, sink, err));
 }
 
 etp_status etp_report_write_github(const etp_report *r, size_t limit, etp_sink *sink,
                                    etp_error *err)
 {
-    etp_arena arena = {0};
-    etp_strbuf out;
-    etp_strbuf_init(&out, &arena);
-    if (r && !r->arena->failed) {
-        compose(r, limit, &arena, &out);
-    }
-    bool made = r && !r->arena->failed && !out.failed;
-    if (made) {
-        etp_sink_write(sink, etp_strbuf_str(&out));
-    }
-    etp_arena_dispose(&arena);
-    return made ? ETP_OK : etp_fail_nomem(err, "report");
+    ETP_NEED(r && !r->arena->failed, err, "report"); // who built it may have had no guard
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, r->arena);
+    etp_status status = guarded(r, limit, &scratch, sink, err);
+    etp_arena_dispose(&scratch);
+    return status;
 }

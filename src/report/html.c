@@ -17,7 +17,6 @@ typedef struct page {
     size_t ordinal;  // of the block being written
     size_t tab;      // of the last section
     etp_str heading; // the last one written
-    bool failed;     // out of memory once
     bool told;       // that something of this section is left out
     etp_html_links links;
     etp_html_budget budget;
@@ -246,7 +245,7 @@ static void write_chart(page *p, const etp_chart *c)
         z(p, "<figure class=\"chart\">\n");
     }
     element(p, "figcaption", "", c->title);
-    p->failed = !etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena) || p->failed;
+    etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
     element(p, "p", "caption", c->description);
     if (drawn.entries.n < c->entries.n) {
         etp_sink_printf(p->sink,
@@ -375,14 +374,13 @@ static void write_block(page *p, const etp_block *b, const etp_report_style *sty
         write_chart(p, b->chart);
         break;
     case ETP_BLOCK_GRAPH:
-        p->failed =
-            !etp_html_graph(p->sink, b->graph, p->ordinal, &p->links, p->arena) || p->failed;
+        etp_html_graph(p->sink, b->graph, p->ordinal, &p->links, p->arena);
         break;
     case ETP_BLOCK_SPANS:
         etp_html_spans(p->sink, b->spans, &p->links);
         break;
     case ETP_BLOCK_PLANE:
-        p->failed = !etp_html_plane(p->sink, b->plane, &p->links, p->arena) || p->failed;
+        etp_html_plane(p->sink, b->plane, &p->links, p->arena);
         break;
     }
 }
@@ -392,8 +390,7 @@ static void collect_links(page *p, const etp_report_style *style)
     const etp_report *r = p->report;
     p->links.items = ETP_NEW_ARRAY(p->arena, etp_str, r->blocks.n + 1);
     p->links.n = 0;
-    p->failed = !p->links.items || p->failed;
-    for (size_t i = 0; p->links.items && i < r->blocks.n; i++) {
+    for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
         if (b->kind == ETP_BLOCK_DRAWER && etp_block_shown(b, style, ETP_ON_PAGE) &&
             p->budget.rows[i] > 0) {
@@ -414,15 +411,12 @@ static bool count_bytes(etp_sink *sink, const char *ptr, size_t len)
 }
 
 // Writes every block to nowhere, to know how long it is, and chooses what the page has.
-static bool make_budget(page *p, const etp_report_style *style)
+static void make_budget(page *p, const etp_report_style *style)
 {
     const etp_report *r = p->report;
     etp_sink *sink = p->sink, counter = {.write = count_bytes};
     size_t *sizes = ETP_NEW_ARRAY(p->arena, size_t, r->blocks.n + 1),
            *rows = ETP_NEW_ARRAY(p->arena, size_t, r->blocks.n + 1);
-    if (!sizes || !rows) {
-        return false;
-    }
     for (size_t i = 0; i < r->blocks.n; i++) {
         rows[i] = SIZE_MAX;
     }
@@ -442,7 +436,7 @@ static bool make_budget(page *p, const etp_report_style *style)
     p->sink = sink;
     p->heading = r->title;
     p->tab = 0;
-    return etp_html_choose(r, sizes, p->arena, &p->budget);
+    etp_html_choose(r, sizes, p->arena, &p->budget);
 }
 
 static void write_scripts(page *p)
@@ -523,16 +517,12 @@ static void enclose(page *p, nesting *n, const etp_block *b)
     n->fold = n->fold || b->kind == ETP_BLOCK_FOLD;
 }
 
-bool etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink)
+void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                           etp_sink *sink)
 {
     static const etp_block k_end = {.kind = ETP_BLOCK_SECTION}; // of no level, so that none begins
-    etp_arena arena;
-    etp_arena_init(&arena, r->arena->alloc);
-    page p = {.sink = sink, .arena = &arena, .report = r, .heading = r->title};
-    if (!make_budget(&p, style)) {
-        etp_arena_dispose(&arena);
-        return false;
-    }
+    page p = {.sink = sink, .arena = arena, .report = r, .heading = r->title};
+    make_budget(&p, style);
     // Again, now that drawers may have been left out: a text must not link to one that is not
     // there.
     collect_links(&p, style);
@@ -577,6 +567,4 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
         z(&p, "</p></footer>\n");
     }
     write_scripts(&p);
-    etp_arena_dispose(&arena);
-    return !p.failed;
 }

@@ -157,7 +157,7 @@ static void choose_drawers(const spans *drawers, size_t *scratch, size_t *rows,
     }
 }
 
-bool etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
+void etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
                      etp_html_budget *out)
 {
     size_t n = r->blocks.n;
@@ -166,16 +166,13 @@ bool etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
     order *list = ETP_NEW_ARRAY(arena, order, n + 1);
     size_t *rows = ETP_NEW_ARRAY(arena, size_t, n + 1),
            *scratch = ETP_NEW_ARRAY(arena, size_t, n + 1);
-    if (!answers.items || !drawers.items || !list || !rows || !scratch) {
-        return false;
-    }
     for (size_t i = 0; i < n; i++) {
         rows[i] = SIZE_MAX;
     }
     find_spans(r, sizes, &answers, &drawers);
     *out = (etp_html_budget){.rows = rows, .answers = answers.n};
     if (answers.n < 2) {
-        return true;
+        return;
     }
     for (size_t i = 0; i < answers.n; i++) {
         scratch[i] = answers.items[i].bytes;
@@ -187,7 +184,6 @@ bool etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
         }
     }
     choose_drawers(&drawers, scratch, rows, out);
-    return true;
 }
 
 bool etp_html_is_cut(const etp_html_budget *budget, const etp_report *r, size_t begin)

@@ -96,7 +96,7 @@ static int by_layer(const place *a, const place *b)
     return (a->layer > b->layer) - (a->layer < b->layer);
 }
 
-static bool find_places(layout *o, etp_arena *arena)
+static void find_places(layout *o, etp_arena *arena)
 {
     const etp_graph *g = o->g;
     size_t n = g->boxes.n;
@@ -104,9 +104,6 @@ static bool find_places(layout *o, etp_arena *arena)
     o->first = ETP_NEW_ARRAY(arena, uint32_t, n + 2);
     o->places = ETP_NEW_ARRAY(arena, place, n + 1);
     o->order = ETP_NEW_ARRAY(arena, uint32_t, n + 1);
-    if (!o->edges || !o->first || !o->places || !o->order) {
-        return false;
-    }
     // A counting sort: first[i] … first[i + 1] are the edges that lead to box i.
     for (size_t k = 0; k < g->edges.n; k++) {
         o->edges[k] = g->edges.items[k];
@@ -143,7 +140,6 @@ static bool find_places(layout *o, etp_arena *arena)
         y += ends && framed ? FRAME : 0;
     }
     o->bottom = y;
-    return true;
 }
 
 static void write_frames(etp_sink *sink, const layout *o)
@@ -238,16 +234,14 @@ static void write_views(etp_sink *sink, const etp_graph *g, size_t ordinal)
     etp_sink_z(sink, "</div>\n");
 }
 
-bool etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,
+void etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,
                     etp_arena *arena)
 {
     layout o = {.g = g, .left = 0, .right = 0};
     if (g->boxes.n == 0) {
-        return true;
+        return;
     }
-    if (!find_places(&o, arena)) {
-        return false;
-    }
+    find_places(&o, arena);
     o.left -= FRAME + 1;
     double width = o.right - o.left + FRAME + 1, height = o.bottom + 1;
     etp_svg svg = {.sink = sink, .width = width};
@@ -269,5 +263,4 @@ bool etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const et
         write_box(sink, &svg, &g->boxes.items[i], &o.places[i], o.left, links);
     }
     etp_sink_z(sink, "</svg></div></figure>\n");
-    return !svg.scratch.failed;
 }

@@ -49,18 +49,16 @@ typedef struct etp_html_budget {
     const size_t *rows; // of each block: SIZE_MAX whole, 0 left out, else so many rows of its table
     size_t answers, drawers, drawers_left;
 } etp_html_budget;
-// SIZES of the blocks, 0 of those that are not shown. False = out of memory.
-bool etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
+// SIZES of the blocks, 0 of those that are not shown.
+void etp_html_choose(const etp_report *r, const size_t *sizes, etp_arena *arena,
                      etp_html_budget *out);
 // Whether anything of the answer that begins with the block BEGIN is left out.
 bool etp_html_is_cut(const etp_html_budget *budget, const etp_report *r, size_t begin);
 
-// False = out of memory.
-bool etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,
+void etp_html_graph(etp_sink *sink, const etp_graph *g, size_t ordinal, const etp_html_links *links,
                     etp_arena *arena);
 void etp_html_spans(etp_sink *sink, const etp_spans *s, const etp_html_links *links);
-// False = out of memory.
-bool etp_html_plane(etp_sink *sink, const etp_plane *p, const etp_html_links *links,
+void etp_html_plane(etp_sink *sink, const etp_plane *p, const etp_html_links *links,
                     etp_arena *arena);
 
 // All tables and charts of R as one JSON document that is safe inside a <script> element.

@@ -3,7 +3,7 @@
 // ever cut: what does not fit stands on a line of its own, and bars go first.
 #include "report/screen.h"
 
-#include "base/json.h"
+#include "base/guard.h"
 #include "report/text.h"
 
 enum { BAR_MOST = 24, BAR_LEAST = 6, INDENT = 2, MOST_LINES = 30, MOST_LINES_AT = 80 };
@@ -525,30 +525,39 @@ static room room_of(etp_text o, const etp_screen *s, etp_strbuf *page)
     return most;
 }
 
-etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, etp_sink *sink,
-                            etp_error *err)
+static etp_status write(const etp_screen *s, const etp_report_style *style, etp_arena *arena,
+                        etp_sink *sink, etp_error *err)
 {
-    static const etp_report_style k_plain;
-    style = style ? style : &k_plain;
-    if (!s || s->arena->failed) {
-        return etp_fail_nomem(err, "screen");
-    }
-    etp_arena arena;
-    etp_arena_init(&arena, s->arena->alloc);
     int width = style->width ? style->width : 80;
     etp_strbuf page;
-    etp_strbuf_init(&page, &arena);
+    etp_strbuf_init(&page, arena);
     etp_sink to_page = etp_sink_strbuf(&page);
     etp_text o = {.sink = &to_page,
                   .width = (size_t)(width < 40 ? 40 : width),
                   .color = style->color,
                   .unicode = style->unicode};
-    etp_strbuf_init(&o.scratch, &arena);
+    etp_strbuf_init(&o.scratch, arena);
     room most = room_of(o, s, &page);
     page.len = 0;
     write_all(&o, s, most);
     etp_sink_write(sink, etp_strbuf_str(&page));
-    bool failed = o.scratch.failed || page.failed;
-    etp_arena_dispose(&arena);
-    return failed ? etp_fail_nomem(err, "screen") : etp_sink_check(sink, err, "the answer");
+    return etp_sink_check(sink, err, "the answer");
+}
+
+static etp_status guarded(const etp_screen *s, const etp_report_style *style, etp_arena *arena,
+                          etp_sink *sink, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "screen", write(s, style, arena, sink, err));
+}
+
+etp_status etp_screen_write(const etp_screen *s, const etp_report_style *style, etp_sink *sink,
+                            etp_error *err)
+{
+    static const etp_report_style k_plain;
+    ETP_NEED(s && !s->arena->failed, err, "screen"); // who built it may have had no guard
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, s->arena);
+    etp_status status = guarded(s, style ? style : &k_plain, &scratch, sink, err);
+    etp_arena_dispose(&scratch);
+    return status;
 }

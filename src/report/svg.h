@@ -77,7 +77,7 @@ void etp_svg_trend(etp_svg *o, const etp_chart *c);
 
 double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
 
-// Draws twice, wide and narrow. False = out of memory.
-bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);
+// Draws twice, wide and narrow.
+void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);
 
 #endif

@@ -36,21 +36,16 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
     }
 }
 
-bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
+void etp_chart_write_svg(const etp_chart *c, etp_arena *arena, etp_sink *sink)
 {
-    etp_arena arena;
-    etp_arena_init(&arena, c->report->arena->alloc);
     etp_svg o = {.sink = sink, .width = 860, .standalone = true};
-    etp_strbuf_init(&o.scratch, &arena);
+    etp_strbuf_init(&o.scratch, arena);
     svg_chart(&o, c);
-    bool complete = !o.scratch.failed;
-    etp_arena_dispose(&arena);
-    return complete;
 }
 
 // A wide picture that is scaled down has letters too small to read, so a phone gets a drawing of
 // its own; the page's style shows one of the two.
-bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
+void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
 {
     etp_svg o = {.sink = sink, .width = 860, .serial = serial};
     etp_strbuf_init(&o.scratch, arena);
@@ -60,5 +55,4 @@ bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_a
     o.width = 360;
     o.narrow = true;
     svg_chart(&o, c);
-    return !o.scratch.failed;
 }

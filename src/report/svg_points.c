@@ -145,7 +145,6 @@ void etp_svg_blocks(etp_svg *o, const etp_chart *c)
                    .height = k_height,
                    .left = left};
         draw_panel(o, c, &p);
-        o->scratch.failed = o->scratch.failed || title.failed;
     }
     size_t every = 1 + c->entries.n / (o->narrow ? 10 : 24);
     for (size_t i = 0; i < c->entries.n; i += every) {

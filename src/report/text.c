@@ -223,17 +223,16 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     }
 }
 
-bool etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_sink *sink)
+void etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                           etp_sink *sink)
 {
-    etp_arena arena;
-    etp_arena_init(&arena, r->arena->alloc);
     // Narrower terminals get lines of 40 columns, which they break themselves.
     int width = style->width ? style->width : 80;
     etp_text o = {.sink = sink,
                   .width = (size_t)(width < 40 ? 40 : width),
                   .color = style->color,
                   .unicode = style->unicode};
-    etp_strbuf_init(&o.scratch, &arena);
+    etp_strbuf_init(&o.scratch, arena);
     write_head(&o, r);
     bool after_heading = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
@@ -253,7 +252,4 @@ bool etp_report_write_text(const etp_report *r, const etp_report_style *style, e
         etp_text_wrap(&o, r->footer, 0, 0);
         etp_text_plain(&o, k_dim);
     }
-    bool complete = !o.scratch.failed;
-    etp_arena_dispose(&arena);
-    return complete;
 }

@@ -258,11 +258,15 @@ etp_str etp_report_clean(etp_report *r, const char *z);
 etp_str etp_report_link(etp_report *r, const char *id); // to a drawer of the scope; empty: none
 etp_block *etp_report_add_block(etp_report *r, etp_block_kind kind);
 
-// Writers. The sink remembers failed writes; those with scratch memory give false when it ran out.
-bool etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_sink *sink);
+// Writers. The sink remembers failed writes; ARENA, which has a guard, is for what they need while
+// they write.
+void etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                           etp_sink *sink);
 void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp_sink *sink);
-bool etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink);
-bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink); // a document of its own
+void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_arena *arena,
+                           etp_sink *sink);
+// A document of its own.
+void etp_chart_write_svg(const etp_chart *c, etp_arena *arena, etp_sink *sink);
 void etp_table_write_csv(const etp_table *t, etp_sink *sink);
 
 #endif

@@ -343,8 +343,5 @@ etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width, const char *ellip
     etp_strbuf_append(buf, (etp_str){s.ptr, a});
     etp_strbuf_appendz(buf, ellipsis);
     etp_strbuf_append(buf, (etp_str){s.ptr + b, s.len - b});
-    if (buf->failed) {
-        return s;
-    }
     return (etp_str){buf->ptr + start, buf->len - start};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one way out of a report: picks the writer and turns its troubles into a status.
+#include "base/guard.h"
 #include "report/tree.h"
 
 static const etp_chart *find_chart(const etp_report *r, const char *id)
@@ -21,22 +22,18 @@ static etp_status not_found(etp_error *err, const char *what, const char *id)
     return etp_fail(err, ETP_USAGE, "this report has no %s named '%s'", what, id);
 }
 
-etp_status etp_report_write(const etp_report *r, etp_format format, const etp_report_style *style,
-                            etp_sink *sink, etp_error *err)
+static etp_status write(const etp_report *r, etp_format format, const etp_report_style *style,
+                        etp_arena *arena, etp_sink *sink, etp_error *err)
 {
-    static const etp_report_style k_plain;
-    ETP_NEED(r && !r->arena->failed, err, "report");
-    style = style ? style : &k_plain;
-    bool complete = true;
     switch (format) {
     case ETP_FORMAT_TEXT:
-        complete = etp_report_write_text(r, style, sink);
+        etp_report_write_text(r, style, arena, sink);
         break;
     case ETP_FORMAT_MD:
         etp_report_write_md(r, style, sink);
         break;
     case ETP_FORMAT_HTML:
-        complete = etp_report_write_html(r, style, sink);
+        etp_report_write_html(r, style, arena, sink);
         break;
     case ETP_FORMAT_CSV: {
         const etp_table *t = etp_report_table_named(r, style->select);
@@ -51,10 +48,27 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         if (!c) {
             return not_found(err, "chart", style->select);
         }
-        complete = etp_chart_write_svg(c, sink);
+        etp_chart_write_svg(c, arena, sink);
         break;
     }
     }
-    ETP_NEED(complete, err, "report");
     return etp_sink_check(sink, err, "the report");
+}
+
+static etp_status guarded(const etp_report *r, etp_format format, const etp_report_style *style,
+                          etp_arena *arena, etp_sink *sink, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "report", write(r, format, style, arena, sink, err));
+}
+
+etp_status etp_report_write(const etp_report *r, etp_format format, const etp_report_style *style,
+                            etp_sink *sink, etp_error *err)
+{
+    static const etp_report_style k_plain;
+    ETP_NEED(r && !r->arena->failed, err, "report"); // who built it may have had no guard
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, r->arena);
+    etp_status status = guarded(r, format, style ? style : &k_plain, &scratch, sink, err);
+    etp_arena_dispose(&scratch);
+    return status;
 }
