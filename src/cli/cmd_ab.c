@@ -35,7 +35,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int 
                                 &options.call.runner, err));
     ETP_TRY(
         etp_session_builds(c->runner_a, c->runner_b, &cli->arena, plan, &options.call.runner, err));
-    return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
+    return etp_cli_measure(cli, &options, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -48,8 +48,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), c->save, err));
     }
     if (c->resume || c->extend) {
-        ETP_TRY(etp_session_again_check(g, argc > 0 ? "the model" : NULL, err));
-        ETP_TRY(etp_cli_resume(cli, g, &dir, err));
+        ETP_TRY(etp_cli_resume(cli, g, argc > 0 ? "the model" : NULL, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }

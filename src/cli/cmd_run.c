@@ -57,7 +57,7 @@ static etp_status folder_of(etp_cli *cli, const run_options *o, etp_experiments 
         return etp_experiments_folder(experiments, out_dir, err);
     }
     ETP_TRY(etp_experiments_options(experiments, &o->session, &options, err));
-    return etp_cli_measure(cli, &options, etp_experiments_settle, experiments, out_dir, err);
+    return etp_cli_measure(cli, &options, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

@@ -103,20 +103,6 @@ static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *w
                            " is not beside this program; name a model with --model or --export");
 }
 
-// Smoke asks whether everything works; two blocks do for that, since nobody quotes its figures.
-// An emulator keeps its own few counts; a real device gets enough for medians.
-static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_session_plan_options *options, etp_error *err)
-{
-    (void)ctx;
-    (void)cpu;
-    (void)err;
-    options->settings.blocks = device->info.emulated ? 1 : 2;
-    options->settings.warmup = device->info.emulated ? 0 : 3;
-    options->settings.iterations = device->info.emulated ? 0 : 10;
-    return ETP_OK;
-}
-
 static etp_status steps(etp_cli *cli, const smoke_options *o, const char *device, const char *work,
                         etp_smoke *s, etp_error *err)
 {
@@ -133,16 +119,13 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *device
                    : o->model     ? ""
                                   : ", bundled");
     const char *wanted = o->out ? o->out : etp_arena_printf(&cli->arena, "%s/run", work);
-    etp_session_options options = {
-        // A fixed seed: two smokes launch in the same order.
-        .plan = {.models = &model, .n_models = 1, .settings.seed = 1},
-        .call = {.device = device, .runner = o->runner},
-        .dir = wanted,
-        .exact = o->out == NULL,
-    };
+    etp_session_options options = etp_session_trial(&model, 1);
+    options.call = (etp_session_call){.device = device, .runner = o->runner};
+    options.dir = wanted;
+    options.exact = o->out == NULL;
     ETP_TRY(etp_arena_check(&cli->arena, err, work)); // NULL would be another folder
     // Its errors become a step that failed, so that the other steps and the advice are still told.
-    st = etp_cli_measure(cli, &options, settle, NULL, &dir, &why);
+    st = etp_cli_measure(cli, &options, &dir, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
         return etp_smoke_failed(s, &cli->arena, ETP_SMOKE_MEASURE,

@@ -2,13 +2,11 @@
 // etprof sweep: models × levels × threads in one session of paired blocks, and what the factors do
 // alone and together.
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "cli/measure.h"
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
-#include "measure/decoder.h"
 #include "study/sweep/sweep.h"
 
 typedef struct sweep_options {
@@ -47,53 +45,19 @@ static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, cha
     return ETP_OK;
 }
 
-static etp_status choose_inputs(etp_cli *cli, etp_session_options *options, etp_error *err)
-{
-    const char *note = NULL;
-    ETP_TRY(
-        etp_sweep_check_inputs(&options->plan, &cli->arena, &options->inputs_beside, &note, err));
-    if (note && !cli->quiet) {
-        etp_say("models     %s\n", note);
-    }
-    return ETP_OK;
-}
-
-static int ascending(const void *pa, const void *pb)
-{
-    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-    return (a > b) - (a < b);
-}
-
-// Sorted, because the knee is looked for from fewer threads to more.
-static etp_status sort_threads(etp_cli *cli, etp_session_plan_options *plan, etp_error *err)
-{
-    const size_t n = plan->n_threads;
-    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, n + 1);
-    ETP_NEED(threads, err, "options");
-    for (size_t i = 0; i < n; i++) {
-        threads[i] = plan->threads[i];
-    }
-    qsort(threads, n, sizeof *threads, ascending);
-    for (size_t i = 1; i < n; i++) {
-        if (threads[i] == threads[i - 1]) {
-            return etp_fail(err, ETP_USAGE, "--threads %u is given twice", (unsigned)threads[i]);
-        }
-    }
-    plan->threads = threads;
-    return ETP_OK;
-}
-
 static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
     etp_session_options options;
     etp_session_plan_options *plan = &options.plan;
     ETP_TRY(etp_session_options_of(&o->session, &cli->arena, &options, err));
-    plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_DEFAULT_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
-    ETP_TRY(sort_threads(cli, plan, err));
-    ETP_TRY(choose_inputs(cli, &options, err));
-    return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
+    const char *note = NULL;
+    ETP_TRY(etp_sweep_prepare(plan, &cli->arena, &options.inputs_beside, &note, err));
+    if (note && !cli->quiet) {
+        etp_say("models     %s\n", note);
+    }
+    return etp_cli_measure(cli, &options, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -104,8 +68,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     cli->store = c->store;
     if (c->resume || c->extend) {
         const char *operands = argc > 0 || o->models.n > 0 ? "the models" : NULL;
-        ETP_TRY(etp_session_again_check(&o->session, operands, err));
-        ETP_TRY(etp_cli_resume(cli, &o->session, &dir, err));
+        ETP_TRY(etp_cli_resume(cli, &o->session, operands, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }

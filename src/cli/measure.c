@@ -16,8 +16,6 @@ typedef struct terminal { // of the session's callbacks
     bool live;            // it is a terminal: the line is written over itself
     size_t width, columns;
     uint32_t block; // the last one that a plain line told
-    etp_cli_settle *settle;
-    void *ctx;
 } terminal;
 
 // Before anything else is printed: a message must not stand behind half a line of progress.
@@ -138,18 +136,9 @@ etp_session_callbacks etp_cli_messages(const etp_cli *cli)
     return (etp_session_callbacks){.message = cli->quiet ? NULL : on_line};
 }
 
-// The session gives its callbacks one context, the terminal's; the verb's own is kept in there.
-static etp_status on_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                            etp_session_plan_options *plan, etp_error *err)
-{
-    terminal *t = ctx;
-    return t->settle ? t->settle(t->ctx, device, cpu, plan, err) : ETP_OK;
-}
-
 static etp_session_callbacks callbacks_of(etp_cli *cli, terminal *t)
 {
     return (etp_session_callbacks){.ctx = t,
-                                   .settle = on_settle,
                                    .progress = cli->progress_lines ? on_progress_line
                                                : !cli->quiet       ? on_progress
                                                                    : NULL,
@@ -213,13 +202,13 @@ static etp_session_place place_of(etp_cli *cli, const etp_session_call *call)
     return place;
 }
 
-etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, etp_cli_settle *settle,
-                           void *ctx, const char **out_dir, etp_error *err)
+etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options, const char **out_dir,
+                           etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
     options->command = cli->command_line;
     options->place = place_of(cli, &options->call);
-    terminal t = {.settle = settle, .ctx = ctx, .live = cli->progress, .columns = cli->width};
+    terminal t = {.live = cli->progress, .columns = cli->width};
     etp_session_callbacks callbacks = callbacks_of(cli, &t);
     etp_session_outcome out;
     etp_status st = etp_session_run(options, &callbacks, &cli->arena, &out, err);
@@ -241,18 +230,13 @@ etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again, const c
     return say_what_happened(cli, &t, st, &out);
 }
 
-etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, const char **out_dir,
-                          etp_error *err)
+etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, const char *operands,
+                          const char **out_dir, etp_error *err)
 {
-    const etp_session_call *call = &given->call;
-    *out_dir = call->extend ? call->extend : call->resume;
-    ETP_TRY(etp_cli_newest(cli, true, out_dir, err));
-    // Of the settings those that may be typed with --extend say how far it goes; the rest is the
-    // folder's.
-    etp_session_again again = {.dir = *out_dir,
-                               .call = *call,
-                               .resume = true,
-                               .extend = call->extend ? &given->settings : NULL};
+    etp_session_again again;
+    ETP_TRY(etp_session_again_of(given, operands, &again, err));
+    ETP_TRY(etp_cli_newest(cli, true, &again.dir, err));
+    *out_dir = again.dir;
     return etp_cli_measure_again(cli, &again, out_dir, err);
 }
 

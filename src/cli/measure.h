@@ -20,17 +20,14 @@ etp_session_place etp_cli_place(etp_cli *cli);
 // What is decided before a session, a line each, unless --quiet was given.
 etp_session_callbacks etp_cli_messages(const etp_cli *cli);
 
-// etp_session_run and etp_session_run_again: command and place are filled in. SETTLE may be NULL.
-typedef etp_status etp_cli_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                                  etp_session_plan_options *plan, etp_error *err);
+// etp_session_run and etp_session_run_again: command and place are filled in.
 ETP_NODISCARD etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options,
-                                         etp_cli_settle *settle, void *ctx, const char **out_dir,
-                                         etp_error *err);
+                                         const char **out_dir, etp_error *err);
 ETP_NODISCARD etp_status etp_cli_measure_again(etp_cli *cli, etp_session_again *again,
                                                const char **out_dir, etp_error *err);
 // --resume, --extend: goes on with the session of the folder that it names (or the newest one
-// there).
+// there). OPERANDS as of etp_session_again_of.
 ETP_NODISCARD etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given,
-                                        const char **out_dir, etp_error *err);
+                                        const char *operands, const char **out_dir, etp_error *err);
 
 #endif

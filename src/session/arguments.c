@@ -90,10 +90,17 @@ static bool says_how_far(const char *name)
     return false;
 }
 
-etp_status etp_session_again_check(const etp_session_arguments *arguments, const char *operands,
-                                   etp_error *err)
+etp_status etp_session_again_of(const etp_session_arguments *arguments, const char *operands,
+                                etp_session_again *out, etp_error *err)
 {
     const bool extend = arguments->call.extend != NULL;
+    *out = (etp_session_again){
+        .dir = extend ? arguments->call.extend : arguments->call.resume,
+        .call = arguments->call,
+        .resume = true,
+        // Of the settings only those that say how far it goes; the rest is the folder's.
+        .extend = extend ? &arguments->settings : NULL,
+    };
     const char *name = NULL;
     if (arguments->call.resume && extend) {
         return etp_fail(

@@ -29,10 +29,11 @@ ETP_NODISCARD etp_status etp_session_options_of(const etp_session_arguments *arg
                                                 etp_arena *arena, etp_session_options *out,
                                                 etp_error *err);
 
-// The plan of a resumed session is in its folder: what could contradict it is refused; with extend
-// may be said how far it is to go. OPERANDS: what the operands are called when there are any, else
-// NULL.
-ETP_NODISCARD etp_status etp_session_again_check(const etp_session_arguments *arguments,
-                                                 const char *operands, etp_error *err);
+// The session that is gone on with: *OUT borrows ARGUMENTS. Its plan is in its folder, and what
+// could contradict it is refused; with extend may be said how far it is to go. OPERANDS: what the
+// operands are called when there are any, else NULL.
+ETP_NODISCARD etp_status etp_session_again_of(const etp_session_arguments *arguments,
+                                              const char *operands, etp_session_again *out,
+                                              etp_error *err);
 
 #endif

@@ -248,9 +248,9 @@ static bool is_grid(const etp_experiments *p, const etp_session_plan_options *op
     return p->n_arms > 1 && options->n_threads > 1 && options->n_runners == 0;
 }
 
-etp_status etp_experiments_settle(void *experiments, const etp_device *device,
-                                  const etp_device_cpu *cpu, etp_session_plan_options *options,
-                                  etp_error *err)
+// Levels and names of arms, when the processor is known.
+static etp_status settle(void *experiments, const etp_device *device, const etp_device_cpu *cpu,
+                         etp_session_plan_options *options, etp_error *err)
 {
     etp_experiments *p = experiments;
     ETP_TRY(etp_platform_check(&p->expected, device->info.spec, device->info.platform, err));
@@ -434,6 +434,8 @@ etp_status etp_experiments_options(etp_experiments *p, const etp_session_argumen
     etp_session_plan_options *plan = &out->plan;
     ETP_TRY(etp_session_options_of(&arguments, p->arena, out, err));
     out->config = p->config->path;
+    out->settle = settle;
+    out->settle_ctx = p;
     // The device before the model: a config for another platform is refused by its names, whatever
     // else is wrong with it.
     ETP_TRY(choose_device(p, &out->call.device, err));

@@ -15,16 +15,11 @@ ETP_NODISCARD etp_status etp_experiments_choose(const etp_config *config, const 
                                                 etp_arena *arena, etp_experiments **out,
                                                 etp_error *err);
 
-// The session that the config asks for; what is TYPED takes the place of what it says.
+// The session that the config asks for; what is TYPED takes the place of what it says. *OUT borrows
+// P.
 ETP_NODISCARD etp_status etp_experiments_options(etp_experiments *p,
                                                  const etp_session_arguments *typed,
                                                  etp_session_options *out, etp_error *err);
-
-// The callback `settle` of that session, with the experiments as its context: levels and names of
-// arms, when the processor is known.
-ETP_NODISCARD etp_status etp_experiments_settle(void *experiments, const etp_device *device,
-                                                const etp_device_cpu *cpu,
-                                                etp_session_plan_options *options, etp_error *err);
 
 // The first pair that was run gives the baseline; pairs with another one are one command away.
 // NULL: there is none.

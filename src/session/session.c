@@ -178,8 +178,8 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     } else {
         ETP_TRY(etp_session_probe(r->device, p->timeout_s, &hooks, r->arena, &cpu, err));
     }
-    if (r->callbacks->settle) {
-        ETP_TRY(r->callbacks->settle(r->callbacks->ctx, r->device, &cpu, p, err));
+    if (r->o->settle) {
+        ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
     ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
@@ -293,6 +293,29 @@ etp_status etp_session_open_device(const etp_session_place *place, const char *s
         .work_root = place->work_dir,
     };
     return etp_device_open(&how, out, err);
+}
+
+// Two blocks do, since nobody quotes their figures. An emulator keeps its own few counts; a real
+// device gets enough for medians.
+static etp_status settle_trial(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
+                               etp_session_plan_options *plan, etp_error *err)
+{
+    (void)ctx;
+    (void)cpu;
+    (void)err;
+    plan->settings.blocks = device->info.emulated ? 1 : 2;
+    plan->settings.warmup = device->info.emulated ? 0 : 3;
+    plan->settings.iterations = device->info.emulated ? 0 : 10;
+    return ETP_OK;
+}
+
+etp_session_options etp_session_trial(const char *const *models, size_t n_models)
+{
+    return (etp_session_options){
+        // A fixed seed: two trials launch in the same order.
+        .plan = {.models = models, .n_models = n_models, .settings.seed = 1},
+        .settle = settle_trial,
+    };
 }
 
 etp_status etp_session_run(const etp_session_options *o, const etp_session_callbacks *callbacks,

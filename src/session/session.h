@@ -35,6 +35,10 @@ typedef struct etp_session_options {
     bool exact;                    // it must be empty or new; else a taken one becomes <dir>.2
     const char *config;            // path of the config that asked for it, NULL
     const char *command;           // the line that repeats it, NULL
+    // Settles in PLAN what depends on the device, once it is known; NULL: nothing does.
+    etp_status (*settle)(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
+                         etp_session_plan_options *plan, etp_error *err);
+    void *settle_ctx;
     bool inputs_beside; // where none are asked for: those that an export left beside the model
     etp_run *resume;    // the folder `dir` as it was read: go on with it; NULL: a new session
     etp_session_place place;
@@ -42,9 +46,6 @@ typedef struct etp_session_options {
 
 typedef struct etp_session_callbacks { // all may be NULL
     void *ctx;
-    // Options that depend on the device can be settled once it is known.
-    etp_status (*settle)(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_session_plan_options *plan, etp_error *err);
     void (*progress)(void *ctx, const etp_session_progress *p);
     void (*message)(void *ctx, const char *text); // one line worth telling
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
@@ -86,6 +87,9 @@ ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
                                                etp_error *err);
 
 // ---- parts that others need alone ----
+
+// A session of MODELS that only asks whether everything works; the caller adds device and folder.
+etp_session_options etp_session_trial(const char *const *models, size_t n_models);
 
 // Opens the device of SPEC with RUNNER (NULL: the defaults).
 ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,

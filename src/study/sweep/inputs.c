@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the models of a sweep take the same inputs? Before it, of their files; after it, of the
-// programs that were kept.
+// What a sweep asks of its plan; and do its models take the same inputs? Before it, of their files;
+// after it, of the programs that were kept.
+#include <stdlib.h>
+
 #include "measure/decoder.h"
 #include "os/os.h"
 #include "study/sweep/sweep.h"
@@ -77,9 +79,36 @@ static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *m
     return different;
 }
 
-etp_status etp_sweep_check_inputs(const etp_session_plan_options *plan, etp_arena *arena,
-                                  bool *alike, const char **note, etp_error *err)
+static int ascending(const void *pa, const void *pb)
 {
+    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+    return (a > b) - (a < b);
+}
+
+// Sorted, because the knee is looked for from fewer threads to more.
+static etp_status sort_threads(etp_session_plan_options *plan, etp_arena *arena, etp_error *err)
+{
+    const size_t n = plan->n_threads;
+    uint32_t *threads = ETP_NEW_ARRAY(arena, uint32_t, n + 1);
+    ETP_NEED(threads, err, "options");
+    for (size_t i = 0; i < n; i++) {
+        threads[i] = plan->threads[i];
+    }
+    qsort(threads, n, sizeof *threads, ascending);
+    for (size_t i = 1; i < n; i++) {
+        if (threads[i] == threads[i - 1]) {
+            return etp_fail(err, ETP_USAGE, "--threads %u is given twice", (unsigned)threads[i]);
+        }
+    }
+    plan->threads = threads;
+    return ETP_OK;
+}
+
+etp_status etp_sweep_prepare(etp_session_plan_options *plan, etp_arena *arena, bool *alike,
+                             const char **note, etp_error *err)
+{
+    plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_DEFAULT_KNEE;
+    ETP_TRY(sort_threads(plan, arena, err));
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
     size_t other = least_alike(plan, &match);
     *alike = other == 0;

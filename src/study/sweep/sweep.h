@@ -115,12 +115,12 @@ typedef enum etp_sweep_inputs {
     ETP_SWEEP_SAME_INPUTS
 } etp_sweep_inputs;
 etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b);
-// Before a sweep is measured. *ALIKE: inputs of one model fit all, to the type; *NOTE: what to tell
-// of models whose times will not be compared, NULL. ETP_USAGE: the files of PLAN's inputs do not
-// fit all; programs that cannot be read are the plan's to refuse.
-ETP_NODISCARD etp_status etp_sweep_check_inputs(const etp_session_plan_options *plan,
-                                                etp_arena *arena, bool *alike, const char **note,
-                                                etp_error *err);
+// Before a sweep is measured: PLAN gets a knee, and its thread counts rise. *ALIKE: inputs of one
+// model fit all, to the type; *NOTE: what to tell of models whose times will not be compared, NULL.
+// ETP_USAGE: a thread count comes twice, or the files of PLAN's inputs do not fit all; programs
+// that cannot be read are the plan's to refuse.
+ETP_NODISCARD etp_status etp_sweep_prepare(etp_session_plan_options *plan, etp_arena *arena,
+                                           bool *alike, const char **note, etp_error *err);
 
 // At least one cell was measured: there is a chart.
 bool etp_sweep_has_times(const etp_sweep *s);
