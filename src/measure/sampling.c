@@ -176,13 +176,13 @@ static bool fits(const etp_session *s, uint32_t arm)
 
 // Why ARM is not sampled once more after DONE launches; NOT_TOLD: it is.
 static etp_samples_end enough(const etp_session *s, uint32_t arm, uint32_t done,
-                              const etp_session_known *known)
+                              const etp_session_coverage *coverage)
 {
-    bool more_tells = known->few || known->reachable - known->share >= LEAST_GAIN;
+    bool more_tells = coverage->too_few || coverage->reachable - coverage->share >= LEAST_GAIN;
     // The first reason that holds is the one that the folder tells.
-    return !known->few && known->share >= ETP_SAMPLING_GOAL ? ETP_SAMPLES_KNOWN
-           : done >= ETP_SAMPLING_LAUNCHES                  ? ETP_SAMPLES_BOUND
-           : !more_tells                                    ? ETP_SAMPLES_NO_GAIN
+    return !coverage->too_few && coverage->share >= ETP_SAMPLING_GOAL ? ETP_SAMPLES_KNOWN
+           : done >= ETP_SAMPLING_LAUNCHES                            ? ETP_SAMPLES_BOUND
+           : !more_tells                                              ? ETP_SAMPLES_NO_GAIN
            : !fits(s, arm) ? s->sampling.limit_ns > 0 ? ETP_SAMPLES_PART : ETP_SAMPLES_BUDGET
                            : ETP_SAMPLES_NOT_TOLD;
 }
@@ -210,28 +210,28 @@ static etp_status sample_again(etp_session *s, const etp_task *t, bool *ok, etp_
 etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *err)
 {
     uint32_t n = s->plan->n_arms, position = s->positions;
-    etp_session_known *known = ETP_NEW_ARRAY(&s->arena, etp_session_known, n + 1);
+    etp_session_coverage *coverage = ETP_NEW_ARRAY(&s->arena, etp_session_coverage, n + 1);
     bool *ended = ETP_NEW_ARRAY(&s->arena, bool, n + 1);
-    ETP_NEED(known && ended, err, "sampling");
-    bool answered = s->sampling.each_ns > 0 && s->hooks->known, more = true;
+    ETP_NEED(coverage && ended, err, "sampling");
+    bool answered = s->sampling.each_ns > 0 && s->hooks->coverage, more = true;
     const uint64_t start = etp_os_now_ns(), before = s->sampling.spent_ns;
     for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
-            known[a] = (etp_session_known){(double)NAN, (double)NAN, false};
+            coverage[a] = (etp_session_coverage){(double)NAN, (double)NAN, false};
         }
         // What the most launches that are allowed would tell; when even those would add too little,
         // none is made.
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
-        answered = s->hooks->known(s->hooks->ctx, s->config->dir, times, known, n);
+        answered = s->hooks->coverage(s->hooks->ctx, s->config->dir, times, coverage, n);
         s->sampling.spent_ns = before + (etp_os_now_ns() - start);
         for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;
-            bool asked = !isnan(known[a].share) || known[a].few;
+            bool asked = !isnan(coverage[a].share) || coverage[a].too_few;
             if (out || !asked || etp_session_interrupted(s) != 0) {
                 continue;
             }
-            const etp_samples_end why = enough(s, a, done, &known[a]);
+            const etp_samples_end why = enough(s, a, done, &coverage[a]);
             s->run.arms.items[a].sampling = why;
             ended[a] = why != ETP_SAMPLES_NOT_TOLD;
             if (!why) {

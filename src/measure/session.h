@@ -153,15 +153,15 @@ typedef struct etp_session_progress {
     double ratio, lo, hi; // of it to what it is compared with; lo and hi NAN: one block
 } etp_session_progress;
 
-// What the samples so far tell of one arm: shares of the time of its operators that are asked
-// about, and whether they are enough to judge by.
-typedef struct etp_session_known {
+// How much of one arm the samples so far cover: shares of the time of those operators whose kernels
+// are asked about, and whether they are enough to judge its level by.
+typedef struct etp_session_coverage {
     double share;     // NAN: nothing is asked of this arm
     double reachable; // with so many times more samples
-    bool few;         // too few to judge its level by, and so many times more would do
-} etp_session_known;
+    bool too_few;     // to judge its level by, and so many times more would do
+} etp_session_coverage;
 
-#define ETP_SAMPLING_GOAL 0.9     // of the operators' time: known is enough
+#define ETP_SAMPLING_GOAL 0.9     // of the operators' time: enough
 #define ETP_SAMPLING_LAUNCHES 10u // of an arm, at most
 #define ETP_SAMPLING_PART 3u      // of the budget one such part, at most
 
@@ -174,7 +174,8 @@ struct etp_session_hooks { // all may be NULL
     void (*plan)(void *ctx, const char *text); // one line about time and precision to expect
     // Fills what the samples in DIR, the run folder, tell of each of the N arms, and what TIMES as
     // many would. False: it cannot be told. NULL: one sampled launch per arm.
-    bool (*known)(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n);
+    bool (*coverage)(void *ctx, const char *dir, double times, etp_session_coverage *arms,
+                     size_t n);
 };
 
 typedef struct etp_session_config {

@@ -11,8 +11,8 @@
 #include "measure/foreign.h"
 #include "os/os.h"
 #include "program/data_file.h"
+#include "session/coverage.h"
 #include "session/inputs.h"
-#include "session/known.h"
 #include "session/platform.h"
 #include "session/roofs.h"
 
@@ -162,7 +162,7 @@ static etp_session_hooks hooks_of(const request *r)
         .message = r->callbacks->message,
         .plan = r->callbacks->message,
         .interrupted = r->callbacks->interrupted,
-        .known = etp_session_known_of,
+        .coverage = etp_session_coverage_of,
     };
 }
 

@@ -50,13 +50,13 @@ static inline int on_interrupted(void *ctx)
 }
 
 // The second arm is the one that something is asked about.
-static inline bool on_known(void *ctx, const char *dir, double times, etp_session_known *arms,
-                            size_t n)
+static inline bool on_coverage(void *ctx, const char *dir, double times, etp_session_coverage *arms,
+                               size_t n)
 {
     fixture *f = ctx;
     assert_true(etp_run_is(dir) && n == 2 && f->rounds < 16);
-    arms[1] = (etp_session_known){f->shares[f->rounds], f->reachable[f->rounds], false};
-    arms[0].few = arms[1].few = f->few && f->few[f->rounds];
+    arms[1] = (etp_session_coverage){f->shares[f->rounds], f->reachable[f->rounds], false};
+    arms[0].too_few = arms[1].too_few = f->few && f->few[f->rounds];
     f->times[f->rounds++] = times;
     return true;
 }
@@ -129,7 +129,7 @@ static inline void session(fixture *f, const char *script, const etp_session_pla
     assert_true(etp_os_is_dir(o->dir));
     const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
     const etp_session_hooks hooks = {
-        f, on_progress, on_message, on_interrupted, NULL, f->shares ? on_known : NULL};
+        f, on_progress, on_message, on_interrupted, NULL, f->shares ? on_coverage : NULL};
     o->status = etp_session_measure(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
     etp_error err = {0};
     if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the room that judges what the samples of a session that still runs can tell.
-#include "session/known.h"
+#include "session/coverage.h"
 
 #include "judge/open.h"
 
@@ -19,8 +19,8 @@ static bool ask(const char *dir, const etp_ab_pair *pair, double times, double s
     return true;
 }
 
-bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_known *arms,
-                          size_t n)
+bool etp_session_coverage_of(void *ctx, const char *dir, double times, etp_session_coverage *arms,
+                             size_t n)
 {
     (void)ctx;
     etp_ab_session *whole = NULL;
@@ -35,8 +35,8 @@ bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_
     // its baseline below.
     uint32_t first = ab->engagement.arm;
     if (first < n) {
-        arms[first] =
-            (etp_session_known){etp_ab_engage_reach(ab, 0), etp_ab_engage_reach(ab, times), false};
+        arms[first] = (etp_session_coverage){etp_ab_engage_reach(ab, 0),
+                                             etp_ab_engage_reach(ab, times), false};
     }
     for (size_t i = 1; i < ab->n_comparisons; i++) { // the other candidates, as `ab` shows them
         const etp_ab_comparison *c = &ab->comparisons[i];
@@ -44,12 +44,12 @@ bool etp_session_known_of(void *ctx, const char *dir, double times, etp_session_
             .whole = whole, .arms = {c->baseline, c->candidate}
         };
         if (c->candidate < n && c->candidate != first && ask(dir, &pair, times, share)) {
-            arms[c->candidate] = (etp_session_known){share[0], share[1], false};
+            arms[c->candidate] = (etp_session_coverage){share[0], share[1], false};
         }
     }
     for (size_t i = 0; i < n && i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
-        arms[i].few =
+        arms[i].too_few =
             a->proof.truth == ETP_UNPROVEN && a->kernels && etp_kernels_too_few(a->kernels, times);
     }
     etp_ab_close(whole);
