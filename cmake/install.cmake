@@ -37,7 +37,7 @@ install(FILES ${PROJECT_BINARY_DIR}/etprof.pc DESTINATION lib/pkgconfig COMPONEN
 
 # What verbs look for beside the program: `export` its Python package and models, `smoke` a program to run.
 install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY model_profiling/models model_profiling/schemas model_profiling/configs
+install(DIRECTORY model_profiling/models schemas model_profiling/configs
   DESTINATION ${share}/etprof/model_profiling COMPONENT etprof PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
 install(PROGRAMS examples/ci/pull_request.sh DESTINATION ${share}/etprof/ci COMPONENT etprof)

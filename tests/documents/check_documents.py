@@ -198,7 +198,7 @@ def main():
     if twice:
         sys.exit(f"described twice: {', '.join(sorted(twice))}")
     page = source / "docs/documents.md"
-    files = {source / f"model_profiling/schemas/{schema_file(d['name'])}.schema.json":
+    files = {source / f"schemas/{schema_file(d['name'])}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"
              for d in documents if not d["name"].endswith(".jsonl")}
     files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents) + tables_of(described["layouts"])

@@ -15,7 +15,7 @@ from checks import expect, finish, in_python_with, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
-SCHEMAS = ROOT / "model_profiling/schemas"
+SCHEMAS = ROOT / "schemas"
 MUTATIONS = 6  # per document
 BAD_VALUES = (None, -1, "text", 1.5, [], {}, True, "")
 

@@ -185,7 +185,7 @@ static etp_status check_schema(etp_validator *v, etp_valid_file *f, bool *out_fi
         etp_valid_note(
             v, f->name, problem.id, false, problem.expected,
             etp_arena_printf(v->arena,
-                             "see model_profiling/schemas/%s.schema.json; undo the edit, or "
+                             "see schemas/%s.schema.json; undo the edit, or "
                              "make the file again",
                              name),
             "%s: %s", problem.where, problem.found);

@@ -86,9 +86,9 @@ typedef struct etp_schema_problem {
     const char *id; // "schema.missing_key", "schema.type", "schema.value", "schema.range", …
     const char *where, *found, *expected;
 } etp_schema_problem;
-extern const etp_embedded k_etp_schemas[]; // model_profiling/schemas
+extern const etp_embedded k_etp_schemas[]; // schemas
 // NULL when there is none of that name; else borrowed until the process ends. Names as the files in
-// model_profiling/schemas without ".schema.json".
+// schemas without ".schema.json".
 etp_str etp_schema_text(const char *name);
 // *OUT_FITS: VALUE fits SCHEMA; else *out is the first problem, its texts in ARENA.
 ETP_NODISCARD etp_status etp_schema_fits(const json_t *schema, const json_t *value,
