@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds every #include between rooms, that of a public header included, against the DEPS and the PRIVATE headers
-declared in their CMakeLists.txt (both ways: what is declared is used), refuses circles of rooms and of headers, and a
-room that holds too much. Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
+declared in their CMakeLists.txt (both ways: what is declared is used), refuses circles of rooms and of headers, a
+room that holds too much, and one that does not begin with its question. Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
 import pathlib
 import re
 import sys
@@ -183,11 +183,25 @@ def closed_sets(root):
                        if (where, word) not in known and READS_WORDS.keys() & texts.keys()] # else a tree of its test
 
 
+def questions(root, rooms):
+    """Problems with what a room says of itself: its CMakeLists.txt begins with its question in docs/architecture.md."""
+    asked = dict(re.findall(r"^\| `(\w+)` \| (.+?) \| .+? \|$", (root / "docs/architecture.md").read_text(), re.M))
+    problems = [f"docs/architecture.md: no question for room {room}" for room in sorted({*rooms, "cli"} - set(asked))]
+    for room, question in asked.items():
+        path = root / "src" / room / "CMakeLists.txt"
+        lines = path.read_text().splitlines()[1:] if path.exists() else []
+        says = " ".join(line.lstrip("# ") for line in lines[:4] if line.startswith("#"))
+        if not says.startswith(question):
+            problems.append(f"src/{room}/CMakeLists.txt: begins with {says[:60]!r}, not with its question in "
+                            f"docs/architecture.md: {question}")
+    return problems
+
+
 def main() -> int:
     root, rooms_txt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     allowed, private = rooms_of(rooms_txt)
     problems, files = walls(root, allowed, private)
-    problems += words(root) + closed_sets(root)
+    problems += words(root) + closed_sets(root) + questions(root, allowed)
     for problem in problems:
         print(problem)
     print(f"{files} files in {len(allowed)} rooms, {len(problems)} problems")
