@@ -182,13 +182,12 @@ static etp_status check_schema(etp_validator *v, etp_valid_file *f, bool *out_fi
         etp_valid_note(v, f->name, "schema", true,
                        etp_arena_printf(v->arena, "as in %s.schema.json", name), NULL, "fits");
     } else {
-        etp_valid_note(
-            v, f->name, problem.id, false, problem.expected,
-            etp_arena_printf(v->arena,
-                             "see schemas/%s.schema.json; undo the edit, or "
-                             "make the file again",
-                             name),
-            "%s: %s", problem.where, problem.found);
+        etp_valid_note(v, f->name, problem.id, false, problem.expected,
+                       etp_arena_printf(v->arena,
+                                        "see schemas/%s.schema.json; undo the edit, or "
+                                        "make the file again",
+                                        name),
+                       "%s: %s", problem.where, problem.found);
     }
     return ETP_OK;
 }
