@@ -550,7 +550,7 @@ static void mark(etp_screen *s, etp_severity severity, const char *text)
 }
 
 // Sampling tells what names do not: say how it is had where a session went without it.
-static const char *unproven(const etp_ab *ab, const etp_ab_arm *a)
+const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a)
 {
     const etp_ab_engagement *e = &ab->engagement;
     static const char *const k_why[ETP_SAMPLES_ENDS] = {
@@ -598,7 +598,8 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {
             continue; // dumps: no level was claimed
         } else if (a->proof.truth != ETP_CONFIRMED) {
-            mark(s, ETP_PLAIN, etp_arena_printf(arena, "%s not proven: %s", name, unproven(ab, a)));
+            mark(s, ETP_PLAIN,
+                 etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));
         } else if (at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {

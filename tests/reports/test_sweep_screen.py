@@ -61,7 +61,12 @@ def four_cells(tmp):
     for command in re.findall(r"^(?:More)? +(etprof .*)$", text, re.M):
         done = subprocess.run([ETPROF, *shlex.split(command)[1:]], cwd=tmp, capture_output=True, text=True, check=False)
         expect(done.returncode == 0 and "\nGeometric mean over the models\n" in done.stdout, command, done.stderr)
+    # Both levels, for the reason that `ab` has for the same runner.
+    proof = re.findall(r"(NEON|SME2) not proven(: names do not tell)?", told)
+    expect(sorted(proof) == [(level, ": names do not tell") for level in ("NEON", "SME2")], "not proven", proof, text)
     full = measure(tmp, "whole", *words, "--full")
+    proof = re.findall(r"^ *(?:not proven)? +(NEON|SME2): (names do not tell)$", full, re.M)
+    expect(sorted(proof) == [("NEON", "names do not tell"), ("SME2", "names do not tell")], "--full", proof, full)
     expect("\nThreads and levels\n" in full and "\nReproduce\n" in full, "--full", full[:300])
     wide = measure(tmp, "at200", *words, width=200)
     for width in (60, 120, 200):

@@ -223,6 +223,19 @@ static void no_interaction(const etp_sweep *s, etp_report *r)
     }
 }
 
+static void unproven_levels(const etp_sweep *s, etp_keys *keys)
+{
+    const char *key = "not proven";
+    for (uint32_t l = 0; l < s->grid.n[ETP_FACTOR_LEVEL]; l++) {
+        const char *why = NULL;
+        (void)etp_sweep_proof(s, l, &why);
+        if (why) {
+            etp_keys_add(keys, ETP_PLAIN, key, "%s: %s", s->words[l], why);
+            key = "";
+        }
+    }
+}
+
 static void soundness(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     etp_keys *keys = etp_report_keys(r, NULL);
@@ -239,6 +252,7 @@ static void soundness(const etp_sweep *s, etp_report *r, etp_arena *arena)
         }
     }
     etp_ab_proof_keys(s->ab, keys, arena);
+    unproven_levels(s, keys);
     suspects(s, keys, arena);
 }
 

@@ -380,23 +380,13 @@ static void cells(const etp_sweep *s, etp_screen *out, etp_arena *arena)
 static void mark_levels(const etp_sweep *s, etp_screen *out, etp_arena *arena)
 {
     for (uint32_t l = s->grid.n[ETP_FACTOR_LEVEL]; l-- > 0;) {
-        size_t n = 0, confirmed = 0, contradicted = 0;
-        for (uint32_t c = 0; c < s->n_cells; c++) {
-            const etp_sweep_cell *x = &s->cells[c];
-            if (x->at[ETP_FACTOR_LEVEL] == l && x->arm != ETP_NO_INDEX) {
-                etp_truth truth = s->ab->arms[x->arm].proof.truth;
-                n++;
-                confirmed += truth == ETP_CONFIRMED;
-                contradicted += truth == ETP_CONTRADICTED;
-            }
-        }
-        bool ran = n > 0 && confirmed == n;
-        const char *says = contradicted ? "did NOT run as such" : ran ? "ran" : "not proven";
-        etp_screen_mark(out, "Trust",
-                        contradicted ? ETP_BAD
-                        : ran        ? ETP_GOOD
-                                     : ETP_PLAIN,
-                        etp_arena_printf(arena, "%s %s", s->words[l], says));
+        static const etp_severity k_marks[] = {ETP_PLAIN, ETP_GOOD, ETP_BAD};
+        static const char *const k_says[] = {"not proven", "ran", "did NOT run as such"};
+        const char *why = NULL;
+        const etp_truth truth = etp_sweep_proof(s, l, &why);
+        etp_screen_mark(out, "Trust", k_marks[truth],
+                        etp_arena_printf(arena, "%s %s%s%s", s->words[l], k_says[truth],
+                                         why ? ": " : "", why ? why : ""));
     }
 }
 

@@ -11,6 +11,7 @@
 #include "compare/session.h"
 #include "measure/decoder.h"
 #include "measure/outputs.h"
+#include "show/screen.h"
 
 typedef struct builder {
     const etp_ab_session *s;
@@ -277,6 +278,26 @@ static void withhold(builder *b)
             etp_ab_first_reason(&b->s->ab, cell->differs, refuted, out->control_differs);
         b->silent[c] = cell->withheld != ETP_WITHHELD_NOT;
     }
+}
+
+etp_truth etp_sweep_proof(const etp_sweep *s, uint32_t level, const char **out_why)
+{
+    const etp_ab_arm *unproven = NULL;
+    *out_why = NULL;
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        const etp_sweep_cell *x = &s->cells[c];
+        const etp_ab_arm *arm = x->arm != ETP_NO_INDEX ? &s->ab->arms[x->arm] : NULL;
+        if (!arm || x->at[ETP_FACTOR_LEVEL] != level) {
+            continue;
+        }
+        if (arm->proof.truth == ETP_CONTRADICTED) {
+            return ETP_CONTRADICTED;
+        }
+        unproven = !unproven && arm->proof.truth != ETP_CONFIRMED ? arm : unproven;
+    }
+    // Names and samples of one cell are as good as another's, so one reason stands for all.
+    *out_why = unproven ? etp_ab_unproven(s->ab, unproven) : NULL;
+    return unproven ? ETP_UNPROVEN : ETP_CONFIRMED;
 }
 
 // ---- inputs of the models ----

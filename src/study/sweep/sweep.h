@@ -104,6 +104,10 @@ const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ET
 // Sentences of interactions, knees and what to be careful about; likewise.
 void etp_sweep_say(etp_sweep *s, etp_arena *arena);
 
+// Whether all cells of a level ran at it; contradicted where one did not. *OUT_WHY says of neither
+// why; NULL else.
+etp_truth etp_sweep_proof(const etp_sweep *s, uint32_t level, const char **out_why);
+
 // Why no ratio is made of the cells of one contrast.
 etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 
