@@ -35,10 +35,12 @@ etp_severity etp_history_judgement(const etp_history_series *s, const etp_histor
 const char *etp_history_figure(const etp_history_series *s, double v, etp_arena *arena);
 etp_str etp_history_shown_time(etp_str time, etp_arena *arena);
 const char *etp_history_change_words(const etp_history_change *c, etp_arena *arena);
-// The card of a change, in the report of every format and on the page; texts of NULL are left out.
+// The card of a change, in the report of every format and on the page.
 void etp_history_change_card(const etp_history_series *s, const etp_history_change *c,
-                             const char *label, const char *words, const char *detail,
-                             etp_report *r);
+                             const char *label, const char *figures, etp_report *r,
+                             etp_arena *arena);
+// Said once for all cards: that N_ALONE of them know of nothing else that changed there.
+void etp_history_beside_fact(size_t n_alone, size_t n_cards, etp_report *r);
 // What people read for the series NAME: of one that a session made its level; else NAME.
 etp_str etp_history_called(etp_str name, etp_arena *arena);
 // V with six significant digits, as the session's own document has it.

@@ -220,26 +220,25 @@ static void change_card(const etp_history *h, const shown *x, etp_report *r, etp
 {
     const etp_history_change *c = &x->series->changes[x->series->n_changes - 1];
     const etp_str at = etp_history_shown_time(h->runs.items[c->run].time, arena);
-    const char *label = etp_arena_printf(arena, "%s, since %.*s", x->name, ETP_STR_ARG(at)),
-               *words = etp_history_change_words(c, arena),
-               *from = etp_history_figure(x->series, c->before, arena),
-               *to = etp_history_figure(x->series, c->after, arena);
-    const char *detail = etp_arena_printf(
-        arena, "%s → %s, p %s%s · %s%.*s", from ? from : "", to ? to : "", c->p < 1e-6 ? "< " : "",
-        c->p < 1e-6 ? "0.000001" : ETP_DIGITS(c->p, 2),
-        c->also.len ? "changed there too: " : "nothing else is known to have changed there",
-        ETP_STR_ARG(c->also));
-    etp_history_change_card(x->series, c, label, words, detail, r);
+    const char *label = etp_arena_printf(arena, "%s, since %.*s", x->name, ETP_STR_ARG(at));
+    const char *figures =
+        etp_arena_printf(arena, "%s → %s, p %s%s", etp_history_figure(x->series, c->before, arena),
+                         etp_history_figure(x->series, c->after, arena), c->p < 1e-6 ? "< " : "",
+                         c->p < 1e-6 ? "0.000001" : ETP_DIGITS(c->p, 2));
+    etp_history_change_card(x->series, c, label, figures, r, arena);
 }
 
 void etp_history_page_first(const etp_history *h, etp_report *r, etp_arena *arena)
 {
     const list l = all_of(h, arena);
-    size_t i = 0, changes = 0;
+    size_t i = 0, changes = 0, alone = 0;
     for (; i < l.n && l.items[i].series->n_changes; i++) {
+        const etp_history_series *s = l.items[i].series;
         change_card(h, &l.items[i], r, arena);
-        changes += l.items[i].series->n_changes;
+        changes += s->n_changes;
+        alone += s->changes[s->n_changes - 1].also.len == 0;
     }
+    etp_history_beside_fact(alone, i, r);
     etp_report_fact(r, "changes", "%zu in %zu figure%s", changes, l.n, l.n == 1 ? "" : "s");
     etp_report_fact(r, "looked for", "at least %s %%, p ≤ %s, E-divisive",
                     ETP_DIGITS(100 * h->min_change, 6), ETP_DIGITS(ETP_HISTORY_MAX_P, 6));

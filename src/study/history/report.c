@@ -115,19 +115,13 @@ static bool stands_before(const newest *x, const newest *y)
 static void change_card(const etp_history *h, const newest *x, etp_report *r, etp_arena *arena)
 {
     const etp_history_change *c = x->change;
-    const char *words = etp_history_change_words(c, arena);
     const char *label = etp_arena_printf(
         arena, "%.*s since %.*s", ETP_STR_ARG(etp_history_called(x->series->name, arena)),
         ETP_STR_ARG(etp_history_shown_time(h->runs.items[c->run].time, arena)));
-    const char *from = etp_history_figure(x->series, c->before, arena),
-               *to = etp_history_figure(x->series, c->after, arena);
-    const char *detail =
-        etp_arena_printf(arena, "%s, %s before · %s%.*s", to ? to : "", from ? from : "",
-                         c->also.len ? "changed there too: "
-                                     : "nothing else is known to have "
-                                       "changed there",
-                         ETP_STR_ARG(c->also));
-    etp_history_change_card(x->series, c, label, words, detail, r);
+    const char *figures =
+        etp_arena_printf(arena, "%s, %s before", etp_history_figure(x->series, c->after, arena),
+                         etp_history_figure(x->series, c->before, arena));
+    etp_history_change_card(x->series, c, label, figures, r, arena);
 }
 
 // What changed: the last change of each series, the latest first.
@@ -135,7 +129,7 @@ static void change_card(const etp_history *h, const newest *x, etp_report *r, et
 static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
 {
     newest first[MAX_CARDS];
-    size_t n = 0;
+    size_t n = 0, alone = 0;
     for (size_t i = 0; i < h->series.n; i++) {
         const etp_history_series *s = &h->series.items[i];
         newest x = {s, s->n_changes ? &s->changes[s->n_changes - 1] : NULL};
@@ -154,7 +148,9 @@ static void change_cards(const etp_history *h, etp_report *r, etp_arena *arena)
     }
     for (size_t i = 0; i < n; i++) {
         change_card(h, &first[i], r, arena);
+        alone += first[i].change->also.len == 0;
     }
+    etp_history_beside_fact(alone, n, r);
     if (n == 0) {
         // A segment has three values at least (etp_change_points): below six there can be no two.
         bool few = h->runs.n < 6;

@@ -81,9 +81,13 @@ const char *etp_history_change_words(const etp_history_change *c, etp_arena *are
 }
 
 void etp_history_change_card(const etp_history_series *s, const etp_history_change *c,
-                             const char *label, const char *words, const char *detail,
-                             etp_report *r)
+                             const char *label, const char *figures, etp_report *r,
+                             etp_arena *arena)
 {
+    const char *words = etp_history_change_words(c, arena);
+    const char *detail = c->also.len ? etp_arena_printf(arena, "%s · changed there too: %.*s",
+                                                        figures, ETP_STR_ARG(c->also))
+                                     : figures;
     etp_headline card = {.label = label ? label : "",
                          .verdict = words ? words : "",
                          .severity = etp_history_judgement(s, c),
@@ -93,4 +97,13 @@ void etp_history_change_card(const etp_history_series *s, const etp_history_chan
                          .reference = (double)NAN,
                          .detail = detail};
     etp_report_headline(r, &card);
+}
+
+// Below the cards of changes instead of in each of them.
+void etp_history_beside_fact(size_t n_alone, size_t n_cards, etp_report *r)
+{
+    if (n_alone > 0) {
+        etp_report_fact(r, "besides", "nothing else is known to have changed %s",
+                        n_alone == n_cards ? "there" : "where no card says so");
+    }
 }
