@@ -14,15 +14,22 @@ static bool smaller_p(const void *ctx, uint32_t a, uint32_t b)
     return p[a] < p[b] || (p[a] == p[b] && a < b);
 }
 
-void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q)
+// ORDER sorts P, unknown ones last; how many are known. No q is known yet.
+static size_t sort_known(const double *p, size_t n, uint32_t *order, double *out_q)
 {
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
-        scratch[i] = (uint32_t)i;
+        order[i] = (uint32_t)i;
         known += isnan(p[i]) ? 0 : 1;
         out_q[i] = (double)NAN;
     }
-    etp_sort_order(scratch, n, smaller_p, p);
+    etp_sort_order(order, n, smaller_p, p);
+    return known;
+}
+
+void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q)
+{
+    size_t known = sort_known(p, n, scratch, out_q);
     // q of rank i is the least p_j · n / j over j ≥ i
     double least = 1;
     for (size_t i = known; i-- > 0;) {
@@ -48,13 +55,7 @@ void etp_benjamini_yekutieli(const double *p, size_t n, uint32_t *scratch, doubl
 
 void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q)
 {
-    size_t known = 0;
-    for (size_t i = 0; i < n; i++) {
-        scratch[i] = (uint32_t)i;
-        known += isnan(p[i]) ? 0 : 1;
-        out_q[i] = (double)NAN;
-    }
-    etp_sort_order(scratch, n, smaller_p, p);
+    size_t known = sort_known(p, n, scratch, out_q);
     // q of rank i is the largest p_j · (n − j + 1) over j ≤ i, at most 1
     double most = 0;
     for (size_t i = 0; i < known; i++) {
