@@ -101,12 +101,17 @@ static etp_effect ratio(maker *m, uint32_t base, uint32_t other)
 
 // ---- one family at a time ----
 
+static etp_effect *effect_at(etp_effect *first, size_t stride, size_t i)
+{
+    return (etp_effect *)(void *)((char *)first + i * stride);
+}
+
 // Takes back verdicts only, and never makes one: q is at least p. "Same" stays: it claims no
-// difference.
-static void adjust(maker *m, size_t n, bool holm, etp_effect *(*at)(maker *m, size_t i))
+// difference. The N effects of a family lie in its array, STRIDE bytes from one to the next.
+static void adjust(maker *m, etp_effect *first, size_t stride, size_t n, bool holm)
 {
     for (size_t i = 0; i < n; i++) {
-        m->p[i] = at(m, i)->p;
+        m->p[i] = effect_at(first, stride, i)->p;
     }
     if (holm) {
         etp_holm(m->p, n, m->scratch, m->q);
@@ -114,32 +119,15 @@ static void adjust(maker *m, size_t n, bool holm, etp_effect *(*at)(maker *m, si
         etp_benjamini_hochberg(m->p, n, m->scratch, m->q);
     }
     for (size_t i = 0; i < n; i++) {
-        etp_effect *e = at(m, i);
+        etp_effect *e = effect_at(first, stride, i);
         e->q = m->q[i];
         bool claims = e->verdict == ETP_VERDICT_FASTER || e->verdict == ETP_VERDICT_SLOWER;
         e->verdict = claims && !(e->q <= LEVEL_OF_PROOF) ? ETP_VERDICT_UNKNOWN : e->verdict;
     }
 }
 
-static etp_effect *speedup_effect(maker *m, size_t i)
-{
-    return &m->out->speedups[i].effect;
-}
-
-static etp_effect *step_effect(maker *m, size_t i)
-{
-    return &m->out->steps[i].effect;
-}
-
-static etp_effect *interaction_effect(maker *m, size_t i)
-{
-    return &m->out->interactions[i].ratio;
-}
-
-static etp_effect *mean_effect(maker *m, size_t i)
-{
-    return &m->out->means[i].effect;
-}
+#define ADJUST(m, family, effect, n, holm) \
+    adjust((m), &(family)[0].effect, sizeof(family)[0], (n), (holm))
 
 // ---- parts ----
 
@@ -187,7 +175,7 @@ static void find_speedups(maker *m)
             }
         }
     }
-    adjust(m, m->out->n_speedups, false, speedup_effect);
+    ADJUST(m, m->out->speedups, effect, m->out->n_speedups, false);
 }
 
 static etp_knee knee_of(maker *m, uint32_t model, uint32_t level)
@@ -233,7 +221,7 @@ static void find_scaling(maker *m)
             m->out->knees[m->out->n_knees++] = knee_of(m, model, level);
         }
     }
-    adjust(m, m->out->n_steps, false, step_effect);
+    ADJUST(m, m->out->steps, effect, m->out->n_steps, false);
 }
 
 static void add_interaction(maker *m, etp_factor a, etp_factor b, uint32_t a_at, uint32_t b_at,
@@ -296,7 +284,7 @@ static void find_interactions(maker *m)
             }
         }
     }
-    adjust(m, m->out->n_interactions, true, interaction_effect);
+    ADJUST(m, m->out->interactions, ratio, m->out->n_interactions, true);
 }
 
 static etp_status find_means(maker *m, etp_error *err)
@@ -329,7 +317,7 @@ static etp_status find_means(maker *m, etp_error *err)
             m->out->means[m->out->n_means++] = mean;
         }
     }
-    adjust(m, m->out->n_means, false, mean_effect);
+    ADJUST(m, m->out->means, effect, m->out->n_means, false);
     return ETP_OK;
 }
 
