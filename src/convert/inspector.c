@@ -218,28 +218,19 @@ static size_t collate(builder *b, const etp_etdump_run *run)
         etp_etdump_event event = etp_etdump_event_at(run, i);
         etp_etdump_profile p;
         etp_etdump_debug d = {0};
-        collated key;
+        collated key = {.first_debug = ETP_NO_INDEX, .first_profile = ETP_NO_INDEX};
         bool is_profile = etp_etdump_profile_of(event, &p);
         if (is_profile) {
-            key = (collated){p.instruction_id,
-                             (uint64_t)(int64_t)p.chain_index,
-                             p.chain_index < 0,
-                             p.delegate_id,
-                             p.delegate_id_str,
-                             ETP_NO_INDEX,
-                             0,
-                             ETP_NO_INDEX,
-                             0};
+            key.instruction_id = p.instruction_id;
+            key.chain = (uint64_t)(int64_t)p.chain_index;
+            key.chain_negative = p.chain_index < 0;
+            key.delegate_id = p.delegate_id;
+            key.delegate_id_str = p.delegate_id_str;
         } else if (etp_etdump_debug_of(b->dump, event, &d)) {
-            key = (collated){d.instruction_id,
-                             d.chain_index,
-                             false,
-                             d.delegate_id,
-                             d.delegate_id_str,
-                             ETP_NO_INDEX,
-                             0,
-                             ETP_NO_INDEX,
-                             0};
+            key.instruction_id = d.instruction_id;
+            key.chain = d.chain_index;
+            key.delegate_id = d.delegate_id;
+            key.delegate_id_str = d.delegate_id_str;
         } else {
             continue;
         }
