@@ -4,7 +4,9 @@
 // nothing. So who makes texts and pushes to lists asks nothing; who hands over the document asks
 // once, with etp_arena_check. What is written into at once (an array, a struct) is asked for.
 //
-// Thread rule: one thread at a time per arena.
+// Thread rule: one thread at a time per arena. While a function of this library has one, nothing
+// else is made in it, by the caller's allocator either: where memory ends, the function returns at
+// once.
 #ifndef ETPROF_ARENA_H
 #define ETPROF_ARENA_H
 
@@ -15,7 +17,9 @@
 
 ETP_C_BEGIN
 
-// realloc-shaped: new_size 0 frees. NULL in etp_arena_init means the C library's.
+// realloc-shaped: new_size 0 frees. It returns, NULL when there is no memory; only then are
+// functions of this library left by a jump, and never one of the caller's. NULL in etp_arena_init
+// means the C library's.
 typedef struct etp_allocator {
     void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);
     void *ctx;
