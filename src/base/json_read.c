@@ -6,7 +6,7 @@
 
 // jansson recurses per level of nesting up to its own limit of 2048; ours is checked before it
 // starts.
-static bool too_deep(etp_str text, size_t *where)
+static bool too_deep(etp_str text, int levels, size_t *where)
 {
     int depth = 0;
     bool in_string = false;
@@ -18,7 +18,7 @@ static bool too_deep(etp_str text, size_t *where)
         } else if (c == '"') {
             in_string = true;
         } else if (c == '{' || c == '[') {
-            if (++depth > ETP_JSON_MAX_NESTING) {
+            if (++depth > levels) {
                 *where = i;
                 return true;
             }
@@ -52,7 +52,8 @@ static etp_json_fault fault_of(etp_str text, const json_error_t *e)
     return ETP_JSON_SYNTAX;
 }
 
-etp_status etp_json_parse(etp_str text, json_t **out, etp_json_fault *out_fault, etp_error *err)
+etp_status etp_json_parse_deep(etp_str text, int levels, json_t **out, etp_json_fault *out_fault,
+                               etp_error *err)
 {
     etp_json_fault unused;
     etp_json_fault *fault = out_fault ? out_fault : &unused;
@@ -62,10 +63,9 @@ etp_status etp_json_parse(etp_str text, json_t **out, etp_json_fault *out_fault,
         *fault = ETP_JSON_EMPTY;
         return etp_fail_at(err, ETP_CORRUPT, 0, "the file is empty");
     }
-    if (too_deep(text, &where)) {
+    if (too_deep(text, levels, &where)) {
         *fault = ETP_JSON_DEEP;
-        return etp_fail_at(err, ETP_CORRUPT, where, "JSON nested deeper than %d levels",
-                           ETP_JSON_MAX_NESTING);
+        return etp_fail_at(err, ETP_CORRUPT, where, "JSON nested deeper than %d levels", levels);
     }
     json_error_t e;
     *out = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e);
@@ -76,6 +76,11 @@ etp_status etp_json_parse(etp_str text, json_t **out, etp_json_fault *out_fault,
     }
     *fault = ETP_JSON_FINE;
     return ETP_OK;
+}
+
+etp_status etp_json_parse(etp_str text, json_t **out, etp_json_fault *out_fault, etp_error *err)
+{
+    return etp_json_parse_deep(text, ETP_JSON_MAX_NESTING, out, out_fault, err);
 }
 
 etp_status etp_json_read(etp_str text, json_t **out, etp_error *err)

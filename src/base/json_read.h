@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one way in for JSON, which may be hostile: bounded depth, no duplicate keys, and what was
-// wrong as a word. Only an ETRecord, whose writer repeats keys, is parsed elsewhere.
+// wrong as a word.
 #ifndef ETP_BASE_JSON_READ_H
 #define ETP_BASE_JSON_READ_H
 
@@ -26,7 +26,10 @@ typedef enum etp_json_fault {
 // ETP_CORRUPT with a byte position and the line in the text.
 ETP_NODISCARD etp_status etp_json_parse(etp_str text, json_t **out, etp_json_fault *out_fault,
                                         etp_error *err);
-// The same, and an object at the top.
+// The same for what may be nested up to LEVELS deep.
+ETP_NODISCARD etp_status etp_json_parse_deep(etp_str text, int levels, json_t **out,
+                                             etp_json_fault *out_fault, etp_error *err);
+// As etp_json_parse, and an object at the top.
 ETP_NODISCARD etp_status etp_json_read(etp_str text, json_t **out, etp_error *err);
 
 // Getters of one object that remember their first failure, so that a document is read straight down

@@ -2,10 +2,10 @@
 // The ETRecord reader: a zip of JSON graphs and torch archives, of which only the JSON is read.
 #include <etprof/etrecord.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <zip.h>
 
+#include "base/json_read.h"
 #include "base/number.h"
 
 // The edge graph's entry, or the folder that has one for each method. Of all graphs in a record it
@@ -17,6 +17,7 @@
 #define MEMORY_SLACK (24u << 20)
 #define BYTES_PER_JSON_VALUE 160u // what jansson needs for a small value, measured generously
 #define MAX_GRAPH_DEPTH 16        // graphs inside the arguments of control flow
+#define MAX_JSON_DEPTH 128 // a graph's node is 7 levels below that which it is an argument of
 #define MAX_METHODS 4096
 
 typedef struct sources {
@@ -343,7 +344,6 @@ static etp_status read_json(reader *r, const char *name, json_t **out)
     etp_arena scratch;
     zip_file_t *file = NULL;
     zip_int64_t got = -1;
-    json_error_t error;
     etp_status status = ETP_OK;
     *out = NULL;
     if (zip_stat(r->zip, name, 0, &stat) != 0) {
@@ -371,10 +371,10 @@ static etp_status read_json(reader *r, const char *name, json_t **out)
             etp_fail(r->err, ETP_CORRUPT, "entry %s holds more values than its size allows", name);
         goto done;
     }
-    *out = json_loadb(text, (size_t)got, 0, &error);
-    if (!*out) {
-        status =
-            etp_fail(r->err, ETP_CORRUPT, "entry %s, line %d: %s", name, error.line, error.text);
+    status = etp_json_parse_deep((etp_str){text, (size_t)got}, MAX_JSON_DEPTH, out, NULL, r->err);
+    if (status != ETP_OK) {
+        r->err->offset = ETP_NO_OFFSET; // it was one of the entry, not of the file
+        (void)etp_fail_ctx(r->err, "entry %s", name);
     }
 done:
     if (file) {

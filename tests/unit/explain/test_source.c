@@ -313,9 +313,56 @@ static void bombs_are_refused(void **state)
     expect_refusal(k_graph, text, MANY, "more values"); // a million lists out of nothing
     memset(text, '[', 4000);
     memset(text + 4000, ']', 4000);
-    expect_refusal(k_graph, text, 8000, "depth"); // deep, but few
+    expect_refusal(k_graph, text, 8000, "nested deeper"); // deep, but few
     free(text);
     expect_refusal("debug_handle_map", "{\"forward\"", 10, "debug_handle_map");
+}
+
+static void keys_are_not_repeated(void **state)
+{
+    (void)state;
+    static const char k_map[] = "{\"forward\":{\"0\":1,\"0\":2}}";
+    expect_refusal("debug_handle_map", k_map, sizeof k_map - 1,
+                   "duplicate object key near '\"0\"'");
+}
+
+// Branches of control flow are graphs in the arguments of a node, up to 16 in one another.
+static void graphs_in_graphs_are_read(void **state)
+{
+    (void)state;
+    static const char k_open[] = "{\"graph\":{\"nodes\":[{\"metadata\":{\"debug_handle\":\"3\"},"
+                                 "\"inputs\":[{\"arg\":{\"as_graph\":";
+    static const char k_close[] = "}}]}]}}";
+    static char text[17 * (sizeof k_open + sizeof k_close) + 64];
+    for (int inner = 16; inner <= 17; inner++) {
+        size_t n = (size_t)sprintf(text, "{\"graph_module\":");
+        for (int i = 0; i < inner; i++) {
+            n += (size_t)sprintf(text + n, "%s", k_open);
+        }
+        n += (size_t)sprintf(text + n, "{\"graph\":{\"nodes\":[{\"metadata\":"
+                                       "{\"debug_handle\":\"4\"}}]}}");
+        for (int i = 0; i < inner; i++) {
+            n += (size_t)sprintf(text + n, "%s", k_close);
+        }
+        n += (size_t)sprintf(text + n, "}");
+        if (inner == 17) {
+            expect_refusal("edge_dialect_exported_program", text, n,
+                           "graphs nested deeper than 16");
+            continue;
+        }
+        archive a;
+        etp_arena arena = {0};
+        etp_etrecord r;
+        etp_error err = {0};
+        make_archive(&a, "edge_dialect_exported_program", text, n);
+        if (etp_etrecord_read(a.bytes, &arena, &r, &err) != ETP_OK) {
+            fail_msg("%s", err.msg);
+        }
+        assert_int_equal(r.methods[0].n_nodes, inner + 1);
+        assert_true(etp_etrecord_source(&r.methods[0], 4)->nested);
+        etp_arena_dispose(&arena);
+        etp_arena_dispose(&a.arena);
+    }
 }
 
 static void numbers_beyond_json_are_read(void **state)
@@ -388,6 +435,8 @@ int main(void)
         cmocka_unit_test(sources_agree_with_the_inspector),
         cmocka_unit_test(programs_can_carry_their_own_traces),
         cmocka_unit_test(bombs_are_refused),
+        cmocka_unit_test(keys_are_not_repeated),
+        cmocka_unit_test(graphs_in_graphs_are_read),
         cmocka_unit_test(numbers_beyond_json_are_read),
         cmocka_unit_test(damaged_records),
     };
