@@ -8,7 +8,7 @@ enum { R_X86_64_RELATIVE = 8, R_AARCH64_RELATIVE = 1027 };
 enum { NT_GNU_BUILD_ID = 3 };
 
 // Notes are name and content, each padded to four bytes.
-static etp_status read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena, etp_error *err)
+static void read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena)
 {
     size_t pos = 0;
     while (notes.len - pos >= 12 && elf->build_id.len == 0) {
@@ -17,19 +17,18 @@ static etp_status read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena, 
         uint64_t name_room = (name + 3) & ~(uint64_t)3, room = (size + 3) & ~(uint64_t)3;
         pos += 12;
         if (name_room > notes.len - pos || size > notes.len - pos - name_room) {
-            return ETP_OK;
+            return;
         }
         const uint8_t *content = notes.ptr + pos + name_room;
         if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(notes.ptr + pos, "GNU", 4) == 0 &&
             size > 0 && size <= 64) {
-            return etp_image_set_id(elf, (etp_bytes){content, (size_t)size, 0}, arena, err);
+            etp_image_set_id(elf, (etp_bytes){content, (size_t)size, 0}, arena);
         }
         if (room > notes.len - pos - name_room) {
-            return ETP_OK;
+            return;
         }
         pos += (size_t)(name_room + room);
     }
-    return ETP_OK;
 }
 
 static etp_status read_segments(etp_image *elf, const etp_elf_tables *t, etp_arena *arena,
@@ -52,7 +51,7 @@ static etp_status read_segments(etp_image *elf, const etp_elf_tables *t, etp_are
             p.bytes.len <= UINT64_MAX - p.address) {
             elf->segments[elf->n_segments++] = (etp_image_segment){p.address, p.bytes.len, p.bytes};
         } else if (p.type == ETP_ELF_NOTE) {
-            ETP_TRY(read_notes(elf, p.bytes, arena, err));
+            read_notes(elf, p.bytes, arena);
         }
     }
     if (elf->n_segments == 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs and libraries as sorted arrays of functions, whatever the format of the file.
+#include "base/guard.h"
 #include "binary/image_parts.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static etp_status choose_part(etp_bytes file, etp_bytes *out, etp_error *err)
                                   "a universal file without a part for arm64 or x86-64");
 }
 
-etp_status etp_image_open_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
+static etp_status read_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
 {
     etp_bytes file;
     ETP_TRY(choose_part(whole, &file, err));
@@ -99,7 +100,6 @@ etp_status etp_image_open_tables(etp_bytes whole, etp_arena *arena, etp_image **
                            "neither a 64-bit ELF nor a 64-bit Mach-O file");
     }
     etp_image *image = ETP_NEW(arena, etp_image);
-    ETP_NEED(image, err, "program file");
     image->file = file;
     ETP_TRY(elf ? etp_elf_read(image, arena, err) : etp_macho_read(image, arena, err));
     if (image->symbols.n > 1) {
@@ -113,7 +113,12 @@ etp_status etp_image_open_tables(etp_bytes whole, etp_arena *arena, etp_image **
         etp_image_join_labels(image, arena);
     }
     *out = image;
-    return etp_arena_check(arena, err, "functions");
+    return ETP_OK;
+}
+
+etp_status etp_image_open_tables(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "functions", read_tables(whole, arena, out, err));
 }
 
 etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)

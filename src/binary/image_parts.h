@@ -50,8 +50,7 @@ struct etp_image {
     etp_ranges flows;       // what gaps.c found between all others, by start
 };
 
-ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena,
-                                          etp_error *err);
+void etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena);
 
 // Appends the functions of SECTION, an .eh_frame that is loaded at ADDRESS.
 void etp_image_read_unwind(etp_bytes section, uint64_t address, etp_arena *arena, etp_ranges *out);

@@ -226,19 +226,18 @@ static void make_ranges(reader *r)
     }
 }
 
-static etp_status read_command(reader *r, const command *c, etp_error *err)
+static void read_command(reader *r, const command *c)
 {
     if (c->type == LC_SEGMENT_64) {
         read_segment(r, c);
     } else if (c->type == LC_SYMTAB) {
         read_symbols(r, c); // sections come before it
     } else if (c->type == LC_UUID && c->bytes.len >= 24) {
-        ETP_TRY(etp_image_set_id(r->image, etp_image_part(c->bytes, 8, 16), r->arena, err));
+        etp_image_set_id(r->image, etp_image_part(c->bytes, 8, 16), r->arena);
     } else if (c->type == LC_FUNCTION_STARTS && c->bytes.len >= 16) {
         r->starts = etp_image_part(r->image->file, etp_load_u32(c->bytes.ptr + 8),
                                    etp_load_u32(c->bytes.ptr + 12));
     }
-    return ETP_OK;
 }
 
 etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
@@ -258,7 +257,7 @@ etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
     command c;
     size_t at = 0;
     while (seen < n && seen < MAX_COMMANDS && next_command(image, &at, &c)) {
-        ETP_TRY(read_command(&r, &c, err));
+        read_command(&r, &c);
         seen++;
     }
     if (seen < n) {

@@ -2,6 +2,7 @@
 // The reader of bundled programs (.bpte).
 #include <etprof/bundled.h>
 
+#include "base/guard.h"
 #include "flatbuf/flatbuf.h"
 
 #define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
@@ -90,37 +91,32 @@ static void read_value(const reader *r, etp_fb_table t, etp_bundled_value *out)
     }
 }
 
-static etp_status read_values(const reader *r, etp_fb_vector v, const etp_bundled_value **out,
-                              uint32_t *out_n)
+static void read_values(const reader *r, etp_fb_vector v, const etp_bundled_value **out,
+                        uint32_t *out_n)
 {
     etp_bundled_value *values = ETP_NEW_ARRAY(r->arena, etp_bundled_value, v.n);
-    ETP_NEED(values, r->err, "bundled values");
     for (uint32_t i = 0; i < v.n; i++) {
         read_value(r, etp_fb_vec_table(v, i), &values[i]);
     }
     *out = values;
     *out_n = v.n;
-    return ETP_OK;
 }
 
-static etp_status read_suite(const reader *r, etp_fb_table t, etp_bundled_suite *out)
+static void read_suite(const reader *r, etp_fb_table t, etp_bundled_suite *out)
 {
     etp_fb_vector v = etp_fb_vec(t, SUITE_CASES);
     etp_bundled_case *cases = ETP_NEW_ARRAY(r->arena, etp_bundled_case, v.n);
-    ETP_NEED(cases, r->err, "bundled test cases");
     out->method = etp_fb_str(t, SUITE_METHOD);
     out->cases = cases;
     out->n_cases = v.n;
     for (uint32_t i = 0; i < v.n; i++) {
         etp_fb_table c = etp_fb_vec_table(v, i);
-        ETP_TRY(read_values(r, etp_fb_vec(c, CASE_INPUTS), &cases[i].inputs, &cases[i].n_inputs));
-        ETP_TRY(
-            read_values(r, etp_fb_vec(c, CASE_EXPECTED), &cases[i].expected, &cases[i].n_expected));
+        read_values(r, etp_fb_vec(c, CASE_INPUTS), &cases[i].inputs, &cases[i].n_inputs);
+        read_values(r, etp_fb_vec(c, CASE_EXPECTED), &cases[i].expected, &cases[i].n_expected);
     }
-    return ETP_OK;
 }
 
-etp_status etp_bundled_read(etp_bytes bytes, etp_arena *arena, etp_bundled *out, etp_error *err)
+static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_bundled *out, etp_error *err)
 {
     *out = (etp_bundled){0};
     if (!etp_bundled_probe(bytes)) {
@@ -141,12 +137,16 @@ etp_status etp_bundled_read(etp_bytes bytes, etp_arena *arena, etp_bundled *out,
     reader r = {bytes, arena, err};
     etp_fb_vector v = etp_fb_vec(root, FILE_SUITES);
     etp_bundled_suite *suites = ETP_NEW_ARRAY(arena, etp_bundled_suite, v.n);
-    ETP_NEED(suites, err, "bundled test suites");
     for (uint32_t i = 0; i < v.n; i++) {
-        ETP_TRY(read_suite(&r, etp_fb_vec_table(v, i), &suites[i]));
+        read_suite(&r, etp_fb_vec_table(v, i), &suites[i]);
     }
     out->suites = suites;
     out->n_suites = v.n;
     out->program = etp_fb_vec_bytes(bytes, etp_fb_vec(root, FILE_PROGRAM));
     return ETP_OK;
+}
+
+etp_status etp_bundled_read(etp_bytes bytes, etp_arena *arena, etp_bundled *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the bundled program", read_file(bytes, arena, out, err));
 }

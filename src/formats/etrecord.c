@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <zip.h>
 
+#include "base/guard.h"
 #include "base/json_read.h"
 #include "base/number.h"
 
@@ -267,11 +268,10 @@ static int by_handle(const void *a, const void *b)
 
 // One source for each handle: of several nodes the first one with a stack trace.
 // Nodes that torch.export made of one operation share its handle.
-static etp_status merge_handles(reader *r, const sources *list, etp_record_method *out)
+static void merge_handles(reader *r, const sources *list, etp_record_method *out)
 {
     const etp_source **order = ETP_NEW_ARRAY(r->arena, const etp_source *, list->n);
     etp_source *merged = ETP_NEW_ARRAY(r->arena, etp_source, list->n);
-    ETP_NEED(order && merged, r->err, "ETRecord sources");
     for (size_t i = 0; i < list->n; i++) {
         order[i] = &list->items[i];
     }
@@ -290,7 +290,6 @@ static etp_status merge_handles(reader *r, const sources *list, etp_record_metho
     out->n_sources = n;
     out->nodes = list->items;
     out->n_nodes = (uint32_t)list->n;
-    return ETP_OK;
 }
 
 // ---- the zip ----
@@ -338,7 +337,7 @@ static uint64_t prepare_json(char *text, size_t len)
 // *out is NULL when there is no such entry; the caller calls json_decref.
 // What a tree costs is estimated before it is made, because jansson has no limit of its own: a
 // value of two characters ("[]") costs it more than a hundred bytes.
-static etp_status read_json(reader *r, const char *name, json_t **out)
+static etp_status parse_entry(reader *r, const char *name, json_t **out)
 {
     zip_stat_t stat;
     etp_arena scratch;
@@ -353,13 +352,9 @@ static etp_status read_json(reader *r, const char *name, json_t **out)
         return etp_fail(r->err, ETP_CORRUPT, "entry %s unpacks to %llu bytes, more than allowed",
                         name, (unsigned long long)stat.size);
     }
-    etp_arena_init(&scratch, r->arena->alloc);
+    etp_arena_scratch(&scratch, r->arena);
     char *text = etp_arena_alloc_raw(&scratch, (size_t)stat.size + 1, 1);
-    if (!text) {
-        status = etp_fail_nomem(r->err, name);
-        goto done;
-    }
-    file = zip_fopen(r->zip, name, 0);
+    file = zip_fopen(r->zip, name, 0); // from here on nothing is asked of an arena
     got = file ? zip_fread(file, text, stat.size) : -1;
     if (got < 0 || (uint64_t)got != stat.size) {
         status = etp_fail(r->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", name,
@@ -384,53 +379,61 @@ done:
     return status;
 }
 
+// With a guard of its own, since its callers hold trees.
+static etp_status read_json(reader *r, const char *name, json_t **out)
+{
+    ETP_GUARDED(r->arena, r->err, name, parse_entry(r, name, out));
+}
+
+static etp_status read_nodes(reader *r, const json_t *tree, sources *list)
+{
+    const json_t *graph = json_object_get(json_object_get(tree, "graph_module"), "graph");
+    ETP_GUARDED(r->arena, r->err, "nodes", add_graph(r, graph, 0, list));
+}
+
 static etp_status read_graph(reader *r, const char *entry, etp_record_method *out)
 {
     json_t *j = NULL;
     sources list = {0};
     ETP_TRY(read_json(r, entry, &j));
-    const json_t *graph = json_object_get(json_object_get(j, "graph_module"), "graph");
-    etp_status status = add_graph(r, graph, 0, &list);
+    etp_status status = read_nodes(r, j, &list);
     json_decref(j);
     if (status != ETP_OK) {
         return etp_fail_ctx(r->err, "entry %s", entry);
     }
-    return merge_handles(r, &list, out);
+    merge_handles(r, &list, out);
+    return ETP_OK;
 }
 
 // ---- maps ----
 
 // A kernel's entry is one handle, that of a delegate call a list of all handles in its partition.
-static etp_status handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_t *out_n)
+static void handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_t *out_n)
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
     uint32_t *handles = ETP_NEW_ARRAY(r->arena, uint32_t, n);
-    ETP_NEED(handles, r->err, "debug handles");
     for (size_t i = 0; i < n; i++) {
         if (parse_handle(json_is_array(v) ? json_array_get(v, i) : v, &handles[*out_n])) {
             ++*out_n;
         }
     }
     *out = handles;
-    return ETP_OK;
 }
 
-static etp_status read_delegate(reader *r, const json_t *delegate, etp_record_instruction *out)
+static void read_delegate(reader *r, const json_t *delegate, etp_record_instruction *out)
 {
     json_t *map = json_object_get(delegate, "delegate_map"), *value = NULL;
     const char *key = NULL;
     etp_record_delegate_op *ops =
         ETP_NEW_ARRAY(r->arena, etp_record_delegate_op, json_object_size(map));
-    ETP_NEED(ops, r->err, "operators of a delegate");
     out->delegate = copy(r, member(delegate, "name"));
     json_object_foreach(map, key, value)
     {
         etp_record_delegate_op *op = &ops[out->n_delegate_ops++];
         op->id = copy(r, key);
-        ETP_TRY(handles_of(r, value, &op->handles, &op->n_handles));
+        handles_of(r, value, &op->handles, &op->n_handles);
     }
     out->delegate_ops = ops;
-    return ETP_OK;
 }
 
 static int by_index(const void *a, const void *b)
@@ -445,7 +448,6 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
 {
     size_t n = json_object_size(map);
     etp_record_instruction *items = ETP_NEW_ARRAY(r->arena, etp_record_instruction, n);
-    ETP_NEED(items, r->err, "instructions");
     const char *key = NULL;
     json_t *value = NULL;
     uint32_t made = 0;
@@ -458,8 +460,8 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
                             key);
         }
         items[made].index = (uint32_t)index;
-        ETP_TRY(handles_of(r, value, &items[made].handles, &items[made].n_handles));
-        ETP_TRY(read_delegate(r, json_object_get(delegates, key), &items[made]));
+        handles_of(r, value, &items[made].handles, &items[made].n_handles);
+        read_delegate(r, json_object_get(delegates, key), &items[made]);
         made++;
     }
     if (made > 0) {
@@ -468,6 +470,23 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
     out->instructions = items;
     out->n_instructions = made;
     return ETP_OK;
+}
+
+static etp_status read_all_instructions(reader *r, const json_t *handles, const json_t *delegates,
+                                        methods *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const char *name = list->items[i].name.ptr; // made by copy, so NUL-terminated
+        ETP_TRY(read_instructions(r, json_object_get(handles, name),
+                                  json_object_get(delegates, name), &list->items[i]));
+    }
+    return ETP_OK;
+}
+
+static etp_status use_maps(reader *r, const json_t *handles, const json_t *delegates, methods *list)
+{
+    ETP_GUARDED(r->arena, r->err, "instructions",
+                read_all_instructions(r, handles, delegates, list));
 }
 
 // A map that is missing, or has nothing of a method, is no error: the method's nodes can be found
@@ -479,11 +498,7 @@ static etp_status read_maps(reader *r, methods *list)
     if (status == ETP_OK) {
         status = read_json(r, "delegate_map", &delegates);
     }
-    for (size_t i = 0; status == ETP_OK && i < list->n; i++) {
-        const char *name = list->items[i].name.ptr; // made by copy, so NUL-terminated
-        status = read_instructions(r, json_object_get(handles, name),
-                                   json_object_get(delegates, name), &list->items[i]);
-    }
+    status = status == ETP_OK ? use_maps(r, handles, delegates, list) : status;
     json_decref(handles);
     json_decref(delegates);
     return status;
@@ -526,7 +541,6 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
     etp_record_entry *entries = ETP_NEW_ARRAY(r->arena, etp_record_entry, n > 0 ? (size_t)n : 0);
     methods list = {0};
     bool has_marker = false;
-    ETP_NEED(entries, r->err, "entries");
     for (zip_int64_t i = 0; i < n; i++) {
         zip_stat_t stat;
         if (zip_stat_index(r->zip, (zip_uint64_t)i, 0, &stat) != 0 ||
@@ -542,7 +556,6 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
         return etp_fail(r->err, ETP_UNSUPPORTED,
                         "a zip archive, but not an ETRecord: the entry ETRECORD_V0 is missing");
     }
-    ETP_TRY(etp_arena_check(r->arena, r->err, "entries")); // they are looked up by their names
     out->entries = entries;
     out->n_entries = (uint32_t)n;
     static const char k_prefix[] = GRAPHS "/";
@@ -557,7 +570,6 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
             ETP_TRY(add_method(r, name, name + sizeof k_prefix - 1, &list));
         }
     }
-    ETP_TRY(etp_arena_check(r->arena, r->err, "methods"));
     ETP_TRY(read_maps(r, &list));
     if (list.n > 0) {
         qsort(list.items, list.n, sizeof *list.items, by_name);
@@ -565,6 +577,11 @@ static etp_status read_entries(reader *r, etp_etrecord *out)
     out->methods = list.items;
     out->n_methods = (uint32_t)list.n;
     return ETP_OK;
+}
+
+static etp_status read_record(reader *r, etp_etrecord *out)
+{
+    ETP_GUARDED(r->arena, r->err, "the ETRecord", read_entries(r, out));
 }
 
 etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *out, etp_error *err)
@@ -588,8 +605,7 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
     }
     reader r = {.zip = zip, .arena = arena, .err = err ? err : &local};
     r.budget = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
-    etp_status status = read_entries(&r, out);
-    status = status == ETP_OK ? etp_arena_check(arena, err, "ETRecord") : status;
+    etp_status status = read_record(&r, out);
     // Closing would look for changes to write back.
     zip_discard(zip);
     zip_error_fini(&why);

@@ -2,6 +2,7 @@
 // The reader of flat tensor files (.ptd).
 #include <etprof/flat_tensor.h>
 
+#include "base/guard.h"
 #include "formats/pte_schema.h"
 
 #define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
@@ -85,7 +86,6 @@ static etp_status read_segments(etp_bytes f, etp_fb_table root, etp_arena *arena
 {
     etp_fb_vector v = etp_fb_vec(root, FILE_SEGMENTS);
     etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, v.n);
-    ETP_NEED(segments, err, "segments");
     etp_bytes all = {f.ptr + out->segment_base_offset, (size_t)(f.len - out->segment_base_offset),
                      f.base + out->segment_base_offset};
     for (uint32_t i = 0; i < v.n; i++) {
@@ -121,8 +121,7 @@ static etp_status read_entry(etp_bytes f, etp_fb_table t, const etp_flat_tensor 
     return ETP_OK;
 }
 
-etp_status etp_flat_tensor_read(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *out,
-                                etp_error *err)
+static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *out, etp_error *err)
 {
     *out = (etp_flat_tensor){.file_size = bytes.len};
     if (!etp_flat_tensor_probe(bytes)) {
@@ -143,11 +142,16 @@ etp_status etp_flat_tensor_read(etp_bytes bytes, etp_arena *arena, etp_flat_tens
     ETP_TRY(read_segments(bytes, root, arena, out, err));
     etp_fb_vector v = etp_fb_vec(root, FILE_NAMED);
     etp_flat_entry *entries = ETP_NEW_ARRAY(arena, etp_flat_entry, v.n);
-    ETP_NEED(entries, err, "entries");
     for (uint32_t i = 0; i < v.n; i++) {
         ETP_TRY(read_entry(bytes, etp_fb_vec_table(v, i), out, &entries[i], err));
     }
     out->entries = entries;
     out->n_entries = v.n;
     return ETP_OK;
+}
+
+etp_status etp_flat_tensor_read(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *out,
+                                etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the data file", read_file(bytes, arena, out, err));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <zip.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 
 // What numpy itself can write in version 1.0, whose length has two bytes; longer ones are needed
@@ -274,7 +275,6 @@ typedef struct archive {
 static etp_status unpack(archive *a, uint64_t index, const zip_stat_t *stat, etp_bytes *out)
 {
     uint8_t *data = etp_arena_alloc_raw(a->arena, (size_t)stat->size + 1, 1);
-    ETP_NEED(data, a->err, stat->name);
     zip_file_t *file = zip_fopen_index(a->zip, index, 0);
     zip_int64_t got = file ? zip_fread(file, data, stat->size) : -1;
     char more;
@@ -313,9 +313,8 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
         return etp_fail_ctx(a->err, "entry %s", stat.name);
     }
     name.len -= 4;
-    const char *copy = etp_arena_strdup(a->arena, name);
-    out->name = etp_str_from(copy);
-    return copy ? ETP_OK : etp_fail_nomem(a->err, stat.name);
+    out->name = etp_str_from(etp_arena_strdup(a->arena, name));
+    return ETP_OK;
 }
 
 // Number N of "arr_N", UINT64_MAX for other names.
@@ -368,7 +367,6 @@ static etp_status read_archive(archive *a, const etp_npy **out, size_t *out_n)
     }
     etp_npy *found = ETP_NEW_ARRAY(a->arena, etp_npy, (size_t)n);
     etp_npy *ordered = ETP_NEW_ARRAY(a->arena, etp_npy, (size_t)n);
-    ETP_NEED(found && ordered, a->err, "arrays");
     for (zip_int64_t i = 0; i < n; i++) {
         ETP_TRY(read_array(a, (uint64_t)i, &found[i]));
     }
@@ -376,6 +374,12 @@ static etp_status read_archive(archive *a, const etp_npy **out, size_t *out_n)
     *out = ordered;
     *out_n = (size_t)n;
     return ETP_OK;
+}
+
+// Below the archive's owner, who closes it whatever happens here.
+static etp_status read_guarded(archive *a, const etp_npy **out, size_t *out_n)
+{
+    ETP_GUARDED(a->arena, a->err, "arrays", read_archive(a, out, out_n));
 }
 
 etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena, const etp_npy **out,
@@ -396,7 +400,7 @@ etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena, const
         return status;
     }
     archive a = {.zip = zip, .left = limit, .arena = arena, .err = err};
-    etp_status status = read_archive(&a, out, out_n);
+    etp_status status = read_guarded(&a, out, out_n);
     zip_discard(zip);
     zip_error_fini(&why);
     return status;

@@ -13,7 +13,6 @@ etp_status etp_pte_take(etp_pte_reader *r, etp_fb_table at, const char *what, si
     }
     r->budget -= bytes;
     void *records = etp_arena_alloc_array(r->arena, n, size);
-    ETP_NEED(records, r->err, what);
     memcpy(out_records, &records, sizeof records);
     return ETP_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The .pte reader, file level: header, segments, named data. Methods are in pte_method.c.
+#include "base/guard.h"
 #include "formats/pte_internal.h"
 
 // The version of all programs so far; a change that older readers cannot follow would raise it.
@@ -188,7 +189,7 @@ static etp_status read_tables(etp_pte_reader *r)
     return ETP_OK;
 }
 
-etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena, etp_pte *out, etp_error *err)
+static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_pte *out, etp_error *err)
 {
     *out = (etp_pte){.file_size = bytes.len, .constant_segment = ETP_PTE_NO_SEGMENT};
     if (bytes.len < 8) {
@@ -215,4 +216,9 @@ etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena, etp_pte *out, etp_err
                            (unsigned long)out->version, NEWEST_VERSION);
     }
     return read_tables(&r);
+}
+
+etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena, etp_pte *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the program", read_file(bytes, arena, out, err));
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/guard.h"
 #include "formats/xnnpack_schema.h"
 
 #define MAX_RANK 16
@@ -57,7 +58,6 @@ static etp_status take(reader *r, const char *what, size_t n, size_t size, void 
     }
     r->budget -= bytes;
     void *records = etp_arena_alloc_array(r->arena, n, size);
-    ETP_NEED(records, r->err, what);
     memcpy(out_records, &records, sizeof records);
     return ETP_OK;
 }
@@ -390,7 +390,8 @@ static etp_status read_nodes(reader *r)
     return ETP_OK;
 }
 
-etp_status etp_xnn_read(etp_bytes payload, etp_arena *arena, etp_xnn_graph *out, etp_error *err)
+static etp_status read_payload(etp_bytes payload, etp_arena *arena, etp_xnn_graph *out,
+                               etp_error *err)
 {
     *out = (etp_xnn_graph){0};
     etp_error local = {0};
@@ -408,4 +409,9 @@ etp_status etp_xnn_read(etp_bytes payload, etp_arena *arena, etp_xnn_graph *out,
     out->input_ids = (etp_i32s){inputs.items, inputs.n};
     out->output_ids = (etp_i32s){outputs.items, outputs.n};
     return ETP_OK;
+}
+
+etp_status etp_xnn_read(etp_bytes payload, etp_arena *arena, etp_xnn_graph *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the XNNPACK payload", read_payload(payload, arena, out, err));
 }

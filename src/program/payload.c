@@ -5,9 +5,6 @@
 void etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena)
 {
     int64_t *copy = ETP_NEW_ARRAY(arena, int64_t, dims.n);
-    if (!copy) {
-        return;
-    }
     for (uint32_t i = 0; i < dims.n; i++) {
         int32_t d = etp_i32_at(dims, i);
         copy[i] = is_unsigned ? (int64_t)(uint32_t)d : (int64_t)d;
@@ -39,11 +36,9 @@ static uint64_t scale_bytes(const etp_xnn_graph *g, const etp_quant *q)
     return 4 * (uint64_t)q->inline_scales.n;
 }
 
-static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *arena,
-                              etp_partition *out, etp_error *err)
+static void make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *arena, etp_partition *out)
 {
     etp_value *values = ETP_NEW_ARRAY(arena, etp_value, g->n_values);
-    ETP_NEED(values, err, "partition values");
     for (uint32_t i = 0; i < g->n_values; i++) {
         const etp_xnn_value *x = &g->values[i];
         etp_value *v = &values[i];
@@ -69,15 +64,13 @@ static etp_status make_values(const etp_xnn_graph *g, bool dynamic, etp_arena *a
     }
     out->values = values;
     out->n_values = g->n_values;
-    return etp_arena_check(arena, err, "partition values"); // work is counted by their sizes
 }
 
-static etp_status make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *arena,
-                            const etp_value *values, etp_node *out, etp_error *err)
+static void make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *arena,
+                      const etp_value *values, etp_node *out)
 {
     const etp_xnn_node *x = &g->nodes[index];
     uint32_t *ids = ETP_NEW_ARRAY(arena, uint32_t, (size_t)x->n_inputs + x->n_outputs);
-    ETP_NEED(ids, err, "node operands");
     out->index = index;
     out->type = (int)x->type;
     out->xnn = x;
@@ -104,16 +97,13 @@ static etp_status make_node(const etp_xnn_graph *g, uint32_t index, etp_arena *a
         outputs[out->n_outputs++] = g->index_by_id[x->outputs[i]];
     }
     out->work = etp_work_of_node(out, values);
-    return ETP_OK;
 }
 
-static etp_status make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *arena,
-                             etp_partition *out, etp_error *err)
+static void make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *arena, etp_partition *out)
 {
     etp_node *nodes = ETP_NEW_ARRAY(arena, etp_node, g->n_nodes);
-    ETP_NEED(nodes, err, "partition nodes");
     for (uint32_t i = 0; i < g->n_nodes; i++) {
-        ETP_TRY(make_node(g, i, arena, out->values, &nodes[i], err));
+        make_node(g, i, arena, out->values, &nodes[i]);
         nodes[i].work.bound = dynamic && nodes[i].work.known;
         if (!nodes[i].work.known) {
             out->n_unknown_work++;
@@ -126,7 +116,6 @@ static etp_status make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *ar
     }
     out->nodes = nodes;
     out->n_nodes = g->n_nodes;
-    return ETP_OK;
 }
 
 // Entry 0 stands for no constant.
@@ -144,12 +133,10 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
                               etp_partition *out, etp_error *err)
 {
     etp_error local = {0};
-    etp_xnn_graph *g = NULL;
     if (!etp_str_eqz(delegate->id, "XnnpackBackend")) {
         return ETP_OK;
     }
-    g = ETP_NEW(arena, etp_xnn_graph);
-    ETP_NEED(g, err, "XNNPACK graph");
+    etp_xnn_graph *g = ETP_NEW(arena, etp_xnn_graph);
     etp_status status = etp_xnn_read(delegate->data, arena, g, &local);
     if (status == ETP_NOMEM) {
         return etp_fail_nomem(err, "XNNPACK graph");
@@ -159,8 +146,8 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
         out->problem = etp_arena_strdup(arena, etp_str_from(local.msg));
         return ETP_OK;
     }
-    ETP_TRY(make_values(g, dynamic, arena, out, err));
-    ETP_TRY(make_nodes(g, dynamic, arena, out, err));
+    make_values(g, dynamic, arena, out);
+    make_nodes(g, dynamic, arena, out);
     out->graph = g;
     out->weight_bytes = constant_bytes(g);
     return ETP_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a program: methods, instructions and partitions from the typed views of the .pte.
+#include "base/guard.h"
 #include "base/index.h"
 #include "program/internal.h"
 #include "program/sizing.h"
@@ -48,7 +49,6 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
 {
     b->sizing = NULL;
     etp_value *values = ETP_NEW_ARRAY(b->arena, etp_value, m->n_values);
-    ETP_NEED(values, b->err, "values");
     for (uint32_t i = 0; i < m->n_values; i++) {
         etp_value *v = &values[i];
         v->kind = m->values[i].kind;
@@ -66,25 +66,22 @@ static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *o
         v->name = t->fqn;
         etp_value_set_dims(v, t->sizes, false, b->arena);
     }
-    ETP_TRY(etp_arena_check(b->arena, b->err, "values")); // work is counted by their sizes
     out->values = values;
     out->n_values = m->n_values;
     if (b->call && is_called(b, m)) {
-        ETP_TRY(etp_sizing_begin(m, values, b->call, b->arena, &b->sizing, b->err));
+        b->sizing = etp_sizing_begin(m, values, b->call, b->arena);
     }
     return check_memory(b);
 }
 
-static etp_status copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint32_t *out_n)
+static void copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint32_t *out_n)
 {
     uint32_t *ids = ETP_NEW_ARRAY(b->arena, uint32_t, from.n);
-    ETP_NEED(ids, b->err, "value indices");
     for (uint32_t i = 0; i < from.n; i++) {
         ids[i] = (uint32_t)etp_i32_at(from, i);
     }
     *out = ids;
     *out_n = from.n;
-    return ETP_OK;
 }
 
 // ---- partitions ----
@@ -139,7 +136,7 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
         *out = *b->by_number[first];
     } else {
         ETP_TRY(etp_partition_read(d, is_dynamic(m, index), b->arena, out, b->err));
-        etp_index_insert(&b->blobs, b->arena, hash, number); // not in it: read once more
+        etp_index_insert(&b->blobs, b->arena, hash, number);
         first = number;
     }
     out->index = index;
@@ -148,9 +145,9 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
     out->delegate = d;
     out->number = number;
     out->same_blob_as = first;
-    if (number >= b->by_number_cap && !etp_arena_grow(b->arena, &b->by_number, &b->by_number_cap,
-                                                      (size_t)number + 1, sizeof *b->by_number)) {
-        return etp_fail_nomem(b->err, "partitions");
+    if (number >= b->by_number_cap) {
+        etp_arena_grow(b->arena, &b->by_number, &b->by_number_cap, (size_t)number + 1,
+                       sizeof *b->by_number);
     }
     b->by_number[number] = out;
     b->doc->program.n_partitions++;
@@ -159,19 +156,16 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
 
 // ---- instructions ----
 
-static etp_status operator_name(builder *b, const etp_pte_operator *op, etp_str *out)
+static etp_str operator_name(builder *b, const etp_pte_operator *op)
 {
-    // Operators of hand-written kernels may lack an overload: then there is no dot.
-    *out = op->name;
-    if (op->name.len > 0 && op->overload.len > 0) {
-        char *name = etp_arena_alloc_raw(b->arena, op->name.len + op->overload.len + 1, 1);
-        ETP_NEED(name, b->err, "operator name");
-        memcpy(name, op->name.ptr, op->name.len);
-        name[op->name.len] = '.';
-        memcpy(name + op->name.len + 1, op->overload.ptr, op->overload.len);
-        *out = (etp_str){name, op->name.len + op->overload.len + 1};
+    if (op->name.len == 0 || op->overload.len == 0) {
+        return op->name; // operators of hand-written kernels may lack an overload: then no dot
     }
-    return ETP_OK;
+    char *name = etp_arena_alloc_raw(b->arena, op->name.len + op->overload.len + 1, 1);
+    memcpy(name, op->name.ptr, op->name.len);
+    name[op->name.len] = '.';
+    memcpy(name + op->name.len + 1, op->overload.ptr, op->overload.len);
+    return (etp_str){name, op->name.len + op->overload.len + 1};
 }
 
 static bool is_tensor_list(const etp_evalue *v)
@@ -198,7 +192,6 @@ static etp_status push_tensors(builder *b, const etp_pte_method *m, int32_t valu
             }
         }
     }
-    ETP_TRY(etp_arena_check(b->arena, b->err, "operands"));
     return check_memory(b);
 }
 
@@ -265,7 +258,10 @@ static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_i
         out->op = p->backend;
         out->weight_bytes = p->weight_bytes;
         ETP_TRY(split_delegate_args(b, m, pte, p, written, out));
-        return b->sizing ? etp_sizing_partition(b->sizing, pte, out, p, b->err) : ETP_OK;
+        if (b->sizing) {
+            etp_sizing_partition(b->sizing, pte, out, p);
+        }
+        return ETP_OK;
     }
     out->op = names[pte->index];
     ETP_TRY(split_kernel_args(b, m, pte, out));
@@ -345,11 +341,11 @@ static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_met
     etp_instruction *instructions = ETP_NEW_ARRAY(b->arena, etp_instruction, n);
     etp_str *names = ETP_NEW_ARRAY(b->arena, etp_str, m->n_operators);
     bool *written = ETP_NEW_ARRAY(b->arena, bool, m->n_values);
-    if (!instructions || !names || !written || n >= ETP_NO_INDEX) {
+    if (n >= ETP_NO_INDEX) {
         return etp_fail_nomem(b->err, "instructions");
     }
     for (uint32_t i = 0; i < m->n_operators; i++) {
-        ETP_TRY(operator_name(b, &m->operators[i], &names[i]));
+        names[i] = operator_name(b, &m->operators[i]);
     }
     for (uint32_t i = 0; i < m->n_values; i++) {
         written[i] = method->values[i].constant;
@@ -376,10 +372,9 @@ static etp_status make_method(builder *b, uint32_t index, etp_method *out)
     out->name = m->name;
     out->pte = m;
     ETP_TRY(make_values(b, m, out));
-    ETP_TRY(copy_ids(b, m->inputs, &out->inputs, &out->n_inputs));
-    ETP_TRY(copy_ids(b, m->outputs, &out->outputs, &out->n_outputs));
+    copy_ids(b, m->inputs, &out->inputs, &out->n_inputs);
+    copy_ids(b, m->outputs, &out->outputs, &out->n_outputs);
     etp_partition *partitions = ETP_NEW_ARRAY(b->arena, etp_partition, m->n_delegates);
-    ETP_NEED(partitions, b->err, "partitions");
     out->partitions = partitions;
     out->n_partitions = m->n_delegates;
     for (uint32_t i = 0; i < m->n_delegates; i++) {
@@ -388,11 +383,12 @@ static etp_status make_method(builder *b, uint32_t index, etp_method *out)
     return make_instructions(b, m, out, partitions);
 }
 
-static etp_status build(builder *b)
+static etp_status build(builder *b, etp_bytes bytes)
 {
-    document *doc = b->doc;
+    document *doc = ETP_NEW(b->arena, document);
+    b->doc = doc;
+    ETP_TRY(etp_pte_read(bytes, b->arena, &doc->pte, b->err));
     etp_method *methods = ETP_NEW_ARRAY(b->arena, etp_method, doc->pte.n_methods);
-    ETP_NEED(methods, b->err, "methods");
     doc->program.pte = &doc->pte;
     doc->program.methods = methods;
     doc->program.n_methods = doc->pte.n_methods;
@@ -402,30 +398,26 @@ static etp_status build(builder *b)
     return ETP_OK;
 }
 
+static etp_status build_guarded(builder *b, etp_bytes bytes)
+{
+    ETP_GUARDED(b->arena, b->err, "the program", build(b, bytes));
+}
+
 etp_status etp_program_open_call(etp_bytes bytes, const etp_allocator *alloc, const etp_call *call,
                                  const etp_program **out, etp_error *err)
 {
     *out = NULL;
     etp_arena arena;
     etp_arena_init(&arena, alloc);
-    document *doc = ETP_NEW(&arena, document);
-    if (!doc) {
-        etp_arena_dispose(&arena);
-        return etp_fail_nomem(err, "program");
-    }
-    builder b = {.doc = doc, .arena = &arena, .call = call, .err = err};
+    builder b = {.arena = &arena, .call = call, .err = err};
     b.limit = (call ? 4 : 2) * (uint64_t)bytes.len + MEMORY_SLACK; // with a call, sizes twice
-    etp_status status = etp_pte_read(bytes, &arena, &doc->pte, err);
-    if (status == ETP_OK) {
-        status = build(&b);
-    }
-    status = status == ETP_OK ? etp_arena_check(&arena, err, "program") : status;
+    etp_status status = build_guarded(&b, bytes);
     if (status != ETP_OK) {
         etp_arena_dispose(&arena);
         return status;
     }
-    doc->arena = arena; // from here on the document owns the memory that it lives in
-    *out = &doc->program;
+    b.doc->arena = arena; // from here on the document owns the memory that it lives in
+    *out = &b.doc->program;
     return ETP_OK;
 }
 

@@ -81,15 +81,13 @@ static void set_inputs(etp_sizing *z)
     }
 }
 
-etp_status etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const etp_call *call,
-                            etp_arena *arena, etp_sizing **out, etp_error *err)
+etp_sizing *etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const etp_call *call,
+                             etp_arena *arena)
 {
-    *out = NULL;
     if (!is_straight(pte) || !inputs_fit(pte, values, call)) {
-        return ETP_OK;
+        return NULL;
     }
     etp_sizing *z = ETP_NEW(arena, etp_sizing);
-    ETP_NEED(z, err, "sizes");
     uint32_t *n_calls = ETP_NEW_ARRAY(arena, uint32_t, pte->n_delegates);
     *z = (etp_sizing){.pte = pte,
                       .call = call,
@@ -100,14 +98,12 @@ etp_status etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const 
                       .computed = ETP_NEW_ARRAY(arena, bool, pte->n_values),
                       .numbers = etp_arena_alloc_array(arena, pte->n_values, sizeof *z->numbers),
                       .n_calls = n_calls};
-    ETP_TRY(etp_arena_check(arena, err, "sizes"));
     look_at_instructions(z, n_calls);
     for (uint32_t i = 0; i < pte->n_values; i++) {
         z->most[i] = values[i].dynamic ? values[i].dims : NULL;
     }
     set_inputs(z);
-    *out = z;
-    return ETP_OK;
+    return z;
 }
 
 // ---- sizes ----
@@ -170,9 +166,6 @@ void etp_size_set(etp_value *value, const etp_dims *dims, etp_arena *arena)
 {
     int64_t *copy = ETP_NEW_ARRAY(arena, int64_t, dims->n);
     uint64_t n = 1;
-    if (!copy) {
-        return;
-    }
     for (uint32_t i = 0; i < dims->n; i++) {
         copy[i] = dims->d[i];
         n *= (uint64_t)dims->d[i]; // within bounds whose product was checked

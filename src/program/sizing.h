@@ -42,10 +42,9 @@ typedef struct etp_sizing {
     const uint32_t *n_calls;  // per delegate
 } etp_sizing;
 
-// Of METHOD, whose VALUES are made; NULL in *out where sizes cannot be followed (control flow).
-ETP_NODISCARD etp_status etp_sizing_begin(const etp_pte_method *pte, etp_value *values,
-                                          const etp_call *call, etp_arena *arena, etp_sizing **out,
-                                          etp_error *err);
+// Of METHOD, whose VALUES are made; NULL where sizes cannot be followed (control flow).
+etp_sizing *etp_sizing_begin(const etp_pte_method *pte, etp_value *values, const etp_call *call,
+                             etp_arena *arena);
 
 // False when they are not known.
 bool etp_size_of(const etp_sizing *z, uint32_t value, etp_size_time at, etp_dims *out);
@@ -66,9 +65,8 @@ void etp_size_follow(etp_sizing *z, uint32_t value, const etp_dims *now);
 void etp_sizing_kernel(etp_sizing *z, const etp_pte_instruction *pte, const etp_instruction *call);
 // A delegate call: the nodes of PARTITION, whose values and work become those of the call.
 // sizing_node.c
-ETP_NODISCARD etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
-                                              const etp_instruction *call, etp_partition *partition,
-                                              etp_error *err);
+void etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
+                          const etp_instruction *call, etp_partition *partition);
 
 #define ETP_NUMBER_LIMIT ((int64_t)1 << 40) // beyond it a size is nonsense, and sums stay in range
 

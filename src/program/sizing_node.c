@@ -292,8 +292,8 @@ static void give_outputs(etp_sizing *z, const etp_pte_instruction *pte, const et
     }
 }
 
-etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
-                                const etp_instruction *call, etp_partition *p, etp_error *err)
+void etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
+                          const etp_instruction *call, etp_partition *p)
 {
     // A partition is one set of values, so it can have the sizes of one call only. The file's own
     // are kept beside: rules compare with them.
@@ -301,7 +301,6 @@ etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
     if (p->graph && once) {
         etp_value *values = ETP_NEW_ARRAY(z->arena, etp_value, p->n_values);
         etp_node *nodes = ETP_NEW_ARRAY(z->arena, etp_node, p->n_nodes);
-        ETP_NEED(values && nodes, err, "sizes");
         memcpy(values, p->values, p->n_values * sizeof *values);
         memcpy(nodes, p->nodes, p->n_nodes * sizeof *nodes);
         const graph g = {
@@ -315,5 +314,4 @@ etp_status etp_sizing_partition(etp_sizing *z, const etp_pte_instruction *pte,
         work_again(p, nodes);
     }
     give_outputs(z, pte, call, p);
-    return ETP_OK;
 }

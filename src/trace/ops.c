@@ -2,6 +2,8 @@
 // Per-operator statistics of a trace.
 #include "trace/ops.h"
 
+#include "base/guard.h"
+
 // What encloses work: an interpreter's instruction, timed from outside.
 static bool is_call(const etp_trace_event *e)
 {
@@ -151,8 +153,8 @@ static void add_totals(const etp_trace_block *block, const etp_op_row *rows, siz
     }
 }
 
-static etp_status compute(const etp_trace *trace, bool percentiles, etp_arena *arena,
-                          etp_op_table *out, etp_error *err)
+static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *arena,
+                       etp_op_table *out)
 {
     *out = (etp_op_table){0};
     size_t n_blocks = etp_trace_block_count(trace), n_events = 0, most_runs = 0, most_events = 0;
@@ -165,7 +167,6 @@ static etp_status compute(const etp_trace *trace, bool percentiles, etp_arena *a
     etp_op_row *rows = ETP_NEW_ARRAY(arena, etp_op_row, n_events);
     uint64_t *scratch = etp_arena_alloc_raw(arena, most_runs, sizeof *scratch);
     bool *is_operator = etp_arena_alloc_raw(arena, most_events, sizeof *is_operator);
-    ETP_NEED(rows && scratch && is_operator, err, "the table of operators");
     size_t n = 0;
     for (size_t b = 0; b < n_blocks; b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
@@ -188,11 +189,11 @@ static etp_status compute(const etp_trace *trace, bool percentiles, etp_arena *a
 etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
                            etp_error *err)
 {
-    return compute(trace, true, arena, out, err);
+    ETP_GUARDED(arena, err, "the table of operators", fill(trace, true, arena, out));
 }
 
 etp_status etp_ops_means(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
                          etp_error *err)
 {
-    return compute(trace, false, arena, out, err);
+    ETP_GUARDED(arena, err, "the table of operators", fill(trace, false, arena, out));
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/csv.h"
+#include "base/guard.h"
 #include "base/index.h"
 #include "base/number.h"
 #include "trace/internal.h"
@@ -77,6 +78,8 @@ typedef struct reading {
     } samples;
     etp_index index;
     uint64_t total_ns;
+    const sample *sorted; // by event
+    uint32_t *open;       // working memory of the tree, for as many events as there are
 } reading;
 
 static etp_str cell(const reading *r, int column)
@@ -173,9 +176,8 @@ static etp_status new_event(reading *r, const query *q, uint64_t hash, etp_error
     if (e.chain != (int32_t)e.chain || e.instruction != (int32_t)e.instruction) {
         return bad(r, C_INSTRUCTION, "a place in the program", err);
     }
-    ETP_NEED(ETP_PUSH(r->scratch, &r->events, e) &&
-                 etp_index_insert(&r->index, r->scratch, hash, e.id),
-             err, "events");
+    ETP_ADD(r->scratch, &r->events, e);
+    etp_index_insert(&r->index, r->scratch, hash, e.id);
     return ETP_OK;
 }
 
@@ -262,9 +264,6 @@ static sample *scatter(reading *r)
     sample *sorted = ETP_NEW_ARRAY(r->scratch, sample, r->samples.n);
     size_t *cursor = ETP_NEW_ARRAY(r->scratch, size_t, r->events.n);
     size_t at = 0;
-    if (!sorted || !cursor) {
-        return NULL;
-    }
     for (size_t i = 0; i < r->events.n; i++) {
         event *e = &r->events.items[i];
         e->first = cursor[e->id] = at;
@@ -334,16 +333,14 @@ static void guess_places(etp_trace_event *events, size_t n)
     }
 }
 
-static etp_status make_block(const reading *r, const sample *samples, size_t from, size_t to,
-                             etp_arena *arena, etp_trace_block *out, etp_error *err)
+static void make_block(const reading *r, size_t from, size_t to, etp_arena *arena,
+                       etp_trace_block *out)
 {
+    const sample *samples = r->sorted;
     size_t n = to - from, n_runs = r->events.items[from].n;
     etp_trace_event *events = ETP_NEW_ARRAY(arena, etp_trace_event, n);
     uint32_t *runs = ETP_NEW_ARRAY(arena, uint32_t, n_runs);
-    uint32_t *open = ETP_NEW_ARRAY(r->scratch, uint32_t, n);
-    size_t cells = 0;
-    uint64_t *ns = etp_mul_size(n, n_runs, &cells) ? ETP_NEW_ARRAY(arena, uint64_t, cells) : NULL;
-    ETP_NEED(events && runs && open && ns, err, "an event block");
+    uint64_t *ns = ETP_NEW_ARRAY(arena, uint64_t, n * n_runs); // there are as many samples
     *out = (etp_trace_block){.events = events,
                              .n_events = n,
                              .runs = runs,
@@ -372,37 +369,48 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
         }
     }
     out->execute = out->has_execute ? out->execute : ETP_NO_INDEX;
-    const char *name = etp_arena_strdup(arena, r->events.items[from].block);
-    out->name = etp_str_from(name ? name : "");
+    out->name = etp_str_from(etp_arena_strdup(arena, r->events.items[from].block));
     if (!r->places) {
         guess_places(events, n);
     }
-    etp_tree_build(events, n, open);
-    return ETP_OK;
+    etp_tree_build(events, n, r->open);
 }
 
 // One trace of the events [from, to), which are of one session block.
-// It has an arena of its own, like one read from a file, so that etp_trace_close can close both.
-static etp_status make_trace(const reading *r, const sample *samples, size_t from, size_t to,
-                             etp_trace **out, etp_error *err)
+static etp_status fill_trace(const reading *r, size_t from, size_t to, etp_arena *arena,
+                             etp_trace **out)
 {
-    etp_arena arena = {0};
-    etp_trace *t = ETP_NEW(&arena, etp_trace);
-    etp_trace_block *blocks = ETP_NEW_ARRAY(&arena, etp_trace_block, to - from);
+    etp_trace *t = ETP_NEW(arena, etp_trace);
+    etp_trace_block *blocks = ETP_NEW_ARRAY(arena, etp_trace_block, to - from);
     size_t n = 0;
-    etp_status st = etp_arena_check(&arena, err, "a trace");
-    for (size_t at = from; at < to && st == ETP_OK;) {
-        size_t end = block_end(r, samples, at);
-        st = make_block(r, samples, at, end, &arena, &blocks[n++], err);
+    for (size_t at = from; at < to;) {
+        size_t end = block_end(r, r->sorted, at);
+        make_block(r, at, end, arena, &blocks[n++]);
         at = end;
     }
-    st = st == ETP_OK ? etp_arena_check(&arena, err, "a trace") : st;
+    *t = (etp_trace){.blocks = blocks, .n_blocks = n, .places_guessed = !r->places};
+    *out = t;
+    return ETP_OK;
+}
+
+static etp_status fill_guarded(const reading *r, size_t from, size_t to, etp_arena *arena,
+                               etp_trace **out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the trace", fill_trace(r, from, to, arena, out));
+}
+
+// It has an arena of its own, like one read from a file, so that etp_trace_close can close both;
+// nothing is asked of another arena while it is made, or it would be lost where that one ends.
+static etp_status make_trace(const reading *r, size_t from, size_t to, etp_trace **out,
+                             etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_status st = fill_guarded(r, from, to, &arena, out, err);
     if (st != ETP_OK) {
         etp_arena_dispose(&arena);
         return st;
     }
-    *t = (etp_trace){.arena = arena, .blocks = blocks, .n_blocks = n, .places_guessed = !r->places};
-    *out = t;
+    (*out)->arena = arena;
     return ETP_OK;
 }
 
@@ -429,34 +437,46 @@ static etp_status read_lines(reading *r, etp_error *err)
 static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, etp_error *err)
 {
     ETP_TRY(read_lines(r, err));
-    ETP_TRY(etp_arena_check(r->scratch, err, "samples")); // each event has so many
-    const sample *samples = scatter(r);
+    r->sorted = scatter(r);
+    r->open = ETP_NEW_ARRAY(r->scratch, uint32_t, r->events.n);
     out->traces = ETP_NEW_ARRAY(arena, etp_trace *, r->events.n);
     out->session_blocks = ETP_NEW_ARRAY(arena, uint32_t, r->events.n);
-    ETP_NEED(samples && out->traces && out->session_blocks, err, "a timeline");
     for (size_t from = 0; from < r->events.n;) {
         size_t to = from + 1;
         while (to < r->events.n && r->events.items[to].session == r->events.items[from].session) {
             to++;
         }
-        ETP_TRY(make_trace(r, samples, from, to, &out->traces[out->n], err));
+        ETP_TRY(make_trace(r, from, to, &out->traces[out->n], err));
         out->session_blocks[out->n++] = (uint32_t)r->events.items[from].session;
         from = to;
     }
     return ETP_OK;
 }
 
-etp_status etp_timeline_open(etp_str text, etp_arena *arena, etp_timeline *out, etp_error *err)
+static etp_status read_text(etp_str text, etp_arena *arena, etp_timeline *out, etp_error *err)
 {
-    etp_arena scratch = {0};
+    etp_arena scratch;
     reading r = {.scratch = &scratch};
-    *out = (etp_timeline){0};
+    etp_arena_scratch(&scratch, arena);
     etp_csv_open(&r.csv, text, ',', &scratch);
     etp_status st = make_traces(&r, arena, out, err);
+    etp_arena_dispose(&scratch);
+    return st;
+}
+
+// Traces that were made before memory ended are closed below.
+static etp_status read_guarded(etp_str text, etp_arena *arena, etp_timeline *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the timeline", read_text(text, arena, out, err));
+}
+
+etp_status etp_timeline_open(etp_str text, etp_arena *arena, etp_timeline *out, etp_error *err)
+{
+    *out = (etp_timeline){0};
+    etp_status st = read_guarded(text, arena, out, err);
     for (size_t i = 0; st != ETP_OK && i < out->n; i++) {
         etp_trace_close(out->traces[i]);
     }
     out->n = st == ETP_OK ? out->n : 0;
-    etp_arena_dispose(&scratch);
     return st;
 }

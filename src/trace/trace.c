@@ -4,6 +4,7 @@
 // the size of each group is known.
 #include <stdio.h>
 
+#include "base/guard.h"
 #include "formats/etdump_view.h"
 #include "trace/internal.h"
 #include "trace/tree.h"
@@ -243,11 +244,10 @@ static etp_status try_group(grouping *g, const etp_etdump_run *run, const group 
     return ETP_OK;
 }
 
-static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t hash, size_t n_events)
+static void new_group(grouping *g, const etp_etdump_run *run, uint64_t hash, size_t n_events)
 {
     group gr = {.run = *run, .hash = hash, .n_events = n_events};
     gr.events = etp_arena_alloc_raw(&g->scratch, n_events, sizeof *gr.events);
-    ETP_NEED(gr.events, g->err, "the events of an execution");
     size_t n = 0;
     for (size_t i = 0; i < run->n_events; i++) {
         raw_event e;
@@ -257,9 +257,8 @@ static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t has
     }
     size_t *bucket = &g->buckets[hash & g->bucket_mask];
     gr.next_same_hash = *bucket;
-    ETP_NEED(ETP_PUSH(&g->scratch, &g->groups, gr), g->err, "the list of event blocks");
+    ETP_ADD(&g->scratch, &g->groups, gr);
     *bucket = g->groups.n;
-    return ETP_OK;
 }
 
 // ---- executions that repeat an earlier one bit for bit, but for their times ----
@@ -277,9 +276,9 @@ static bool fill_layout(grouping *g, uint32_t index, size_t n_events, layout *l)
     size_t n = 0;
     if (n_events > l->cap) {
         l->times = etp_arena_alloc_raw(&g->scratch, n_events, 2 * sizeof *l->times);
-        l->cap = l->times ? n_events : 0;
+        l->cap = n_events;
     }
-    for (size_t i = 0; i < run.n_events && l->cap != 0; i++) {
+    for (size_t i = 0; i < run.n_events; i++) {
         etp_fb_table t = etp_ed_profile_table(&run, i);
         if (!t.ptr) {
             continue;
@@ -360,7 +359,7 @@ static etp_status find_group(grouping *g, const etp_etdump_run *run, size_t gues
         }
         i = gr->next_same_hash;
     }
-    ETP_TRY(new_group(g, run, hash, n_events));
+    new_group(g, run, hash, n_events);
     *out = g->groups.n - 1;
     return try_group(g, run, &g->groups.items[*out], &found);
 }
@@ -428,12 +427,11 @@ static void transpose(const uint64_t *const *rows, size_t n_runs, size_t n_event
 
 // A block in which Method::execute ends twice has no single length to hold its operators against,
 // so it counts as one without.
-static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *out)
+static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
 {
     etp_arena *arena = &g->trace->arena;
     etp_trace_event *events = etp_arena_alloc_array(arena, gr->n_events, sizeof *events);
     uint32_t *open = etp_arena_alloc_raw(&g->scratch, gr->n_events, sizeof *open);
-    ETP_NEED(events && open, g->err, "the events of a block");
     *out = (etp_trace_block){
         .name = gr->run.name.ptr ? gr->run.name : (etp_str){"", 0},
         .events = events,
@@ -456,24 +454,20 @@ static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *ou
     if (!out->has_execute) {
         out->execute = ETP_NO_INDEX;
     }
-    return ETP_OK;
 }
 
 // Rows lie in the order of the file, which is that of the runs in every block, so handing them out
 // one after the other keeps each block's runs ascending.
-static etp_status make_columns(grouping *g)
+static void make_columns(grouping *g)
 {
     etp_trace *t = g->trace;
     const uint64_t ***rows = etp_arena_alloc_array(&g->scratch, g->groups.n, sizeof *rows);
     uint32_t **runs = etp_arena_alloc_array(&g->scratch, g->groups.n, sizeof *runs);
-    ETP_NEED(rows && runs, g->err, "the list of event blocks");
     for (size_t i = 0; i < g->groups.n; i++) {
         size_t n = g->groups.items[i].n_runs;
         rows[i] = etp_arena_alloc_raw(&g->scratch, n, sizeof **rows);
         runs[i] = etp_arena_alloc_raw(&t->arena, n, sizeof **runs);
     }
-    ETP_TRY(etp_arena_check(&g->scratch, g->err, "the executions of an event block"));
-    ETP_TRY(etp_arena_check(&t->arena, g->err, "the executions of an event block"));
     const uint64_t *row = g->rows;
     for (size_t r = 0; r < t->dump.n_runs; r++) {
         uint32_t i = g->group_of[r];
@@ -486,12 +480,10 @@ static etp_status make_columns(grouping *g)
         etp_trace_block *b = &t->blocks[i];
         uint64_t *columns =
             etp_arena_alloc_raw(&t->arena, b->n_events * b->n_runs, sizeof *columns);
-        ETP_NEED(columns, g->err, "the durations");
         transpose(rows[i], b->n_runs, b->n_events, columns);
         b->durations_ns = columns;
         b->runs = runs[i];
     }
-    return ETP_OK;
 }
 
 // ---- opening ----
@@ -513,7 +505,7 @@ static etp_status prepare(grouping *g)
     g->buckets = etp_arena_alloc_array(&g->scratch, buckets, sizeof *g->buckets);
     g->group_of = etp_arena_alloc_raw(&g->scratch, dump->n_runs, sizeof *g->group_of);
     g->rows = etp_arena_alloc_raw(&g->scratch, (size_t)events, sizeof *g->rows);
-    return etp_arena_check(&g->scratch, g->err, "the durations");
+    return ETP_OK;
 }
 
 static etp_status group_runs(grouping *g)
@@ -544,12 +536,12 @@ static etp_status group_runs(grouping *g)
     ETP_TRY(check_sums(g));
     t->n_blocks = g->groups.n;
     t->blocks = etp_arena_alloc_array(&t->arena, t->n_blocks, sizeof *t->blocks);
-    ETP_NEED(t->blocks, g->err, "the event blocks");
     for (size_t i = 0; i < t->n_blocks; i++) {
-        ETP_TRY(finish_block(g, &g->groups.items[i], &t->blocks[i]));
+        finish_block(g, &g->groups.items[i], &t->blocks[i]);
         ETP_TRY(check_memory(g, 0));
     }
-    return make_columns(g);
+    make_columns(g);
+    return ETP_OK;
 }
 
 // Runs are counted from the first one that is kept. One that repeats a run which is left out
@@ -581,6 +573,32 @@ static void keep_last(etp_etdump *dump, etp_fb_repeats *repeats, uint64_t n)
     }
 }
 
+static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_trace *t,
+                            etp_error *err)
+{
+    grouping g = {
+        .trace = t,
+        .num = o->ticks_num ? o->ticks_num : 1,
+        .den = o->ticks_den ? o->ticks_den : 1,
+        .err = err,
+    };
+    etp_arena_scratch(&g.scratch, &t->arena);
+    g.repeats.arena = &g.scratch;
+    etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
+    if (status == ETP_OK) {
+        keep_last(&t->dump, &g.repeats, o->last);
+        status = group_runs(&g);
+    }
+    etp_arena_dispose(&g.scratch);
+    return status;
+}
+
+static etp_status read_guarded(etp_bytes bytes, const etp_trace_options *o, etp_trace *t,
+                               etp_error *err)
+{
+    ETP_GUARDED(&t->arena, err, "the trace", read_dump(bytes, o, t, err));
+}
+
 etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp_trace **out,
                           etp_error *err)
 {
@@ -592,23 +610,7 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
     // Nothing but this one struct was asked of the arena so far: it has nothing to dispose of.
     ETP_NEED(t, err, "a trace");
     t->arena = arena; // the trace lives in its own arena
-    grouping g = {
-        .trace = t,
-        .num = o.ticks_num ? o.ticks_num : 1,
-        .den = o.ticks_den ? o.ticks_den : 1,
-        .err = err,
-    };
-    etp_arena_init(&g.scratch, o.alloc);
-    g.repeats.arena = &g.scratch;
-    etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
-    if (status == ETP_OK) {
-        keep_last(&t->dump, &g.repeats, o.last);
-        status = group_runs(&g);
-    }
-    if (status == ETP_OK) {
-        status = etp_arena_check(&t->arena, err, "a trace");
-    }
-    etp_arena_dispose(&g.scratch);
+    etp_status status = read_guarded(bytes, &o, t, err);
     if (status != ETP_OK) {
         etp_trace_close(t);
         return status;
