@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/sha256.h"
@@ -37,7 +38,7 @@ static etp_str format_list(const file_list *list, etp_arena *arena)
     return etp_document_text(&k_etp_derived_document, list, list, true, arena);
 }
 
-static etp_status read_list(const char *path, etp_arena *arena, file_list *out, etp_error *err)
+static etp_status read_json(const char *path, etp_arena *arena, file_list *out, etp_error *err)
 {
     etp_str text;
     json_t *json;
@@ -55,6 +56,11 @@ static etp_status read_list(const char *path, etp_arena *arena, file_list *out, 
     return status;
 }
 
+static etp_status read_list(const char *path, etp_arena *arena, file_list *out, etp_error *err)
+{
+    ETP_UNGUARDED(arena, read_json(path, arena, out, err));
+}
+
 etp_status etp_run_derived_read(const char *dir, etp_arena *arena, etp_run_derived *out,
                                 etp_error *err)
 {
@@ -67,8 +73,8 @@ etp_status etp_run_derived_read(const char *dir, etp_arena *arena, etp_run_deriv
     return status == ETP_OK || !path ? status : etp_fail_ctx(err, "%s", path);
 }
 
-etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char **out_baseline,
-                                  double *out_margin, etp_error *err)
+static etp_status report_options(const char *dir, etp_arena *arena, const char **out_baseline,
+                                 double *out_margin, etp_error *err)
 {
     *out_baseline = NULL;
     *out_margin = 0;
@@ -78,7 +84,7 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
     if (!etp_os_is_file(path) ||
         etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, NULL) != ETP_OK ||
         etp_json_read(text, &json, NULL) != ETP_OK) {
-        return ETP_OK; // broken: its hash says so
+        return etp_arena_check(arena, err, "report.json"); // broken: its hash says so
     }
     etp_status status = ETP_OK;
     const etp_json_object root = {.object = json, .where = "", .arena = arena, .status = &status};
@@ -94,6 +100,12 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
     }
     json_decref(json);
     return etp_arena_check(arena, err, "report.json");
+}
+
+etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char **out_baseline,
+                                  double *out_margin, etp_error *err)
+{
+    ETP_UNGUARDED(arena, report_options(dir, arena, out_baseline, out_margin, err));
 }
 
 // Hashes what goes through to another sink.

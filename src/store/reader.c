@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/sha256.h"
 #include "os/os.h"
 #include "store/internal.h"
@@ -34,8 +35,7 @@ bool etp_run_is(const char *dir)
 
 typedef etp_status (*part_reader)(etp_str text, etp_arena *arena, etp_run *run, etp_error *err);
 
-// Reads one file of the folder with READ. An absent one is fine when OPTIONAL.
-static etp_status read_part(const char *dir, const char *name, size_t limit, bool optional,
+static etp_status read_file(const char *dir, const char *name, size_t limit, bool optional,
                             part_reader read, etp_arena *arena, etp_run *run, etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(name));
@@ -51,6 +51,14 @@ static etp_status read_part(const char *dir, const char *name, size_t limit, boo
         etp_fail_ctx(err, "%s", path);
     }
     return status;
+}
+
+// Reads one file of the folder with READ, which has it mapped and its JSON in memory meanwhile. An
+// absent one is fine when OPTIONAL.
+static etp_status read_part(const char *dir, const char *name, size_t limit, bool optional,
+                            part_reader read, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    ETP_UNGUARDED(arena, read_file(dir, name, limit, optional, read, arena, run, err));
 }
 
 static int by_name(const void *key, const void *entry)
@@ -97,7 +105,8 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
 static etp_status find_dumps(const char *dir, etp_arena *arena, etp_run *run, etp_error *err)
 {
     for (uint32_t arm = 0; arm < run->arms.n; arm++) {
-        etp_arena scratch = {0};
+        etp_arena scratch;
+        etp_arena_scratch(&scratch, arena);
         etp_status st = find_dumps_of(dir, arm, &scratch, arena, run, err);
         etp_arena_dispose(&scratch);
         ETP_TRY(st);

@@ -3,6 +3,7 @@
 // reading it.
 #include <string.h>
 
+#include "base/guard.h"
 #include "document/rows.h"
 #include "store/internal.h"
 #include "store/roofs_file.h"
@@ -70,7 +71,7 @@ static SHAPE_CHECKED(k_table, k_table_rows, check_table);
 const etp_document k_etp_roofs_document = {ETP_ROOFS_SCHEMA, "roofs.json and what roofs prints",
                                            &k_table};
 
-etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)
+static etp_status read_roofs(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)
 {
     json_t *json = NULL;
     etp_status status = ETP_OK;
@@ -81,4 +82,9 @@ etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out, e
     etp_object_read(&root, &k_table, out, out);
     json_decref(json);
     return status;
+}
+
+etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)
+{
+    ETP_UNGUARDED(arena, read_roofs(text, arena, out, err));
 }
