@@ -7,7 +7,6 @@
 // measured afterwards hardly notices (docs/runners.md has the cost).
 #include "tracer.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 #include "device/adb.h"
 #include "base/number.h"
 
-#include <stdio.h>
-
 #define CLIENT_NS ((uint64_t)20 * 1000000000u)
 
 // adb starts a server that serves every client of this user, so what a call leaves running is not

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // This machine as a device, and what an emulator on this machine shares with it.
-#include <stdio.h>
 
-#include "base/number.h"
 #include "device/internal.h"
 
 #define MAX_ARGS 64

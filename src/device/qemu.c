@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An aarch64 Linux processor with SME2 emulated by QEMU's user mode: kernels and names are real,
 // times are not.
-#include <stdio.h>
 
 #include "base/number.h"
 #include "base/path.h"

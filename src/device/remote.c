@@ -7,7 +7,6 @@
 
 #include <etprof/version.h>
 
-#include "base/number.h"
 #include "base/path.h"
 #include "base/shell.h"
 

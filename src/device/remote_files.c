@@ -3,7 +3,6 @@
 // again, what was cut off is never taken for the whole.
 #include "device/remote.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/number.h"

@@ -2,7 +2,6 @@
 // What is launched next: the pilot, then block after block until the goal, the budget or the end of
 // anything to compare.
 #include <math.h>
-#include <stdio.h>
 
 #include <etprof/stats.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the file of somebody else's runner shows: which flags it takes, what was compiled into it,
 // by which compiler.
-#include <stdio.h>
 
 #include "base/number.h"
 #include "base/path.h"

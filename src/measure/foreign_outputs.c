@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes and types for the output files of a stock runner, which are bare bytes: from the program.
-#include <stdio.h>
 
 #include <etprof/pte.h>
 

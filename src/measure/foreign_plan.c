@@ -3,7 +3,6 @@
 // comparison.
 #include <stdio.h>
 
-#include "base/number.h"
 #include "measure/foreign.h"
 
 #define LAUNCHER "etprof-launch"

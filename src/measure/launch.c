@@ -4,7 +4,6 @@
 #include "measure/launch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/number.h"
 #include "measure/channel.h"

@@ -5,7 +5,6 @@
 
 #include <etprof/stats.h>
 
-#include "base/json.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sha256.h"

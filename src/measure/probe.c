@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks a runner, or etprof-launch in its place, which CPU it sees.
-#include <stdio.h>
 
 #include "base/number.h"
 #include "measure/channel.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Going on with a session that was interrupted, and planning one again.
-#include <stdio.h>
 
 #include "measure/foreign.h"
 #include "measure/state.h"

@@ -3,7 +3,6 @@
 // known for most of the operators' time, more of them would not tell more, or their part of the
 // session is used up. Nobody has to ask for it where that part is small.
 #include <math.h>
-#include <string.h>
 
 #include "measure/state.h"
 

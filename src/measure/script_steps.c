@@ -3,7 +3,6 @@
 // (runner/src/steps.h). What can be known before anything is launched is refused here.
 #include <math.h>
 
-#include "base/number.h"
 #include "measure/decoder.h"
 #include "measure/script.h"
 #include "os/os.h"

@@ -2,8 +2,6 @@
 // Runs `--selftest` under the mask of each level and reads the verdicts.
 #include "measure/selftest.h"
 
-#include <stdio.h>
-
 #include "base/json_read.h"
 #include "base/sha256.h"
 #include "measure/channel.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Begins and ends a session: the folder's head, files on the device, self-test; then blocks.c.
-#include <stdio.h>
 
 #include <etprof/version.h>
 

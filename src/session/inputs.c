@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/buffer.h"
 #include "os/os.h"
 
 // Folder with the inputs of one method: that of METHOD, or the only one there is.

@@ -4,7 +4,6 @@
 
 #include <etprof/version.h>
 
-#include "base/number.h"
 #include "base/sha256.h"
 #include "document/fields.h"
 #include "store/roofs_file.h"

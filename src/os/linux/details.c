@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides how steady this machine can be: virtual machine, quotas, SMT, address randomisation;
 // and how one process was scheduled.
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/number.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Becoming another program: for verbs that another program carries out whole.
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
