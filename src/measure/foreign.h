@@ -78,9 +78,8 @@ void etp_plan_note(etp_session_plan *plan, etp_note note, const char *text);
 // Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are
 // what cannot come to good: a build for another processor, without timing lines, without a flag
 // that is needed.
-ETP_NODISCARD etp_status etp_foreign_plan(const etp_session_plan_options *options,
-                                          const etp_device *device, etp_arena *arena,
-                                          etp_session_plan *out, etp_error *err);
+ETP_NODISCARD etp_status etp_foreign_plan(const etp_session_plan_options *options, etp_arena *arena,
+                                          etp_session_plan *p, etp_error *err);
 
 // ---- runners of language models: llama_main, TextLLMRunner ----
 

@@ -281,10 +281,9 @@ static etp_status check_kinds(etp_session_plan *p, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device *device,
-                            etp_arena *arena, etp_session_plan *p, etp_error *err)
+etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
+                            etp_session_plan *p, etp_error *err)
 {
-    (void)device;
     if (o->n_runners == 0) {
         return ETP_OK;
     }

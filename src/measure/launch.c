@@ -276,8 +276,8 @@ static bool run_iterations(launch *l, uint64_t n)
 {
     char line[32];
     snprintf(line, sizeof line, "run %llu\n", (unsigned long long)n);
-    bool sent = etp_channel_send(l->channel, etp_str_from(line));
-    (void)sent; // a runner that does not listen shows in its answer
+    // A runner that does not listen shows in its answer.
+    (void)etp_channel_send(l->channel, etp_str_from(line));
     size_t before = l->iterations.n;
     // The runner may keep quiet over the whole run: ten times what it should take.
     uint64_t each = l->request->expected_iteration_ns;
@@ -325,8 +325,7 @@ static bool command(launch *l, const char *cmd, const char *path)
     if (!line) {
         return mark_lost(l, ETP_LOST_START, "out of memory");
     }
-    bool sent = etp_channel_send(l->channel, etp_str_from(line));
-    (void)sent;
+    (void)etp_channel_send(l->channel, etp_str_from(line));
     if (!expect(l, ETP_WIRE_DONE, 0, "writing its files", &msg)) {
         return false;
     }
@@ -460,8 +459,7 @@ static void finish(launch *l, bool good)
             etp_process_sched_read(t->process.pid, &sched);
             etp_process_counters_read(t->process.pid, &counters);
         }
-        bool sent = etp_channel_send(t, ETP_STR("quit\n"));
-        (void)sent;
+        (void)etp_channel_send(t, ETP_STR("quit\n"));
         // It has said everything and still does not end: no sound launch, whatever its figures.
         if (!etp_channel_finish(t)) {
             out->interrupted = t->interrupted(t->ctx) != 0;

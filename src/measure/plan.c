@@ -617,7 +617,7 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     }
     ETP_TRY(read_tokenizer(options, arena, out, err));
     ETP_TRY(read_library(options, arena, out, err));
-    ETP_TRY(etp_foreign_plan(options, device, arena, out, err));
+    ETP_TRY(etp_foreign_plan(options, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);
 }
 

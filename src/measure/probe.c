@@ -102,8 +102,7 @@ static etp_status probe(etp_device *device, double timeout_s, const etp_session_
         status = how(channel, arena, out, err);
     }
     if (status == ETP_OK) { // it has said all and ends by itself
-        bool ended = etp_channel_finish(channel);
-        (void)ended;
+        (void)etp_channel_finish(channel);
     }
     etp_channel_dispose(channel);
     etp_arena_dispose(&scratch);

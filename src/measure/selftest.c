@@ -67,8 +67,7 @@ static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeou
             found = read_answer(line, arena, out);
         }
         if (found) {
-            bool ended = etp_channel_finish(channel);
-            (void)ended;
+            (void)etp_channel_finish(channel);
         }
     }
     etp_channel_dispose(channel);

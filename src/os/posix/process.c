@@ -451,8 +451,7 @@ void etp_process_kill(etp_process *p)
     // A process that hangs in the kernel cannot be killed; the supervisor leaves it to the system
     // after a while.
     // A second more than the supervisor takes (END_NS).
-    bool gone = reap(p, deadline_after(6000000000u));
-    (void)gone;
+    (void)reap(p, deadline_after(6000000000u));
 }
 
 void etp_process_dispose(etp_process *p)
