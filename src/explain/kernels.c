@@ -76,7 +76,6 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
     table t;
     bool more = false;
     uint8_t *bytes = etp_arena_alloc_raw(r->arena, MAX_CODE_BYTES, 1);
-    ETP_NEED(bytes, err, "code");
     ETP_TRY(open_table(&t, text, k_names, 8, "code", r->arena, err));
     for (;;) {
         ETP_TRY(etp_csv_next(&t.reader, &t.row, &more, err));
@@ -100,7 +99,6 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         k.whole = count.whole && count.instructions > 0;
         k.n_ahead = code.len / 2;
         uint8_t *ahead = etp_arena_alloc_raw(r->arena, k.n_ahead + 1, 1);
-        ETP_NEED(ahead, err, "code");
         ETP_TRY(etp_code_ahead(k.machine, (etp_bytes){bytes, code.len / 2, 0}, ahead, err));
         k.ahead = ahead;
         ETP_ADD(r->arena, &r->kernels, k);
@@ -175,9 +173,8 @@ static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *er
                         .chain = (int32_t)key.chain,
                         .instruction = (int32_t)key.instruction,
                         .kernel = ETP_NO_INDEX};
-    ETP_NEED(ETP_PUSH(r->arena, &r->ops, op) &&
-                 etp_index_insert(&r->op_index, r->arena, hash, *out),
-             err, "operators");
+    ETP_ADD(r->arena, &r->ops, op);
+    etp_index_insert(&r->op_index, r->arena, hash, *out);
     return ETP_OK;
 }
 
@@ -238,10 +235,9 @@ static int by_pair(const void *pa, const void *pb)
 
 // The kernel seen most in each operator and the operator seen most with each kernel, by the sure
 // samples; on a tie the first in the order of places and of appearance.
-static etp_status match(reading *r, etp_error *err)
+static void match(reading *r)
 {
     uint64_t *best = ETP_NEW_ARRAY(r->arena, uint64_t, r->kernels.n + 1);
-    ETP_NEED(best, err, "kernels");
     if (r->pairs.n > 1) {
         qsort(r->pairs.items, r->pairs.n, sizeof *r->pairs.items, by_pair);
     }
@@ -261,7 +257,6 @@ static etp_status match(reading *r, etp_error *err)
             r->kernels.items[p.kernel].op = p.op;
         }
     }
-    return ETP_OK;
 }
 
 // ---- order ----
@@ -291,7 +286,7 @@ static int kernels_by_samples(const void *pa, const void *pb)
 }
 
 // Sorts both lists into the answer and carries the references between them along.
-static etp_status put_in_order(reading *r, etp_error *err)
+static void put_in_order(reading *r)
 {
     size_t nk = r->kernels.n, no = r->ops.n;
     etp_kernel **ks = ETP_NEW_ARRAY(r->arena, etp_kernel *, nk);
@@ -301,7 +296,6 @@ static etp_status put_in_order(reading *r, etp_error *err)
     etp_kernels *o = r->out;
     o->kernels = ETP_NEW_ARRAY(r->arena, etp_kernel, nk);
     o->ops = ETP_NEW_ARRAY(r->arena, etp_kernel_op, no);
-    ETP_NEED(ks && os && new_k && new_o && o->kernels && o->ops, err, "kernels");
     for (size_t i = 0; i < nk; i++) {
         ks[i] = &r->kernels.items[i];
     }
@@ -329,7 +323,6 @@ static etp_status put_in_order(reading *r, etp_error *err)
     for (size_t i = 0; i < o->n_kernels; i++) {
         o->kernels[i].title = etp_kernel_name_make(o, &o->kernels[i], r->arena);
     }
-    return etp_arena_check(r->arena, err, "kernels");
 }
 
 // Libraries of the system: their kernels do not follow the levels.
@@ -414,8 +407,9 @@ etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *
     for (size_t i = 0; i < n; i++) {
         ETP_TRY(read_samples(&r, texts[i].samples, err));
     }
-    ETP_TRY(match(&r, err));
-    return put_in_order(&r, err);
+    match(&r);
+    put_in_order(&r);
+    return ETP_OK;
 }
 
 const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name, int32_t chain,

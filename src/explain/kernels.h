@@ -61,8 +61,8 @@ typedef struct etp_kernels_text { // of one sampled launch
     etp_str samples, code;
 } etp_kernels_text;
 
-// Reads the files of N launches of one arm. Texts borrow from them, everything else lives in ARENA.
-// ETP_CORRUPT with a position, ETP_NOMEM.
+// Reads the files of N launches of one arm. Texts borrow from them, everything else lives in ARENA,
+// which stands under a guard. ETP_CORRUPT with a position.
 ETP_NODISCARD etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena,
                                           etp_kernels *out, etp_error *err);
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/index.h"
 
 typedef struct row_key {
@@ -90,8 +91,7 @@ etp_row_kind etp_row_kind_of(const etp_trace_event *e)
     return ETP_ROW_UNEXPLAINED;
 }
 
-static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurrence, uint32_t *out,
-                          etp_error *err)
+static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrence)
 {
     etp_profile_row row = {
         .name = e->name,
@@ -108,15 +108,13 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
         .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
     };
     etp_op_parse(e->name, &row.parsed);
-    ETP_NEED(row.per_dump_ns && row.per_dump_all_ns && row.per_dump_typical_ns &&
-                 ETP_PUSH(b->arena, &b->rows, row) && ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX),
-             err, "profile rows");
-    *out = (uint32_t)(b->rows.n - 1);
-    return ETP_OK;
+    ETP_ADD(b->arena, &b->rows, row);
+    ETP_ADD(&b->scratch, &b->next, ETP_NO_INDEX);
+    return (uint32_t)(b->rows.n - 1);
 }
 
 // The row of event E, which may be the n-th of its key in this block.
-static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, etp_error *err)
+static uint32_t row_of(builder *b, const etp_trace_event *e)
 {
     key_query q = {
         b->keys.items, {e->kind, e->chain, e->instruction, e->name}
@@ -124,14 +122,12 @@ static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, et
     uint64_t hash = hash_key(&q.key);
     uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
     if (at == ETP_NO_INDEX) {
-        key_entry entry = {.key = q.key, .cursor_block = b->block_serial};
-        ETP_TRY(new_row(b, e, 0, &entry.first_row, err));
+        key_entry entry = {
+            .key = q.key, .first_row = new_row(b, e, 0), .cursor_block = b->block_serial};
         entry.cursor = entry.first_row;
-        ETP_NEED(ETP_PUSH(&b->scratch, &b->keys, entry) &&
-                     etp_index_insert(&b->index, &b->scratch, hash, (uint32_t)(b->keys.n - 1)),
-                 err, "profile keys");
-        *out = entry.cursor;
-        return ETP_OK;
+        ETP_ADD(&b->scratch, &b->keys, entry);
+        etp_index_insert(&b->index, &b->scratch, hash, (uint32_t)(b->keys.n - 1));
+        return entry.cursor;
     }
     key_entry *entry = &b->keys.items[at];
     if (entry->cursor_block != b->block_serial) {
@@ -140,13 +136,11 @@ static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, et
     } else if (b->next.items[entry->cursor] != ETP_NO_INDEX) {
         entry->cursor = b->next.items[entry->cursor];
     } else {
-        uint32_t fresh = 0;
-        ETP_TRY(new_row(b, e, b->rows.items[entry->cursor].occurrence + 1, &fresh, err));
+        uint32_t fresh = new_row(b, e, b->rows.items[entry->cursor].occurrence + 1);
         b->next.items[entry->cursor] = fresh;
         entry->cursor = fresh;
     }
-    *out = entry->cursor;
-    return ETP_OK;
+    return entry->cursor;
 }
 
 static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
@@ -186,25 +180,25 @@ typedef struct choice { // executions of a block, each as a whole
 } choice;
 
 // Marks the executions around the block's median.
-static etp_status choose_kept(builder *b, const etp_trace_block *block, choice *out, etp_error *err)
+static choice choose_kept(builder *b, const etp_trace_block *block)
 {
     size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)profile_kept_of(n);
     size_t usual = kept < n ? kept : n - n / 4 * 2;
     const uint64_t *d = etp_trace_durations(block, block->execute);
     run_order *order = ETP_NEW_ARRAY(&b->scratch, run_order, n);
-    *out = (choice){ETP_NEW_ARRAY(&b->scratch, bool, n), ETP_NEW_ARRAY(&b->scratch, bool, n), kept};
-    ETP_NEED(out->keep && out->usual && order, err, "profile executions");
+    choice chosen = {ETP_NEW_ARRAY(&b->scratch, bool, n), ETP_NEW_ARRAY(&b->scratch, bool, n),
+                     kept};
     for (size_t i = 0; i < n; i++) {
         order[i] = (run_order){d[i], i};
     }
     qsort(order, n, sizeof *order, shortest_first);
     for (size_t i = 0; i < kept; i++) {
-        out->keep[order[(n - kept) / 2 + i].run] = true;
+        chosen.keep[order[(n - kept) / 2 + i].run] = true;
     }
     for (size_t i = 0; i < usual; i++) {
-        out->usual[order[(n - usual) / 2 + i].run] = true;
+        chosen.usual[order[(n - usual) / 2 + i].run] = true;
     }
-    return ETP_OK;
+    return chosen;
 }
 
 // A dump of several kinds of executions keeps an equal part of each, so that their mixture stays
@@ -287,7 +281,6 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
 {
     bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
     uint32_t *rows = ETP_NEW_ARRAY(&b->scratch, uint32_t, block->n_events);
-    ETP_NEED(inside && rows, err, "profile sums");
     // Parents follow their parts in file order, so one backward pass tells what is inside.
     for (uint32_t e = (uint32_t)block->n_events; e-- > 0;) {
         uint32_t parent = block->events[e].parent;
@@ -297,7 +290,7 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
         if (!inside[e]) {
             continue;
         }
-        ETP_TRY(row_of(b, &block->events[e], &rows[e], err));
+        rows[e] = row_of(b, &block->events[e]);
         etp_profile_row *row = &b->rows.items[rows[e]];
         if (row->calls == 0) {
             row->dump = dump;
@@ -324,11 +317,9 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
 static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
                             uint32_t block_index, etp_profile *out, etp_error *err)
 {
-    choice chosen = {0};
     b->block_serial++;
     event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
-    ETP_NEED(sums, err, "profile sums");
-    ETP_TRY(choose_kept(b, block, &chosen, err));
+    const choice chosen = choose_kept(b, block);
     ETP_TRY(sum_events(block, &chosen, sums, err));
     ETP_TRY(add_rows(b, block, sums, dump, block_index, err));
     const event_sum *whole = &sums[block->execute];
@@ -368,8 +359,8 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
     return ETP_OK;
 }
 
-etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, etp_arena *arena,
-                             etp_profile *out, etp_error *err)
+static etp_status build(const etp_trace *const *traces, size_t n_traces, etp_arena *arena,
+                        etp_profile *out, etp_error *err)
 {
     *out = (etp_profile){
         .per_dump_executions = ETP_NEW_ARRAY(arena, uint64_t, n_traces),
@@ -379,22 +370,23 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
         .n_dumps = n_traces,
         .traces = ETP_NEW_ARRAY(arena, const etp_trace *, n_traces),
     };
-    for (size_t i = 0; out->traces && i < n_traces; i++) {
-        out->traces[i] = traces[i];
-    }
     for (size_t i = 0; i < n_traces; i++) {
+        out->traces[i] = traces[i];
         out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
     }
-    ETP_NEED(out->traces && out->per_dump_executions && out->per_dump_execute_ns &&
-                 out->per_dump_all_executions && out->per_dump_all_execute_ns,
-             err, "profile");
     builder b = {.arena = arena, .n_dumps = n_traces};
+    etp_arena_scratch(&b.scratch, arena);
     etp_status st = add_traces(&b, traces, out, err);
-    st = st == ETP_OK ? etp_arena_check(arena, err, "profile") : st;
     out->rows = b.rows.items;
     out->n_rows = b.rows.n;
     etp_arena_dispose(&b.scratch);
     return st;
+}
+
+etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, etp_arena *arena,
+                             etp_profile *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "profile", build(traces, n_traces, arena, out, err));
 }
 
 size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,

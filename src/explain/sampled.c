@@ -2,6 +2,7 @@
 // Loading the samples of a run folder.
 #include "explain/sampled.h"
 
+#include "base/guard.h"
 #include "os/os.h"
 
 #define FILE_LIMIT ((size_t)256 << 20)
@@ -11,13 +12,9 @@ typedef struct launch_texts {
     size_t n, cap;
 } launch_texts;
 
-static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, uint32_t nth,
-                            const char *suffix, etp_arena *arena, etp_str *out, etp_error *err)
+// Holds the file while it asks for memory.
+static etp_status copy_text(const char *path, etp_arena *arena, etp_str *out, etp_error *err)
 {
-    const char *dir = etp_arena_strdup(arena, run->dir);
-    const char *name = etp_run_sampled_name(arena, &run->arms.items[index], block, nth, suffix);
-    name = name && dir ? etp_run_stored(arena, dir, name) : NULL;
-    const char *path = etp_run_path(arena, dir, etp_str_from(name));
     etp_file file;
     ETP_TRY(etp_file_open_unpacked(path, FILE_LIMIT, &file, err));
     const char *text =
@@ -25,6 +22,16 @@ static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, 
     *out = (etp_str){text, file.bytes.len};
     etp_file_close(&file);
     return text ? ETP_OK : etp_fail_nomem(err, path);
+}
+
+static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, uint32_t nth,
+                            const char *suffix, etp_arena *arena, etp_str *out, etp_error *err)
+{
+    const char *dir = etp_arena_strdup(arena, run->dir);
+    const char *name = etp_run_sampled_name(arena, &run->arms.items[index], block, nth, suffix);
+    name = etp_run_stored(arena, dir, name);
+    const char *path = etp_run_path(arena, dir, etp_str_from(name));
+    ETP_UNGUARDED(arena, copy_text(path, arena, out, err));
 }
 
 // All sampled launches of an arm.
@@ -87,14 +94,13 @@ static const char *called(const etp_kernels_answer *answer, size_t arm)
     return etp_level_get(a->level)->word;
 }
 
-etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out,
-                            etp_error *err)
+static etp_status load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out,
+                       etp_error *err)
 {
     *out = (etp_kernels_answer){0};
     out->arms = ETP_NEW_ARRAY(arena, etp_kernels_of_arm, run->arms.n);
     etp_kernels_arm *judged = ETP_NEW_ARRAY(arena, etp_kernels_arm, run->arms.n);
     out->title = run->models.n ? etp_arena_strdup(arena, run->models.items[0].stem) : "run";
-    ETP_NEED(out->arms && judged, err, "kernels");
     for (uint32_t i = 0; i < run->arms.n; i++) {
         etp_kernels_of_arm *arm = &out->arms[out->n_arms++];
         ETP_TRY(load_arm(run, i, arena, arm, err));
@@ -106,5 +112,11 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
         etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof);
         out->arms[i].called = called(out, i);
     }
-    return etp_arena_check(arena, err, "kernels");
+    return ETP_OK;
+}
+
+etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out,
+                            etp_error *err)
+{
+    ETP_GUARDED(arena, err, "kernels", load(run, arena, out, err));
 }
