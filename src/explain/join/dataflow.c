@@ -4,14 +4,12 @@
 
 #define MAX_TABLE_CHAIN 10 // XNNPACK stops after as many nodes
 
-etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_value_flow *out,
-                         etp_error *err)
+void etp_flow_make(const etp_partition *p, etp_arena *arena, etp_value_flow *out)
 {
     *out = (etp_value_flow){.partition = p};
     out->producer = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
     out->consumer = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
     out->n_consumers = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
-    ETP_NEED(out->producer && out->consumer && out->n_consumers, err, "dataflow");
     for (uint32_t v = 0; v < p->n_values; v++) {
         out->producer[v] = out->consumer[v] = ETP_NO_INDEX;
     }
@@ -39,7 +37,6 @@ etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_value_flo
             out->n_consumers[v - p->graph->values]++;
         }
     }
-    return ETP_OK;
 }
 
 // The only operand of NODE that is not a constant, ETP_NO_INDEX when there are several or none.

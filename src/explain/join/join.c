@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The join of a trace block to a program: which method ran, which instruction and which node each
 // event belongs to. What several methods would explain equally well is reported as ambiguous.
+#include "base/guard.h"
 #include "explain/join/parts.h"
 
 typedef struct candidate {
@@ -19,7 +20,6 @@ typedef struct joiner {
     const etp_program *program;
     const etp_trace_block *block;
     etp_arena *arena;
-    etp_error *err;
 } joiner;
 
 // ---- events to instructions ----
@@ -180,21 +180,20 @@ static uint32_t gather(const etp_trace_block *block, uint32_t first, bool *done,
     return n;
 }
 
-static etp_status place(const joiner *j, candidate *c, const uint32_t *members, uint32_t n,
-                        etp_str *names, double *explained)
+static void place(const joiner *j, candidate *c, const uint32_t *members, uint32_t n,
+                  etp_str *names, double *explained)
 {
     uint32_t partition = c->events[members[0]].partition;
     if (partition == ETP_NO_INDEX || !c->method->partitions[partition].graph) {
         // A backend whose payload cannot be read neither speaks for a method nor against it.
         *explained += n; // nothing to contradict
-        return ETP_OK;
+        return;
     }
     for (uint32_t i = 0; i < n; i++) {
         names[i] = j->block->events[members[i]].name;
     }
     etp_operator_placement alignment;
-    ETP_TRY(etp_align_operators(&c->method->partitions[partition], names, n, j->arena, &alignment,
-                                j->err));
+    etp_align_operators(&c->method->partitions[partition], names, n, j->arena, &alignment);
     for (uint32_t i = 0; i < n; i++) {
         etp_join_event *e = &c->events[members[i]];
         const etp_placed_operator *p = &alignment.placed[i];
@@ -206,16 +205,14 @@ static etp_status place(const joiner *j, candidate *c, const uint32_t *members, 
         e->confidence = p->confidence * alignment.fit;
     }
     *explained += alignment.fit * n;
-    return ETP_OK;
 }
 
-static etp_status place_operators(const joiner *j, candidate *c)
+static void place_operators(const joiner *j, candidate *c)
 {
     size_t n_events = j->block->n_events;
     bool *done = ETP_NEW_ARRAY(j->arena, bool, n_events);
     uint32_t *members = ETP_NEW_ARRAY(j->arena, uint32_t, n_events);
     etp_str *names = ETP_NEW_ARRAY(j->arena, etp_str, n_events);
-    ETP_NEED(done && members && names, j->err, "join");
     double explained = 0;
     size_t n_ops = 0;
     for (uint32_t i = 0; i < n_events; i++) {
@@ -225,30 +222,30 @@ static etp_status place_operators(const joiner *j, candidate *c)
         }
         uint32_t n = gather(j->block, i, done, members);
         n_ops += n;
-        ETP_TRY(place(j, c, members, n, names, &explained));
+        place(j, c, members, n, names, &explained);
     }
     // Below a half, more of the operators and nodes contradict each other than agree.
     c->fit = n_ops == 0 ? 1.0 : explained / (double)n_ops;
     if (c->fit < 0.5) {
         c->reason = "the operators of the delegates are not those of the program";
     }
-    return ETP_OK;
 }
 
 // ---- choosing a method ----
 
-static etp_status try_method(const joiner *j, const etp_method *method, candidate *c)
+static void try_method(const joiner *j, const etp_method *method, candidate *c)
 {
     bool *seen = ETP_NEW_ARRAY(j->arena, bool, method->n_instructions);
     c->events = ETP_NEW_ARRAY(j->arena, etp_join_event, j->block->n_events);
-    ETP_NEED(seen && c->events, j->err, "join");
     c->method = method;
     for (uint32_t i = 0; i < j->block->n_events; i++) {
         c->events[i].instruction = c->events[i].partition = c->events[i].node = ETP_NO_INDEX;
     }
     match_events(j, c, seen);
     judge(j, c, seen);
-    return c->reason ? ETP_OK : place_operators(j, c);
+    if (!c->reason) {
+        place_operators(j, c);
+    }
 }
 
 static bool same_nodes(const etp_join_event *a, const etp_join_event *b)
@@ -299,11 +296,10 @@ static bool better(const candidate *a, const candidate *b)
     return a->fit > b->fit + 0.02;
 }
 
-static etp_status choose(const joiner *j, candidate *candidates, size_t n, etp_join *out)
+static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *out)
 {
     candidate *best = NULL;
     uint32_t *list = ETP_NEW_ARRAY(j->arena, uint32_t, n);
-    ETP_NEED(list, j->err, "join");
     out->candidates = list;
     for (size_t i = 0; i < n; i++) {
         candidate *c = &candidates[i];
@@ -314,7 +310,7 @@ static etp_status choose(const joiner *j, candidate *candidates, size_t n, etp_j
         }
     }
     if (!best) {
-        return ETP_OK;
+        return;
     }
     out->reason = NULL;
     out->method = best->method->index;
@@ -329,20 +325,18 @@ static etp_status choose(const joiner *j, candidate *candidates, size_t n, etp_j
             }
         }
     }
-    return ETP_OK;
 }
 
-etp_status etp_join_block(const etp_program *program, const etp_trace_block *block,
-                          etp_arena *arena, etp_join *out, etp_error *err)
+static etp_status join(const etp_program *program, const etp_trace_block *block, etp_arena *arena,
+                       etp_join *out)
 {
-    joiner j = {program, block, arena, err};
+    joiner j = {program, block, arena};
     *out = (etp_join){.method = ETP_NO_INDEX, .n_events = (uint32_t)block->n_events};
     candidate *candidates = ETP_NEW_ARRAY(arena, candidate, program->n_methods);
-    ETP_NEED(candidates, err, "join");
     for (uint32_t i = 0; i < program->n_methods; i++) {
-        ETP_TRY(try_method(&j, &program->methods[i], &candidates[i]));
+        try_method(&j, &program->methods[i], &candidates[i]);
     }
-    ETP_TRY(choose(&j, candidates, program->n_methods, out));
+    choose(&j, candidates, program->n_methods, out);
     if (out->method != ETP_NO_INDEX) {
         return ETP_OK;
     }
@@ -350,11 +344,16 @@ etp_status etp_join_block(const etp_program *program, const etp_trace_block *blo
     // The tried candidates may hold halves of a match; callers index events without asking whether
     // a method was found.
     etp_join_event *none = ETP_NEW_ARRAY(arena, etp_join_event, block->n_events);
-    ETP_NEED(none, err, "join");
     for (size_t i = 0; i < block->n_events; i++) {
         none[i].instruction = none[i].partition = none[i].node = ETP_NO_INDEX;
     }
     out->events = none;
     out->reason = out->reason ? out->reason : "the program has no method";
     return ETP_OK;
+}
+
+etp_status etp_join_block(const etp_program *program, const etp_trace_block *block,
+                          etp_arena *arena, etp_join *out, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "join", join(program, block, arena, out));
 }

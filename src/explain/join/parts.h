@@ -14,8 +14,7 @@ typedef struct etp_value_flow {
     uint32_t *n_consumers; // per value; results of the delegate count one more
 } etp_value_flow;
 
-etp_status etp_flow_make(const etp_partition *partition, etp_arena *arena, etp_value_flow *out,
-                         etp_error *err);
+void etp_flow_make(const etp_partition *partition, etp_arena *arena, etp_value_flow *out);
 // Node that makes the only non-constant operand of NODE when it feeds nothing else; ETP_NO_INDEX.
 uint32_t etp_flow_sole_producer(const etp_value_flow *flow, uint32_t node);
 // Elementwise with one tensor operand; binary nodes count when the other operand is one constant.
@@ -67,7 +66,8 @@ typedef struct etp_operator_placement {
 } etp_operator_placement;
 
 // Aligns the operators of one delegate call, in order, to the nodes of PARTITION (with a graph).
-etp_status etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,
-                               etp_arena *arena, etp_operator_placement *out, etp_error *err);
+// ARENA stands under a guard.
+void etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,
+                         etp_arena *arena, etp_operator_placement *out);
 
 #endif

@@ -4,6 +4,7 @@
 // Operators come in the order of the optimised graph, which keeps the order of the nodes: merging
 // removes some, fallbacks insert a few. So this is the cheapest monotone alignment, and how much
 // dearer the second-best place of an operator is tells how sure its place is.
+#include "base/guard.h"
 #include "explain/join/parts.h"
 
 #define WINDOW 1024 // operators and nodes aligned at a time: bounds time and memory for any input
@@ -242,11 +243,10 @@ static void own_merged(aligner *a)
 
 // Turns "node → operator" round into "operator → nodes" by counting, one shared array for all:
 // going through the nodes in order leaves each operator's ascending.
-static etp_status collect(aligner *a, etp_arena *arena, etp_operator_placement *out, etp_error *err)
+static void collect(aligner *a, etp_arena *arena, etp_operator_placement *out)
 {
     uint32_t *covered = ETP_NEW_ARRAY(arena, uint32_t, a->n_nodes);
     uint32_t *next = ETP_NEW_ARRAY(arena, uint32_t, a->n_ops);
-    ETP_NEED(covered && next, err, "covered nodes");
     for (uint32_t n = 0; n < a->n_nodes; n++) {
         if (a->owner[n] != ETP_NO_INDEX) {
             a->placed[a->owner[n]].n++;
@@ -263,10 +263,9 @@ static etp_status collect(aligner *a, etp_arena *arena, etp_operator_placement *
         }
     }
     out->covered = covered;
-    return ETP_OK;
 }
 
-static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, etp_error *err)
+static void prepare(aligner *a, const etp_str *names, etp_arena *scratch)
 {
     size_t cells = (size_t)(least(a->n_ops, WINDOW) + 1) * (least(a->n_nodes, WINDOW) + 1);
     etp_match_op *ops = ETP_NEW_ARRAY(scratch, etp_match_op, a->n_ops);
@@ -277,8 +276,6 @@ static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, 
     a->cost = etp_arena_alloc_raw(scratch, cells, sizeof *a->cost);
     a->forward = etp_arena_alloc_raw(scratch, cells, sizeof *a->forward);
     a->backward = etp_arena_alloc_raw(scratch, cells, sizeof *a->backward);
-    ETP_NEED(ops && a->skip_op && a->skip_node && a->owner && a->cost && a->forward && a->backward,
-             err, "alignment");
     a->ops = ops;
     for (uint32_t i = 0; i < a->n_ops; i++) {
         etp_match_prepare(names[i], &ops[i]);
@@ -289,28 +286,21 @@ static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, 
         a->skip_node[n] = etp_skip_node_cost(a->flow, n);
         a->owner[n] = ETP_NO_INDEX;
     }
-    return ETP_OK;
 }
 
-etp_status etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,
-                               etp_arena *arena, etp_operator_placement *out, etp_error *err)
+void etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,
+                         etp_arena *arena, etp_operator_placement *out)
 {
     etp_arena scratch;
-    etp_arena_init(&scratch, arena->alloc);
+    etp_arena_scratch(&scratch, arena);
     etp_value_flow flow;
-    aligner a = {.flow = &flow, .n_ops = n, .n_nodes = partition->n_nodes};
-    *out = (etp_operator_placement){0};
-    etp_status status = etp_flow_make(partition, &scratch, &flow, err);
-    a.placed = ETP_NEW_ARRAY(arena, etp_placed_operator, n);
-    if (status == ETP_OK && !a.placed) {
-        status = etp_fail_nomem(err, "alignment");
-    }
-    if (status == ETP_OK) {
-        status = prepare(&a, names, &scratch, err);
-    }
-    if (status != ETP_OK) {
-        goto done;
-    }
+    aligner a = {.flow = &flow,
+                 .n_ops = n,
+                 .n_nodes = partition->n_nodes,
+                 .placed = ETP_NEW_ARRAY(arena, etp_placed_operator, n)};
+    *out = (etp_operator_placement){.placed = a.placed};
+    etp_flow_make(partition, &scratch, &flow);
+    prepare(&a, names, &scratch);
     align_all(&a);
     for (uint32_t i = 0; i < n; i++) {
         if (a.placed[i].node != ETP_NO_INDEX && a.ops[i].is_table) {
@@ -318,10 +308,7 @@ etp_status etp_align_operators(const etp_partition *partition, const etp_str *na
         }
     }
     own_merged(&a);
-    out->placed = a.placed;
     out->fit = n + a.n_nodes == 0 ? 1.0 : 1.0 - (double)a.contradictions / (double)(n + a.n_nodes);
-    status = collect(&a, arena, out, err);
-done:
+    collect(&a, arena, out);
     etp_arena_dispose(&scratch);
-    return status;
 }

@@ -373,7 +373,6 @@ static void damage_and_align(const etp_partition *p, const etp_str *names, const
     uint32_t a = next_random(random, n), b = next_random(random, n);
     etp_arena arena = {0};
     etp_operator_placement out;
-    etp_error err = {0};
     for (uint32_t i = 0; i < n && i < MAX; i++) {
         if ((how == DROP_ONE && i == a) || (how == DROP_TWO && (i == a || i == b))) {
             continue;
@@ -386,7 +385,7 @@ static void damage_and_align(const etp_partition *p, const etp_str *names, const
         list[m] = names[i];
         want[m++] = truth[i];
     }
-    assert_int_equal(etp_align_operators(p, list, m, &arena, &out, &err), ETP_OK);
+    etp_align_operators(p, list, m, &arena, &out);
     for (uint32_t i = 0; i < m; i++) {
         if (out.placed[i].node == ETP_NO_INDEX) {
             t->nowhere++;
