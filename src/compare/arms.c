@@ -19,10 +19,9 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .expected = {-1, NAN, NAN, NAN, NAN},
 };
 
-etp_status etp_ab_begin_arms(etp_ab_described *d, size_t most, etp_error *err)
+void etp_ab_begin_arms(etp_ab_described *d, size_t most)
 {
     d->ab.arms = d->arms = ETP_NEW_ARRAY(d->ab.arena, etp_ab_arm, most);
-    return d->arms ? ETP_OK : etp_fail_nomem(err, "arms");
 }
 
 static const char *text_or_null(etp_arena *arena, etp_str t)
@@ -30,7 +29,7 @@ static const char *text_or_null(etp_arena *arena, etp_str t)
     return t.len ? etp_arena_strdup(arena, t) : NULL;
 }
 
-static etp_status describe_device(const etp_run *run, etp_ab *ab, etp_error *err)
+static void describe_device(const etp_run *run, etp_ab *ab)
 {
     ab->platform = text_or_null(ab->arena, run->platform);
     ab->emulated = run->emulated;
@@ -46,20 +45,17 @@ static etp_status describe_device(const etp_run *run, etp_ab *ab, etp_error *err
     ab->extended = (uint32_t)run->settings.extended;
     ab->selftest = text_or_null(ab->arena, run->selftest);
     etp_ab_fact *device = ETP_NEW_ARRAY(ab->arena, etp_ab_fact, run->facts.n + 1);
-    ETP_NEED(device, err, "device");
     for (size_t i = 0; i < run->facts.n; i++) {
         device[i] = (etp_ab_fact){etp_arena_strdup(ab->arena, run->facts.items[i].key),
                                   etp_arena_strdup(ab->arena, run->facts.items[i].value)};
     }
     ab->device = device;
     ab->n_device = run->facts.n;
-    return ETP_OK;
 }
 
-static etp_status describe_models(const etp_run *run, etp_ab *ab, etp_error *err)
+static void describe_models(const etp_run *run, etp_ab *ab)
 {
     etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, run->models.n + 1);
-    ETP_NEED(models, err, "models");
     for (size_t i = 0; i < run->models.n; i++) {
         models[i] = (etp_ab_model){text_or_null(ab->arena, run->models.items[i].path),
                                    text_or_null(ab->arena, run->models.items[i].sha256),
@@ -69,13 +65,12 @@ static etp_status describe_models(const etp_run *run, etp_ab *ab, etp_error *err
     ab->n_models = run->models.n;
     ab->title = run->models.n ? text_or_null(ab->arena, run->models.items[0].stem) : NULL;
     ab->title = ab->title ? ab->title : "run";
-    return ETP_OK;
 }
 
-static etp_status describe_arms(const etp_run *run, etp_ab_described *out, etp_error *err)
+static void describe_arms(const etp_run *run, etp_ab_described *out)
 {
     etp_ab *ab = &out->ab;
-    ETP_TRY(etp_ab_begin_arms(out, run->arms.n + 1, err));
+    etp_ab_begin_arms(out, run->arms.n + 1);
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *in = &run->arms.items[i];
         etp_ab_arm arm = k_etp_ab_unknown_arm;
@@ -92,9 +87,8 @@ static etp_status describe_arms(const etp_run *run, etp_ab_described *out, etp_e
     for (size_t i = 0; i < run->dumps.n; i++) {
         const etp_run_dump *d = &run->dumps.items[i];
         const char *dir = etp_arena_strdup(ab->arena, run->dir);
-        etp_ab_recording recording = {.path = dir ? etp_run_path(ab->arena, dir, d->path) : NULL,
-                                      .arm = d->arm,
-                                      .block = d->block};
+        etp_ab_recording recording = {
+            .path = etp_run_path(ab->arena, dir, d->path), .arm = d->arm, .block = d->block};
         ETP_ADD(ab->arena, &out->recordings, recording);
     }
     for (size_t i = 0; i < run->lost.n; i++) {
@@ -110,7 +104,6 @@ static etp_status describe_arms(const etp_run *run, etp_ab_described *out, etp_e
         ab->block_lost = ab->block_lost || !l->recovered;
         ETP_ADD(ab->arena, &ab->lost, lost);
     }
-    return ETP_OK;
 }
 
 etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char *dir,
@@ -119,14 +112,13 @@ etp_status etp_ab_describe_run(etp_arena *arena, const etp_run *run, const char 
     *out = (etp_ab_described){
         .ab = {.arena = arena, .dir = dir}
     };
-    ETP_TRY(describe_device(run, &out->ab, err));
-    ETP_TRY(describe_models(run, &out->ab, err));
+    describe_device(run, &out->ab);
+    describe_models(run, &out->ab);
     etp_str at = run->generated_at; // "2026-03-01T14:52:03Z"
     if (at.len >= strlen("2026-03-01T14:52") && at.ptr[10] == 'T') {
         out->ab.measured_at = etp_arena_printf(arena, "%.10s %.5s", at.ptr, at.ptr + 11);
     }
-    ETP_TRY(describe_arms(run, out, err));
-    ETP_TRY(etp_arena_check(arena, err, "the run")); // its texts are compared from here on
+    describe_arms(run, out);
     return out->ab.n_arms > 0 ? ETP_OK : etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
 }
 
@@ -145,7 +137,6 @@ etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, et
 {
     const etp_ab *ab = &s->ab;
     etp_arm_name *names = ETP_NEW_ARRAY(ab->arena, etp_arm_name, ab->n_arms);
-    ETP_NEED(names, err, "arms");
     for (size_t i = 0; i < ab->n_arms; i++) {
         // etp_level is in order within its family, best first.
         etp_level level = ab->bare ? level_in_name(ab->arms[i].name) : ab->arms[i].level;
@@ -166,7 +157,6 @@ etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, et
     }
     ETP_TRY(etp_choose_baseline(names, ab->n_arms, wanted, (etp_str){0}, &out->baseline, err));
     uint32_t *shown = ETP_NEW_ARRAY(ab->arena, uint32_t, ab->n_arms);
-    ETP_NEED(shown, err, "arms");
     for (uint32_t i = 0; i < ab->n_arms; i++) { // the others after the baseline
         shown[i == out->baseline ? 0 : i < out->baseline ? i + 1 : i] = i;
     }

@@ -160,11 +160,11 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
                         : (double)NAN;
 }
 
-static bool make(const etp_ab *ab, etp_category category, etp_ab_category *out)
+static etp_ab_category make(const etp_ab *ab, etp_category category)
 {
     etp_arena *arena = ab->arena;
     size_t arms = ab->n_arms, pairs = ab->n_comparisons;
-    *out = (etp_ab_category){
+    return (etp_ab_category){
         .category = category,
         .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
         .cut_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
@@ -174,8 +174,6 @@ static bool make(const etp_ab *ab, etp_category category, etp_ab_category *out)
         .hi = ETP_NEW_ARRAY(arena, double, pairs),
         .ceiling = ETP_NEW_ARRAY(arena, double, arms),
     };
-    return out->ns && out->cut_ns && out->share && out->speedup && out->lo && out->hi &&
-           out->ceiling;
 }
 
 // Portable kernels have a clock of nanoseconds; reading it is what limits them.
@@ -191,8 +189,7 @@ static int64_t readings(const etp_ab *ab, etp_category category, uint32_t arm)
     return sum;
 }
 
-etp_status etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *out_n,
-                             etp_error *err)
+void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *out_n)
 {
     size_t rows = 0, dumps = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -205,11 +202,9 @@ etp_status etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size
                 .logs = ETP_NEW_ARRAY(ab->arena, double, dumps + 1)};
     etp_ab_category *all = ETP_NEW_ARRAY(ab->arena, etp_ab_category, ETP_CATEGORY_COUNT);
     size_t n = 0;
-    ETP_NEED(all && w.cut_in && w.logs, err, "categories");
     for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
-        etp_ab_category c;
+        etp_ab_category c = make(ab, (etp_category)k);
         bool occurs = false;
-        ETP_NEED(make(ab, (etp_category)k, &c), err, "categories");
         w.category = &c;
         for (uint32_t a = 0; a < ab->n_arms; a++) {
             take_arm(&w, a, &c, &occurs);
@@ -229,7 +224,6 @@ etp_status etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size
     }
     *out = all;
     *out_n = n;
-    return ETP_OK;
 }
 
 // ---- the bottleneck ----
@@ -274,11 +268,10 @@ static double portable_share(const etp_ab_arm *arm)
                : (double)NAN;
 }
 
-etp_status etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out, etp_error *err)
+void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out)
 {
     const double clear = 0.02; // two that are as good as equal have not changed places
     etp_ab_shift *shifts = ETP_NEW_ARRAY(ab->arena, etp_ab_shift, ab->n_comparisons);
-    ETP_NEED(shifts, err, "shifts");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
         etp_ab_shift shift = {.before = dominant(ab, base),
@@ -300,7 +293,6 @@ etp_status etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out, etp_er
         shifts[i] = shift;
     }
     *out = shifts;
-    return ETP_OK;
 }
 
 const char *etp_ab_part_name(int part)

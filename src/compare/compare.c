@@ -44,11 +44,10 @@ static etp_ledger_end end_of(const etp_ab_arm *a)
     return end;
 }
 
-static etp_status build_ledgers(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
+static void build_ledgers(const etp_ab *ab, etp_ab_aligned *out)
 {
     out->ledgers = ETP_NEW_ARRAY(ab->arena, etp_ab_ledger, ab->n_comparisons);
     out->alignments = ETP_NEW_ARRAY(ab->arena, etp_alignment, ab->n_comparisons);
-    ETP_NEED(out->ledgers && out->alignments, err, "ledgers");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
@@ -56,11 +55,11 @@ static etp_status build_ledgers(const etp_ab *ab, etp_ab_aligned *out, etp_error
         if (!base->profile || !cand->profile) {
             continue;
         }
-        ETP_TRY(etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i], err));
+        etp_align(base->profile, cand->profile, ab->arena, &out->alignments[i]);
     }
     const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     if (common) {
-        ETP_TRY(etp_align_agree(out->alignments, ab->n_comparisons, common->n_rows, err));
+        etp_align_agree(out->alignments, ab->n_comparisons, common->n_rows, ab->arena);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
@@ -69,10 +68,9 @@ static etp_status build_ledgers(const etp_ab *ab, etp_ab_aligned *out, etp_error
             continue;
         }
         const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
-        ETP_TRY(etp_ledger_build(base->profile, cand->profile, &out->alignments[i], ends, ab->arena,
-                                 &out->ledgers[i].ledger, err));
+        etp_ledger_build(base->profile, cand->profile, &out->alignments[i], ends, ab->arena,
+                         &out->ledgers[i].ledger);
     }
-    return ETP_OK;
 }
 
 // ---- operator groups over all arms ----
@@ -87,7 +85,7 @@ typedef struct groups {
     uint32_t *of_baseline_row; // group of each row of the baseline's profile
 } groups;
 
-static bool new_group(groups *g, const etp_profile_row *row, uint32_t *out)
+static uint32_t new_group(groups *g, const etp_profile_row *row)
 {
     const etp_ab *ab = g->ab;
     etp_arena *arena = ab->arena;
@@ -103,14 +101,11 @@ static bool new_group(groups *g, const etp_profile_row *row, uint32_t *out)
         .confidence = 1,
         .macs = ETP_AB_NO_MACS,
     };
-    if (!op.names || !op.rows || !op.ns || !op.speedup || !ETP_PUSH(arena, &g->ops, op)) {
-        return false;
-    }
     for (size_t a = 0; a < ab->n_arms; a++) {
         op.ns[a] = ETP_NS_UNKNOWN;
     }
-    *out = (uint32_t)(g->ops.n - 1);
-    return true;
+    ETP_ADD(arena, &g->ops, op);
+    return (uint32_t)(g->ops.n - 1);
 }
 
 static void put(etp_ab_operator *op, uint32_t arm, const etp_profile_row *row, int64_t ns)
@@ -179,14 +174,13 @@ static uint32_t find_inserted(const groups *g, const etp_profile_row *row, uint3
     return ETP_NO_INDEX;
 }
 
-static etp_status group_comparison(groups *g, size_t at, etp_error *err)
+static void group_comparison(groups *g, size_t at)
 {
     const etp_ab *ab = g->ab;
     const etp_ab_comparison *c = &ab->comparisons[at];
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
     etp_ledger *ledger = &g->aligned->ledgers[at].ledger;
     uint32_t *group_of_pair = ETP_NEW_ARRAY(g->ab->arena, uint32_t, g->aligned->alignments[at].n);
-    ETP_NEED(group_of_pair, err, "operators");
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
         if (row->pair == ETP_NO_INDEX) {
@@ -201,7 +195,7 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         }
         const etp_profile_row *any = pair.baseline != ETP_NO_INDEX ? &base->rows[pair.baseline]
                                                                    : &cand->rows[pair.candidate];
-        ETP_NEED(group != ETP_NO_INDEX || new_group(g, any, &group), err, "operators");
+        group = group != ETP_NO_INDEX ? group : new_group(g, any);
         etp_ab_operator *op = &g->ops.items[group];
         if (pair.baseline != ETP_NO_INDEX) {
             g->of_baseline_row[pair.baseline] = group;
@@ -227,31 +221,28 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
             op->ns[c->candidate] = row->candidate_ns;
         }
     }
-    return ETP_OK;
 }
 
 // A single arm: its operators in program order.
-static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
+static void group_alone(groups *g, uint32_t arm)
 {
     const etp_profile *p = g->ab->arms[arm].profile;
     etp_alignment alignment;
     etp_ledger ledger;
-    ETP_TRY(etp_align(p, p, g->ab->arena, &alignment, err));
+    etp_align(p, p, g->ab->arena, &alignment);
     const etp_ledger_end bare[2] = {ETP_LEDGER_BARE, ETP_LEDGER_BARE};
-    ETP_TRY(etp_ledger_build(p, p, &alignment, bare, g->ab->arena, &ledger, err));
+    etp_ledger_build(p, p, &alignment, bare, g->ab->arena, &ledger);
     for (size_t r = 0; r < ledger.n; r++) {
         if (ledger.items[r].pair == ETP_NO_INDEX) {
             continue;
         }
         const etp_profile_row *row = &p->rows[alignment.items[ledger.items[r].pair].baseline];
-        uint32_t group = 0;
-        ETP_NEED(new_group(g, row, &group), err, "operators");
+        uint32_t group = new_group(g, row);
         put(&g->ops.items[group], arm, row, ledger.items[r].baseline_ns);
         g->ops.items[group].by_nodes = alignment.items[ledger.items[r].pair].by_nodes;
         g->ops.items[group].confidence = alignment.items[ledger.items[r].pair].confidence;
         g->ops.items[group].label = ledger.items[r].label;
     }
-    return ETP_OK;
 }
 
 // What the program says of the group, by the candidate's row or else any other's.
@@ -316,11 +307,10 @@ static int slowest_first(const void *pa, const void *pb)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static etp_status order_by_time(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
+static void order_by_time(const etp_ab *ab, etp_ab_aligned *out)
 {
     time_order *order = ETP_NEW_ARRAY(ab->arena, time_order, out->n_operators);
     out->by_time = ETP_NEW_ARRAY(ab->arena, uint32_t, out->n_operators);
-    ETP_NEED(order && out->by_time, err, "operators");
     for (uint32_t i = 0; i < out->n_operators; i++) {
         int64_t most = 0;
         for (size_t a = 0; a < ab->n_arms; a++) {
@@ -334,31 +324,29 @@ static etp_status order_by_time(const etp_ab *ab, etp_ab_aligned *out, etp_error
     for (size_t i = 0; i < out->n_operators; i++) {
         out->by_time[i] = order[i].index;
     }
-    return ETP_OK;
 }
 
-static etp_status build_operators(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
+static void build_operators(const etp_ab *ab, etp_ab_aligned *out)
 {
     const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
     if (!base) {
-        return ETP_OK;
+        return;
     }
     groups g = {.ab = ab,
                 .aligned = out,
                 .of_baseline_row = ETP_NEW_ARRAY(ab->arena, uint32_t, base->n_rows)};
-    ETP_NEED(g.of_baseline_row, err, "operators");
     for (size_t i = 0; i < base->n_rows; i++) {
         g.of_baseline_row[i] = ETP_NO_INDEX;
     }
     bool any = false;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         if (out->ledgers[i].ledger.n) {
-            ETP_TRY(group_comparison(&g, i, err));
+            group_comparison(&g, i);
             any = true;
         }
     }
     if (!any) {
-        ETP_TRY(group_alone(&g, ab->baseline, err));
+        group_alone(&g, ab->baseline);
     }
     out->operators = g.ops.items;
     out->n_operators = g.ops.n;
@@ -366,12 +354,11 @@ static etp_status build_operators(const etp_ab *ab, etp_ab_aligned *out, etp_err
         out->operators[i].id = etp_arena_printf(ab->arena, "op%u", i + 1);
     }
     finish_operators(ab, out);
-    ETP_TRY(order_by_time(ab, out, err));
-    return etp_arena_check(ab->arena, err, "operators");
+    order_by_time(ab, out);
 }
 
-etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err)
+void etp_ab_align(const etp_ab *ab, etp_ab_aligned *out)
 {
-    ETP_TRY(build_ledgers(ab, out, err));
-    return build_operators(ab, out, err);
+    build_ledgers(ab, out);
+    build_operators(ab, out);
 }

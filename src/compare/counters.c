@@ -59,8 +59,8 @@ static size_t block_index(const etp_stats *st, uint32_t block)
 }
 
 // Rows of misses lie beside those of the etp_counted.
-static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_counted *cells,
-                                double *misses, etp_arena *arena, etp_counters *out, etp_error *err)
+static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *cells,
+                          double *misses, etp_arena *arena, etp_counters *out)
 {
     size_t longest = 1;
     for (size_t i = 0; i < st->n_launches; i++) {
@@ -69,7 +69,6 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
     columns work = {.n = {0}};
     for (int k = 0; k < COUNTS; k++) {
         work.v[k] = ETP_NEW_ARRAY(arena, double, longest);
-        ETP_NEED(work.v[k], err, "counters");
     }
     for (size_t i = 0; i < st->n_launches; i++) {
         const etp_launch_stats *l = &st->launches[i];
@@ -94,7 +93,6 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
         out->scaled += launch->counted.scaled;
         out->counted += launch->counted.n;
     }
-    return ETP_OK;
 }
 
 // ---- arms and comparisons ----
@@ -154,13 +152,12 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     double *misses = ETP_NEW_ARRAY(arena, double, n + 1);
     *out = (etp_counters){.arms = ETP_NEW_ARRAY(arena, etp_counters_arm, st->n_arms + 1),
                           .splits = ETP_NEW_ARRAY(arena, etp_clock_split, st->n_comparisons + 1)};
-    ETP_NEED(cells && side[0] && side[1] && misses && out->arms && out->splits, err, "counters");
     double none = (double)NAN;
     for (size_t i = 0; i < n; i++) {
         cells[i] = (etp_counted){none, none, none, none};
         misses[i] = none;
     }
-    ETP_TRY(take_launches(run, st, cells, misses, arena, out, err));
+    take_launches(run, st, cells, misses, arena, out);
     take_reason(run, arena, out);
     for (uint32_t a = 0; a < st->n_arms; a++) {
         out->arms[a] = arm_of(st, a, cells, misses);

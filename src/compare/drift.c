@@ -38,7 +38,6 @@ static etp_status correlate(const etp_ab_session *s, uint32_t arm, bool clock, d
     const etp_stats *st = &s->stats;
     double *values = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     double *with = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
-    ETP_NEED(values && with, err, "drift");
     size_t n = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
         double celsius, khz, value = st->value_ln[(size_t)b * st->n_arms + arm];

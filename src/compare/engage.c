@@ -191,8 +191,8 @@ static const etp_row_facts *facts_of(const etp_profile *p, const etp_profile_row
     return p->facts && !p->facts->problem ? &p->facts->rows[row - p->rows] : NULL;
 }
 
-// Every operator that was sampled, by configuration. False on out of memory.
-static bool pool_samples(const etp_ab *ab, uint32_t arm, pools *out)
+// Every operator that was sampled, by configuration.
+static void pool_samples(const etp_ab *ab, uint32_t arm, pools *out)
 {
     const etp_profile *p = ab->arms[arm].profile;
     const etp_kernels *k = ab->arms[arm].kernels;
@@ -208,14 +208,11 @@ static bool pool_samples(const etp_ab *ab, uint32_t arm, pools *out)
         pool like = configuration(row, facts_of(p, row));
         pool *found = pool_of(out, &like);
         if (!found) {
-            if (!ETP_PUSH(ab->arena, out, like)) {
-                return false;
-            }
+            ETP_ADD(ab->arena, out, like);
             found = &out->items[out->n - 1];
         }
         add_sampled(found, op);
     }
-    return true;
 }
 
 // COMMON: what holds for every operator of the arm.
@@ -339,8 +336,7 @@ static void take_sampling(const etp_ab_session *s, etp_ab_engagement *e)
     }
 }
 
-etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *each,
-                         etp_error *err)
+void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *each)
 {
     const etp_ab *ab = &s->ab;
     *e = (etp_ab_engagement){.macs_share = NAN,
@@ -360,13 +356,13 @@ etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_enga
         common.names = etp_ab_name_book(run_of(s, e->arm), ab->arena);
     }
     if (ab->n_arms == 0 || !choose_feature(ab, e, &common)) {
-        return ETP_OK;
+        return;
     }
     take_sampling(s, e);
     ask_cpu(s, e, &common);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
     pools all = {0};
-    ETP_NEED(pool_samples(ab, e->arm, &all), err, "engagement");
+    pool_samples(ab, e->arm, &all);
     sums time = {.known = !ab->emulated}, macs = {.known = true};
     for (size_t i = 0; i < ab->n_operators; i++) {
         judge(ab, e, &ab->operators[i], &common, &all, &each[i]);
@@ -380,7 +376,6 @@ etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_enga
         bounds(&time, (double)ab->arms[e->arm].traced_ns, &e->time_lo, &e->time_hi, &e->time_share,
                &e->time_known);
     }
-    return ETP_OK;
 }
 
 const char *etp_ab_engaged_word(etp_engagement e)

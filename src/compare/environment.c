@@ -32,11 +32,9 @@ static void take_launches(const etp_run *run, etp_ab_conditions *b)
     b->waited_share = etp_run_wait_share(&waited);
 }
 
-etp_status etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out,
-                                   etp_error *err)
+void etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out)
 {
     etp_ab_conditions *blocks = ETP_NEW_ARRAY(arena, etp_ab_conditions, run->blocks.n + 1);
-    ETP_NEED(blocks, err, "environment");
     *out = (etp_ab_environment){.blocks = blocks,
                                 .n_blocks = run->blocks.n,
                                 .unreadable = run->unreadable.items,
@@ -68,5 +66,4 @@ etp_status etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_
         take_launches(run, &b);
         blocks[i] = b;
     }
-    return ETP_OK;
 }

@@ -11,14 +11,13 @@ static int64_t rounded(double v)
 }
 
 // Medians over the timed launches of what the runner reports once per process.
-static etp_status take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
-                               etp_ab_launched *out, etp_error *err)
+static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
+                         etp_ab_launched *out)
 {
     double *v[3];
     size_t n[3] = {0};
     for (int k = 0; k < 3; k++) {
         v[k] = ETP_NEW_ARRAY(arena, double, run->launches.n);
-        ETP_NEED(v[k], err, "launches");
     }
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
@@ -32,7 +31,6 @@ static etp_status take_medians(const etp_run *run, uint32_t run_arm, etp_arena *
     out->load_ns = rounded(etp_median(v[0], n[0]));
     out->first_ns = rounded(etp_median(v[1], n[1]));
     out->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
-    return ETP_OK;
 }
 
 // What etprof-launch did for a runner that is not etprof's.
@@ -93,14 +91,14 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
     return book;
 }
 
-static etp_status prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_arm,
-                            uint32_t at, etp_ab_launched *out, etp_error *err)
+static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                      etp_ab_launched *out)
 {
     const etp_ab_arm *arm = &s->ab.arms[at];
-    ETP_TRY(take_medians(run, run_arm, s->ab.arena, out, err));
-    ETP_TRY(etp_ab_take_hook(run, run_arm, arm->median_ns, s->ab.arena, &out->hook, err));
+    take_medians(run, run_arm, s->ab.arena, out);
+    etp_ab_take_hook(run, run_arm, arm->median_ns, s->ab.arena, &out->hook);
     if (arm->level == ETP_LEVEL_NONE) {
-        return ETP_OK;
+        return;
     }
     const etp_run_launch *launch = NULL;
     uint64_t calls = UINT64_MAX;
@@ -134,7 +132,6 @@ static etp_status prove_arm(const etp_ab_session *s, const etp_run *run, uint32_
         etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, s->ab.arena),
                              s->ab.arena, &out->proof);
     }
-    return ETP_OK;
 }
 
 // What the sampled launches say of each level; nothing when there are none.
@@ -149,7 +146,7 @@ etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uin
             continue;
         }
         const uint32_t to = one == i ? at : i;
-        ETP_TRY(prove_arm(s, run, i, to, &out[to], err));
+        prove_arm(s, run, i, to, &out[to]);
         if (i >= kernels.n_arms) {
             continue;
         }

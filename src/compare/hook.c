@@ -4,13 +4,12 @@
 
 #include "compare/session.h"
 
-etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,
-                            etp_arena *arena, etp_ab_hook *out, etp_error *err)
+void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, etp_arena *arena,
+                      etp_ab_hook *out)
 {
     double *calls = ETP_NEW_ARRAY(arena, double, run->launches.n);
     double *each = ETP_NEW_ARRAY(arena, double, run->launches.n);
     size_t n = 0;
-    ETP_NEED(calls && each, err, "launches");
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         if (l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED && l->hook_cost.call_ps > 0) {
@@ -21,7 +20,6 @@ etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median
     out->calls = etp_median(calls, n);
     out->call_ns = etp_median(each, n);
     out->share = median_ns > 0 ? out->calls * out->call_ns / (double)median_ns : (double)NAN;
-    return ETP_OK;
 }
 
 const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena)

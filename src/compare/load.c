@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "compare/session.h"
@@ -74,10 +75,10 @@ static etp_status add_dump(const collecting *c, const char *path, etp_error *err
     if (arm == ab->n_arms) {
         c->out->arms[ab->n_arms++] = k_etp_ab_unknown_arm;
         c->out->arms[arm].name = etp_arena_strdup(ab->arena, name);
-        ETP_NEED(ab->arms[arm].name, err, "dumps");
     }
     etp_ab_recording recording = {.path = path, .arm = (uint32_t)arm, .block = block};
-    return ETP_PUSH(ab->arena, all, recording) ? ETP_OK : etp_fail_nomem(err, "dumps");
+    ETP_ADD(ab->arena, all, recording);
+    return ETP_OK;
 }
 
 static bool is_dump_name(const char *name)
@@ -94,7 +95,6 @@ static etp_status collect_dir(const collecting *c, const char *dir, int depth, e
     ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const char *path = etp_arena_printf(arena, "%s/%s", dir, list.items[i].name);
-        ETP_NEED(path, err, "dumps");
         if (list.items[i].is_dir && list.items[i].is_other) {
             continue; // a link: out of the folder, or round in a circle
         }
@@ -138,7 +138,7 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
                .correctness = {-1, NAN, NAN, NAN, NAN}}
     };
     const collecting c = {out, room};
-    ETP_TRY(etp_ab_begin_arms(out, ETP_AB_BARE_DUMPS, err));
+    etp_ab_begin_arms(out, ETP_AB_BARE_DUMPS);
     for (size_t i = 0; i < n_paths; i++) {
         size_t before = out->recordings.n;
         if (etp_os_is_dir(paths[i])) {
@@ -234,7 +234,6 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
     const etp_ab_dump **mine = ETP_NEW_ARRAY(s->ab.arena, const etp_ab_dump *, s->dumps.n);
     const etp_trace **traces = ETP_NEW_ARRAY(s->ab.arena, const etp_trace *, s->dumps.n);
     etp_profile *profile = ETP_NEW(s->ab.arena, etp_profile);
-    ETP_NEED(mine && traces && profile, err, "profiles");
     size_t n = 0;
     for (size_t i = 0; i < s->dumps.n; i++) {
         if (s->dumps.items[i].arm == arm && s->dumps.items[i].trace) {
@@ -290,7 +289,7 @@ static void say_unused(const etp_ab *ab, size_t unused, size_t all, const char *
     }
 }
 
-etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
+static etp_status open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
                              etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
 {
     size_t unused = 0;
@@ -314,4 +313,10 @@ etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *r
     }
     say_unused(&s->ab, unused, recordings->n, first ? first : "", noticed);
     return ETP_OK;
+}
+
+etp_status etp_ab_open_dumps(const etp_ab_session *s, const etp_ab_recordings *recordings,
+                             etp_ab_findings *noticed, etp_ab_dumps *out, etp_error *err)
+{
+    ETP_UNGUARDED(s->ab.arena, open_dumps(s, recordings, noticed, out, err));
 }

@@ -174,25 +174,23 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     return buf.failed ? NULL : buf.ptr;
 }
 
-etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err)
+void etp_ab_name(const etp_ab *ab, etp_ab_names *out)
 {
     out->arms = ETP_NEW_ARRAY(ab->arena, const char *, ab->n_arms + 1);
-    ETP_NEED(out->arms, err, "names");
     for (size_t i = 0; i < ab->n_arms; i++) {
         out->arms[i] = measured(ab, &ab->arms[i], ab->arena);
     }
-    ETP_TRY(etp_arena_check(ab->arena, err, "names")); // which are compared
     bool plain = ab->bare || !all_differ(out->arms, ab->n_arms);
     for (size_t i = 0; i < ab->n_arms && plain; i++) {
         out->arms[i] = ab->arms[i].name;
     }
     out->subject = subject(ab, ab->arena);
     out->misnamed = misnamed(ab, ab->arena);
-    return ETP_OK;
 }
 
 const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm)
 {
     etp_ab_names names;
-    return etp_ab_name(ab, &names, NULL) == ETP_OK ? names.arms[arm] : ab->arms[arm].name;
+    etp_ab_name(ab, &names);
+    return names.arms[arm];
 }

@@ -37,8 +37,7 @@ typedef struct etp_ab_options {
 } etp_ab_options;
 
 // Samples of the committed blocks, in the form the statistics take them; arms are those of the run.
-ETP_NODISCARD etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out,
-                                           etp_error *err);
+void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out);
 // How they are analysed: by the session's seed, and wider where it stopped by a precision.
 etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin);
 const etp_ab *etp_ab_answer(const etp_ab_session *session);

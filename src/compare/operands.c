@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "compare/session.h"
 
@@ -75,13 +76,19 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
     return choose_arm(arena, out, err);
 }
 
-etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
+static etp_status open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
                              etp_error *err)
 {
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(open_side(arena, operands[i], &sides[i], err));
     }
     return ETP_OK;
+}
+
+etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
+                             etp_error *err)
+{
+    ETP_UNGUARDED(arena, open_sides(arena, operands, sides, err));
 }
 
 static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t arm,
@@ -97,7 +104,6 @@ static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t
         recording.path = etp_run_path(arena, x->dir, d->path);
         ETP_ADD(arena, out, recording);
     }
-    ETP_TRY(etp_arena_check(arena, err, "dumps"));
     return out->n > before ? ETP_OK
                            : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
                                       ETP_STR_ARG(x->run.arms.items[x->arm].name));
@@ -141,8 +147,8 @@ static bool same_calls(const etp_ab_side *x, const etp_ab_side *y)
 }
 
 // One and the same model is opened once, so that nodes compare.
-etp_status etp_ab_open_sides_programs(const etp_ab_session *s, etp_ab_findings *noticed,
-                                      etp_ab_programs *out, etp_error *err)
+static etp_status open_programs(const etp_ab_session *s, etp_ab_findings *noticed,
+                                etp_ab_programs *out, etp_error *err)
 {
     out->items = ETP_NEW_ARRAY(s->ab.arena, etp_ab_program, 2);
     ETP_NEED(out->items, err, "programs");
@@ -159,6 +165,12 @@ etp_status etp_ab_open_sides_programs(const etp_ab_session *s, etp_ab_findings *
                                  noticed, &out->items[i], err));
     }
     return ETP_OK;
+}
+
+etp_status etp_ab_open_sides_programs(const etp_ab_session *s, etp_ab_findings *noticed,
+                                      etp_ab_programs *out, etp_error *err)
+{
+    ETP_UNGUARDED(s->ab.arena, open_programs(s, noticed, out, err));
 }
 
 // The dumps of one operand that is no run folder: of one arm, or of the one that was asked for.
@@ -202,7 +214,6 @@ static etp_status name_arms(etp_arena *arena, const char *const *operands,
                             const etp_ab_options *options, etp_ab_arm *arms, etp_error *err)
 {
     const char *const *names = options->names;
-    ETP_TRY(etp_arena_check(arena, err, "arms")); // their names are compared
     if (names[0] && names[1] && strcmp(names[0], names[1]) == 0) {
         return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", names[0]);
     }
@@ -224,15 +235,14 @@ static etp_status name_arms(etp_arena *arena, const char *const *operands,
     if (strcmp(arms[0].name, arms[1].name) == 0) {
         arms[1].name = etp_arena_printf(arena, "%s (again)", arms[1].name);
     }
-    return etp_arena_check(arena, err, "arms");
+    return ETP_OK;
 }
 
 // The models of the run folders, one when both sides are of one.
-static etp_status describe_models(const etp_ab_side *sides, etp_ab *ab, etp_error *err)
+static void describe_models(const etp_ab_side *sides, etp_ab *ab)
 {
     etp_ab_model *models = ETP_NEW_ARRAY(ab->arena, etp_ab_model, 2);
     ab->models = models;
-    ETP_NEED(models, err, "models");
     const etp_run_model *first = model_of(&sides[0]);
     const char *stem =
         first && ab->arms[1].model == 0 ? etp_arena_strdup(ab->arena, first->stem) : NULL;
@@ -247,7 +257,6 @@ static etp_status describe_models(const etp_ab_side *sides, etp_ab *ab, etp_erro
         models[i].stem = m->stem.len ? etp_arena_strdup(ab->arena, m->stem) : NULL;
         models[i].sha256 = m->sha256.len ? etp_arena_strdup(ab->arena, m->sha256) : NULL;
     }
-    return ETP_OK;
 }
 
 etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
@@ -259,7 +268,7 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
                .bare = !sides[0].dir || !sides[1].dir,
                .correctness = {-1, NAN, NAN, NAN, NAN}}
     };
-    ETP_TRY(etp_ab_begin_arms(out, 2, err));
+    etp_ab_begin_arms(out, 2);
     out->ab.n_arms = 2;
     for (uint32_t i = 0; i < 2; i++) {
         const etp_ab_side *x = &sides[i];
@@ -276,5 +285,6 @@ etp_status etp_ab_describe_sides(etp_arena *arena, const etp_ab_side *sides,
     out->arms[0].model = 0;
     out->arms[1].model = same_model(&sides[0], &sides[1]) ? 0 : 1;
     ETP_TRY(name_arms(arena, operands, options, out->arms, err));
-    return describe_models(sides, &out->ab, err);
+    describe_models(sides, &out->ab);
+    return ETP_OK;
 }

@@ -2,6 +2,7 @@
 // Did all arms compute the same, and what the author of the inputs expects?
 #include <math.h>
 
+#include "base/guard.h"
 #include "compare/session.h"
 #include "measure/outputs.h"
 
@@ -105,17 +106,23 @@ static void take_comparison(const comparing *w, const char *whose, const char *a
         etp_arena_printf(w->s->ab.arena, "outputs of %s%s: %s", whose, against, c->why));
 }
 
-// Folder NAME of the run; NULL without memory.
+// Folder NAME of the run.
 static const char *folder_of(const comparing *w, const etp_run *run, etp_str name)
 {
     const char *dir = etp_arena_strdup(w->s->ab.arena, run->dir);
-    return dir ? etp_run_path(w->s->ab.arena, dir, name) : NULL;
+    return etp_run_path(w->s->ab.arena, dir, name);
 }
 
 static const char *outputs_dir(const comparing *w, const etp_run *run, uint32_t run_arm)
 {
     const char *name = etp_run_outputs_name(w->s->ab.arena, &run->arms.items[run_arm]);
-    return name ? folder_of(w, run, etp_str_from(name)) : NULL;
+    return folder_of(w, run, etp_str_from(name));
+}
+
+static etp_status read_both(const char *x, const char *y, etp_output_precision precision,
+                            etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
+{
+    ETP_UNGUARDED(arena, etp_outputs_compare(x, y, precision, arena, out, err));
 }
 
 // Compares the folders X and Y where both are there.
@@ -128,7 +135,7 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, 
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
-    etp_status st = etp_outputs_compare(x, y, precision, w->s->ab.arena, &c, &why);
+    etp_status st = read_both(x, y, precision, w->s->ab.arena, &c, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "outputs");
     }
@@ -177,14 +184,12 @@ static etp_status compare_expected(const comparing *w, const etp_run *run, uint3
     return ETP_OK;
 }
 
-static etp_status begin(const etp_ab *ab, etp_ab_outputs *out, etp_error *err)
+static void begin(const etp_ab *ab, etp_ab_outputs *out)
 {
     *out = (etp_ab_outputs){k_none, ETP_NEW_ARRAY(ab->arena, etp_ab_arm_outputs, ab->n_arms + 1)};
-    ETP_NEED(out->arms, err, "outputs");
     for (size_t i = 0; i < ab->n_arms; i++) {
         out->arms[i].expected = k_none;
     }
-    return ETP_OK;
 }
 
 etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
@@ -193,7 +198,7 @@ etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
     const comparing w = {s, noticed, out};
-    ETP_TRY(begin(&s->ab, out, err));
+    begin(&s->ab, out);
     if (same_task) {
         ETP_TRY(compare_two(&w, &x->run, x->arm, s->ab.baseline, &y->run, y->arm, 1, err));
     }
@@ -206,7 +211,7 @@ etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noti
 {
     const etp_ab_arm *arms = s->ab.arms;
     const comparing w = {s, noticed, out};
-    ETP_TRY(begin(&s->ab, out, err));
+    begin(&s->ab, out);
     for (size_t i = 0; i < s->ab.n_arms; i++) { // each against the first shown of its program
         size_t first = 0;
         while (arms[s->ab.shown[first]].model != arms[s->ab.shown[i]].model) {

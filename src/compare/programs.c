@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The programs behind the dumps of an answer: a run folder's own copies, or the .pte that the user
 // names for bare dumps.
+#include "base/guard.h"
 #include "compare/session.h"
 #include "program/call.h"
 
@@ -114,8 +115,9 @@ static etp_status open_all_kept(const etp_ab_session *s, etp_ab_findings *notice
 etp_status etp_ab_open_programs(const etp_ab_session *s, const etp_ab_options *options,
                                 etp_ab_findings *noticed, etp_ab_programs *out, etp_error *err)
 {
-    return s->has_run && !options->program ? open_all_kept(s, noticed, out, err)
-                                           : open_named(s->ab.arena, options, out, err);
+    ETP_UNGUARDED(s->ab.arena, s->has_run && !options->program
+                                   ? open_all_kept(s, noticed, out, err)
+                                   : open_named(s->ab.arena, options, out, err));
 }
 
 etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *profile,

@@ -3,13 +3,14 @@
 // names. Nothing is looked up elsewhere, so the same folder gives the same answer anywhere.
 #include <math.h>
 
+#include "base/guard.h"
 #include "compare/hot.h"
 #include "compare/session.h"
 #include "store/roofs_file.h"
 
 #define ROOFS_LIMIT ((size_t)4 << 20)
 
-etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
+static etp_status read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
                              etp_error *err)
 {
     const char *path = file;
@@ -33,6 +34,12 @@ etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const et
     }
     *out = table->emulated || s->ab.emulated ? NULL : table;
     return ETP_OK;
+}
+
+etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
+                             etp_error *err)
+{
+    ETP_UNGUARDED(s->ab.arena, read_roofs(s, file, out, err));
 }
 
 static bool has_type(const etp_op_name *op, const char *const *tokens)
@@ -139,16 +146,13 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
     }
 }
 
-etp_status etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out,
-                              etp_error *err)
+void etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out)
 {
     etp_roof_place *places = ETP_NEW_ARRAY(ab->arena, etp_roof_place, ab->n_arms);
-    ETP_NEED(places, err, "roofs");
     for (uint32_t a = 0; a < ab->n_arms; a++) {
         place(ab, &ab->operators[op], a, &places[a]);
     }
     *out = places;
-    return ETP_OK;
 }
 
 const char *etp_ab_roofs_device(const etp_ab *ab)

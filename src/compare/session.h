@@ -81,7 +81,7 @@ typedef struct etp_ab_described {
 // arms.c: of which nothing is known yet, not even the name.
 extern const etp_ab_arm k_etp_ab_unknown_arm;
 // Room for MOST arms.
-ETP_NODISCARD etp_status etp_ab_begin_arms(etp_ab_described *d, size_t most, etp_error *err);
+void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // load.c: opens the recordings. What was opened stands in OUT after a failure too.
 ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
                                            const etp_ab_recordings *recordings,
@@ -171,8 +171,7 @@ typedef struct etp_ab_times {
     const double *block_values; // as in the answer
     uint32_t n_blocks;
 } etp_ab_times;
-ETP_NODISCARD etp_status etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st,
-                                                etp_ab_times *out, etp_error *err);
+void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out);
 // Of ARM of ST. LN [n_blocks_seen]: takes its launch values in complete blocks.
 etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n);
 // Comparison AT of ST, not yet held against any evidence.
@@ -189,8 +188,7 @@ ETP_NODISCARD etp_status etp_ab_time_sides(const etp_ab_session *s, double margi
                                            const etp_ab_comparison *recorded,
                                            etp_ab_sides_times *out, etp_error *err);
 // The comparisons of s->stats, as they are given (see etp_ab_withhold).
-ETP_NODISCARD etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
-                                              etp_ab_comparison **out, etp_error *err);
+etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise);
 // outputs.c: outputs of the run's arms, or of two sides, against each other and against expected
 // ones.
 typedef struct etp_ab_arm_outputs {
@@ -221,8 +219,8 @@ ETP_NODISCARD etp_status etp_ab_take_launches(const etp_ab_session *s, const etp
                                               etp_ab_launched *out, etp_error *err);
 // hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
 // memory.
-ETP_NODISCARD etp_status etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns,
-                                          etp_arena *arena, etp_ab_hook *out, etp_error *err);
+void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, etp_arena *arena,
+                      etp_ab_hook *out);
 const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
@@ -237,7 +235,7 @@ typedef struct etp_ab_names {
     const char **arms; // [n_arms]
     const char *subject, *misnamed;
 } etp_ab_names;
-ETP_NODISCARD etp_status etp_ab_name(const etp_ab *ab, etp_ab_names *out, etp_error *err);
+void etp_ab_name(const etp_ab *ab, etp_ab_names *out);
 // The same of one arm, in a finding of a stage before they are in the answer.
 const char *etp_ab_arm_called(const etp_ab *ab, uint32_t arm);
 // hot.c: the executions of ARM, and where the time of its profile, which may be NULL, went; then
@@ -249,31 +247,25 @@ etp_ab_hot_list etp_ab_find_hot(const etp_ab *ab);
 // What the names of the build mean that RUN was measured with; NULL: it was not asked.
 const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
 // OUT, and EACH [n_operators].
-ETP_NODISCARD etp_status etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *out,
-                                       etp_engage *each, etp_error *err);
+void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *out, etp_engage *each);
 // roofs.c: those of FILE or of the run folder, NULL: none; where operator OP of each arm is below
 // them.
 ETP_NODISCARD etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file,
                                            const struct etp_roof_table **out, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out,
-                                            etp_error *err);
+void etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out);
 // outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
 // What the arm computes in, by its recordings, else by its program; float32 without either. Decides
 // how far outputs may differ.
 etp_output_precision etp_ab_precision_of(const etp_ab_session *s, uint32_t arm);
 // compare.c: ledgers and operators from profiles and comparisons.
-ETP_NODISCARD etp_status etp_ab_align(const etp_ab *ab, etp_ab_aligned *out, etp_error *err);
+void etp_ab_align(const etp_ab *ab, etp_ab_aligned *out);
 // categories.c: of operators; of these, per comparison, where the bottleneck was and is.
-ETP_NODISCARD etp_status etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out,
-                                           size_t *out_n, etp_error *err);
-ETP_NODISCARD etp_status etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out,
-                                            etp_error *err);
+void etp_ab_categorize(const etp_ab *ab, const etp_ab_category **out, size_t *out_n);
+void etp_ab_find_shifts(const etp_ab *ab, const etp_ab_shift **out);
 // ends.c: what is around Method::execute in traced launches. AROUND_NS [n_arms]
-ETP_NODISCARD etp_status etp_ab_take_ends(const etp_ab_session *s, int64_t *around_ns,
-                                          etp_error *err);
+void etp_ab_take_ends(const etp_ab_session *s, int64_t *around_ns);
 // environment.c: what surrounded the blocks. Borrows from RUN.
-ETP_NODISCARD etp_status etp_ab_take_environment(const etp_run *run, etp_arena *arena,
-                                                 etp_ab_environment *out, etp_error *err);
+void etp_ab_take_environment(const etp_run *run, etp_arena *arena, etp_ab_environment *out);
 // drift.c: change over the session, and what else changed; with statistics.
 ETP_NODISCARD etp_status etp_ab_drift_of(const etp_ab_session *s, uint32_t arm, etp_ab_drift *out,
                                          etp_error *err);
@@ -282,8 +274,7 @@ typedef struct etp_ab_all_states {
     etp_ab_ratio *cold, *observer; // [n_arms]
     etp_ab_states *comparisons;    // [n_comparisons]
 } etp_ab_all_states;
-ETP_NODISCARD etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out,
-                                            etp_error *err);
+void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out);
 
 // keep.c: puts results of stages into the answer of S, for who runs them. No stage writes there.
 void etp_ab_keep_described(etp_ab_session *s, const etp_ab_described *described);

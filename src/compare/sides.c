@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "compare/session.h"
 
 // A copy of a folder is the same session too. Two machines that a job starts in one second with one
@@ -53,7 +54,7 @@ static etp_status analyze_session(etp_arena *arena, const etp_run *run, double m
                                   etp_stats *out, etp_error *err)
 {
     etp_sample *samples;
-    ETP_TRY(etp_ab_samples_of(run, arena, &samples, err));
+    etp_ab_samples_of(run, arena, &samples);
     etp_stats_options o =
         etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, margin);
     return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, out, err);
@@ -70,7 +71,6 @@ static etp_status time_pairs(const etp_ab_session *s, double margin, etp_ab_side
     ETP_TRY(analyze_session(arena, run, margin, &whole, err));
     etp_sample *samples = ETP_NEW_ARRAY(arena, etp_sample, 2 * run->samples.n + 1);
     size_t n = 0;
-    ETP_NEED(samples, err, "samples");
     for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *in = &run->samples.items[i];
         bool control = in->phase == ETP_PHASE_CONTROL && in->arm == x->arm;
@@ -89,7 +89,8 @@ static etp_status time_pairs(const etp_ab_session *s, double margin, etp_ab_side
     out->paired.known = true;
     out->control_differs = st->control_differs;
     out->comparison = etp_ab_paired_blocks(st, 0);
-    return etp_ab_take_statistics(s, st, &out->times, err);
+    etp_ab_take_statistics(s, st, &out->times);
+    return ETP_OK;
 }
 
 // Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
@@ -116,11 +117,9 @@ static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_s
     etp_ab_timed *arms = ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, 2);
     double *ln[2]; // launch values in the complete blocks of its own session
     size_t n[2];
-    ETP_NEED(arms, err, "launches");
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(analyze_session(s->ab.arena, &s->sides[i].run, margin, &st[i], err));
         ln[i] = ETP_NEW_ARRAY(s->ab.arena, double, st[i].n_blocks_seen + 1);
-        ETP_NEED(ln[i], err, "launches");
         arms[i] = etp_ab_time_arm(&st[i], s->sides[i].arm, ln[i], &n[i]);
     }
     out->times.arms = arms;
@@ -129,7 +128,8 @@ static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_s
         return ETP_OK;
     }
     etp_unpaired u;
-    etp_arena scratch = {0};
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, s->ab.arena);
     etp_status status =
         etp_unpaired_compare(ln[0], n[0], ln[1], n[1], ETP_CONFIDENCE, &scratch, &u, err);
     etp_arena_dispose(&scratch);

@@ -79,8 +79,7 @@ static etp_ab_resident compare(const etp_ab_session *s, const etp_ab_comparison 
                                                                           : 0};
 }
 
-static etp_status take_turns(const etp_ab_session *s, double *ratios, double *changes,
-                             etp_ab_states *out, etp_error *err)
+static void take_turns(const etp_ab_session *s, double *ratios, double *changes, etp_ab_states *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->run.samples.n; i++) {
@@ -89,13 +88,11 @@ static etp_status take_turns(const etp_ab_session *s, double *ratios, double *ch
     columns work = {.a = ETP_NEW_ARRAY(s->ab.arena, double, n + 1),
                     .b = ETP_NEW_ARRAY(s->ab.arena, double, n + 1),
                     .logs = ETP_NEW_ARRAY(s->ab.arena, double, n + 1)};
-    ETP_NEED(work.a && work.b && work.logs, err, "resident pairs");
     for (size_t i = 0; i < s->ab.n_comparisons && n > 0; i++) {
         if (!s->ab.comparisons[i].withheld) {
             out[i].resident = compare(s, &s->ab.comparisons[i], &work, ratios, changes);
         }
     }
-    return ETP_OK;
 }
 
 // ---- once per launch ----
@@ -209,8 +206,7 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
     return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
 }
 
-static etp_status take_states(const etp_ab_session *s, double *scratch,
-                              const etp_ab_all_states *out, etp_error *err)
+static void take_states(const etp_ab_session *s, double *scratch, const etp_ab_all_states *out)
 {
     const etp_stats *st = &s->stats;
     size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
@@ -218,15 +214,11 @@ static etp_status take_states(const etp_ab_session *s, double *scratch,
     double **columns_of[] = {&x.load, &x.first, &x.peak, &x.traced};
     for (size_t c = 0; c < 4; c++) {
         *columns_of[c] = ETP_NEW_ARRAY(s->ab.arena, double, cells + 1);
-        if (!*columns_of[c]) {
-            return etp_fail_nomem(err, "launches");
-        }
         for (size_t i = 0; i < cells; i++) {
             (*columns_of[c])[i] = (double)NAN;
         }
     }
     double *rows = ETP_NEW_ARRAY(s->ab.arena, double, s->run.samples.n + 1);
-    ETP_NEED(rows, err, "launches");
     take_launches(s, &x);
     take_traced(s, &x, rows);
     take_recorded(s, &x, rows);
@@ -243,7 +235,6 @@ static etp_status take_states(const etp_ab_session *s, double *scratch,
             to->peak_rss = ratio_of(s, x.peak, c->baseline, x.peak, c->candidate, scratch);
         }
     }
-    return ETP_OK;
 }
 
 double etp_ab_recording_adds(const etp_ab *ab)
@@ -258,20 +249,18 @@ double etp_ab_recording_adds(const etp_ab *ab)
     return most;
 }
 
-etp_status etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out, etp_error *err)
+void etp_ab_take_states(const etp_ab_session *s, etp_ab_all_states *out)
 {
     *out = (etp_ab_all_states){
         ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
         ETP_NEW_ARRAY(s->ab.arena, etp_ab_ratio, s->ab.n_arms + 1),
         ETP_NEW_ARRAY(s->ab.arena, etp_ab_states, s->ab.n_comparisons + 1),
     };
-    ETP_NEED(out->cold && out->observer && out->comparisons, err, "states");
     if (!s->has_stats || s->ab.emulated) {
-        return ETP_OK;
+        return;
     }
     double *a = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
     double *b = ETP_NEW_ARRAY(s->ab.arena, double, s->stats.n_blocks_seen + 1);
-    ETP_NEED(a && b, err, "launches");
-    ETP_TRY(take_turns(s, a, b, out->comparisons, err));
-    return take_states(s, a, out, err);
+    take_turns(s, a, b, out->comparisons);
+    take_states(s, a, out);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "compare/session.h"
 
 static etp_sample_use use_of(etp_phase phase)
@@ -40,16 +41,12 @@ etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, do
                                .clock_ns = clock_of(run)};
 }
 
-etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out, etp_error *err)
+void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out)
 {
     *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
-    if (!*out) {
-        return etp_fail_nomem(err, "samples");
-    }
     for (size_t i = 0; i < run->samples.n; i++) {
         (*out)[i] = etp_ab_sample_of(&run->samples.items[i]);
     }
-    return ETP_OK;
 }
 
 etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
@@ -60,7 +57,7 @@ etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
     etp_sample *samples;
     size_t timed = 0;
     *out = (etp_ab_statistics){.known = false};
-    ETP_TRY(etp_ab_samples_of(run, s->ab.arena, &samples, err));
+    etp_ab_samples_of(run, s->ab.arena, &samples);
     for (size_t i = 0; i < run->samples.n; i++) {
         timed += samples[i].use == ETP_SAMPLE_TIMED;
     }
@@ -83,22 +80,21 @@ static int ascending(const void *pa, const void *pb)
     return (*a > *b) - (*a < *b);
 }
 
-static etp_status spread_of(const etp_ab_session *s, uint32_t arm, const double **out,
-                            etp_error *err)
+static void spread_of(const etp_ab_session *s, uint32_t arm, const double **out)
 {
     const etp_run *run = &s->run;
     etp_arena scratch;
-    etp_arena_init(&scratch, s->arena.alloc);
+    etp_arena_scratch(&scratch, s->ab.arena);
     double *all = ETP_NEW_ARRAY(&scratch, double, run->samples.n + 1);
     double *spread = ETP_NEW_ARRAY(s->ab.arena, double, ETP_AB_SPREAD);
     size_t n = 0;
-    for (size_t i = 0; all && i < run->samples.n; i++) {
+    for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *one = &run->samples.items[i];
         if (one->arm == arm && one->phase == ETP_PHASE_TIMED) {
             all[n++] = (double)one->duration_ns;
         }
     }
-    if (all && spread && n > 0) {
+    if (n > 0) {
         qsort(all, n, sizeof *all, ascending);
         for (size_t q = 0; q < ETP_AB_SPREAD; q++) {
             spread[q] = all[(size_t)llround((double)(q * (n - 1)) / (ETP_AB_SPREAD - 1))];
@@ -106,7 +102,6 @@ static etp_status spread_of(const etp_ab_session *s, uint32_t arm, const double 
         *out = spread;
     }
     etp_arena_dispose(&scratch);
-    return all && spread ? ETP_OK : etp_fail_nomem(err, "samples");
 }
 
 etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size_t *out_n)
@@ -129,23 +124,20 @@ etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size
                           .hi_ns = exp(ci.hi)};
 }
 
-etp_status etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out,
-                                  etp_error *err)
+void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out)
 {
     size_t n_values = (size_t)st->n_blocks_seen * st->n_arms, n;
     double *ln = ETP_NEW_ARRAY(s->ab.arena, double, st->n_blocks_seen + 1);
     double *values = ETP_NEW_ARRAY(s->ab.arena, double, n_values + 1);
     *out = (etp_ab_times){ETP_NEW_ARRAY(s->ab.arena, etp_ab_timed, st->n_arms + 1), values,
                           st->n_blocks_seen};
-    ETP_NEED(ln && values && out->arms, err, "statistics");
     for (uint32_t a = 0; a < st->n_arms; a++) {
         out->arms[a] = etp_ab_time_arm(st, a, ln, &n);
-        ETP_TRY(spread_of(s, a, &out->arms[a].spread, err));
+        spread_of(s, a, &out->arms[a].spread);
     }
     for (size_t i = 0; i < n_values; i++) {
         values[i] = exp(st->value_ln[i]);
     }
-    return ETP_OK;
 }
 
 etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)
@@ -171,15 +163,13 @@ etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)
     };
 }
 
-etp_status etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise,
-                                etp_ab_comparison **out, etp_error *err)
+etp_ab_comparison *etp_ab_compare_times(const etp_ab_session *s, etp_withheld otherwise)
 {
     const etp_stats *st = &s->stats;
-    *out = ETP_NEW_ARRAY(s->ab.arena, etp_ab_comparison, st->n_comparisons + 1);
-    ETP_NEED(*out, err, "comparisons");
+    etp_ab_comparison *out = ETP_NEW_ARRAY(s->ab.arena, etp_ab_comparison, st->n_comparisons + 1);
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
         const etp_ab_comparison measured = etp_ab_paired_blocks(st, i);
-        (*out)[i] = etp_ab_withhold(&s->ab, &measured, st->control_differs, otherwise);
+        out[i] = etp_ab_withhold(&s->ab, &measured, st->control_differs, otherwise);
     }
-    return ETP_OK;
+    return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matching of operator rows: longest common subsequence by key inside each instruction.
 #include "explain/align.h"
+#include "base/guard.h"
 #include "base/index.h"
 #include "explain/nodes.h"
 
@@ -59,15 +60,12 @@ static bool is_operator(const etp_profile_row *row)
     return row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE;
 }
 
-static bool list_operators(const etp_profile *p, etp_arena *scratch, op_list *out)
+static void list_operators(const etp_profile *p, etp_arena *scratch, op_list *out)
 {
     sort_item *items = ETP_NEW_ARRAY(scratch, sort_item, p->n_rows);
     *out = (op_list){.profile = p,
                      .rows = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows),
                      .instruction = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows)};
-    if (!items || !out->rows || !out->instruction) {
-        return false;
-    }
     for (uint32_t i = 0; i < p->n_rows; i++) {
         if (is_operator(&p->rows[i])) {
             items[out->n++] = (sort_item){&p->rows[i], i};
@@ -79,7 +77,6 @@ static bool list_operators(const etp_profile *p, etp_arena *scratch, op_list *ou
         bool next = i > 0 && compare_place(items[i].row, items[i - 1].row) != 0;
         out->instruction[i] = i > 0 ? out->instruction[i - 1] + next : 0;
     }
-    return true;
 }
 
 static span next_instruction(const op_list *list, size_t from)
@@ -91,10 +88,10 @@ static span next_instruction(const op_list *list, size_t from)
     return s;
 }
 
-static bool push(aligner *a, uint32_t baseline, uint32_t candidate, double confidence)
+static void push(aligner *a, uint32_t baseline, uint32_t candidate, double confidence)
 {
-    return ETP_PUSH(a->arena, a->out,
-                    ((etp_aligned_pair){baseline, candidate, confidence, ETP_NO_INDEX, false}));
+    ETP_ADD(a->arena, a->out,
+            ((etp_aligned_pair){baseline, candidate, confidence, ETP_NO_INDEX, false}));
 }
 
 // What the program says of a row; NULL when the arms are not joined to one and the same program.
@@ -183,7 +180,7 @@ static uint64_t hash_of(const etp_op_name *op)
     return etp_hash_bytes(ETP_HASH_START, text, n < sizeof text ? n : sizeof text - 1);
 }
 
-static bool count_keys(key_counts *counts, const op_list *list, span s, int side,
+static void count_keys(key_counts *counts, const op_list *list, span s, int side,
                        etp_arena *scratch)
 {
     for (size_t i = s.from; i < s.to; i++) {
@@ -192,17 +189,11 @@ static bool count_keys(key_counts *counts, const op_list *list, span s, int side
         uint32_t at = etp_index_find(&counts->index, hash, same_key, &key);
         if (at == ETP_NO_INDEX) {
             at = (uint32_t)counts->n;
-            if (!ETP_PUSH(scratch, counts,
-                          ((struct key_count){
-                              key.op, {0, 0}
-            })) ||
-                !etp_index_insert(&counts->index, scratch, hash, at)) {
-                return false;
-            }
+            ETP_ADD(scratch, counts, ((struct key_count){.op = key.op}));
+            etp_index_insert(&counts->index, scratch, hash, at);
         }
         counts->items[at].n[side]++;
     }
-    return true;
 }
 
 static double confidence_of(const aligner *a, const key_counts *counts, const etp_profile_row *row,
@@ -236,22 +227,17 @@ static void fill_scores(const aligner *a, span b, span c, uint32_t *scores)
     }
 }
 
-static bool align_spans(aligner *a, span b, span c)
+static void align_spans(aligner *a, span b, span c)
 {
     size_t n = b.to - b.from, m = c.to - c.from;
     uint32_t *scores = NULL;
     if (n + 1 <= MAX_CELLS / (m + 1)) {
         scores = ETP_NEW_ARRAY(&a->scratch, uint32_t, (n + 1) * (m + 1));
-        if (!scores) {
-            return false;
-        }
         fill_scores(a, b, c, scores);
     }
     key_counts counts = {0};
-    if (!count_keys(&counts, &a->base, b, 0, &a->scratch) ||
-        !count_keys(&counts, &a->cand, c, 1, &a->scratch)) {
-        return false;
-    }
+    count_keys(&counts, &a->base, b, 0, &a->scratch);
+    count_keys(&counts, &a->cand, c, 1, &a->scratch);
     size_t i = 0, j = 0;
     while (i < n || j < m) {
         uint32_t base_row = i < n ? a->base.rows[b.from + i] : ETP_NO_INDEX;
@@ -265,9 +251,7 @@ static bool align_spans(aligner *a, span b, span c)
             drop_base = !cell || *cell == cell[m + 1];
             if (pair) {
                 const etp_profile_row *other = row_at(&a->cand, c.from + j);
-                if (!push(a, base_row, cand_row, confidence_of(a, &counts, row, other))) {
-                    return false;
-                }
+                push(a, base_row, cand_row, confidence_of(a, &counts, row, other));
                 const etp_row_facts *fx = facts_of(a, &a->base, row);
                 bool kernel = fx && row->kind == ETP_ROW_PORTABLE && same_place(row, other);
                 a->out->items[a->out->n - 1].by_nodes = fx && (kernel || fx->n_nodes > 0);
@@ -278,14 +262,10 @@ static bool align_spans(aligner *a, span b, span c)
         }
         // By names alone nobody knows whether it is gone, new, or merged into a neighbour.
         double alone = a->joined ? a->matched_confidence : 0.6 * a->matched_confidence;
-        if (!push(a, drop_base ? base_row : ETP_NO_INDEX, drop_base ? ETP_NO_INDEX : cand_row,
-                  alone)) {
-            return false;
-        }
+        push(a, drop_base ? base_row : ETP_NO_INDEX, drop_base ? ETP_NO_INDEX : cand_row, alone);
         i += drop_base;
         j += !drop_base;
     }
-    return true;
 }
 
 // Of counted instructions all that can be compared is what they are: a delegate, or which kernel.
@@ -311,18 +291,17 @@ static bool same_skeleton(const aligner *a, const op_list *x, const op_list *y)
     return i == x->n && j == y->n;
 }
 
-static bool run(aligner *a, const etp_profile *baseline, const etp_profile *candidate)
+static void run(aligner *a, const etp_profile *baseline, const etp_profile *candidate)
 {
-    if (!list_operators(baseline, &a->scratch, &a->base) ||
-        !list_operators(candidate, &a->scratch, &a->cand)) {
-        return false;
-    }
+    list_operators(baseline, &a->scratch, &a->base);
+    list_operators(candidate, &a->scratch, &a->cand);
     a->counted = baseline->places_guessed || candidate->places_guessed;
     a->out->same_skeleton = same_skeleton(a, &a->base, &a->cand);
     if (!a->out->same_skeleton) { // different programs, or control flow: match the whole lists
         a->matched_confidence = 0.5;
         a->joined = false;
-        return align_spans(a, (span){0, a->base.n}, (span){0, a->cand.n});
+        align_spans(a, (span){0, a->base.n}, (span){0, a->cand.n});
+        return;
     }
     // Names and order alone: what XNNPACK merged or inserted can only be guessed.
     a->matched_confidence = a->joined ? 1.0 : a->counted ? 0.8 : 0.9;
@@ -330,11 +309,8 @@ static bool run(aligner *a, const etp_profile *baseline, const etp_profile *cand
     while (b.to < a->base.n) {
         b = next_instruction(&a->base, b.to);
         c = next_instruction(&a->cand, c.to);
-        if (!align_spans(a, b, c)) {
-            return false;
-        }
+        align_spans(a, b, c);
     }
-    return true;
 }
 
 // One-sided rows whose nodes another pair's operator did in the other arm become part of that
@@ -402,20 +378,18 @@ static void merge_groups(aligner *a)
     }
 }
 
-etp_status etp_align(const etp_profile *baseline, const etp_profile *candidate, etp_arena *arena,
-                     etp_alignment *out, etp_error *err)
+void etp_align(const etp_profile *baseline, const etp_profile *candidate, etp_arena *arena,
+               etp_alignment *out)
 {
     *out = (etp_alignment){0};
     aligner a = {.arena = arena, .out = out};
     a.joined = baseline->facts && candidate->facts &&
                baseline->facts->program == candidate->facts->program && !baseline->facts->problem &&
                !candidate->facts->problem;
-    bool ok = run(&a, baseline, candidate);
-    if (ok) {
-        merge_groups(&a);
-    }
+    etp_arena_scratch(&a.scratch, arena);
+    run(&a, baseline, candidate);
+    merge_groups(&a);
     etp_arena_dispose(&a.scratch);
-    return ok ? ETP_OK : etp_fail_nomem(err, "alignment");
 }
 
 static uint32_t root_of(uint32_t *parent, uint32_t row)
@@ -452,16 +426,16 @@ static void follow(etp_alignment *a, uint32_t *parent, uint32_t *lead, size_t n_
     }
 }
 
-etp_status etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows, etp_error *err)
+void etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows, etp_arena *arena)
 {
-    etp_arena scratch = {0};
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, arena);
     uint32_t *parent = ETP_NEW_ARRAY(&scratch, uint32_t, n_rows);
     uint32_t *lead = ETP_NEW_ARRAY(&scratch, uint32_t, n_rows);
-    bool ok = parent && lead;
-    for (uint32_t r = 0; ok && r < n_rows; r++) {
+    for (uint32_t r = 0; r < n_rows; r++) {
         parent[r] = r;
     }
-    for (size_t k = 0; ok && k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         for (size_t i = 0; i < alignments[k].n; i++) {
             const etp_aligned_pair *p = &alignments[k].items[i];
             const etp_aligned_pair *q =
@@ -471,9 +445,8 @@ etp_status etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows, e
             }
         }
     }
-    for (size_t k = 0; ok && k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         follow(&alignments[k], parent, lead, n_rows);
     }
     etp_arena_dispose(&scratch);
-    return ok ? ETP_OK : etp_fail_nomem(err, "alignment");
 }

@@ -28,13 +28,13 @@ typedef struct etp_alignment {
     bool same_skeleton; // both arms execute the same instructions
 } etp_alignment;
 
-// Rows of kind operator and portable take part; boundary and framework rows are sums anyway.
-ETP_NODISCARD etp_status etp_align(const etp_profile *baseline, const etp_profile *candidate,
-                                   etp_arena *arena, etp_alignment *out, etp_error *err);
+// Rows of kind operator and portable take part; boundary and framework rows are sums anyway. ARENA
+// stands under a guard, here and below.
+void etp_align(const etp_profile *baseline, const etp_profile *candidate, etp_arena *arena,
+               etp_alignment *out);
 
 // Makes the groups of several candidates agree about one baseline: baseline rows that any alignment
 // joined into one group are one group in all. N_ROWS is of the baseline's profile.
-ETP_NODISCARD etp_status etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows,
-                                         etp_error *err);
+void etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows, etp_arena *arena);
 
 #endif

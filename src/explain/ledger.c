@@ -417,22 +417,16 @@ static void make(maker *m, const etp_ledger_end ends[2])
     m->out->delta_ns = m->out->candidate_ns - m->out->baseline_ns;
 }
 
-static etp_status build(maker *m, const etp_ledger_end ends[2])
-{
-    etp_arena_scratch(&m->scratch, m->arena);
-    make(m, ends);
-    etp_arena_dispose(&m->scratch);
-    return ETP_OK;
-}
-
-etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
-                            const etp_alignment *alignment, const etp_ledger_end ends[2],
-                            etp_arena *arena, etp_ledger *out, etp_error *err)
+void etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
+                      const etp_alignment *alignment, const etp_ledger_end ends[2],
+                      etp_arena *arena, etp_ledger *out)
 {
     *out = (etp_ledger){0};
     maker m = {
         .arm = {baseline, candidate},
           .alignment = alignment, .arena = arena, .out = out
     };
-    ETP_GUARDED(arena, err, "the ledger", build(&m, ends));
+    etp_arena_scratch(&m.scratch, arena);
+    make(&m, ends);
+    etp_arena_dispose(&m.scratch);
 }

@@ -50,10 +50,10 @@ typedef struct etp_ledger_end {
 // "iterations" (the median traced iteration less what the others add up to) and "tracer" (untraced
 // less traced median). Where a side does not know its traced median, "tracer" is all of it. Dumps
 // of the two profiles pair up by index when both have the same number (blocks).
-ETP_NODISCARD etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
-                                          const etp_alignment *alignment,
-                                          const etp_ledger_end ends[2], etp_arena *arena,
-                                          etp_ledger *out, etp_error *err);
+// ARENA stands under a guard.
+void etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
+                      const etp_alignment *alignment, const etp_ledger_end ends[2],
+                      etp_arena *arena, etp_ledger *out);
 
 // True when the operator's time grew beyond doubt: by more than 5 % and than its clock can have cut
 // off, interval above 0, and q ≤ 0.05, so that of all operators claimed in a ledger one in twenty

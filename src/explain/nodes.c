@@ -30,7 +30,7 @@ static etp_status join_of(joiner *j, const etp_profile_row *row, const etp_join 
     joined_block b = {.dump = row->dump, .block = row->block};
     ETP_TRY(etp_join_block(j->program, etp_trace_block_at(j->traces[row->dump], row->block),
                            j->arena, &b.join, err));
-    ETP_NEED(ETP_PUSH(j->arena, &j->blocks, b), err, "join");
+    ETP_ADD(j->arena, &j->blocks, b);
     *out = &j->blocks.items[j->blocks.n - 1].join;
     return ETP_OK;
 }
@@ -54,10 +54,8 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
 {
     joiner j = {.traces = traces, .program = program, .arena = arena};
     etp_profile_facts *facts = ETP_NEW(arena, etp_profile_facts);
-    ETP_NEED(facts, err, "join");
     facts->program = program;
     facts->rows = ETP_NEW_ARRAY(arena, etp_row_facts, profile->n_rows);
-    ETP_NEED(facts->rows, err, "join");
     for (uint32_t m = 0; m < program->n_methods; m++) {
         facts->any_delegate = facts->any_delegate || program->methods[m].n_partitions > 0;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/path.h"
 #include "judge/judge.h"
 
@@ -22,7 +23,6 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
                 : etp_ab_open_programs(s, options, &s->noticed, &s->programs, err));
     ETP_TRY(etp_ab_open_dumps(s, &described->recordings, &s->noticed, &s->dumps, err));
     etp_ab_traced *arms = ETP_NEW_ARRAY(&s->arena, etp_ab_traced, s->ab.n_arms + 1);
-    ETP_NEED(arms, err, "profiles");
     ETP_TRY(etp_ab_take_traces(s, &s->noticed, arms, err));
     etp_ab_keep_traces(s, arms);
     return ETP_OK;
@@ -38,18 +38,16 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
     etp_ab *ab = &s->ab;
     etp_ab_comparison *comparisons = NULL;
     if (s->has_stats) {
-        ETP_TRY(etp_ab_compare_times(s, otherwise, &comparisons, err));
-        ab->comparisons = comparisons;
+        ab->comparisons = comparisons = etp_ab_compare_times(s, otherwise);
         ab->n_comparisons = s->stats.n_comparisons;
     }
     etp_ab_all_states states;
-    ETP_TRY(etp_ab_take_states(s, &states, err));
+    etp_ab_take_states(s, &states);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         comparisons[i].states = states.comparisons[i];
     }
     int64_t *around_ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms + 1);
-    ETP_NEED(around_ns, err, "traced launches");
-    ETP_TRY(etp_ab_take_ends(s, around_ns, err));
+    etp_ab_take_ends(s, around_ns);
     bool counted = s->has_stats && !ab->emulated;
     if (counted) {
         ETP_TRY(etp_counters_build(&s->run, &s->stats, &s->arena, &ab->counters, err));
@@ -66,8 +64,8 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
 }
 
 // The run of the folder, of two of its arms, or of one of its phases.
-static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
-                           etp_run *out, etp_error *err)
+static etp_status open_folder(const char *dir, const etp_ab_options *options, etp_arena *arena,
+                              etp_run *out, etp_error *err)
 {
     if (options->pair) {
         return etp_ab_open_pair(options->pair, arena, out, err);
@@ -77,6 +75,12 @@ static etp_status read_run(const char *dir, const etp_ab_options *options, etp_a
     // The folder's run is read once more for each phase: each is an answer with an arena of its
     // own.
     return etp_ab_open_phase(&whole, options->part, arena, out, err);
+}
+
+static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
+                           etp_run *out, etp_error *err)
+{
+    ETP_UNGUARDED(arena, open_folder(dir, options, arena, out, err));
 }
 
 static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
@@ -90,7 +94,7 @@ static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *optio
     s->has_stats = found.known;
     if (found.known) {
         etp_ab_times times;
-        ETP_TRY(etp_ab_take_statistics(s, &s->stats, &times, err));
+        etp_ab_take_statistics(s, &s->stats, &times);
         etp_ab_keep_times(s, &times);
     }
     return ETP_OK;
@@ -113,14 +117,14 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(load(s, &described, options, err));
     ETP_TRY(take_statistics(s, options, err));
     etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
-    ETP_NEED(launched, err, "launches");
     ETP_TRY(etp_ab_take_launches(s, &s->run, ETP_NO_INDEX, 0, &s->noticed, launched, err));
     etp_ab_keep_launched(s, launched);
     etp_ab_outputs outputs;
     ETP_TRY(etp_ab_compare_outputs(s, &s->noticed, &outputs, err));
     etp_ab_keep_outputs(s, &outputs);
     ETP_TRY(compare_times(s, options->pair ? options->pair->withheld : ETP_WITHHELD_NOT, err));
-    return etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment, err);
+    etp_ab_take_environment(&s->run, &s->arena, &s->ab.environment);
+    return ETP_OK;
 }
 
 // ---- phases ----
@@ -139,15 +143,13 @@ static void describe_phase(etp_ab_session *s, uint32_t at, etp_ab_phase *out)
 }
 
 // Which phase this is: what is proposed asks for it.
-static etp_status take_own_phase(etp_ab_session *s, etp_error *err)
+static void take_own_phase(etp_ab_session *s)
 {
     if (s->has_run && s->run.phases.n > 0 && s->run.arms.n > 0) {
         etp_ab_phase *own = ETP_NEW(&s->arena, etp_ab_phase);
-        ETP_NEED(own, err, "phases");
         describe_phase(s, s->run.arms.items[0].phase, own);
         s->ab.phase = own;
     }
-    return ETP_OK;
 }
 
 // The answer of the first phase holds those of all.
@@ -159,9 +161,6 @@ static etp_status open_phases(etp_ab_session *s, const etp_ab_options *options, 
     }
     etp_ab_phase *phases = ETP_NEW_ARRAY(&s->arena, etp_ab_phase, n);
     s->later = ETP_NEW_ARRAY(&s->arena, etp_ab_session *, n);
-    if (!phases || !s->later) {
-        return etp_fail_nomem(err, "phases");
-    }
     s->ab.phase = &phases[0];
     if (options->pair || options->part) {
         uint32_t own = s->run.arms.items[0].phase;
@@ -227,7 +226,6 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(load(s, &described, options, err));
     etp_ab *ab = &s->ab;
     etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
-    ETP_NEED(all, err, "comparisons");
     size_t n_all = 0;
     double before = ab->arms[ab->baseline].traced_median_ns;
     for (uint32_t a = 0; a < ab->n_arms; a++) {
@@ -268,33 +266,51 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
 {
     etp_ab *ab = &s->ab;
     etp_ab_names names;
-    ETP_TRY(etp_ab_name(ab, &names, err));
+    etp_ab_name(ab, &names);
     for (size_t a = 0; a < ab->n_arms; a++) {
         s->arms[a].measured = names.arms[a];
     }
     ab->subject = names.subject;
     ab->misnamed = names.misnamed;
     etp_ab_aligned aligned = {0};
-    ETP_TRY(etp_ab_align(ab, &aligned, err));
+    etp_ab_align(ab, &aligned);
     ab->ledgers = aligned.ledgers;
     ab->operators = aligned.operators;
     ab->n_operators = aligned.n_operators;
     ab->by_time = aligned.by_time;
-    ETP_TRY(etp_ab_categorize(ab, &ab->categories, &ab->n_categories, err));
-    ETP_TRY(etp_ab_find_shifts(ab, &ab->shifts, err));
+    etp_ab_categorize(ab, &ab->categories, &ab->n_categories);
+    etp_ab_find_shifts(ab, &ab->shifts);
     etp_engage *engaged = ETP_NEW_ARRAY(&s->arena, etp_engage, ab->n_operators + 1);
-    ETP_NEED(engaged, err, "engagement");
-    ETP_TRY(etp_ab_engage(s, &ab->engagement, engaged, err));
+    etp_ab_engage(s, &ab->engagement, engaged);
     ETP_TRY(etp_ab_read_roofs(s, options->roofs, &ab->roofs, err));
     for (size_t i = 0; i < ab->n_operators; i++) {
         aligned.operators[i].engaged = engaged[i];
         if (ab->roofs) {
-            ETP_TRY(etp_ab_place_roofs(ab, i, &aligned.operators[i].roofs, err));
+            etp_ab_place_roofs(ab, i, &aligned.operators[i].roofs);
         }
     }
     ab->hot_arm = ab->engagement.arm;
     ab->hot = etp_ab_find_hot(ab);
     return etp_ab_next_fixes(ab, &ab->fixes, err);
+}
+
+static etp_status answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
+                         const etp_ab_options *options, etp_error *err)
+{
+    ETP_TRY(!options->two_sides && n_paths == 1 && etp_run_is(paths[0])
+                ? open_run(s, paths[0], options, err)
+                : open_bare(s, paths, n_paths, options, err));
+    take_own_phase(s);
+    ETP_TRY(explain(s, options, err));
+    ETP_TRY(open_phases(s, options, err));
+    return etp_ab_judge(s, &s->ab.judged, err);
+}
+
+// What is opened on the way stands in the session, which its opener closes.
+static etp_status guarded_answer(etp_ab_session *s, const char *const *paths, size_t n_paths,
+                                 const etp_ab_options *options, etp_error *err)
+{
+    ETP_GUARDED(&s->arena, err, "answer", answer(s, paths, n_paths, options, err));
 }
 
 etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_options *options,
@@ -312,26 +328,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     s->arena = arena;
     s->noticed.arena = s->ab.arena = &s->arena;
     options = options ? options : &k_defaults;
-    etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
-                        ? open_run(s, paths[0], options, err)
-                        : open_bare(s, paths, n_paths, options, err);
-    if (st == ETP_OK) {
-        st = take_own_phase(s, err);
-    }
-    if (st == ETP_OK) {
-        st = explain(s, options, err);
-    }
-    if (st == ETP_OK) {
-        st = open_phases(s, options, err);
-    }
-    if (st == ETP_OK) {
-        st = etp_ab_judge(s, &s->ab.judged, err);
-    }
-    if (st == ETP_OK) {
-        // An arena that ran out has handed out nothing since: texts would be missing without an
-        // error.
-        st = etp_arena_check(&s->arena, err, "answer");
-    }
+    etp_status st = guarded_answer(s, paths, n_paths, options, err);
     if (st != ETP_OK) {
         etp_ab_close(s);
         return st;

@@ -53,8 +53,7 @@ static double launch_cost(const etp_run *run)
 }
 
 // Not by the text of samples.csv: rows of a block that was never committed do not count.
-static etp_status take_run(etp_arena *arena, const etp_run *run, etp_sample_table *out,
-                           etp_error *err)
+static void take_run(etp_arena *arena, const etp_run *run, etp_sample_table *out)
 {
     etp_str *names = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
     for (size_t i = 0; i < run->arms.n; i++) {
@@ -65,7 +64,7 @@ static etp_status take_run(etp_arena *arena, const etp_run *run, etp_sample_tabl
                               .n_samples = run->samples.n,
                               .has_phase = true,
                               .has_launch = true};
-    return etp_ab_samples_of(run, arena, &out->samples, err);
+    etp_ab_samples_of(run, arena, &out->samples);
 }
 
 static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str recorded,
@@ -140,7 +139,7 @@ static etp_status take_folder(const char *path, const etp_run *whole, const char
         recorded = run->arms.items[run->baseline].name;
     }
     out->name = etp_run_path(arena, path, ETP_STR(ETP_RUN_SAMPLES));
-    ETP_TRY(take_run(arena, run, &out->table, err));
+    take_run(arena, run, &out->table);
     ETP_TRY(find_baseline(arena, wanted, recorded, out, err));
     const char *twin = out->phase ? twin_of(whole, &run->arms.items[out->baseline], arena) : NULL;
     out->asked = twin ? twin : etp_arena_strdup(arena, out->table.arms[out->baseline]);

@@ -546,7 +546,6 @@ static void one_case(const etp_program *program, const etp_method *method, uint6
                      score *s)
 {
     etp_arena arena = {0};
-    etp_error err;
     generator g = {.arena = &arena,
                    .program = program,
                    .method = method,
@@ -578,12 +577,9 @@ static void one_case(const etp_program *program, const etp_method *method, uint6
         count_names(&c);
         make_profile(&g, &b, join);
         make_profile(&g, &c, join);
-        assert_int_equal(etp_align(&b.profile, &c.profile, &arena, &a, &err), ETP_OK);
-        assert_int_equal(
-            etp_ledger_build(&b.profile, &c.profile, &a,
-                             (const etp_ledger_end[2]){ETP_LEDGER_BARE, ETP_LEDGER_BARE}, &arena,
-                             &l, &err),
-            ETP_OK);
+        etp_align(&b.profile, &c.profile, &arena, &a);
+        etp_ledger_build(&b.profile, &c.profile, &a,
+                         (const etp_ledger_end[2]){ETP_LEDGER_BARE, ETP_LEDGER_BARE}, &arena, &l);
         judge(&g, &b, &c, &a, s);
         check_ledger(&b, &c, &a, &l, s);
         s->cases++;
