@@ -166,7 +166,7 @@ def openmetrics(folder, arms, comparison):
 
 
 def named(hud_text, github_texts, openmetrics_text):
-    """docs/services.md names each metric, unit and family that is written, and no other."""
+    """docs/services.md names each metric, what it has beside its values, each family and label, and no other."""
     page = (pathlib.Path(__file__).resolve().parents[2] / "docs/services.md").read_text()
     metrics = {r["metric"]["name"] for r in json.loads(hud_text)}
     rows = page.split("| `metric.name` |")[1].split("|---|\n")[1].split("\n\n")[0]
@@ -175,8 +175,20 @@ def named(hud_text, github_texts, openmetrics_text):
     extra = {key for r in json.loads(hud_text) for key in r["metric"]["extra_info"]}
     other = listed - extra - metrics
     expect(other == {"token_per_sec"}, "the page names what is not written", other)
+    cells = [line.split("|") for line in rows.splitlines()]
+    for record in json.loads(hud_text):
+        metric = record["metric"]
+        row = next(c for c in cells if f"`{metric['name']}`" in c[1])
+        told = set(re.findall(r"`(\w+)`", row[3]))
+        expect(told == set(metric["extra_info"]), "extra_info of", metric["name"], told, metric["extra_info"])
     members = {key for text in github_texts for entry in json.loads(text) for key in entry}
     expect(all(f"`{key}`" in page for key in members), "members that the page does not name", members)
+    names = {re.sub(r"^[^/]+/[^/]+/t\d+", "MODEL/ARM/tTHREADS", e["name"]) for e in json.loads(github_texts[0])}
+    expect(all(f"`{name}`" in page for name in names), "names that the page does not tell", names)
+    told, of_speedups = re.search(r"with the labels (.+?); speedups also with (.+?)\.", page).groups()
+    for also, pattern in (("", r"^etprof_latency_seconds\{(.*)\}"), (of_speedups, r"^etprof_speedup_ratio\{(.*)\}")):
+        labels = re.findall(rf"(\w+)={VALUE}", re.search(pattern, openmetrics_text, re.M)[1])
+        expect(labels == re.findall(r"`(\w+)`", told + also), "labels", labels, told, also)
     families = set(re.findall(r"# TYPE (\w+) gauge", openmetrics_text))
     expect(families == set(re.findall(r"`(etprof_\w+)`", page)) - {"etprof_session_info"}, "families", families)
 

@@ -84,7 +84,7 @@ def quiet():
 
 
 def troubled():
-    rows = [slower(HOSTILE, 0.101), slower("old", 0.2)]
+    rows = [slower(HOSTILE, 0.101), slower("m" * 90, 0.2)]  # a name that no blank parts
     whole = [{"device": "phone-7", "slower": 0.2, "since": "2026-11-09"}]
     speedups = [{"feature": "sme2", "against": "neon", "device": f"phone-{n}", "speedup": 3.14159, "lo": 3, "hi": 3.3,
                  "sessions": 1000, "models": 3} for n in range(25)]
