@@ -228,11 +228,6 @@ const void *etp_made_text(etp_made *made, const char *format, ...)
     return &made->own.str;
 }
 
-void etp_members_write(etp_json *j, const etp_shape *shape, const void *object, const void *root)
-{
-    write_members(j, shape, &(etp_place){root, object, 0, NULL});
-}
-
 void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, const void *root)
 {
     write_object(j, shape, &(etp_place){root, object, 0, NULL});
@@ -243,7 +238,7 @@ void etp_document_write(etp_json *j, const etp_document *document, const void *o
 {
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", document->name);
-    etp_members_write(j, document->shape, object, root);
+    write_members(j, document->shape, &(etp_place){root, object, 0, NULL});
     etp_json_end(j);
     if (j->depth == 0) { // else it is a member of another
         etp_json_end_document(j);

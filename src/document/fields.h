@@ -134,9 +134,7 @@ typedef struct etp_document {
     const etp_shape *shape;
 } etp_document;
 
-// The members of OBJECT, which the caller begins and ends; all of it, as a value. ROOT is
-// what the shape's functions take for the document.
-void etp_members_write(etp_json *j, const etp_shape *shape, const void *object, const void *root);
+// OBJECT as a value. ROOT is what the shape's functions take for the document.
 void etp_object_write(etp_json *j, const etp_shape *shape, const void *object, const void *root);
 // A whole document: the object, "schema" first. Inside another one it is a member; else it ends
 // there.
