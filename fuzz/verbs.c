@@ -80,11 +80,6 @@ void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data)
     write(data, &j);
 }
 
-static void ab_json(const void *data, etp_json *j)
-{
-    etp_ab_json(data, j);
-}
-
 static void as_tables(const char *dir, etp_run_table table)
 {
     etp_run_table_source *source = NULL;
@@ -118,7 +113,7 @@ static void of_session(const etp_ab_session *session, const char *dir, unsigned 
     etp_whatif w;
     if (verb == 0) {
         fuzz_render(etp_ab_report(ab, &arena), ETP_AB_TABLE_OPERATORS);
-        fuzz_as_json(ab_json, ab);
+        fuzz_as_json(etp_ab_json, ab);
     } else if (verb == 1 && etp_ab_run(session)) { // bare dumps have no folder to write into
         etp_status ignored = etp_ab_write_files(session, dir, NULL);
         (void)ignored;

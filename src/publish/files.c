@@ -40,11 +40,6 @@ static etp_status document(const writer *w, const char *name,
     return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 
-static void ab_json(const void *data, etp_json *j)
-{
-    etp_ab_json(data, j);
-}
-
 // A session that was interrupted before its first block has no time to draw.
 static bool has_latency(const etp_ab *ab)
 {
@@ -123,7 +118,7 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
 {
     const etp_ab *ab = etp_ab_answer(session);
     const etp_run *run = etp_ab_run(session);
-    ETP_TRY(document(w, "report.json", ab_json, ab, err));
+    ETP_TRY(document(w, "report.json", etp_ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
     ETP_TRY(run && run->settings.knee > 0 ? write_sweep(session, w, err)
             : etp_builds_is(session)      ? write_builds(session, w, err)

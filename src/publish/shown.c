@@ -7,11 +7,6 @@
 #include "show/report.h"
 #include "show/screen.h"
 
-static void ab_json(const void *data, etp_json *j)
-{
-    etp_ab_json(data, j);
-}
-
 // A sweep is known by its knee, which the manifest keeps and no other session has.
 static bool is_sweep(const etp_run *run)
 {
@@ -71,7 +66,7 @@ static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, 
 static etp_answer answer_of(const etp_ab *ab, const etp_ab_showing *how, etp_arena *arena)
 {
     return (etp_answer){
-        .json = ab_json,
+        .json = etp_ab_json,
         .data = ab,
         .csv_table = ETP_AB_TABLE_OPERATORS,
         .brief = how->brief,

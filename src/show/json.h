@@ -7,8 +7,8 @@
 #include "document/fields.h"
 
 extern const etp_document k_etp_ab_document;
-// Writes the whole document. The caller checks the sink.
-void etp_ab_json(const etp_ab *ab, etp_json *j);
+// Writes the whole document of an etp_ab. The caller checks the sink.
+void etp_ab_json(const void *answer, etp_json *j);
 
 // Shapes of etp_ab: objects; members without an object of their own.
 extern const etp_shape k_etp_ab_tool, k_etp_ab_device, k_etp_ab_stop, k_etp_ab_environment;
