@@ -61,6 +61,7 @@ static etp_status write_pages(writer *w, const etp_report *report, etp_error *er
 // The report of a sweep is that of its factorial; report.json stays the comparison of its arms.
 static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_error *err)
 {
+    // The report borrows from the sweep, so that is closed when everything is written.
     etp_sweep sweep;
     ETP_TRY(etp_sweep_build(session, w->arena, &sweep, err));
     etp_status st = document(w, "sweep.json", etp_sweep_json, &sweep, err);
@@ -146,6 +147,7 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
     if (st == ETP_OK) {
         st = etp_kit_derive_files(session, &deriving, err);
     }
+    // After a failure too: what was written so far lies beside its names and is taken away.
     st = etp_run_derive_end(&deriving, st, err);
     etp_arena_dispose(&arena);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);

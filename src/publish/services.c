@@ -209,6 +209,7 @@ static void github_entry(etp_json *j, const etp_archive_session *s, const etp_ar
     etp_json_kv_str(j, "name", etp_strbuf_str(&name));
     etp_json_kv_z(j, "unit", unit);
     etp_json_kv_double(j, "value", value);
+    // The action does not read the interval: it is for people.
     if (isfinite(lo) && isfinite(hi)) {
         etp_strbuf range;
         etp_strbuf_init(&range, arena);

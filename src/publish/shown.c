@@ -134,6 +134,7 @@ etp_status etp_combined_show(etp_ab_session *const *sessions, size_t n, const ch
         if (!document && is_sweep(etp_ab_run(sessions[i]))) {
             etp_sweep *s = &out->sweeps[out->n_sweeps];
             ETP_TRY(etp_sweep_build(sessions[i], arena, s, err));
+            // Counted when it stands: only those counted are closed.
             out->n_sweeps++;
             pairs[i] = etp_sweep_views(s, arena);
         }
