@@ -264,8 +264,7 @@ static void chart(const etp_history *h, const shown *x, etp_report *r, etp_arena
     const char *id = etp_arena_printf(arena, "series-%zu", x->at + 1);
     static const etp_kind k_kinds[ETP_SERIES_UNITS] = {ETP_KIND_DOUBLE, ETP_KIND_NS, ETP_KIND_RATIO,
                                                        ETP_KIND_DOUBLE};
-    etp_chart *c =
-        etp_report_chart(r, ETP_CHART_TREND, id ? id : "series", x->name, k_kinds[s->unit]);
+    etp_chart *c = etp_report_chart(r, ETP_CHART_TREND, id, x->name, k_kinds[s->unit]);
     double sum = 0;
     size_t n = 0, next = 0;
     for (size_t i = 0; i < h->runs.n; i++) {
@@ -276,11 +275,10 @@ static void chart(const etp_history *h, const shown *x, etp_report *r, etp_arena
     double level = s->n_changes > 0 ? s->changes[0].before : sum / (double)n;
     for (size_t i = 0; i < h->runs.n; i++) {
         const etp_str at = etp_history_shown_time(h->runs.items[i].time, arena);
-        const char *label = etp_arena_strdup(arena, at);
         if (next < s->n_changes && s->changes[next].run == i) {
             level = s->changes[next++].after;
         }
-        etp_chart_moment(c, label ? label : "", s->values[i], level);
+        etp_chart_moment(c, etp_arena_strdup(arena, at), s->values[i], level);
     }
     if (s->n_changes) {
         etp_chart_judge(c, etp_history_judgement(s, &s->changes[s->n_changes - 1]));
@@ -374,8 +372,7 @@ void etp_history_page(const etp_history *h, etp_report *r, etp_arena *arena)
                        "not begin at 0: each shows at least a tenth more and less than its mean.");
     for (size_t i = 0; i < drawn; i++) {
         if (i == changed) {
-            const char *title = etp_arena_printf(arena, "%zu without a change", l.n - changed);
-            etp_report_fold(r, title ? title : "without a change");
+            etp_report_fold(r, etp_arena_printf(arena, "%zu without a change", l.n - changed));
         }
         chart(h, &l.items[i], r, arena);
     }

@@ -256,7 +256,7 @@ static void chart(const etp_history *h, size_t at, etp_report *r, etp_arena *are
     const etp_history_series *s = &h->series.items[at];
     const char *id = etp_arena_printf(arena, "series-%zu", at + 1);
     const char *name = etp_arena_strdup(arena, etp_history_called(s->name, arena));
-    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
+    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id, name,
                                     s->unit == ETP_SERIES_TIME ? ETP_KIND_NS : ETP_KIND_DOUBLE);
     etp_chart_describe(c, "One point per run; the line of means moves where the series changed.");
     etp_chart_axes(c, "run", NULL);

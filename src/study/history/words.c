@@ -88,8 +88,8 @@ void etp_history_change_card(const etp_history_series *s, const etp_history_chan
     const char *detail = c->also.len ? etp_arena_printf(arena, "%s · changed there too: %.*s",
                                                         figures, ETP_STR_ARG(c->also))
                                      : figures;
-    etp_headline card = {.label = label ? label : "",
-                         .verdict = words ? words : "",
+    etp_headline card = {.label = label,
+                         .verdict = words,
                          .severity = etp_history_judgement(s, c),
                          .value = (double)NAN,
                          .lo = (double)NAN,

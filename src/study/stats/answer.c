@@ -301,8 +301,8 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
         etp_arena_printf(arena, "%.*s against %.*s", ETP_STR_ARG(a->called[c->candidate]),
                          ETP_STR_ARG(a->called[c->baseline]));
     etp_headline h = {
-        .label = label ? label : "",
-        .verdict = text ? text : "",
+        .label = label,
+        .verdict = text,
         .severity = hidden ? ETP_WARN : etp_ab_severity_of_verdict(c->paired.verdict),
         .value = hidden ? (double)NAN : ratio.estimate,
         .lo = hidden ? (double)NAN : ratio.lo,
@@ -526,8 +526,7 @@ static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *ar
                        "Each dot is one launch: the median of its iterations. Lines join the "
                        "launches of one block.");
     for (uint32_t i = 0; i < s->n_arms; i++) {
-        char *name = etp_arena_strdup(arena, a->called[i]);
-        etp_chart_series(chart, name ? name : "");
+        etp_chart_series(chart, etp_arena_strdup(arena, a->called[i]));
     }
     for (uint32_t b = 0; b < s->n_blocks_seen; b++) {
         char label[ETP_NUMBER_CHARS];

@@ -257,8 +257,7 @@ static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r,
         {.key = "mde", .title = "finds", .kind = ETP_KIND_PERCENT, .decimals = 2},
     };
     const char *id = etp_arena_printf(arena, "steps%zu", index + 1);
-    etp_table *t = etp_report_table(r, id ? id : "steps", NULL, k_columns,
-                                    sizeof k_columns / sizeof *k_columns);
+    etp_table *t = etp_report_table(r, id, NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
         const etp_plan *p = &c->steps[k].plan;
         if (p->blocks == UINT32_MAX) {

@@ -43,7 +43,7 @@ static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (uint32_t k = 0; k < series; k++) {
         const char *label =
             etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->words[k % g->n[1]]);
-        etp_chart_series(c, label ? label : "");
+        etp_chart_series(c, label);
     }
     for (uint32_t t = 0; t < g->n[2]; t++) {
         for (uint32_t k = 0; k < series; k++) {
@@ -76,8 +76,7 @@ static void bars(const etp_sweep *s, etp_report *r, etp_arena *arena)
             snprintf(note, sizeof note, "%.2f×", x->relative.estimate);
         }
         if (isfinite(x->ns.estimate)) {
-            etp_chart_interval(c, label ? label : "", note[0] ? note : NULL, x->ns.estimate,
-                               x->ns.lo, x->ns.hi);
+            etp_chart_interval(c, label, note[0] ? note : NULL, x->ns.estimate, x->ns.lo, x->ns.hi);
         }
     }
 }

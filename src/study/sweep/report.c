@@ -35,8 +35,8 @@ static void card(const char *label, const etp_effect *e, etp_withheld withheld, 
     bool unknown = e->verdict == ETP_VERDICT_UNKNOWN,
          given = isfinite(e->paired.lo) && (!unknown || n >= ETP_MIN_BLOCKS);
     etp_headline h = {
-        .label = label ? label : "",
-        .verdict = verdict ? verdict : "",
+        .label = label,
+        .verdict = verdict,
         .severity = withheld || unknown ? ETP_WARN : severity_of(e->verdict),
         .value = e->paired.estimate,
         .lo = given ? e->paired.lo : (double)NAN,
@@ -640,7 +640,7 @@ static void parts(const etp_sweep *s, size_t phase, etp_report *r, etp_arena *ar
         const etp_cell_speedup *x = speedup_at(s, p->at);
         etp_withheld withheld = etp_sweep_withheld(s, p->at);
         const char *id = etp_sweep_pair_scope(phase, i, arena);
-        etp_report_begin_part(r, id ? id : "", p->label);
+        etp_report_begin_part(r, id, p->label);
         etp_report_section_whole(r, etp_sweep_pair_command(p, arena));
         etp_report_section_is_detail(r);
         if (x && !withheld && isfinite(x->effect.paired.estimate)) {

@@ -76,9 +76,7 @@ static const char *rates(const etp_sweep *s, uint32_t from, uint32_t to, etp_are
         return "";
     }
     const char *before = etp_rate_text(a, arena), *after = etp_rate_text(b, arena);
-    const char *text =
-        before && after ? etp_arena_printf(arena, "%s → %s tok/s · ", before, after) : NULL;
-    return text ? text : "";
+    return etp_arena_printf(arena, "%s → %s tok/s · ", before, after);
 }
 
 // "VNNI is 3.39× faster than AVX2", with the verdict that the ratio has.
@@ -95,8 +93,7 @@ static const char *ratio_words(const etp_paired *p, const char *here, const char
         return etp_arena_printf(arena, "%s is as fast as %s", here, there);
     }
     const char *why = etp_verdict_words(arena, p->verdict, p->lo, p->blocks);
-    return why ? etp_arena_printf(arena, "%s against %s: %.2f×, %s", here, there, ratio, why)
-               : NULL;
+    return etp_arena_printf(arena, "%s against %s: %.2f×, %s", here, there, ratio, why);
 }
 
 static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *out,
@@ -110,9 +107,6 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
     const char *here = place(s, at, arena), *there = place(s, base, arena);
     const char *of = whose(s, at[ETP_FACTOR_MODEL], arena), *words = NULL;
     const char *parts[ETP_SCREEN_PARTS] = {NULL, NULL, best ? "the fastest of all" : NULL};
-    if (!here || !there || !of) {
-        return;
-    }
     double from = time_ns(s, reference), to = time_ns(s, cell);
     if (cell == reference) {
         char time[ETP_NUMBER_CHARS];
@@ -121,8 +115,7 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
     } else {
         words = ratio_words(p, here, there, arena);
         const char *both = etp_screen_from_to(from, to, times_of(s).common, "", arena);
-        parts[0] =
-            both ? etp_arena_printf(arena, "%s%s", rates(s, reference, cell, arena), both) : NULL;
+        parts[0] = etp_arena_printf(arena, "%s%s", rates(s, reference, cell, arena), both);
         double ratio = p->estimate, lo = p->lo, hi = p->hi;
         etp_ratio_as_said(p->verdict, &ratio, &lo, &hi);
         parts[1] = !isfinite(lo) || !isfinite(hi) ? NULL
@@ -134,8 +127,7 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
                             : p->verdict == ETP_VERDICT_UNKNOWN
                                 ? ETP_WARN
                                 : etp_ab_severity_of_verdict(p->verdict);
-    etp_screen_headline(out, severity, words ? etp_arena_printf(arena, "%s%s", of, words) : NULL,
-                        parts);
+    etp_screen_headline(out, severity, etp_arena_printf(arena, "%s%s", of, words), parts);
     const char *rivals = etp_sweep_rivals(s, cell, best, arena);
     if (rivals) {
         etp_screen_remark(
@@ -154,7 +146,7 @@ static void no_winner(const etp_sweep *s, uint32_t model, etp_screen *out, etp_a
     }
     const char *of = whose(s, model, arena);
     etp_screen_headline(out, ETP_WARN,
-                        etp_arena_printf(arena, "%s%s", of ? of : "",
+                        etp_arena_printf(arena, "%s%s", of,
                                          why ? "no speedup is given" : "not enough was measured"),
                         k_none);
     if (why) {
@@ -326,9 +318,8 @@ static void add_means(const times *t, etp_screen *out, etp_arena *arena)
         etp_screen_row row = {
             .total = true, .figures = {"", "", ""}
         };
-        row.label = of ? etp_arena_printf(arena, "Geometric mean%s%s%s", levels ? ", " : "",
-                                          levels ? s->words[m->level] : "", of)
-                       : NULL;
+        row.label = etp_arena_printf(arena, "Geometric mean%s%s%s", levels ? ", " : "",
+                                     levels ? s->words[m->level] : "", of);
         if (m->threads == threads && m->effect.paired.blocks) {
             add_speedup(&m->effect, ETP_WITHHELD_NOT, &row, arena);
             row.bar = 0; // longer bars than the rows' own would shorten those

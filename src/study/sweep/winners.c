@@ -128,8 +128,8 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
                          is_reference ? ", the reference itself" : "");
     double none = (double)NAN;
     etp_headline h = {
-        .label = label ? label : "",
-        .verdict = words ? words : "",
+        .label = label,
+        .verdict = words,
         .severity = verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : etp_ab_severity_of_verdict(verdict),
         .value = is_reference ? none : p->estimate,
         .lo = is_reference ? none : p->lo,
