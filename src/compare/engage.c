@@ -125,7 +125,7 @@ static const char *sampled_text(const etp_ab_engagement *of, const etp_engage *e
             etp_strbuf_printf(&text, " (%s)", etp_code_title(f->code));
         }
     }
-    return text.failed ? e->evidence : etp_strbuf_str(&text).ptr;
+    return etp_strbuf_str(&text).ptr;
 }
 
 // ---- operators of the same kernel ----

@@ -60,14 +60,11 @@ static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l
                                    "; under a seccomp filter its threads were stopped %llu times "
                                    "to find the questions",
                                    (unsigned long long)l->asks_looks);
-        return missed && left && looks
-                   ? etp_arena_printf(
-                         s->ab.arena,
-                         "etprof-launch hid %.*s; the runner asked for CPU features at least "
-                         "%llu times in every launch%s%s%s",
-                         ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left,
-                         looks)
-                   : NULL;
+        return etp_arena_printf(
+            s->ab.arena,
+            "etprof-launch hid %.*s; the runner asked for CPU features at least "
+            "%llu times in every launch%s%s%s",
+            ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left, looks);
     }
     return etp_arena_printf(s->ab.arena, "%.*s hid %.*s; who asked for it is not known",
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));

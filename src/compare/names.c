@@ -66,8 +66,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     if (ab->n_models > 1 && a->model < ab->n_models) {
-        const char *word = etp_ab_model_word(ab, a->model, arena);
-        etp_strbuf_printf(&buf, "%s at ", word ? word : "");
+        etp_strbuf_printf(&buf, "%s at ", etp_ab_model_word(ab, a->model, arena));
     }
     etp_strbuf_appendz(&buf, etp_level_get(a->level)->word);
     if (a->threads && threads_differ(ab)) {
@@ -76,7 +75,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     if (a->build) {
         etp_strbuf_printf(&buf, ", build %c", a->build);
     }
-    return buf.failed ? NULL : buf.ptr;
+    return buf.ptr;
 }
 
 // Different builds, folders or days of one level: the names are what tells them apart.
@@ -120,7 +119,7 @@ static const char *subject(const etp_ab *ab, etp_arena *arena)
         etp_strbuf_printf(&buf, ", %u thread%s", ab->arms[0].threads,
                           ab->arms[0].threads == 1 ? "" : "s");
     }
-    return buf.failed ? NULL : buf.ptr;
+    return buf.ptr;
 }
 
 static bool is_letter(char c)
@@ -171,7 +170,7 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
         return NULL;
     }
     etp_strbuf_printf(&buf, ": no figure here is about %s", last->word);
-    return buf.failed ? NULL : buf.ptr;
+    return buf.ptr;
 }
 
 void etp_ab_name(const etp_ab *ab, etp_ab_names *out)

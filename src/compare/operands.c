@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "compare/session.h"
 
-// "a, b, c"; NULL on out of memory.
+// "a, b, c"
 static const char *list_arms(etp_arena *arena, const etp_run *run)
 {
     etp_strbuf text;
@@ -17,7 +17,7 @@ static const char *list_arms(etp_arena *arena, const etp_run *run)
     for (size_t i = 0; i < run->arms.n; i++) {
         etp_strbuf_printf(&text, "%s%.*s", i ? ", " : "", ETP_STR_ARG(run->arms.items[i].name));
     }
-    return text.failed ? "" : etp_strbuf_str(&text).ptr;
+    return etp_strbuf_str(&text).ptr;
 }
 
 // The arm by its name, else by its level when only one has it.
@@ -61,7 +61,6 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
     const char *dir = operand, *colon = strrchr(operand, ':');
     if (!etp_os_is_dir(operand) && !etp_os_is_file(operand) && colon && colon > operand) {
         dir = etp_arena_strdup(arena, (etp_str){operand, (size_t)(colon - operand)});
-        ETP_NEED(dir, err, "operands");
         if (!etp_os_is_dir(dir)) {
             return ETP_OK; // what opens it says that it is not there
         }
@@ -76,19 +75,13 @@ static etp_status open_side(etp_arena *arena, const char *operand, etp_ab_side *
     return choose_arm(arena, out, err);
 }
 
-static etp_status open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
+etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
                              etp_error *err)
 {
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(open_side(arena, operands[i], &sides[i], err));
     }
     return ETP_OK;
-}
-
-etp_status etp_ab_open_sides(etp_arena *arena, const char *const *operands, etp_ab_side *sides,
-                             etp_error *err)
-{
-    ETP_UNGUARDED(arena, open_sides(arena, operands, sides, err));
 }
 
 static etp_status add_run_dumps(etp_arena *arena, const etp_ab_side *x, uint32_t arm,
@@ -195,8 +188,8 @@ static etp_status take_recordings(etp_arena *arena, const etp_ab_side *x, uint32
     }
     if (x->wanted ? !found : all.ab.n_arms > 1) {
         return etp_fail(err, ETP_USAGE, "%s holds dumps of %zu arms (%s); name one as %s:%s",
-                        x->operand, all.ab.n_arms, names.failed ? "" : etp_strbuf_str(&names).ptr,
-                        x->operand, all.ab.n_arms ? all.arms[0].name : "ARM");
+                        x->operand, all.ab.n_arms, etp_strbuf_str(&names).ptr, x->operand,
+                        all.ab.n_arms ? all.arms[0].name : "ARM");
     }
     *out = all.arms[arm];
     for (size_t d = 0; d < all.recordings.n; d++) {

@@ -13,9 +13,6 @@
         size_t n_all = (list).n;                              \
         (list).items = ETP_NEW_ARRAY(arena, type, n_all + 1); \
         (list).n = (list).cap = 0;                            \
-        if (!(list).items) {                                  \
-            return etp_fail_nomem(err, "a part of the arms"); \
-        }                                                     \
         for (size_t i = 0; i < n_all; i++) {                  \
             const type *x = &all[i];                          \
             uint32_t at = place[x->arm];                      \
@@ -28,8 +25,8 @@
 
 // RUN keeps N arms: arm i of it goes to PLACE[i], or nowhere. The control stays that of the arm
 // that becomes the baseline.
-static etp_status keep_arms(etp_run *run, const uint32_t *place, uint32_t n, uint32_t baseline,
-                            etp_arena *arena, etp_error *err)
+static void keep_arms(etp_run *run, const uint32_t *place, uint32_t n, uint32_t baseline,
+                      etp_arena *arena)
 {
     const etp_run_arm *arms = run->arms.items;
     size_t n_arms = run->arms.n;
@@ -38,9 +35,6 @@ static etp_status keep_arms(etp_run *run, const uint32_t *place, uint32_t n, uin
     KEEP(etp_run_lost, run->lost, true);
     KEEP(etp_run_dump, run->dumps, true);
     run->arms.items = ETP_NEW_ARRAY(arena, etp_run_arm, n);
-    if (!run->arms.items) {
-        return etp_fail_nomem(err, "a part of the arms");
-    }
     for (size_t i = 0; i < n_arms; i++) {
         if (place[i] != ETP_NO_INDEX) {
             run->arms.items[place[i]] = arms[i];
@@ -49,13 +43,12 @@ static etp_status keep_arms(etp_run *run, const uint32_t *place, uint32_t n, uin
     run->arms.n = run->arms.cap = n;
     run->order.n = 0; // of all arms
     run->baseline = baseline;
-    return ETP_OK;
 }
 
 static uint32_t *places(etp_arena *arena, size_t n)
 {
     uint32_t *place = ETP_NEW_ARRAY(arena, uint32_t, n + 1);
-    for (size_t i = 0; place && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         place[i] = ETP_NO_INDEX;
     }
     return place;
@@ -69,11 +62,10 @@ etp_status etp_ab_open_pair(const etp_ab_pair *p, etp_arena *arena, etp_run *out
                         p->arms[1], whole->arms.n);
     }
     uint32_t *place = places(arena, whole->arms.n);
-    ETP_NEED(place, err, "a pair");
     place[p->arms[0]] = 0;
     place[p->arms[1]] = 1;
     *out = *whole;
-    ETP_TRY(keep_arms(out, place, 2, 0, arena, err));
+    keep_arms(out, place, 2, 0, arena);
     out->settings.knee = 0;
     return ETP_OK;
 }
@@ -82,9 +74,6 @@ etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase, const etp_run_arm
                                  etp_arena *arena, etp_error *err)
 {
     uint32_t *place = places(arena, run->arms.n), n = 0, baseline = ETP_NO_INDEX;
-    if (!place) {
-        return etp_fail_nomem(err, "a phase");
-    }
     for (size_t i = 0; i < run->arms.n; i++) {
         const etp_run_arm *a = &run->arms.items[i];
         if (a->phase != phase) {
@@ -99,7 +88,8 @@ etp_status etp_ab_run_take_phase(etp_run *run, uint32_t phase, const etp_run_arm
         return etp_fail(err, ETP_CORRUPT, "phase %.*s lacks the arm that others are compared with",
                         ETP_STR_ARG(run->phases.items[phase].name));
     }
-    return keep_arms(run, place, n, baseline, arena, err);
+    keep_arms(run, place, n, baseline, arena);
+    return ETP_OK;
 }
 
 etp_status etp_ab_open_phase(const etp_run *whole, const etp_ab_part_phase *part, etp_arena *arena,

@@ -3,14 +3,13 @@
 // names. Nothing is looked up elsewhere, so the same folder gives the same answer anywhere.
 #include <math.h>
 
-#include "base/guard.h"
 #include "compare/hot.h"
 #include "compare/session.h"
 #include "store/roofs_file.h"
 
 #define ROOFS_LIMIT ((size_t)4 << 20)
 
-static etp_status read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
+etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
                              etp_error *err)
 {
     const char *path = file;
@@ -23,7 +22,6 @@ static etp_status read_roofs(const etp_ab_session *s, const char *file, const et
     }
     etp_str text;
     etp_roof_table *table = ETP_NEW(s->ab.arena, etp_roof_table);
-    ETP_NEED(table, err, "roofs");
     ETP_TRY(etp_os_read_text(path, ROOFS_LIMIT, s->ab.arena, &text, err));
     etp_status st = etp_roofs_read(text, s->ab.arena, table, err);
     if (st != ETP_OK) {
@@ -34,12 +32,6 @@ static etp_status read_roofs(const etp_ab_session *s, const char *file, const et
     }
     *out = table->emulated || s->ab.emulated ? NULL : table;
     return ETP_OK;
-}
-
-etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const etp_roof_table **out,
-                             etp_error *err)
-{
-    ETP_UNGUARDED(s->ab.arena, read_roofs(s, file, out, err));
 }
 
 static bool has_type(const etp_op_name *op, const char *const *tokens)

@@ -64,8 +64,8 @@ static etp_status compare_times(etp_ab_session *s, etp_withheld otherwise, etp_e
 }
 
 // The run of the folder, of two of its arms, or of one of its phases.
-static etp_status open_folder(const char *dir, const etp_ab_options *options, etp_arena *arena,
-                              etp_run *out, etp_error *err)
+static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
+                           etp_run *out, etp_error *err)
 {
     if (options->pair) {
         return etp_ab_open_pair(options->pair, arena, out, err);
@@ -75,12 +75,6 @@ static etp_status open_folder(const char *dir, const etp_ab_options *options, et
     // The folder's run is read once more for each phase: each is an answer with an arena of its
     // own.
     return etp_ab_open_phase(&whole, options->part, arena, out, err);
-}
-
-static etp_status read_run(const char *dir, const etp_ab_options *options, etp_arena *arena,
-                           etp_run *out, etp_error *err)
-{
-    ETP_UNGUARDED(arena, open_folder(dir, options, arena, out, err));
 }
 
 static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
