@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the SDK crashes: what was measured and what it was doing still reach the tool.
+// When the SDK crashes: what was measured and what it was doing still reach the tool. These lines
+// are written by hand and not by base/json.h: in a signal handler nothing of the C library may be
+// called but what POSIX allows there, and all their texts are constants that need no escapes.
 #include "crash.h"
 
 #include <csignal>

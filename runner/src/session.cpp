@@ -14,6 +14,9 @@
 #include <executorch/runtime/platform/clock.h>
 #include <executorch/runtime/platform/platform.h>
 
+extern "C" {
+#include "base/json.h"
+}
 #include "counters.h"
 #include "crash.h"
 #include "hook.h"
@@ -63,6 +66,23 @@ std::optional<Failure> write_file(const std::string &path, const void *bytes, si
         return Failure{"io", "cannot write " + path + ": " + std::strerror(errno)};
     }
     return std::nullopt;
+}
+
+// Where the writer of JSON puts what it has written.
+bool append(etp_sink *sink, const char *ptr, size_t len)
+{
+    static_cast<std::string *>(sink->target)->append(ptr, len);
+    return true;
+}
+
+void write_numbers(etp_json *j, const char *key, const std::vector<int64_t> &numbers)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array(j);
+    for (int64_t number : numbers) {
+        etp_json_i64(j, number);
+    }
+    etp_json_end(j);
 }
 
 // CLOCK_MONOTONIC when the SDK's clock, whose ticks stand in recordings, was 0.
@@ -520,13 +540,20 @@ std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &fil
     if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
         return Failure{"io", "cannot make " + folder + ": " + std::strerror(errno)};
     }
-    std::string json = "{\"outputs\":[";
+    std::string json;
+    etp_sink sink{append, &json, false};
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_json_begin_object(&j);
+    etp_json_key(&j, "outputs");
+    etp_json_begin_array(&j);
     files = bytes = 0;
     const auto *method = calls_[once_ + (done_ - 1) % (calls_.size() - once_)].method;
     for (size_t i = 0; i < method->outputs_size(); i++) {
         const EValue &value = method->get_output(i);
         std::string file = "output-" + std::to_string(i) + ".bin";
-        std::string dtype, shape, order;
+        std::string dtype;
+        std::vector<int64_t> shape, order;
         const void *data = nullptr;
         size_t size = 0;
         int64_t whole = 0;
@@ -537,12 +564,8 @@ std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &fil
             dtype = dtype_name(tensor.scalar_type());
             data = tensor.const_data_ptr();
             size = tensor.nbytes();
-            for (auto extent : tensor.sizes()) {
-                shape += (shape.empty() ? "" : ",") + std::to_string(extent);
-            }
-            for (auto dim : tensor.dim_order()) {
-                order += (order.empty() ? "" : ",") + std::to_string(dim);
-            }
+            shape.assign(tensor.sizes().begin(), tensor.sizes().end());
+            order.assign(tensor.dim_order().begin(), tensor.dim_order().end());
         } else if (value.isInt()) {
             dtype = "int64";
             whole = value.toInt();
@@ -568,12 +591,18 @@ std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &fil
             files++;
             bytes += size;
         }
-        json += std::string(i == 0 ? "" : ",") + "{\"index\":" + std::to_string(i) +
-                ",\"file\":" + (file.empty() ? "null" : "\"" + file + "\"") +
-                ",\"dtype\":" + (dtype.empty() ? "null" : "\"" + dtype + "\"") + ",\"shape\":[" +
-                shape + "],\"dim_order\":[" + order + "],\"bytes\":" + std::to_string(size) + "}";
+        etp_json_begin_object(&j);
+        etp_json_kv_u64(&j, "index", i);
+        etp_json_kv_z(&j, "file", file.empty() ? nullptr : file.c_str());
+        etp_json_kv_z(&j, "dtype", dtype.empty() ? nullptr : dtype.c_str());
+        write_numbers(&j, "shape", shape);
+        write_numbers(&j, "dim_order", order);
+        etp_json_kv_u64(&j, "bytes", size);
+        etp_json_end(&j);
     }
-    json += "]}\n";
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
     files++;
     bytes += json.size();
     return write_file(folder + "/outputs.json", json.data(), json.size());

@@ -2,120 +2,73 @@
 // Writes protocol lines into a caller's buffer.
 #include "wire/wire.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "base/json.h"
 
-#include "wire/utf8.h"
-
-typedef struct out {
+typedef struct line {
     char *buf;
     size_t cap, len;
-    bool full;
-    const char *comma;
-} out;
+} line;
 
-static void raw(out *o, const char *text, size_t len)
+static bool append(etp_sink *sink, const char *ptr, size_t len)
 {
-    if (o->full || len > o->cap - o->len) {
-        o->full = true;
-        return;
+    line *l = sink->target;
+    if (len > l->cap - l->len) {
+        return false;
     }
-    memcpy(o->buf + o->len, text, len);
-    o->len += len;
+    memcpy(l->buf + l->len, ptr, len);
+    l->len += len;
+    return true;
 }
 
-static void lit(out *o, const char *text)
+static void hello(etp_json *j, const etp_wire_hello *h)
 {
-    raw(o, text, strlen(text));
-}
-
-static void string(out *o, const char *text)
-{
-    size_t len = strlen(text);
-    lit(o, "\"");
-    for (size_t i = 0; i < len;) {
-        unsigned char c = (unsigned char)text[i];
-        char esc[8];
-        if (c == '"' || c == '\\') {
-            esc[0] = '\\';
-            esc[1] = (char)c;
-            raw(o, esc, 2);
-            i++;
-        } else if (c < 0x20 || c == 0x7f) {
-            (void)snprintf(esc, sizeof esc, "\\u%04x", (unsigned)c);
-            lit(o, esc);
-            i++;
-        } else {
-            size_t n = etp_wire_utf8(text + i, len - i);
-            if (n == 0) {
-                lit(o, "\xef\xbf\xbd");
-                i++;
-            } else {
-                raw(o, text + i, n);
-                i += n;
-            }
-        }
-    }
-    lit(o, "\"");
-}
-
-static void key(out *o, const char *name)
-{
-    lit(o, o->comma);
-    o->comma = ",";
-    lit(o, "\"");
-    lit(o, name);
-    lit(o, "\":");
-}
-
-static void key_string(out *o, const char *name, const char *value)
-{
-    key(o, name);
-    string(o, value);
-}
-
-static void key_u64(out *o, const char *name, uint64_t value)
-{
-    char digits[24];
-    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
-    key(o, name);
-    lit(o, digits);
-}
-
-static void hello(out *o, const etp_wire_hello *h)
-{
-    key_u64(o, "protocol", h->protocol);
-    key_u64(o, "pid", h->pid);
-    key_string(o, "nonce", h->nonce);
-    key_string(o, "executorch", h->executorch);
-    key_string(o, "kind", h->kind);
-    key_u64(o, "threads", h->threads);
-    key(o, "mask");
-    lit(o, "{");
-    o->comma = "";
-    key_string(o, "requested", h->mask.requested);
-    key_string(o, "hook", h->mask.hook);
-    key_string(o, "cleared", h->mask.cleared);
-    key_u64(o, "calls", h->mask.calls);
-    key_string(o, "caller", h->mask.caller);
-    lit(o, "}");
-    key_string(o, "cpu", h->cpu);
-    key_string(o, "flags", h->flags);
+    etp_json_kv_u64(j, "protocol", h->protocol);
+    etp_json_kv_u64(j, "pid", h->pid);
+    etp_json_kv_z(j, "nonce", h->nonce);
+    etp_json_kv_z(j, "executorch", h->executorch);
+    etp_json_kv_z(j, "kind", h->kind);
+    etp_json_kv_u64(j, "threads", h->threads);
+    etp_json_key(j, "mask");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "requested", h->mask.requested);
+    etp_json_kv_z(j, "hook", h->mask.hook);
+    etp_json_kv_z(j, "cleared", h->mask.cleared);
+    etp_json_kv_u64(j, "calls", h->mask.calls);
+    etp_json_kv_z(j, "caller", h->mask.caller);
+    etp_json_end(j);
+    etp_json_kv_z(j, "cpu", h->cpu);
+    etp_json_kv_z(j, "flags", h->flags);
     if (h->counters.events[0] == '\0') {
         return;
     }
-    key(o, "counters");
-    lit(o, "{");
-    o->comma = "";
-    key_string(o, "events", h->counters.events);
-    key_string(o, "cache", h->counters.cache);
-    key_string(o, "why", h->counters.why);
-    key_string(o, "fix", h->counters.fix);
-    lit(o, "}");
+    etp_json_key(j, "counters");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "events", h->counters.events);
+    etp_json_kv_z(j, "cache", h->counters.cache);
+    etp_json_kv_z(j, "why", h->counters.why);
+    etp_json_kv_z(j, "fix", h->counters.fix);
+    etp_json_end(j);
+}
+
+static void load(etp_json *j, const etp_wire_load *l)
+{
+    etp_json_kv_u64(j, "ns", l->ns);
+    etp_json_kv_u64(j, "rss_bytes", l->rss_bytes);
+    etp_json_kv_u64(j, "hook_calls", l->hook_calls);
+    etp_json_kv_u64(j, "epoch_ns", l->epoch_ns);
+    etp_json_kv_z(j, "method", l->method);
+    etp_json_kv_u64(j, "inputs", l->inputs);
+    etp_json_kv_u64(j, "outputs", l->outputs);
+    if (l->kernels_ours[0] != '\0') {
+        etp_json_kv_z(j, "kernels_ours", l->kernels_ours);
+    }
+    if (l->kernels_theirs[0] != '\0') {
+        etp_json_kv_z(j, "kernels_theirs", l->kernels_theirs);
+    }
 }
 
 // An iteration is one of many lines: what was not counted is left out.
-static void counts(out *o, const etp_wire_counts *c)
+static void counts(etp_json *j, const etp_wire_counts *c)
 {
     const struct {
         const char *name;
@@ -131,103 +84,97 @@ static void counts(out *o, const etp_wire_counts *c)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].value != 0) {
-            key_u64(o, all[i].name, all[i].value);
+            etp_json_kv_u64(j, all[i].name, all[i].value);
         }
     }
 }
 
-static void selftest(out *o, const etp_wire_selftest *t)
+static void done(etp_json *j, const etp_wire_done *d)
 {
-    static const char *const k_truth[] = {"null", "false", "true"};
-    key(o, "levels");
-    lit(o, "[");
-    for (size_t i = 0; i < t->count && i < ETP_WIRE_LEVELS_MAX; i++) {
-        const etp_wire_level *l = &t->levels[i];
-        lit(o, i == 0 ? "{" : ",{");
-        o->comma = "";
-        key_string(o, "level", l->level);
-        key(o, "ok");
-        lit(o, k_truth[l->ok]);
-        key_string(o, "linear", l->linear);
-        key_string(o, "conv", l->conv);
-        key_string(o, "types", l->types);
-        key_string(o, "why", l->why);
-        lit(o, "}");
+    etp_json_kv_z(j, "cmd", d->cmd);
+    etp_json_kv_u64(j, "n", d->n);
+    etp_json_kv_u64(j, "bytes", d->bytes);
+    etp_json_kv_u64(j, "peak_rss_bytes", d->peak_rss_bytes);
+    if (d->hook_call_ps != 0) {
+        etp_json_kv_u64(j, "hook_calls", d->hook_calls);
+        etp_json_kv_u64(j, "hook_call_ps", d->hook_call_ps);
     }
-    lit(o, "]");
 }
 
-static void body(out *o, const etp_wire_msg *m)
+static void selftest(etp_json *j, const etp_wire_selftest *t)
+{
+    etp_json_key(j, "levels");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < t->count && i < ETP_WIRE_LEVELS_MAX; i++) {
+        const etp_wire_level *l = &t->levels[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "level", l->level);
+        etp_json_kv_bool_if(j, "ok", l->ok == ETP_WIRE_TRUE, l->ok != ETP_WIRE_NULL);
+        etp_json_kv_z(j, "linear", l->linear);
+        etp_json_kv_z(j, "conv", l->conv);
+        etp_json_kv_z(j, "types", l->types);
+        etp_json_kv_z(j, "why", l->why);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void body(etp_json *j, const etp_wire_msg *m)
 {
     switch (m->type) {
     case ETP_WIRE_HELLO:
-        key_string(o, "type", "hello");
-        hello(o, &m->u.hello);
+        etp_json_kv_z(j, "type", "hello");
+        hello(j, &m->u.hello);
         break;
     case ETP_WIRE_LOAD:
-        key_string(o, "type", "load");
-        key_u64(o, "ns", m->u.load.ns);
-        key_u64(o, "rss_bytes", m->u.load.rss_bytes);
-        key_u64(o, "hook_calls", m->u.load.hook_calls);
-        key_u64(o, "epoch_ns", m->u.load.epoch_ns);
-        key_string(o, "method", m->u.load.method);
-        key_u64(o, "inputs", m->u.load.inputs);
-        key_u64(o, "outputs", m->u.load.outputs);
-        if (m->u.load.kernels_ours[0] != '\0') {
-            key_string(o, "kernels_ours", m->u.load.kernels_ours);
-        }
-        if (m->u.load.kernels_theirs[0] != '\0') {
-            key_string(o, "kernels_theirs", m->u.load.kernels_theirs);
-        }
+        etp_json_kv_z(j, "type", "load");
+        load(j, &m->u.load);
         break;
     case ETP_WIRE_ITER:
-        key_string(o, "type", "iter");
-        key_u64(o, "i", m->u.iter.i);
-        key_u64(o, "start_ns", m->u.iter.start_ns);
-        key_u64(o, "ns", m->u.iter.ns);
-        counts(o, &m->u.iter.counts);
+        etp_json_kv_z(j, "type", "iter");
+        etp_json_kv_u64(j, "i", m->u.iter.i);
+        etp_json_kv_u64(j, "start_ns", m->u.iter.start_ns);
+        etp_json_kv_u64(j, "ns", m->u.iter.ns);
+        counts(j, &m->u.iter.counts);
         break;
     case ETP_WIRE_DONE:
-        key_string(o, "type", "done");
-        key_string(o, "cmd", m->u.done.cmd);
-        key_u64(o, "n", m->u.done.n);
-        key_u64(o, "bytes", m->u.done.bytes);
-        key_u64(o, "peak_rss_bytes", m->u.done.peak_rss_bytes);
-        if (m->u.done.hook_call_ps != 0) {
-            key_u64(o, "hook_calls", m->u.done.hook_calls);
-            key_u64(o, "hook_call_ps", m->u.done.hook_call_ps);
-        }
+        etp_json_kv_z(j, "type", "done");
+        done(j, &m->u.done);
         break;
     case ETP_WIRE_ERROR:
-        key_string(o, "type", "error");
-        key_string(o, "code", m->u.error.code);
-        key_string(o, "message", m->u.error.message);
+        etp_json_kv_z(j, "type", "error");
+        etp_json_kv_z(j, "code", m->u.error.code);
+        etp_json_kv_z(j, "message", m->u.error.message);
         break;
     case ETP_WIRE_SELFTEST:
-        key_string(o, "type", "selftest");
-        selftest(o, &m->u.selftest);
+        etp_json_kv_z(j, "type", "selftest");
+        selftest(j, &m->u.selftest);
         break;
     case ETP_WIRE_ROOF:
-        key_string(o, "type", "roof");
-        key_string(o, "isa", m->u.roof.isa);
-        key_string(o, "what", m->u.roof.what);
-        key_string(o, "unit", m->u.roof.unit);
-        key_u64(o, "threads", m->u.roof.threads);
-        key_u64(o, "bytes", m->u.roof.bytes);
-        key_u64(o, "best", m->u.roof.best);
-        key_u64(o, "median", m->u.roof.median);
+        etp_json_kv_z(j, "type", "roof");
+        etp_json_kv_z(j, "isa", m->u.roof.isa);
+        etp_json_kv_z(j, "what", m->u.roof.what);
+        etp_json_kv_z(j, "unit", m->u.roof.unit);
+        etp_json_kv_u64(j, "threads", m->u.roof.threads);
+        etp_json_kv_u64(j, "bytes", m->u.roof.bytes);
+        etp_json_kv_u64(j, "best", m->u.roof.best);
+        etp_json_kv_u64(j, "median", m->u.roof.median);
         break;
     case ETP_WIRE_UNKNOWN:
-        key_string(o, "type", m->word);
+        etp_json_kv_z(j, "type", m->word);
         break;
     }
 }
 
 size_t etp_wire_format(const etp_wire_msg *msg, char *buf, size_t cap)
 {
-    out o = {.buf = buf, .cap = cap, .comma = ""};
-    lit(&o, "{");
-    body(&o, msg);
-    lit(&o, "}\n");
-    return o.full ? 0 : o.len;
+    line l = {.buf = buf, .cap = cap};
+    etp_sink sink = {.write = append, .target = &l};
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_json_begin_object(&j);
+    body(&j, msg);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return sink.failed ? 0 : l.len;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/utf8.h"
+#include "base/utf8.h"
 
 // Deeper than any message of ours. Members that a later version added are skipped by recursion, and
 // how deep that goes must not be the other side's to say.
@@ -200,8 +200,9 @@ static bool string(in *s, char *buf, size_t cap)
             }
             continue;
         }
-        size_t n = etp_wire_utf8(s->text + s->at, s->len - s->at);
-        if (n == 0) {
+        bool valid;
+        size_t n = etp_utf8_next((etp_str){s->text + s->at, s->len - s->at}, &valid);
+        if (!valid) {
             return bad(s, "not UTF-8");
         }
         if (!add(s, &t, s->text + s->at, n)) {

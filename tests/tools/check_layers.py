@@ -64,6 +64,23 @@ READS_WORDS = {"cli/archived.c": "off", "cli/complete.c": "device",
                "session/experiments.c": "etprof-runner", "stats/samples_csv.c": "timed control traced",
                "store/roofs_read.c": "schema", "store/settings.c": "ones", "study/gate/gate.c": "macs time",
                "trace/timeline.c": "portable"}
+# JSON is read by base/json_read and written by base/json, in the runner and the launcher too. A member that a text
+# spells out is a second writer, a brace that is looked for a second reader, but here (the places that no longer need
+# their line are refused as well). Texts of a JSON Schema, which tables of documents hold, are known by its words.
+SPELT_MEMBER = re.compile(r'(?:(?<!\\)"|[{,]\s*)\\"[\w%.*]+\\"\s*:\s*(?:[\[{\d%-]|\\"|"|true\b|false\b|null\b)')
+SCHEMA_WORD = re.compile(r'\\"(?:type|items|properties|required|minimum)\\"')
+LOOKS_FOR_BRACE = re.compile(r"[=!]= '\{'")
+LOADS = re.compile(r"\bjson_load\w*\s*\(")
+JSON_BY_HAND = {
+    "src/base/json_read.c": "the reader",
+    "src/wire/parse.c": "lines of the runner, read by the runner too, which has no jansson and allocates nothing here",
+    "src/formats/etrecord.c": "what a tree would cost, before the reader makes it",
+    "src/session/config.c": "where a value stands in a text that the reader has taken",
+    "src/store/writer.c": "the number of the block in a line that this file wrote",
+    "src/integrity/verify.c": "a manifest of one constant, for files that are computed once more",
+    "src/playbooks/skills.c": "no JSON: {names} in a template",
+    "runner/src/crash.cpp": "in a signal handler, where the C library may be what has crashed",
+}
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
 # isa and roofs are about processors and are compiled into the runner too, so they may ask which one.
@@ -164,6 +181,22 @@ def words(root):
     return problems
 
 
+def json_by_hand(root):
+    """JSON that is read or written beside the two that do, and places listed for it that do not."""
+    found = {}
+    for path in sorted(p for top in ("src", "include", "launcher", "runner") for p in (root / top).rglob("*")
+                       if p.suffix in (".c", ".h", ".cpp")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if (SPELT_MEMBER.search(line) and not SCHEMA_WORD.search(line)) or LOOKS_FOR_BRACE.search(line) \
+                    or LOADS.search(STRING.sub('""', line)):
+                found.setdefault(path.relative_to(root).as_posix(), []).append(f"{number}: {line.strip()}")
+    return [f"{where}:{line}: JSON is read by base/json_read.h and written by base/json.h; what has to do without "
+            "stands in JSON_BY_HAND of check_layers.py, with its reason"
+            for where, lines in found.items() if where not in JSON_BY_HAND for line in lines] + \
+           [f"tests/tools/check_layers.py: JSON_BY_HAND names {where}, which needs it no longer"
+            for where in JSON_BY_HAND if where not in found and (root / where).exists()]
+
+
 def closed_sets(root):
     """Words that are compared as texts: of enums, or of no enum although they are ours."""
     texts = {p.relative_to(root / "src").as_posix(): p.read_text() for p in sorted((root / "src").rglob("*.c"))}
@@ -201,7 +234,7 @@ def main() -> int:
     root, rooms_txt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     allowed, private = rooms_of(rooms_txt)
     problems, files = walls(root, allowed, private)
-    problems += words(root) + closed_sets(root) + questions(root, allowed)
+    problems += words(root) + json_by_hand(root) + closed_sets(root) + questions(root, allowed)
     for problem in problems:
         print(problem)
     print(f"{files} files in {len(allowed)} rooms, {len(problems)} problems")

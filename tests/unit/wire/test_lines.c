@@ -78,10 +78,9 @@ static void expected_bytes(void **unused)
     strcpy(e.u.error.message, "a\"b\\c\n\x01\x7f \xc3\xa9 \xff\xc0\x80 \xed\xa0\x80");
     n = etp_wire_format(&e, line, sizeof line);
     line[n] = '\0';
-    assert_string_equal(line,
-                        "{\"type\":\"error\",\"code\":\"file\",\"message\":\"a\\\"b\\\\c\\u000a"
-                        "\\u0001\\u007f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
-                        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}\n");
+    assert_string_equal(line, "{\"type\":\"error\",\"code\":\"file\",\"message\":\"a\\\"b\\\\c\\n"
+                              "\\u0001\\u007f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
+                              "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}\n");
     parses(line);
     assert_int_equal(msg.type, ETP_WIRE_ERROR);
     assert_string_equal(msg.u.error.code, "file");
