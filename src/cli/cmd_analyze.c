@@ -70,7 +70,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // the operands are read as dumps, and the error says what is missing.
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
                  !o->phase && !o->fail_on.n;
-    if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {
+    bool kit = false;
+    ETP_TRY(argc == 1 && plain ? etp_kit_folder_is(argv[0], &kit, err) : ETP_OK);
+    if (kit) {
         return etp_show_kit_folder(cli, argv[0], o->full, err);
     }
     const char *out = o->out;

@@ -30,7 +30,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (argc > 1) {
         return etp_show_combined(cli, (const char *const *)argv, (size_t)argc, &how, o->title, err);
     }
-    if (etp_kit_folder_is(argv[0])) {
+    bool kit = false;
+    ETP_TRY(etp_kit_folder_is(argv[0], &kit, err));
+    if (kit) {
         return etp_show_kit_folder(cli, argv[0], true, err);
     }
     if (!etp_run_is(argv[0])) {

@@ -255,7 +255,8 @@ etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_pa
     etp_status st = ETP_OK;
     for (size_t i = 0; st == ETP_OK && i < n_paths; i++) {
         st = etp_ab_open(&paths[i], 1, how, &sessions[i], err);
-        if (st == ETP_USAGE && etp_kit_folder_is(paths[i])) {
+        bool kit = false;
+        if (st == ETP_USAGE && etp_kit_folder_is(paths[i], &kit, NULL) == ETP_OK && kit) {
             st = etp_fail(
                 err, ETP_USAGE,
                 "%s is a folder of Arm's kit without its dumps; 'etprof report' reads it alone",

@@ -98,15 +98,14 @@ static bool has_mark(const char *dir, int depth, etp_arena *arena)
     return false;
 }
 
-bool etp_kit_folder_is(const char *path)
+etp_status etp_kit_folder_is(const char *path, bool *out, etp_error *err)
 {
-    if (!etp_os_is_dir(path) || etp_run_is(path)) {
-        return false;
-    }
     etp_arena arena = {0};
-    bool yes = has_mark(path, 0, &arena);
+    *out = etp_os_is_dir(path) && !etp_run_is(path) && has_mark(path, 0, &arena);
+    // Not known is not "no".
+    etp_status st = *out ? ETP_OK : etp_arena_check(&arena, err, path);
     etp_arena_dispose(&arena);
-    return yes;
+    return st;
 }
 
 // ---- units ----

@@ -102,7 +102,7 @@ typedef struct etp_kit_folder {
 } etp_kit_folder;
 
 // Not a run folder of etprof, and with a table or summary of the kit in it or below.
-bool etp_kit_folder_is(const char *path);
+ETP_NODISCARD etp_status etp_kit_folder_is(const char *path, bool *out, etp_error *err);
 // Closed with etp_kit_folder_close also after an error. Everything else lives in ARENA.
 ETP_NODISCARD etp_status etp_kit_folder_open(const char *path, etp_arena *arena,
                                              etp_kit_folder *out, etp_error *err);

@@ -249,16 +249,21 @@ static void operator_ratios(const etp_explanation *c, etp_keys *keys)
 
 // "26.00 µs, 0.0092 % of a recorded inference: " of an arm; "" of an emulator, whose times are
 // none.
-static const char *takes(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+enum { TAKES = 96 };
+static const char *takes(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm,
+                         char buf[static TAKES])
 {
     double ns = etp_known_ns(op->ns[arm]), share = ns / etp_known_ns(ab->arms[arm].traced_ns);
     char time[ETP_NUMBER_CHARS];
-    const char *text = ab->emulated || !isfinite(share) ? ""
-                       : ns > 0
-                           ? etp_arena_printf(ab->arena, "%s, %s %% of a recorded inference: ",
-                                              etp_format_ns(ns, time), ETP_DIGITS(100 * share, 2))
-                           : "below what the clock resolves: ";
-    return text ? text : "";
+    if (ab->emulated || !isfinite(share)) {
+        return "";
+    }
+    if (!(ns > 0)) {
+        return "below what the clock resolves: ";
+    }
+    snprintf(buf, TAKES, "%s, %s %% of a recorded inference: ", etp_format_ns(ns, time),
+             ETP_DIGITS(100 * share, 2));
+    return buf;
 }
 
 static void operator_arms(const etp_explanation *c, etp_keys *keys)
@@ -266,9 +271,10 @@ static void operator_arms(const etp_explanation *c, etp_keys *keys)
     const etp_ab_operator *op = c->op;
     for (size_t i = 0; i < c->ab->n_arms; i++) {
         uint32_t a = c->ab->shown[i];
+        char time[TAKES];
         if (op->rows[a]) {
-            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].measured, "%s%.*s", takes(c->ab, op, a),
-                         ETP_STR_ARG(op->names[a]));
+            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].measured, "%s%.*s",
+                         takes(c->ab, op, a, time), ETP_STR_ARG(op->names[a]));
         }
     }
 }
@@ -366,7 +372,8 @@ const etp_report *etp_explanation_list(const etp_ab *ab, etp_arena *arena)
     enum { SLOWEST = 5 };
     for (size_t i = 0; i < ab->n_operators && i < SLOWEST; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
-        etp_keys_add(keys, ETP_PLAIN, op->id, "%s%s", takes(ab, op, ab->hot_arm), op->label);
+        char time[TAKES];
+        etp_keys_add(keys, ETP_PLAIN, op->id, "%s%s", takes(ab, op, ab->hot_arm, time), op->label);
     }
     if (ab->n_operators > SLOWEST) {
         etp_report_text(

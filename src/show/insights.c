@@ -324,7 +324,7 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     for (size_t k = 0; k < v->n; k++) {
         const etp_ab *ab = v->items[k].ab;
         // Of the first comparison, whose candidate is the arm that runs now.
-        const etp_severity *changes = etp_ab_operator_changes(ab, 0);
+        const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
         for (size_t i = 0; i < ab->hot.n; i++) {
             const etp_ab_hot *hot = &ab->hot.items[i];
             const etp_ab_operator *op = &ab->operators[hot->op];

@@ -406,7 +406,7 @@ static void operators(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_ab_clock_note(ab, "", r);
     }
     etp_table *t = etp_report_table(r, "operators-page", NULL, columns, n);
-    const etp_severity *changes = etp_ab_operator_changes(ab, 0);
+    const etp_severity *changes = etp_ab_operator_changes(ab, 0, arena);
     for (size_t i = 0; i < ab->n_operators; i++) {
         uint32_t op = ab->by_time[i];
         operator_row(ab, &ab->operators[op], candidate, changes ? changes[op] : ETP_PLAIN, sources,

@@ -388,7 +388,7 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
     etp_table_limit(t, 15);
     const etp_severity *changes[MAX_COLUMNS] = {NULL};
     for (size_t c = 0; c < speedups_of(ab) && c < MAX_COLUMNS; c++) {
-        changes[c] = etp_ab_operator_changes(ab, c);
+        changes[c] = etp_ab_operator_changes(ab, c, ab->arena);
     }
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];

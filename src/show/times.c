@@ -227,13 +227,13 @@ etp_severity etp_ab_row_change(const etp_ledger_row *row)
     return etp_ledger_row_slower(row) ? ETP_BAD : etp_ledger_row_faster(row) ? ETP_GOOD : ETP_PLAIN;
 }
 
-const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison)
+const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison, etp_arena *arena)
 {
     // Zeroed memory is ETP_PLAIN: an operator without a row of the ledger did not change beyond
     // doubt.
     etp_severity *of = ab->emulated || comparison >= ab->n_comparisons
                            ? NULL
-                           : ETP_NEW_ARRAY(ab->arena, etp_severity, ab->n_operators + 1);
+                           : ETP_NEW_ARRAY(arena, etp_severity, ab->n_operators + 1);
     const etp_ledger *l = of ? &ab->ledgers[comparison].ledger : NULL;
     for (size_t i = 0; l && i < l->n; i++) {
         if (l->items[i].op != ETP_NO_INDEX) {

@@ -17,7 +17,7 @@ void etp_ab_time_keys(const etp_ab *ab, const etp_ab_operator *op, etp_keys *key
 etp_severity etp_ab_row_change(const etp_ledger_row *row);
 // [n_operators] whether the operator became faster or slower beyond doubt; NULL where no times are
 // compared.
-const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison);
+const etp_severity *etp_ab_operator_changes(const etp_ab *ab, size_t comparison, etp_arena *arena);
 
 // The text of a time in a column that holds other things too; not finite is missing.
 etp_cell etp_ab_time_cell(etp_arena *arena, double ns);

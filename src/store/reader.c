@@ -82,6 +82,7 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
     const etp_run_arm *a = &run->arms.items[arm];
     const char *folder = etp_run_path(scratch, dir, a->name);
     etp_dir_list list = {0};
+    ETP_NEED(folder, err, "dumps");
     if (!etp_os_is_dir(folder)) {
         return ETP_OK;
     }
