@@ -3,7 +3,10 @@
 // do all after it (a system that is out of memory stays so for a while), or only that one with
 // ETPROF_TEST_FAIL_ONCE. How many there were goes to the file ETPROF_TEST_COUNT, with the numbers
 // of those that made room for the last rows of a block: few among thousands, and nothing is
-// launched after them that would fail for the same reason.
+// launched after them that would fail for the same reason. Who asked for each, as addresses from
+// __wrap_realloc on, innermost first, goes to the file ETPROF_TEST_CALLERS.
+#include <execinfo.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +27,7 @@ etp_status __wrap_etp_run_commit(etp_run_writer *w, const etp_run_sample *sample
                                  const etp_run_launch *launches, size_t n_launches,
                                  const etp_str *environment, size_t n_environment, etp_error *err);
 
+static FILE *callers;
 static unsigned long asked, fail_at, rows_at, last_rows[MOST_BLOCKS];
 static size_t n_blocks;
 static int once;
@@ -41,13 +45,28 @@ static void write_count(void)
     }
 }
 
+static void write_callers(void)
+{
+    void *frames[16];
+    int n = backtrace(frames, 16);
+    for (int i = 1; i < n; i++) {
+        fprintf(callers, "%lld ", (long long)((uintptr_t)frames[i] - (uintptr_t)__wrap_realloc));
+    }
+    fputc('\n', callers);
+}
+
 void *__wrap_realloc(void *ptr, size_t size)
 {
     if (asked++ == 0) {
         const char *at = getenv("ETPROF_TEST_FAIL_AT");
         fail_at = at ? strtoul(at, NULL, 10) : 0;
         once = getenv("ETPROF_TEST_FAIL_ONCE") != NULL;
+        const char *path = getenv("ETPROF_TEST_CALLERS");
+        callers = path ? fopen(path, "w") : NULL;
         atexit(write_count);
+    }
+    if (callers) {
+        write_callers();
     }
     if (fail_at && (once ? asked == fail_at : asked >= fail_at)) {
         return NULL;

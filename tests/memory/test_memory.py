@@ -8,8 +8,8 @@ SHORT_ETPROF is the program with an arena whose every object is a call of reallo
 verb runs once with enough memory, then with its Nth allocation failing, alone and with all after it. Each time it
 ends with status 5 and says that memory ran out, prints nothing else, and what it leaves are whole files: those of
 before, or those of a run with enough memory. Or it gives the very answer of before, where what could not be had was
-not needed. Under the sanitizers this is also the test that nothing leaks then. --all tries every N instead of some,
-spread over the whole run."""
+not needed. Under the sanitizers this is also the test that nothing leaks then. N are some, spread over the whole run,
+and the first of each function that asks for memory and did not in a command before; with --all they are all."""
 import concurrent.futures
 import os
 import pathlib
@@ -30,7 +30,7 @@ WORDS = sys.argv[4:]
 ALL = "--all" in WORDS
 ONLY = [w for w in WORDS if w != "--all"]
 DATA = TREE / "tests/data"
-POINTS = 12  # of one command; with --all every one
+POINTS = 6  # of one command, beside the first of each function; with --all every one
 DUMP, PROGRAM_FILE = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32.pte"
 RECORD = DATA / "mixed_xnnpack_fp32.etrecord"
 KIT = [DATA / f"kit_{side}_exec_all_runs_timeline.csv" for side in ("off", "on")]
@@ -45,6 +45,8 @@ COMMANDS = [
     ["inspect", PROGRAM_FILE, "--tree"], ["inspect", PROGRAM_FILE, "--format", "json"],
     ["inspect", RECORD], ["inspect", DATA / "linear_external.ptd"], ["inspect", DATA / "linear_xnnpack_fp32.bpte"],
     ["inspect", DUMP], ["inspect", PROGRAM_FILE, "--etdump", DUMP],
+    ["inspect", PROGRAM_FILE, "--diff", DATA / "linear_xnnpack_fp32.bpte"],
+    ["kernels", DATA / "kit/on_xnntrace.log", DATA / "kit/on_xnntrace.log"], ["stats", *KIT, "--out", "made"],
     ["explain", "N1", DUMP], ["whatif", DUMP, "drop *"],
     ["gate", DUMP, "share GEMM >= 10 %"], ["history", DATA / "history.csv"],
     ["stats", DATA / "samples.csv"], ["stats", DATA / "samples_unpaired.csv", "--format", "json"],
@@ -109,7 +111,7 @@ def folders_of(command):
     return sorted({name.lower() for name in (str(a).partition(":")[0] for a in command) if name in FOLDERS})
 
 
-def run(scratch, command, fail_at=None, once=False):
+def run(scratch, command, fail_at=None, once=False, callers=None):
     """(exit status, stdout, stderr, files in the working directory, allocations)."""
     work = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     here = work / "here"
@@ -118,7 +120,7 @@ def run(scratch, command, fail_at=None, once=False):
     for name in folders_of(command):
         shutil.copytree(scratch / name, work / name)
     arguments = [scratch / "run.tar.zst" if a == "PACK" else placed(a) for a in command]
-    status, out, error, count, _ = failing.run(program, arguments, here, work, fail_at, once)
+    status, out, error, count, _ = failing.run(program, arguments, here, work, fail_at, once, callers)
     (work / "count").unlink(missing_ok=True)
     files = files_of(work, ["here", *folders_of(command)])
     shutil.rmtree(work)
@@ -143,20 +145,28 @@ def main():
         make_folders(scratch)
         failing.run(PROGRAM, ["pack", "run", "-o", "run.tar.zst"], scratch, scratch)
         tried = allocations = 0
+        callers = scratch / "callers"
+        functions = {program: failing.functions_of(program) for program in (PROGRAM, LIBRARY)}
+        seen = {PROGRAM: set(), LIBRARY: set()}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for command in COMMANDS:
                 if ONLY and command[0] not in ONLY:
                     continue
-                whole = run(scratch, command)
+                whole = run(scratch, command, callers=callers)
+                program = LIBRARY if command[0] == "library" else PROGRAM
                 expect(whole[0] in (0, 1, 3), *command, "does not run with enough memory", whole[0], whole[2])
                 expect(whole[4] > 0, *command, "its allocations are not seen")
                 before = files_of(scratch, folders_of(command))
                 at_most = whole[4] if ALL else POINTS
-                tries = [(at, once) for at in failing.points(whole[4], at_most) for once in (True, False)]
+                asked = failing.who_asked(callers, functions[program])
+                expect(len(asked) == whole[4], *command, "who asked is not known of each allocation")
+                ats = failing.first_of_each(asked, seen[program]) | set(failing.points(whole[4], at_most))
+                tries = [(at, once) for at in sorted(ats) for once in (True, False)]
                 list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
                 tried += len(tries)
                 allocations += whole[4]
-        finish(f"{len(COMMANDS)} commands of {allocations} allocations: {tried} failures end as they should")
+        finish(f"{len(COMMANDS)} commands of {allocations} allocations, for {len(seen[PROGRAM]) + len(seen[LIBRARY])} "
+               f"functions: {tried} failures end as they should")
 
 
 main()
