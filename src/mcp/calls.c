@@ -15,7 +15,7 @@
 
 // Whoever gave the call up lets go of its words and of the client's id, of which a reference was
 // taken.
-void etp_mcp_call_end(etp_mcp_call *call)
+static void call_end(etp_mcp_call *call)
 {
     json_decref(call->id);
     json_decref(call->token);
@@ -120,7 +120,7 @@ static bool start(etp_mcp *s, etp_mcp_call *call)
     *job = (etp_mcp_job){.call = *call};
     if (etp_process_start(&spec, &job->process, &err) != ETP_OK) {
         etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "%s", err.msg);
-        etp_mcp_call_end(&job->call);
+        call_end(&job->call);
         return false;
     }
     // The server's own standard input is the protocol: no child may read from it.
@@ -147,7 +147,7 @@ void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call)
 {
     if (!s->options.program) {
         etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "the path of this program is not known");
-        etp_mcp_call_end(call);
+        call_end(call);
     } else if (!s->job.active) {
         start(s, call);
     } else if (s->n_queue < ETP_MCP_QUEUE) {
@@ -155,7 +155,7 @@ void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call)
         s->queue[s->n_queue++] = *call;
     } else {
         etp_mcp_error(s, call->id, ETP_RPC_INTERNAL, "%d calls wait already", ETP_MCP_QUEUE);
-        etp_mcp_call_end(call);
+        call_end(call);
     }
 }
 
@@ -170,7 +170,7 @@ void etp_mcp_cancel(etp_mcp *s, const json_t *id)
     }
     for (size_t i = 0; i < s->n_queue; i++) {
         if (id && json_equal(s->queue[i].id, id)) {
-            etp_mcp_call_end(&s->queue[i]);
+            call_end(&s->queue[i]);
             s->n_queue--;
             memmove(s->queue + i, s->queue + i + 1, (s->n_queue - i) * sizeof *s->queue);
             return;
@@ -271,7 +271,7 @@ static void finish(etp_mcp *s)
     } else {
         answer_resource(s, job, code);
     }
-    etp_mcp_call_end(&job->call);
+    call_end(&job->call);
     job->active = false;
     start_next(s);
 }
@@ -328,10 +328,10 @@ void etp_mcp_calls_close(etp_mcp *s)
         }
         (void)(event == ETP_PROCESS_EOF && etp_process_wait(&job->process, CANCEL_NS));
         etp_process_dispose(&job->process);
-        etp_mcp_call_end(&job->call);
+        call_end(&job->call);
     }
     for (size_t i = 0; i < s->n_queue; i++) {
-        etp_mcp_call_end(&s->queue[i]);
+        call_end(&s->queue[i]);
     }
 }
 

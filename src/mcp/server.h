@@ -88,7 +88,6 @@ void etp_mcp_put_id(etp_json *j, const json_t *id); // as the client gave it; nu
 
 // Starts or queues CALL, which becomes the server's.
 void etp_mcp_call_begin(etp_mcp *s, etp_mcp_call *call);
-void etp_mcp_call_end(etp_mcp_call *call);
 void etp_mcp_cancel(etp_mcp *s, const json_t *id);
 bool etp_mcp_at_work(const etp_mcp *s, const json_t *id); // a call that runs or waits
 bool etp_mcp_calls_turn(etp_mcp *s, unsigned ms);         // false: there is no call
