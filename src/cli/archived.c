@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/measure.h"
 #include "cli/say.h"
 #include "os/os.h"
 #include "study/history/stored.h"
@@ -13,22 +14,14 @@ static bool is_off(const char *word)
     return word && strcmp(word, "off") == 0;
 }
 
-// $XDG_DATA_HOME/etprof/sessions.sqlite, else ~/.local/share/…; NULL without a home.
-// The rule of XDG's base directories: what lasts and belongs to the user lies in its data folder.
-static const char *default_file(etp_cli *cli)
-{
-    bool own = cli->env_data && cli->env_data[0] == '/'; // relative ones do not count
-    if (!own && !(cli->env_home && cli->env_home[0] == '/')) {
-        return NULL;
-    }
-    return etp_arena_printf(&cli->arena, "%s%s/etprof/sessions.sqlite",
-                            own ? cli->env_data : cli->env_home, own ? "" : "/.local/share");
-}
-
-// The order of all settings: what was typed, then the environment, then the default.
+// The order of all settings: what was typed, then the environment, then the default. What lasts and
+// belongs to the user lies in the data folder.
 static const char *chosen(etp_cli *cli, const char *file)
 {
-    return file ? file : cli->env_store ? cli->env_store : default_file(cli);
+    return file ? file
+           : cli->env_store
+               ? cli->env_store
+               : etp_cli_of_user(cli, cli->env_data, "/.local/share", "/sessions.sqlite");
 }
 
 etp_status etp_cli_archive(etp_cli *cli, const char *file, etp_archive_use use, etp_archive **out,

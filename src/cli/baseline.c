@@ -13,7 +13,7 @@
 
 etp_status etp_cli_save(etp_cli *cli, const char *name, const char *dir, etp_error *err)
 {
-    const char *state = etp_cli_state(cli, NULL);
+    const char *state = etp_cli_state(cli, "");
     // A name is taken over without a question, as a bookmark is; the line says what it meant
     // before.
     etp_baseline before;
@@ -43,7 +43,7 @@ static etp_status by_name(etp_cli *cli, const char **path, const etp_archive_ses
 {
     const char *name = *path;
     etp_baseline b;
-    ETP_TRY(etp_baseline_find(etp_cli_state(cli, NULL), name, &cli->arena, &b, err));
+    ETP_TRY(etp_baseline_find(etp_cli_state(cli, ""), name, &cli->arena, &b, err));
     *path = b.dir;
     // The store has the figures of a session by the hash of its manifest, so a gate goes on when
     // the folder of the baseline was cleaned away.

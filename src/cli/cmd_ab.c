@@ -45,7 +45,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *dir = NULL;
     cli->store = c->store;
     if (c->save) { // before anything is measured
-        ETP_TRY(etp_baseline_check(etp_cli_state(cli, NULL), c->save, err));
+        ETP_TRY(etp_baseline_check(etp_cli_state(cli, ""), c->save, err));
     }
     if (c->resume || c->extend) {
         ETP_TRY(etp_cli_resume(cli, g, argc > 0 ? "the model" : NULL, &dir, err));
@@ -55,7 +55,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // The folder is read back as `analyze` would read it: what is shown now can be shown again at
     // any time.
     etp_ab_options answer = {.margin = c->margin};
-    ETP_TRY(etp_show_measured(cli, dir, &answer, c->full, &c->fail_on, err));
+    ETP_TRY(etp_show_measured(cli, dir, &answer, c, true, err));
     if (c->save && cli->exit_code >= 128) { // a signal: what was measured is told already
         etp_say("baseline   %s is not saved: the session is not finished\n", c->save);
         return ETP_OK;

@@ -11,7 +11,7 @@
 static etp_status list(etp_cli *cli, etp_error *err)
 {
     etp_baselines found;
-    ETP_TRY(etp_baseline_list(etp_cli_state(cli, NULL), &cli->arena, &found, err));
+    ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
     // A name whose folder is gone may still be good for `gate --against`; the list says so.
     etp_archive *archive = etp_cli_archive_if_any(cli, NULL);
     for (size_t i = 0; i < found.n && archive; i++) {
@@ -46,7 +46,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         "baselines takes nothing, 'save NAME FOLDER' or 'remove NAME...'");
     }
     for (int i = 1; i < argc; i++) {
-        ETP_TRY(etp_baseline_remove(etp_cli_state(cli, NULL), argv[i], &cli->arena, err));
+        ETP_TRY(etp_baseline_remove(etp_cli_state(cli, ""), argv[i], &cli->arena, err));
     }
     return ETP_OK;
 }

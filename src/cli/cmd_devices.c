@@ -62,7 +62,7 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
     etp_restored_list done = {0};
     // Caught, so that a signal does not end this in the middle of a device's settings.
     ETP_TRY(etp_os_catch_signals(err));
-    const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
+    const char *dir = etp_cli_state(cli, "/" ETP_PREPARE_DIR);
     ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &journals, err));
     for (size_t i = 0; i < journals.n; i++) {
         const etp_prepare_journal *journal = &journals.items[i];
@@ -114,7 +114,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_devices_answer found;
     ETP_TRY(etp_device_list_make(&how, &cli->arena, &found.list, err));
-    const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
+    const char *dir = etp_cli_state(cli, "/" ETP_PREPARE_DIR);
     ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &found.prepared, err));
     etp_answer answer = {
         .json = etp_devices_json,

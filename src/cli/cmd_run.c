@@ -87,15 +87,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // been measured for another pair.
     etp_ab_options answer = {.baseline =
                                  o->analysis_only ? etp_experiments_baseline(experiments) : NULL};
-    if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
-        const etp_show_options show = {.full = c->full,
-                                       .write_files = true,
-                                       .enter = true,
-                                       .fail_on = c->fail_on.items,
-                                       .n_fail_on = c->fail_on.n};
-        return etp_show_ab(cli, &dir, 1, &answer, &show, err);
-    }
-    return etp_show_measured(cli, dir, &answer, c->full, &c->fail_on, err);
+    bool sweep = cli->format != ETP_CLI_JSON; // it is etprof.ab/1, several thread counts or not
+    return etp_show_measured(cli, dir, &answer, c, sweep, err);
 }
 
 const etp_command etp_cmd_run = {

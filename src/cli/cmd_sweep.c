@@ -73,7 +73,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
     etp_ab_options answer = {.margin = c->margin};
-    return etp_show_measured(cli, dir, &answer, c->full, &c->fail_on, err);
+    return etp_show_measured(cli, dir, &answer, c, true, err);
 }
 
 const etp_command etp_cmd_sweep = {

@@ -191,7 +191,7 @@ etp_session_place etp_cli_place(etp_cli *cli)
                                .android_serial = cli->env_android_serial,
                                .search_path = cli->env_path,
                                .work_dir = etp_cli_work(cli),
-                               .state_dir = etp_cli_state(cli, NULL)};
+                               .state_dir = etp_cli_state(cli, "")};
 }
 
 // What was typed for this session goes before the environment.
@@ -243,18 +243,21 @@ etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, cons
 const char *etp_cli_work(etp_cli *cli)
 {
     static const char k_here[] = ".etprof/work";
-    const char *elsewhere = etp_os_is_writable(".") ? NULL : etp_cli_state(cli, "work");
+    const char *elsewhere = etp_os_is_writable(".") ? NULL : etp_cli_state(cli, "/work");
     return elsewhere ? elsewhere : k_here;
+}
+
+const char *etp_cli_of_user(etp_cli *cli, const char *xdg, const char *in_home, const char *below)
+{
+    bool own = xdg && xdg[0] == '/'; // the rule of XDG: relative ones do not count
+    if (!own && !(cli->env_home && cli->env_home[0] == '/')) {
+        return NULL;
+    }
+    return etp_arena_printf(&cli->arena, "%s%s/etprof%s", own ? xdg : cli->env_home,
+                            own ? "" : in_home, below);
 }
 
 const char *etp_cli_state(etp_cli *cli, const char *below)
 {
-    const char *end = below ? below : "";
-    bool own =
-        cli->env_state && cli->env_state[0] == '/'; // the rule of XDG: relative ones do not count
-    if (!own && !(cli->env_home && cli->env_home[0] == '/')) {
-        return NULL;
-    }
-    return etp_arena_printf(&cli->arena, "%s%s/etprof%s%s", own ? cli->env_state : cli->env_home,
-                            own ? "" : "/.local/state", end[0] ? "/" : "", end);
+    return etp_cli_of_user(cli, cli->env_state, "/.local/state", below);
 }

@@ -290,16 +290,16 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
-etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how, bool full,
-                             const etp_opt_list *fail_on, etp_error *err)
+etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
+                             const etp_session_call *call, bool sweep, etp_error *err)
 {
     const etp_show_options show = {
-        .full = full,
-        .sweep = true,
+        .full = call->full,
+        .sweep = sweep,
         .write_files = true,
         .enter = true,
-        .fail_on = fail_on->items,
-        .n_fail_on = fail_on->n,
+        .fail_on = call->fail_on.items,
+        .n_fail_on = call->fail_on.n,
     };
     return etp_show_ab(cli, &dir, 1, how, &show, err);
 }

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "judge/open.h"
 #include "kit/files.h"
+#include "session/session.h"
 
 typedef struct etp_show_options {
     bool full;                  // every section also in text
@@ -39,8 +40,10 @@ ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, boo
                                              etp_error *err);
 
 // The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
+// SWEEP: as in etp_show_options.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
-                                           bool full, const etp_opt_list *fail_on, etp_error *err);
+                                           const etp_session_call *call, bool sweep,
+                                           etp_error *err);
 
 // Rows of option tables that several verbs share.
 #define ETP_FAIL_ON_HELP "exit 1 when a verdict is one of slower, unknown, withheld"
