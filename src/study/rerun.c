@@ -113,6 +113,7 @@ static const etp_ab_comparison *find_in_all(const etp_ab *ab, const etp_rerun_ro
     return found;
 }
 
+// Names are copied: sessions may be closed before the answer is shown.
 static void compare_phase(const etp_ab *phase, const etp_ab *second, etp_arena *arena,
                           etp_rerun *out)
 {

@@ -130,6 +130,7 @@ static void facts(const etp_builds *b, etp_report *r, etp_arena *arena)
     etp_ab_end_facts(ab, r);
 }
 
+// A model that was not measured has no verdict, whatever its field says.
 static size_t count(const etp_builds *b, etp_verdict v)
 {
     size_t n = 0;
@@ -310,6 +311,7 @@ static void operators(const etp_builds *b, etp_report *r)
     }
 }
 
+// Of every pair of builds by itself: what disturbed one model need not have disturbed another.
 static void suspects(const etp_builds *b, etp_report *r)
 {
     etp_keys *keys = NULL;
