@@ -40,29 +40,23 @@ void etp_strbuf_appendz(etp_strbuf *buf, const char *z)
     etp_strbuf_append(buf, etp_str_from(z));
 }
 
-ETP_PRINTF(2, 0)
-static void strbuf_vprintf(etp_strbuf *buf, const char *fmt, va_list ap)
+// No va_list is open while memory is asked for: that may end at a guard.
+void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...)
 {
     if (buf->failed || buf->arena->failed) {
         buf->failed = true;
         return;
     }
-    va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    if (n >= 0 && etp_strbuf_reserve(buf, (size_t)n)) {
-        vsnprintf(buf->ptr + buf->len, (size_t)n + 1, fmt, again);
-        buf->len += (size_t)n;
-    }
-    va_end(again);
-}
-
-void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...)
-{
     va_list ap;
     va_start(ap, fmt);
-    strbuf_vprintf(buf, fmt, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
+    if (n >= 0 && etp_strbuf_reserve(buf, (size_t)n)) {
+        va_start(ap, fmt);
+        vsnprintf(buf->ptr + buf->len, (size_t)n + 1, fmt, ap);
+        va_end(ap);
+        buf->len += (size_t)n;
+    }
 }
 
 etp_str etp_strbuf_str(const etp_strbuf *buf)
@@ -169,15 +163,21 @@ void etp_sink_printf(etp_sink *sink, const char *fmt, ...)
     } else if ((size_t)n < sizeof small) {
         etp_sink_write(sink, (etp_str){small, (size_t)n});
     } else {
-        // Too long for SMALL: it is made again on the heap, since the arguments are used up.
+        // Too long for SMALL: it is made again, since the arguments are used up. Nothing is held
+        // while it goes into a buffer, whose memory may end at a guard.
         etp_arena arena = {0};
-        etp_strbuf buf;
-        etp_strbuf_init(&buf, &arena);
-        va_start(ap, fmt);
-        strbuf_vprintf(&buf, fmt, ap);
-        va_end(ap);
-        sink->failed = sink->failed || buf.failed;
-        etp_sink_write(sink, etp_strbuf_str(&buf));
+        etp_strbuf own = {.arena = &arena};
+        etp_strbuf *to = sink->write == write_strbuf ? sink->target : &own;
+        if (!sink->failed && etp_strbuf_reserve(to, (size_t)n)) {
+            va_start(ap, fmt);
+            vsnprintf(to->ptr + to->len, (size_t)n + 1, fmt, ap);
+            va_end(ap);
+            to->len += (size_t)n;
+        }
+        sink->failed = sink->failed || to->failed;
+        if (to == &own) {
+            etp_sink_write(sink, etp_strbuf_str(&own));
+        }
         etp_arena_dispose(&arena);
     }
 }
