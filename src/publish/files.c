@@ -14,6 +14,7 @@ typedef struct writer {
     etp_run_deriving *to;
     etp_arena *arena;
     const etp_report *report;
+    const etp_arena *answer; // of the session: parts of a report are made in it
 } writer;
 
 static etp_status render(const writer *w, const char *name, etp_format format, const char *select,
@@ -22,6 +23,7 @@ static etp_status render(const writer *w, const char *name, etp_format format, c
     etp_strbuf buf;
     etp_strbuf_init(&buf, w->arena);
     etp_sink sink = etp_sink_strbuf(&buf);
+    ETP_TRY(etp_arena_check(w->answer, err, name));
     etp_report_style style = {.unicode = true, .select = select};
     ETP_TRY(etp_report_write(w->report, format, &style, &sink, err));
     return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
@@ -132,7 +134,7 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
 {
     etp_arena arena = {0};
     etp_run_deriving deriving;
-    writer w = {.to = &deriving, .arena = &arena};
+    writer w = {.to = &deriving, .arena = &arena, .answer = etp_ab_answer(session)->arena};
     // What a killed process left half written would stay beside the new files for good.
     etp_run_remove_leftovers(dir, &arena);
     etp_run_derive_begin(dir, &arena, &deriving);

@@ -105,7 +105,7 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
         return show_builds(session, how, arena, out, err);
     }
     out->answer = answer_of(etp_ab_answer(session), how, arena);
-    return ETP_OK;
+    return etp_arena_check(etp_ab_answer(session)->arena, err, "report"); // parts are made in it
 }
 
 void etp_ab_shown_dispose(etp_ab_shown *shown)
