@@ -165,6 +165,8 @@ def main():
                 list(pool.map(lambda t, c=command, w=whole, b=before: check(scratch, c, w, b, *t), tries))
                 tried += len(tries)
                 allocations += whole[4]
+        # Where callers cannot be told there are one or two.
+        expect(ONLY or all(len(of) > 10 for of in seen.values()), "functions that asked", *map(len, seen.values()))
         finish(f"{len(COMMANDS)} commands of {allocations} allocations, for {len(seen[PROGRAM]) + len(seen[LIBRARY])} "
                f"functions: {tried} failures end as they should")
 
