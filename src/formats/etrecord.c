@@ -356,7 +356,10 @@ static etp_status parse_entry(reader *r, const char *name, json_t **out)
     char *text = etp_arena_alloc_raw(&scratch, (size_t)stat.size + 1, 1);
     file = zip_fopen(r->zip, name, 0); // from here on nothing is asked of an arena
     got = file ? zip_fread(file, text, stat.size) : -1;
-    if (got < 0 || (uint64_t)got != stat.size) {
+    // Reading beyond the end makes libzip check the CRC, and shows an entry that is longer than it
+    // says. Changed digits would otherwise be other debug handles.
+    char more;
+    if (got < 0 || (uint64_t)got != stat.size || zip_fread(file, &more, 1) != 0) {
         status = etp_fail(r->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", name,
                           file ? zip_file_strerror(file) : zip_strerror(r->zip));
         goto done;

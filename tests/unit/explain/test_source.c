@@ -326,6 +326,27 @@ static void keys_are_not_repeated(void **state)
                    "duplicate object key near '\"0\"'");
 }
 
+// A digit that was changed on the way makes no other JSON than a sound one: only the check sum
+// tells.
+static void changed_texts_are_refused(void **state)
+{
+    (void)state;
+    static const char k_map[] = "{\"forward\":{\"0\":1}}";
+    archive a;
+    etp_arena arena = {0};
+    etp_etrecord r;
+    etp_error err = {0};
+    make_archive(&a, "debug_handle_map", k_map, sizeof k_map - 1);
+    uint8_t *at = memmem(a.bytes.ptr, a.bytes.len, k_map, sizeof k_map - 1);
+    assert_non_null(at); // so short a text is stored as it is
+    assert_int_equal(etp_etrecord_read(a.bytes, &arena, &r, &err), ETP_OK);
+    at[sizeof k_map - 4] = '2';
+    assert_int_equal(etp_etrecord_read(a.bytes, &arena, &r, &err), ETP_CORRUPT);
+    assert_non_null(strstr(err.msg, "entry debug_handle_map cannot be unpacked: CRC error"));
+    etp_arena_dispose(&arena);
+    etp_arena_dispose(&a.arena);
+}
+
 // Branches of control flow are graphs in the arguments of a node, up to 16 in one another.
 static void graphs_in_graphs_are_read(void **state)
 {
@@ -436,6 +457,7 @@ int main(void)
         cmocka_unit_test(programs_can_carry_their_own_traces),
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(keys_are_not_repeated),
+        cmocka_unit_test(changed_texts_are_refused),
         cmocka_unit_test(graphs_in_graphs_are_read),
         cmocka_unit_test(numbers_beyond_json_are_read),
         cmocka_unit_test(damaged_records),
