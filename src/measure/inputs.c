@@ -151,7 +151,7 @@ static etp_status put_scalar(preparation *p, size_t i, const etp_evalue *wanted,
     };
     // An optional input that the program was exported without: the runner still wants a file in its
     // place.
-    if (wanted && wanted->kind == ETP_EVALUE_NONE) {
+    if (wanted && (wanted->kind == ETP_EVALUE_NULL || wanted->kind == ETP_EVALUE_NONE)) {
         return write_input(p, i, "", 0);
     }
     for (size_t k = 0; wanted && k < sizeof k_kinds / sizeof *k_kinds; k++) {

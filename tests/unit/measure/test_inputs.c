@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "../flatbuf/builder.h"
+#include "formats/pte_schema.h"
 #include "measure/inputs.h"
 #include "os/os.h"
 
@@ -28,7 +30,9 @@ static void expect_floats(const char *path, const float *wanted, size_t n)
     etp_file file;
     assert_int_equal(etp_file_open(path, UINT64_MAX, &file, NULL), ETP_OK);
     assert_int_equal(file.bytes.len, n * sizeof *wanted);
-    assert_memory_equal(file.bytes.ptr, wanted, n * sizeof *wanted);
+    if (n) {
+        assert_memory_equal(file.bytes.ptr, wanted, n * sizeof *wanted);
+    }
     etp_file_close(&file);
 }
 
@@ -102,6 +106,43 @@ static void bundled(void **state)
         text.len);
 }
 
+// The exporter writes an optional input that was None as a value of type Null. The array that
+// stands in its place among the others is not read.
+static void left_out(void **state)
+{
+    (void)state;
+    etp_fbb b;
+    etp_fbb_init(&b, &g_arena);
+    etp_fbb_begin(&b);
+    etp_fbb_ref null = etp_fbb_end(&b);
+    etp_fbb_begin(&b);
+    etp_fbb_add(&b, UNION_TYPE, 1, 1); // KernelTypes.Null in program.fbs
+    etp_fbb_add_ref(&b, UNION_VALUE, null);
+    etp_fbb_ref value = etp_fbb_end(&b);
+    etp_fbb_ref name = etp_fbb_str(&b, ETP_STR("forward"));
+    etp_fbb_ref values = etp_fbb_vec_refs(&b, &value, 1);
+    etp_fbb_ref inputs = etp_fbb_vec(&b, &(int32_t){0}, 1, 4, 0);
+    etp_fbb_begin(&b);
+    etp_fbb_add_ref(&b, PLAN_NAME, name);
+    etp_fbb_add_ref(&b, PLAN_VALUES, values);
+    etp_fbb_add_ref(&b, PLAN_INPUTS, inputs);
+    etp_fbb_ref plan = etp_fbb_end(&b);
+    etp_fbb_ref plans = etp_fbb_vec_refs(&b, &plan, 1);
+    etp_fbb_begin(&b);
+    etp_fbb_add_ref(&b, PROGRAM_PLANS, plans);
+    etp_bytes file = etp_fbb_finish(&b, etp_fbb_end(&b), "ET12", false);
+    const char *path = etp_arena_printf(&g_arena, "%s/optional.pte", g_dir);
+    assert_int_equal(etp_os_write_atomic(path, (etp_str){(const char *)file.ptr, file.len}, NULL),
+                     ETP_OK);
+    etp_inputs in;
+    etp_error err = {0};
+    if (etp_inputs_prepare(DATA "npz/linear.npy", path, NULL, g_dir, &g_arena, &in, &err)) {
+        fail_msg("%s", err.msg);
+    }
+    assert_int_equal(in.n, 1);
+    expect_floats(in.files[0], NULL, 0);
+}
+
 static void passed_on(void **state)
 {
     (void)state;
@@ -131,10 +172,8 @@ static int remove_dir(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(bundled),
-        cmocka_unit_test(passed_on),
+        cmocka_unit_test(arrays),   cmocka_unit_test(refused),   cmocka_unit_test(bundled),
+        cmocka_unit_test(left_out), cmocka_unit_test(passed_on),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
