@@ -23,6 +23,7 @@ static void read_notes(etp_image *elf, etp_bytes notes, etp_arena *arena)
         if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(notes.ptr + pos, "GNU", 4) == 0 &&
             size > 0 && size <= 64) {
             etp_image_set_id(elf, (etp_bytes){content, (size_t)size, 0}, arena);
+            return; // the first one counts
         }
         if (room > notes.len - pos - name_room) {
             return;
