@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Arm's kit writes: logs and tables of kernels, latencies of timelines, JSON with NaN in it.
+#include "base/guard.h"
 #include "fuzz.h"
 #include "inspect/kernels/log.h"
 #include "kit/json.h"
@@ -29,15 +30,20 @@ static void latencies(etp_str text, etp_arena *arena)
     }
 }
 
+static etp_status load(etp_str text, etp_arena *arena, json_t **doc)
+{
+    bool nan;
+    ETP_GUARDED(arena, NULL, "JSON", etp_kit_json_load(text, arena, doc, &nan, NULL));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     etp_arena arena = {0};
     etp_str text = {(const char *)data, size};
     json_t *doc = NULL;
-    bool nan;
     kernels(text, &arena);
     latencies(text, &arena);
-    if (etp_kit_json_load(text, &arena, &doc, &nan, NULL) == ETP_OK && doc) {
+    if (load(text, &arena, &doc) == ETP_OK && doc) {
         (void)etp_kit_json_number(doc, "median_ms");
         (void)etp_kit_json_text(doc, "name");
     }

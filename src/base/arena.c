@@ -96,6 +96,9 @@ static void *refuse(etp_arena *arena)
     }
     if (arena->guard) {
         etp_guard *guard = arena->guard;
+        for (etp_guard *g = guard->arena->guard; g && g != guard; g = g->outer) {
+            end_scratch(g); // ARENA is of an outer guard, and this one is passed over
+        }
         end_scratch(guard);
         longjmp(guard->back, 1);
     }
@@ -224,7 +227,7 @@ char *etp_arena_strdup(etp_arena *arena, etp_str s)
 char *etp_arena_printf(etp_arena *arena, const char *fmt, ...)
 {
     if (arena->failed) {
-        return NULL; // what is to be shown may be a text that could not be had
+        return refuse(arena); // what is to be shown may be a text that could not be had
     }
     va_list ap;
     va_start(ap, fmt);

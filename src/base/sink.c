@@ -45,6 +45,7 @@ void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...)
 {
     if (buf->failed || buf->arena->failed) {
         buf->failed = true;
+        (void)etp_arena_alloc_raw(buf->arena, 1, 1); // a guard learns of it, as of any other text
         return;
     }
     va_list ap;

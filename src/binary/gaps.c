@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "binary/flow.h"
 
 #define ALIGNED 16u
@@ -283,7 +284,7 @@ static void fill_all(filler *w)
     }
 }
 
-etp_status etp_image_fill_gaps(etp_image *image, etp_arena *arena, etp_error *err)
+static etp_status fill_gaps(etp_image *image, etp_arena *arena, etp_error *err)
 {
     filler w = {.image = image, .arena = arena};
     bool x86 = image->machine == ETP_MACHINE_X86_64;
@@ -303,4 +304,10 @@ etp_status etp_image_fill_gaps(etp_image *image, etp_arena *arena, etp_error *er
     etp_x86_reader_close(&w.reader);
     etp_arena_dispose(&w.scratch);
     return st;
+}
+
+// The disassembler and what is found on the way are held while ARENA is asked.
+etp_status etp_image_fill_gaps(etp_image *image, etp_arena *arena, etp_error *err)
+{
+    ETP_UNGUARDED(arena, fill_gaps(image, arena, err));
 }

@@ -2,7 +2,6 @@
 // Did all arms compute the same, and what the author of the inputs expects?
 #include <math.h>
 
-#include "base/guard.h"
 #include "compare/session.h"
 #include "measure/outputs.h"
 
@@ -119,12 +118,6 @@ static const char *outputs_dir(const comparing *w, const etp_run *run, uint32_t 
     return folder_of(w, run, etp_str_from(name));
 }
 
-static etp_status read_both(const char *x, const char *y, etp_output_precision precision,
-                            etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
-{
-    ETP_UNGUARDED(arena, etp_outputs_compare(x, y, precision, arena, out, err));
-}
-
 // Compares the folders X and Y where both are there.
 static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, const char *y,
                                const char *against, etp_output_precision precision,
@@ -135,7 +128,7 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, 
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
-    etp_status st = read_both(x, y, precision, w->s->ab.arena, &c, &why);
+    etp_status st = etp_outputs_compare(x, y, precision, w->s->ab.arena, &c, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "outputs");
     }

@@ -327,8 +327,19 @@ static etp_status put_group(etp_parquet_encoder *e, etp_batch *b, etp_parquet_gr
     ETP_GUARDED(&out->arena, err, "a row group", put_columns(e, b, out, err));
 }
 
+static etp_status encode(etp_parquet_encoder *e, etp_batch *b, etp_parquet_group *out,
+                         etp_error *err)
+{
+    ETP_GUARDED(&e->arena, err, "a row group", put_group(e, b, out, err));
+}
+
+// The encoder's guard is the outer one: where its memory ends, that of the group is passed over and
+// would stay on an arena that its caller still disposes of.
 etp_status etp_parquet_encode(etp_parquet_encoder *e, etp_batch *b, etp_parquet_group *out,
                               etp_error *err)
 {
-    ETP_GUARDED(&e->arena, err, "a row group", put_group(e, b, out, err));
+    etp_guard *before = etp_guard_pause(&out->arena);
+    etp_status status = encode(e, b, out, err);
+    etp_guard_resume(&out->arena, before);
+    return status;
 }

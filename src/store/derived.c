@@ -166,8 +166,8 @@ void etp_run_derive_begin(const char *dir, etp_arena *arena, etp_run_deriving *o
     *out = (etp_run_deriving){.dir = dir, .arena = arena};
 }
 
-etp_status etp_run_derive_by(etp_run_deriving *d, const char *relative, etp_os_fill *fill,
-                             void *ctx, etp_error *err)
+static etp_status derive(etp_run_deriving *d, const char *relative, etp_os_fill *fill, void *ctx,
+                         etp_error *err)
 {
     char hex[ETP_SHA256_HEX_CHARS];
     etp_str name = etp_str_from(relative);
@@ -187,6 +187,13 @@ etp_status etp_run_derive_by(etp_run_deriving *d, const char *relative, etp_os_f
         (void)ignored;
     }
     return status;
+}
+
+// The file is staged before its name is noted: a caller's guard would leave it in the folder.
+etp_status etp_run_derive_by(etp_run_deriving *d, const char *relative, etp_os_fill *fill,
+                             void *ctx, etp_error *err)
+{
+    ETP_UNGUARDED(d->arena, derive(d, relative, fill, ctx, err));
 }
 
 etp_status etp_run_derive(etp_run_deriving *d, const char *relative, etp_str content,
