@@ -103,6 +103,7 @@ static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
             return;
         }
     }
+    // Outputs that nothing was compared with (-1) are no failure.
     bool outputs = ab->correctness.ok != 0;
     etp_smoke_note(s, arena, ETP_SMOKE_ANALYSE, outputs && ab->n_operators > 0,
                    "etprof report FOLDER says which outputs differ",
@@ -124,6 +125,7 @@ static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const
         return etp_smoke_failed(s, arena, ETP_SMOKE_REPORT,
                                 "make room, or name a folder with --out", &why, err);
     }
+    // The writer's word is not enough: what people and other programs open must lie there.
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
         missing = etp_os_is_file(path) ? missing : k_files[i];

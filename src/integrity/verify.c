@@ -146,6 +146,7 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
     etp_run_names
         names; // of a session that did not end there are no hashes, but there are the files
     ETP_TRY(etp_run_must_hold(run, arena, &names, err));
+    // With hashes a missing file has been told above.
     for (size_t i = 0; run->files.n == 0 && i < names.n; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(names.items[i]));
         if (!etp_os_is_file(path)) {
@@ -200,6 +201,7 @@ static etp_status derive(const char *dir, const char *temp, etp_arena *arena, et
     ETP_TRY(etp_run_report_options(dir, arena, &how.baseline, &how.margin, err));
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(&dir, 1, &how, &session, err));
+    // By the writers that made the files: a second way to compute them could differ by itself.
     etp_status st = etp_ab_write_files(session, temp, err);
     etp_ab_close(session);
     return st;
@@ -396,6 +398,7 @@ const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *a
         {.key = "state", .title = "state"},
         {.key = "why", .title = "why"},
     };
+    // By the verdict, from -1 on.
     static const char *const k_verdicts[] = {
         "unknown: the session did not end, so there are no hashes to compare with",
         "no: files are not what was recorded or computed",

@@ -110,6 +110,7 @@ static void note(etp_combined *c, const char *text)
     ETP_ADD(c->arena, &c->notes, text);
 }
 
+// Two unknowns are no difference, one unknown is: the sentences end with "or one is unknown".
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -120,6 +121,7 @@ static const char *first_sha(const etp_ab *ab)
     return ab->n_models ? ab->models[0].sha256 : NULL;
 }
 
+// A run may have several thread counts: the candidate of its first comparison speaks for it.
 static uint32_t threads_of(const etp_ab *ab)
 {
     return ab->n_arms ? ab->arms[ab->hot_arm].threads : 0;
@@ -197,6 +199,7 @@ static bool same_fixes(const etp_combined *c)
             }
         }
     }
+    // The sentence names the first and the last: a single fix is left to the other one.
     return c->runs.n > 1 && first->fixes.n > 1;
 }
 
@@ -276,6 +279,7 @@ static bool is_of(const struct etp_ab_view *phase, const struct etp_ab_view *run
     return is;
 }
 
+// A sweep is told by its pairs alone. Its own answer would be one more part about the same arms.
 static etp_ab_views entries_of(const etp_combined *c, const etp_ab_views *pairs)
 {
     size_t n = c->phases.n;
@@ -393,6 +397,7 @@ static void shifts(const etp_combined *c, etp_report *r)
 {
     for (size_t i = 0; i < c->phases.n; i++) {
         const etp_ab *ab = c->phases.items[i].ab;
+        // Where an emulator spends its time says nothing about where the processor does.
         if (ab->n_comparisons && ab->ledgers[0].ledger.n && !ab->emulated) {
             etp_ab_shift_key(ab, 0, etp_report_keys(r, c->phases.items[i].run));
         }

@@ -94,6 +94,7 @@ static void d10_d14(etp_kit_folder *f, const etp_kit_unit *u)
 {
     const char *name = name_of(f, u);
     etp_kit_series x = {.name = u->stem, .ns = u->ns, .n = u->n_runs};
+    // Of two runs none is beyond the fences, and one after the first says nothing of what is usual.
     if (u->n_runs < 3) {
         return;
     }
@@ -178,6 +179,7 @@ static etp_kit_category kit_category(etp_str name)
         etp_kit_category five;
     } k_parts[] = {
         {"conv",       ETP_KIT_CATEGORY_CONV         },
+        // "convert" below is never reached behind "conv": conversions are convolutions to the kit.
         {"matmul",     ETP_KIT_CATEGORY_GEMM         },
         {"linear",     ETP_KIT_CATEGORY_GEMM         },
         {"gemm",       ETP_KIT_CATEGORY_GEMM         },
@@ -263,6 +265,7 @@ static void d5_d34(etp_kit_folder *f, const etp_kit_unit *u)
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *other = &f->units.items[i];
+        // An earlier one alone, so that two experiments with one dump are told once.
         if (other < u && u->dump_sha256[0] && !u->dump_empty &&
             strcmp(other->dump_sha256, u->dump_sha256) == 0) {
             differ(f, "D5", name_of(f, u), "a measurement of its own",
@@ -383,6 +386,7 @@ static void d9(etp_kit_folder *f)
 // Does the label of MS say another side than the experiment whose figure it is?
 // The experiment is the one with the nearest figure, within 2 %: labels are what is in doubt, so
 // only the number can tell whose it is.
+// MS is above 0: who asks has looked.
 static void check_label(etp_kit_folder *f, const char *where, etp_str label, double ms, bool leaves)
 {
     const etp_kit_unit *best = NULL;

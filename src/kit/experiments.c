@@ -34,6 +34,7 @@ typedef struct ranked {
     uint32_t index;
 } ranked;
 
+// Ties go by place, since qsort keeps no order and the same raw files must give the same bytes.
 static int slowest_first(const void *pa, const void *pb)
 {
     const ranked *a = pa, *b = pb;
@@ -133,6 +134,7 @@ static void arm_operators(const etp_kit_arm *arm, bool others, size_t limit, etp
     ranked *order = ETP_NEW_ARRAY(scratch, ranked, p->n_rows);
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_rows; i++) {
+        // Rows that are no operator have none: containers would stand beside what they contain.
         if (arm->mean.row_ns[i] != ETP_NS_UNKNOWN &&
             (!others || is_other(p->rows[i].parsed.category))) {
             order[n++] = (ranked){arm->mean.row_ns[i], i};

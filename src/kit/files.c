@@ -121,6 +121,7 @@ static void take_dumps(etp_kit *kit, etp_kit_arm *arm)
             arm->dumps[arm->n_dumps++] = &s->dumps.items[i];
         }
     }
+    // The profile has its dumps in this order, too: its figures of one are asked for by this place.
     qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
     for (size_t d = 0; d < arm->n_dumps; d++) {
         const char *name = etp_path_name(arm->dumps[d]->path);

@@ -182,6 +182,8 @@ static etp_str known_model(const etp_kit_folder *f, const char *stem)
             continue;
         }
         etp_str model = {base, strlen(base) - (sizeof k_summary - 1)};
+        // With "toy" and "toy_cnn" in one folder the shorter one would leave "cnn" to the name of
+        // the experiment.
         if (model.len > best.len && etp_str_starts(etp_str_from(stem), model) &&
             stem[model.len] == '_') {
             best = model;
@@ -267,6 +269,7 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
 {
     etp_profile *p = ETP_NEW(f->arena, etp_profile);
     etp_status st = etp_profile_build(traces, n, f->arena, p, err);
+    // Latencies hold without operators: what gives no profile only lacks the categories.
     if (st != ETP_OK) {
         return st == ETP_NOMEM ? st : ETP_OK;
     }
@@ -375,6 +378,7 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     return take_profile(f, u, (const etp_trace *const *)lines->traces, lines->n, err);
 }
 
+// A file that is no JSON leaves the figures unknown. That it is none is told as defect D35.
 static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
 {
     json_t *doc = NULL;
@@ -468,6 +472,7 @@ static etp_status open_folder(etp_kit_folder *out, etp_error *err)
                         "%s holds a summary of Arm's kit but neither a dump nor a timeline",
                         out->path);
     }
+    // From here on nothing moves: pairs hold places in this order, logs point into it.
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
     find_pairs(out);
     ETP_TRY(find_logs(out, err));
@@ -497,6 +502,7 @@ void etp_kit_folder_close(etp_kit_folder *f)
             etp_trace_close(f->timelines.items[i].traces[k]);
         }
     }
+    // Last, because traces borrow from the files.
     for (size_t i = 0; i < f->maps.n; i++) {
         etp_file_close(&f->maps.items[i]);
     }

@@ -162,6 +162,7 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
         if (u->problem) {
             etp_report_note(r, ETP_WARN, "not used: %s", u->problem);
         }
+        // It follows the kit's own rule on its own table, so another result means another table.
         if (reproduced(u) == 0) {
             etp_report_note(r, ETP_WARN, "%s: %s says %s ms, its own table gives %s ms", u->stem,
                             u->robust, ETP_DIGITS(u->reported_median_ms, 9),
@@ -244,6 +245,7 @@ static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 // Of every pair that is explained.
 static etp_ab_views views_of(const etp_kit_folder *f, etp_arena *arena)
 {
+    // The scope is the id of the pair's part, so what an action links to is what that part shows.
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, f->pairs.n + 1);
     size_t n = 0;
     for (size_t i = 0; views && i < f->pairs.n; i++) {
@@ -291,6 +293,7 @@ static const char *several(size_t n)
 static void contents(const etp_kit_folder *f, etp_report *r)
 {
     size_t models = 0;
+    // An experiment whose model is unknown is of none that can be counted.
     for (size_t i = 0; i < f->units.n; i++) {
         size_t k = 0;
         const char *name = f->units.items[i].model;
@@ -354,6 +357,8 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
             "no experiment that is off has a partner that is on, with the same model and threads");
         return;
     }
+    // Cards have every figure of a row. Only with more pairs than cards does the page need the
+    // table, too.
     bool in_cards = f->pairs.n <= MOST_CARDS; // which are the page's
     etp_medium medium = etp_report_medium(r, in_cards ? ETP_OFF_PAGE : ETP_EVERYWHERE);
     etp_table *t =

@@ -22,6 +22,8 @@ typedef struct columns {
     int name, ms, run, model, pct;
 } columns;
 
+// Both columns: of the kit's tables only timelines have a line for each event and execution. Only
+// the header is asked: what is broken further down is told by the reader, with its line.
 bool etp_kit_is_timeline(etp_str text)
 {
     size_t end = etp_str_find(text, ETP_STR("\n"));
@@ -48,6 +50,8 @@ static etp_status bad_cell(const etp_csv_row *row, const char *column, etp_str c
                        cell.ptr ? cell.ptr : "");
 }
 
+// Within one index the file's order decides: the kit adds in that order, and in another one its
+// sum could differ in the last bit.
 static int by_run(const void *pa, const void *pb)
 {
     const execution *a = pa, *b = pb;
@@ -68,6 +72,7 @@ static void fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timelin
         if (i == 0 || e[i].run != e[i - 1].run) {
             out->kit_run[out->kit_n++] = e[i].run;
         }
+        // In milliseconds as they stand in the table, not in whole nanoseconds: so does the kit.
         out->kit_ms[out->kit_n - 1] += e[i].ms;
     }
 }
@@ -103,12 +108,14 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
                                "line %llu has %zu cells, the header %zu",
                                (unsigned long long)row.line, row.n, width);
         }
+        // 9e9 ms are 9e15 ns, just below 2^53: up to there a double holds every nanosecond.
         if (!etp_parse_double(row.cells[at.ms], &ms) || !(ms >= 0) || ms > 9e9) {
             return bad_cell(&row, "duration_ms", row.cells[at.ms], err);
         }
         if (!etp_parse_i64(row.cells[at.run], &run)) {
             return bad_cell(&row, "run_index", row.cells[at.run], err);
         }
+        // Our own tables have run index -1 for what is no finished execution.
         if (!etp_str_eqz(row.cells[at.name], "Method::execute") || run < 0) {
             continue;
         }

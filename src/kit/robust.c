@@ -50,6 +50,7 @@ static double trimmed_mean(const double *sorted, size_t n, double part)
     for (size_t i = cut; i < n - cut; i++) {
         sum += sorted[i];
     }
+    // Parts are at most a tenth, so of one value or more at least one is left.
     return sum / (double)(n - 2 * cut);
 }
 
@@ -63,6 +64,8 @@ etp_kit_robust etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch)
     }
     qsort(sorted, n, sizeof *sorted, ascending);
     memcpy(work, sorted, n * sizeof *work);
+    // Finding a median reorders, and percentiles are taken of `sorted` as late as the file is
+    // written: so it gets a copy.
     etp_kit_robust out = {.of = *x, .all = etp_kit_describe(work, n), .sorted = sorted};
     // Tukey's fences, as the kit draws them.
     double q1 = etp_quantile(sorted, n, 0.25), q3 = etp_quantile(sorted, n, 0.75);
@@ -213,6 +216,8 @@ const etp_document k_etp_robust_stats_document = {
 etp_status etp_kit_robust_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                 etp_arena *scratch, etp_error *err)
 {
+    // The kit computes this file from that table and takes the name from it. Ours keeps the name
+    // also in a folder without the table.
     const char *stem = etp_arena_printf(scratch, "%s_exec_all_runs_timeline", arm->stem);
     const etp_kit_series x = {.name = stem, .ns = arm->latency_ns, .n = arm->n_runs};
     const robust_file file = {.kit = kit, .arm = arm, .robust = etp_kit_robust_of(&x, scratch)};

@@ -29,6 +29,7 @@ static const char *phase_of(const etp_kit *kit)
     return kit->ab->phase ? kit->ab->phase->name : NULL;
 }
 
+// Dumps alone do not name their program, so the key is null rather than made up of their names.
 static const char *model_of(const etp_kit *kit, etp_arena *scratch)
 {
     return kit->run ? etp_arena_printf(scratch, "%s.pte", kit->stem) : NULL;
@@ -207,6 +208,7 @@ static uint64_t table_rows(const etp_trace *trace)
     for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (size_t e = 0; e < block->n_events; e++) {
+            // save_data_to_tsv leaves these out.
             rows += block->events[e].kind != ETP_EVENT_OPERATOR_CALL;
         }
     }
@@ -317,6 +319,8 @@ static etp_status take_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d
         .etdump = arm->dump_names[d],
         .rows = table_rows(arm->dumps[d]->trace),
         .csv_timeline = etp_kit_timeline_file(kit, arm),
+        // The kit has a table for each dump. Ours is of the experiment: all its dumps name one
+        // file.
         .csv_stats = etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS),
         .experiment = arm->arm->name,
         .phase = phase_of(kit),
@@ -325,6 +329,7 @@ static etp_status take_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d
     ETP_TRY(etp_means_of(p, d, scratch, &out->mean, err));
     const etp_means *m = &out->mean;
     int64_t rest = m->boundary_ns + m->framework_ns + m->unexplained_ns;
+    // Means without an execution are zeroed, and a 0 here would read as a time that was measured.
     out->execute_ns = out->runs ? m->execute_ns : ETP_NS_UNKNOWN;
     out->remainder_ns = out->runs ? rest : ETP_NS_UNKNOWN;
     return ETP_OK;
@@ -382,6 +387,7 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
         }
     }
     summary_file file = {
+        // Never the folder's own path: the same raw files give the same bytes wherever they lie.
         .run_dir = ".",
         // The kit adds up all experiments and threads here (defect D1), which is no time that
         // anything took. The key holds the baseline's and says so beside it.
@@ -515,6 +521,8 @@ static run_status status_of(const etp_kit *kit, const etp_kit_arm *arm)
     return !kit->run ? RUN_ANALYSIS_ONLY : arm->n_runs || arm->n_untraced ? RUN_OK : RUN_FAILED;
 }
 
+// Files are named only where write_arm writes them: timelines and statistics of operators need a
+// dump, robust statistics an execution.
 static pipeline_run pipeline_run_of(const etp_kit *kit, const etp_kit_arm *arm, etp_arena *scratch)
 {
     etp_kit_moments m = moments_of(arm->latency_ns, arm->n_runs, scratch);

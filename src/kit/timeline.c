@@ -122,6 +122,7 @@ static void exclusive_times(const etp_trace_block *block, uint32_t run, int64_t 
     }
     for (uint32_t e = 0; e < block->n_events; e++) {
         uint32_t parent = block->events[e].parent;
+        // Not cut at 0 where the parts are longer than the whole: the column's sum has to hold.
         if (parent != ETP_NO_INDEX) {
             out[parent] -= (int64_t)etp_trace_durations(block, e)[run];
         }
@@ -266,6 +267,7 @@ static bool same_type(const void *ctx, uint32_t position)
     return t->delegated == q->delegated && etp_str_eq(t->type, q->type);
 }
 
+// The result holds until the next call: a type that is added may move all of them.
 static type_stats *type_of(type_table *t, etp_str name, bool delegated, etp_row_kind kind)
 {
     uint32_t counter;

@@ -75,6 +75,7 @@ static bool is_kernel(etp_str name)
            etp_str_starts(name, ETP_STR("kai_run_"));
 }
 
+// Functions of several files may share a name; the address then decides, as qsort keeps no order.
 static int by_name(const void *pa, const void *pb)
 {
     const etp_built_kernel *a = pa, *b = pb;
@@ -232,6 +233,7 @@ static void isa_table(const etp_kernel_binaries *b, etp_report *r)
     etp_table *t = etp_report_table(r, "isa", NULL, k_columns, 4);
     for (size_t i = 0; i < b->n; i++) {
         const etp_kernel_binary *f = &b->files[i];
+        // Class 0 is code that could not be decoded: nothing says what it needs.
         for (unsigned c = ETP_CODES; c-- > 1;) {
             if (f->of[c]) {
                 ETP_ROW(t, etp_cell_z(f->title), etp_cell_z(etp_code_title((etp_code)c)),

@@ -81,6 +81,7 @@ static etp_status write_files(const etp_kernels_answer *answer, etp_run_deriving
                               etp_arena *arena, etp_error *err)
 {
     for (size_t i = 0; i < answer->n_arms; i++) {
+        // A file without samples would read as a launch in which nothing ran.
         if (answer->arms[i].sampled) {
             ETP_TRY(write_arm(&answer->arms[i], to, arena, err));
         }

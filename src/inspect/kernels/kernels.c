@@ -128,6 +128,7 @@ static const etp_field k_proof_rows[] = {
 static SHAPE_ON_ONE_LINE(k_proof, k_proof_rows);
 #undef OF
 #define OF etp_kernels_of_arm
+// Counts and lists are of one struct but stand apart, so that the proof is read before long lists.
 static const etp_field k_sampled_rows[] = {
     FIELD(NULL, OBJECT, kernels, "", .shape = &k_counts),
     FIELD("proof", OBJECT, proof, "of the samples alone", .shape = &k_proof),

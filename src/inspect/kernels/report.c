@@ -111,6 +111,7 @@ static bool is_first_of_name(const etp_kernels *k, size_t i)
     return true;
 }
 
+// Counted from the first of the name on: there is none before it.
 static uint64_t samples_of_name(const etp_kernels *k, size_t i)
 {
     uint64_t sum = 0;
@@ -167,6 +168,8 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
         for (size_t i = 0; i < k->n_ops && i < TOP; i++) {
             const etp_kernel_op *op = &k->ops[i];
             const etp_kernel *f = op->kernel < k->n_kernels ? &k->kernels[op->kernel] : NULL;
+            // The kernel's share is of the sure samples: a sample near the operator's begin or end
+            // may be of its neighbour.
             ETP_ROW(t, etp_cell_called(arms[a]->name, arms[a]->called), etp_cell_str(op->name),
                     etp_cell_i64(op->instruction), etp_cell_double(share(op->samples, k->samples)),
                     etp_cell_z(f ? etp_code_title(f->code) : NULL), etp_cell_z(f ? f->title : NULL),
@@ -247,6 +250,7 @@ static bool is_new(const etp_kernels_of_arm *const *arms, size_t a, const etp_ke
     return !said;
 }
 
+// With the share, because a single stray sample makes a kernel present, too.
 static etp_cell presence(const etp_kernels *k, const etp_kernel *in, etp_arena *arena)
 {
     return etp_cell_z(
