@@ -71,6 +71,8 @@ static void read_value(const reader *r, etp_fb_table t, etp_bundled_value *out)
         out->u.tensor.dtype = etp_dtype_from_scalar_type(etp_fb_i8(v, TENSOR_TYPE, 0));
         out->u.tensor.sizes = (etp_i32s){sizes.items, sizes.n};
         out->u.tensor.dim_order = (etp_str){(const char *)order.items, order.n};
+        // Nothing holds its length against the sizes here: a suite can be listed even when one of
+        // its tensors is damaged. Whoever feeds one to a program has to ask.
         out->u.tensor.data = etp_fb_vec_bytes(r->bytes, etp_fb_vec(v, TENSOR_DATA));
         break;
     case TYPE_INT:
@@ -142,6 +144,8 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_bundled *out,
     }
     out->suites = suites;
     out->n_suites = v.n;
+    // The program is a whole .pte and is read by itself later. The range keeps its position in this
+    // file, so errors in it name the byte where people find it.
     out->program = etp_fb_vec_bytes(bytes, etp_fb_vec(root, FILE_PROGRAM));
     return ETP_OK;
 }

@@ -68,6 +68,7 @@ unsigned etp_dtype_bits(etp_dtype dtype)
 bool etp_dtype_bytes(etp_dtype dtype, uint64_t elements, uint64_t *out_bytes)
 {
     unsigned bits = etp_dtype_bits(dtype);
+    // The 7 leave room for rounding up to whole bytes.
     if (bits == 0 || elements > (UINT64_MAX - 7) / bits) {
         return false;
     }

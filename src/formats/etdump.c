@@ -104,6 +104,8 @@ static const etp_fb_field k_run_fields[] = {
 };
 static const etp_fb_schema k_run = ETP_FB_SCHEMA("RunData", k_run_fields);
 
+// Every execution has a run of its own, and executions of one method mostly log the same events in
+// the same order: a long recording repeats itself but for times.
 static const etp_fb_field k_etdump_fields[] = {
     [ETP_ED_VERSION] = {"version", ETP_FB_SCALAR, .width = 4},
     [ETP_ED_RUN_DATA] = {"run_data", ETP_FB_VECTOR_TABLE, .repeats = true, .table = &k_run},
@@ -310,6 +312,7 @@ static etp_etdump_value value_view(etp_fb_table t)
     etp_etdump_value out = {.type = ETP_ETDUMP_NULL};
     out.is_output = etp_fb_bool(etp_fb_table_field(t, ETP_ED_VALUE_OUTPUT), 0, false);
     unsigned type = etp_fb_u8(t, ETP_ED_VALUE_TYPE, 0);
+    // The schema has a type for texts, but no field that could hold one.
     if (type == ETP_ETDUMP_STRING) {
         out.type = ETP_ETDUMP_STRING;
         return out;
@@ -355,6 +358,7 @@ bool etp_etdump_debug_of(const etp_etdump *dump, etp_etdump_event event, etp_etd
     *out = (etp_etdump_debug){
         .offset = etp_fb_position(dump->bytes, t),
         .name = etp_fb_str(t, ETP_ED_DEBUG_NAME),
+        // Without a sign, unlike that of a profile event: −1 comes as 2^64 − 1.
         .chain_index = etp_fb_u64(t, ETP_ED_DEBUG_CHAIN, 0),
         .instruction_id = etp_fb_i32(t, ETP_ED_DEBUG_INSTRUCTION, -1),
         .delegate_id = etp_fb_i32(t, ETP_ED_DEBUG_DELEGATE_INT, -1),
@@ -386,6 +390,8 @@ etp_status etp_etdump_tensor_data(const etp_etdump_tensor *t, etp_bytes buffer, 
                         t->scalar_type);
     }
     bool fits = true;
+    // The runtime writes the offset −1 for an empty tensor, so it is answered before the offset is
+    // looked at.
     for (size_t i = 0; i < t->n_dims; i++) { // a 0 anywhere makes the tensor empty
         if (etp_etdump_tensor_size(t, i) == 0) {
             *out = (etp_bytes){NULL, 0, buffer.base};

@@ -129,6 +129,7 @@ static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *
         return false;
     }
     line = (etp_str){line.ptr + 6, line.len - 6};
+    // The path ends where its quote is followed by the line's number: one inside it does no harm.
     size_t quote = etp_str_find(line, ETP_STR("\", line "));
     if (quote == line.len) {
         return false;
@@ -220,6 +221,7 @@ static void add_source(reader *r, const json_t *node, bool nested, sources *list
     if (!parse_handle(json_object_get(metadata, "debug_handle"), &s.handle)) {
         return;
     }
+    // Where the operator lives in Python says nothing about it: "aten.addmm.default" is kept.
     static const char k_edge[] = "executorch.exir.dialects.edge.ops.";
     const char *target = member(node, "target");
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
@@ -416,6 +418,7 @@ static void handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
     uint32_t *handles = ETP_NEW_ARRAY(r->arena, uint32_t, n);
     for (size_t i = 0; i < n; i++) {
+        // One that cannot be read is left out: any number in its place would name another node.
         if (parse_handle(json_is_array(v) ? json_array_get(v, i) : v, &handles[*out_n])) {
             ++*out_n;
         }
@@ -423,6 +426,8 @@ static void handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_
     *out = handles;
 }
 
+// XNNPACK leaves this map empty, since the nodes of its payload carry handles themselves; other
+// backends tell the handles of their operators here.
 static void read_delegate(reader *r, const json_t *delegate, etp_record_instruction *out)
 {
     json_t *map = json_object_get(delegate, "delegate_map"), *value = NULL;

@@ -130,6 +130,8 @@ static etp_status read_file(etp_bytes bytes, etp_arena *arena, etp_flat_tensor *
     }
     etp_bytes flatbuffer;
     ETP_TRY(read_header(bytes, out, &flatbuffer, err));
+    // A record is less than 100 bytes and costs at least one table: 1/16 keeps all of them within
+    // some six times the tables' size, however often a hostile file shares them.
     etp_fb_options options = {.identifier = "FT01", .max_tables = flatbuffer.len / 16 + 64};
     etp_fb_table root;
     ETP_TRY(etp_fb_verify(flatbuffer, &k_file, &options, &root, err));

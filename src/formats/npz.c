@@ -220,6 +220,7 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
     if (!etp_npy_probe(bytes) || bytes.len < 10) {
         return etp_fail_at(err, ETP_CORRUPT, 0, "no .npy file (no \\x93NUMPY at its start)");
     }
+    // Version 3.0 is 2.0 with a header in UTF-8, which only names of fields in structures need.
     unsigned major = bytes.ptr[6];
     if (major < 1 || major > 3 || bytes.ptr[7] != 0) {
         return etp_fail_at(err, ETP_UNSUPPORTED, 6, ".npy format %u.%u; known are 1.0, 2.0 and 3.0",
@@ -306,6 +307,7 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
         return etp_fail(a->err, ETP_CORRUPT, "entry %s unpacks to %llu bytes, more than allowed",
                         stat.name, (unsigned long long)stat.size);
     }
+    // One limit for all entries together: many that are allowed would else add up to what is not.
     a->left -= stat.size;
     etp_bytes bytes;
     ETP_TRY(unpack(a, index, &stat, &bytes));
@@ -323,6 +325,8 @@ static uint64_t number_of(etp_str name)
 {
     uint64_t n;
     etp_str digits = {name.ptr + 4, name.len > 4 ? name.len - 4 : 0};
+    // Five digits are more than MAX_ARRAYS needs. With leading zeros, which numpy does not write,
+    // two names could mean one place.
     bool plain = etp_str_starts(name, ETP_STR("arr_")) && digits.len > 0 && digits.len < 6 &&
                  (digits.len == 1 || digits.ptr[0] != '0');
     return plain && etp_parse_u64(digits, &n) ? n : UINT64_MAX;

@@ -149,6 +149,7 @@ static etp_status read_value(etp_pte_reader *r, etp_fb_table t, etp_evalue *out)
     case ETP_EVALUE_STRING:
         out->u.s = etp_fb_str(v, 0);
         break;
+    // One byte each, so a text holds them; all other items have four or eight.
     case ETP_EVALUE_BOOL_LIST:
         items = etp_fb_vec(v, 0);
         out->u.s = (etp_str){(const char *)items.items, items.n};
@@ -189,6 +190,7 @@ static etp_status check_lists(etp_pte_reader *r, etp_fb_vector tables, const etp
                    v->kind == ETP_EVALUE_OPTIONAL_TENSOR_LIST) {
             for (uint32_t k = 0; k < v->u.tensors.n; k++) {
                 int32_t item = etp_i32_at(v->u.tensors, k);
+                // The exporter's word for an optional tensor that is not given.
                 if (item == -1 && v->kind == ETP_EVALUE_OPTIONAL_TENSOR_LIST) {
                     continue;
                 }
@@ -361,6 +363,7 @@ static etp_status read_delegate(etp_pte_reader *r, etp_fb_table t, etp_pte_deleg
         ETP_TRY(etp_pte_check_index(r, reference, "segment", out->data_index, r->out->n_segments));
         etp_pte_segment *s = &r->segments[out->data_index];
         s->kind = ETP_PTE_SEGMENT_DELEGATE;
+        // Identical blobs are stored once, so one segment may serve several delegates.
         s->users++;
         out->data = s->data;
     } else {
@@ -397,6 +400,8 @@ static etp_status read_delegates(etp_pte_reader *r, etp_fb_table plan, etp_pte_m
     return ETP_OK;
 }
 
+// Entry 0, which the format reserves, is kept: places in the list are then the memory ids that
+// tensors have.
 static etp_status read_planned_bytes(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
 {
     etp_fb_vector v = etp_fb_vec(plan, PLAN_BUFFER_SIZES);

@@ -90,6 +90,7 @@ static etp_status read_segments(etp_pte_reader *r)
         uint64_t offset = etp_fb_u64(t, SEGMENT_OFFSET, 0);
         uint64_t size = etp_fb_u64(t, SEGMENT_SIZE, 0);
         uint64_t room = r->file.len - base;
+        // Without a base there are no segments, and one would show the program's tables as data.
         if (offset > room || size > room - offset || (size > 0 && base == 0)) {
             return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
                                "segment %lu (offset %llu, %llu bytes behind %llu) reaches beyond "
@@ -118,6 +119,8 @@ static etp_status check_subsegments(etp_pte_reader *r, etp_fb_table t, etp_pte_s
     ETP_TRY(etp_pte_check_index(r, t, "segment", index, r->out->n_segments));
     etp_pte_segment *s = &r->segments[index];
     for (uint32_t i = 0; i < offsets.n; i++) {
+        // An offset at the very end is sound: exporters write the constant segment even when it is
+        // empty, with its reserved entry 0 alone.
         if (etp_fb_vec_u64(offsets, i) > s->data.len) {
             return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
                                "%s data %lu starts at %llu in a segment of %zu bytes",

@@ -228,6 +228,7 @@ static etp_status read_value(reader *r, etp_fb_table t, etp_xnn_value *out)
     out->dtype = etp_dtype_from_xnn(out->datatype);
     etp_fb_vector dims = etp_fb_vec(v, TV_DIMS);
     uint32_t rank = etp_fb_u32(v, TV_RANK, 0);
+    // The rank has a field of its own beside the list: a larger one would read beyond it.
     if (rank > dims.n || rank > MAX_RANK) {
         return etp_fail_at(r->err, ETP_CORRUPT, position(r, v),
                            "value of %lu dimensions with %lu sizes (at most %d are allowed)",
@@ -350,6 +351,7 @@ static etp_status read_node(reader *r, etp_fb_table t, etp_xnn_node *out)
     etp_fb_table limits = etp_fb_table_field(t, NODE_MIN_MAX);
     if (limits.ptr) {
         out->has_min_max = true;
+        // A limit of 0, the lower one of every ReLU, equals the default and so is not in the file.
         out->min = etp_fb_f32(limits, 0, 0.0f);
         out->max = etp_fb_f32(limits, 1, 0.0f);
     }

@@ -101,6 +101,8 @@ static const etp_xnn_layout k_cat_layouts[] = {
     {5, {1, 2, 3, 4, 7}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}
 };
 
+// Two tables of the schema that differ only in a field's name are one here: the verifier looks at
+// kinds and widths.
 static const etp_fb_field k_shape_fields[] = {U32("num_dims"), VECTOR("perm or new_shape", 4),
                                               U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_shape = ETP_FB_SCHEMA("XNNStaticTranspose or Reshape", k_shape_fields);

@@ -146,6 +146,7 @@ static void compare_method(rows *list, etp_str name, const etp_method *a, const 
     const etp_method *both[] = {a, b};
     for (size_t i = 0; i < sizeof k_facts / sizeof *k_facts; i++) {
         uint64_t values[2] = {0, 0};
+        // All facts are gathered again for each row: they are few, and stand as their names above.
         for (int s = 0; s < 2; s++) {
             const etp_method *m = both[s];
             const uint64_t facts[] = {m ? m->n_of_kind[ETP_INSTR_KERNEL] : 0,

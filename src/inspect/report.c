@@ -127,6 +127,8 @@ static void operators_table(const etp_inspect *in, etp_report *r)
     etp_table_limit(t, 2 * MANY_ROWS);
     for (size_t i = 0; i < in->n_operators; i++) {
         const etp_inspect_operator *op = &in->operators[i];
+        // With one call whose work is known the sums say something; without any they would be a 0
+        // that looks like a result.
         bool known = op->unknown < op->calls;
         // Columns of times stand last, so that a program without a recording has the same table
         // without them.

@@ -134,6 +134,7 @@ static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_ten
     v.sizes = sizes;
     v.rank = t->n_dims;
     v.offset = t->buffer_offset;
+    // The runtime gives the offset −1 to a tensor without elements: there is nothing to read.
     if (r->buffer.ptr && v.offset >= 0 && has_elements(v.dtype)) {
         etp_bytes data;
         ETP_TRY(etp_etdump_tensor_data(t, r->buffer, &data, r->err));

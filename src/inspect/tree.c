@@ -28,6 +28,7 @@ static void values_text(const etp_value *values, const uint32_t *ids, uint32_t n
     }
 }
 
+// File and module are asked for apart: a node's metadata may have either without the other.
 static void source_text(const etp_source *s, etp_sink *out)
 {
     if (s && s->file.len) {
@@ -87,6 +88,8 @@ static void instruction_text(const etp_inspect *in, const etp_method *m, const e
     }
     work_text(&i->work, out);
     source_text(etp_inspect_call_source(in, m, i), out);
+    // The place above comes from the ETRecord, this one from a program that was exported with stack
+    // traces: either may be there, or both.
     frames_text(i, out);
     etp_sink_char(out, '\n');
     // The nodes of a partition follow its call, indented: a partition that is called twice is
@@ -112,6 +115,7 @@ static void tree_text(const etp_inspect *in, etp_sink *out)
         etp_sink_z(out, ") → ");
         values_text(m->values, m->outputs, m->n_outputs, out);
         etp_sink_printf(out, "  %s%" PRIu64 " MACs\n", m->bound ? "≤" : "", m->macs);
+        // Nearly every program has chain 0 alone, so only the further ones get a heading.
         uint32_t chain = 0;
         for (uint32_t k = 0; k < m->n_instructions; k++) {
             if (m->instructions[k].chain != chain) {

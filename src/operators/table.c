@@ -275,6 +275,8 @@ const etp_op_family *etp_op_family_find(etp_str family, bool is_kernel)
         return NULL;
     }
     const etp_op_family *found = find_key(key);
+    // The payload's schema spells its nodes with this prefix, which no event carries. Its three
+    // letters are still in front of the key.
     if (!found && etp_str_starts(family, ETP_STR("XNN"))) {
         found = find_key(key + 3);
     }

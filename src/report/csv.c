@@ -38,6 +38,7 @@ void etp_table_write_csv(const etp_table *t, etp_sink *sink)
         etp_csv_text(sink, etp_str_from(t->columns[k].key), ',');
     }
     etp_sink_char(sink, '\n');
+    // All rows: a table's limit is for people.
     for (size_t i = 0; i < t->rows.n; i++) {
         for (size_t k = 0; k < t->n_columns; k++) {
             etp_sink_z(sink, k ? "," : "");

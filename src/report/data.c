@@ -73,6 +73,7 @@ static void write_table(etp_json *j, const etp_table *t)
     etp_json_end(j);
     etp_json_key(j, "rows");
     etp_json_begin_array(j);
+    // All rows: what a table's limit hides is hidden from people, not from programs.
     for (size_t i = 0; i < t->rows.n; i++) {
         etp_json_begin_array_inline(j);
         for (size_t k = 0; k < t->n_columns; k++) {
@@ -134,6 +135,7 @@ static void write_chart(etp_json *j, const etp_chart *c)
             etp_json_kv_bool(j, "total", e->role == ETP_ROLE_TOTAL);
         }
         write_values(j, "values", e->values, e->n_values);
+        // Most charts have no intervals: lists of nulls would be most of their data.
         if (any_finite(e->lo, e->n_values) || any_finite(e->hi, e->n_values)) {
             write_values(j, "lo", e->lo, e->n_values);
             write_values(j, "hi", e->hi, e->n_values);

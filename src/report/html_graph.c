@@ -27,6 +27,7 @@ typedef struct layout {
     double left, right, bottom;
 } layout;
 
+// By both ends, so that the page does not depend on what qsort does with equals.
 static int by_end(const void *pa, const void *pb)
 {
     const etp_graph_link *a = pa, *b = pb;

@@ -111,6 +111,7 @@ static void write_card(writer *w, const etp_card *card)
     putz(w, "**");
     if (isfinite(card->lo) && isfinite(card->hi)) {
         etp_view bare = etp_view_bare(&v);
+        // A bare bracket would begin a link.
         putz(w, " \\[");
         putz(w, etp_view_number(&bare, card->lo, buf));
         putz(w, ", ");
@@ -165,6 +166,7 @@ static void write_header(writer *w, const etp_table *t)
         etp_view v = etp_view_column(t, k);
         putz(w, k ? " | " : "| ");
         put(w, etp_str_from(t->columns[k].title), false);
+        // A unit stands in the heading once, unless every figure brings its own.
         if (v.unit && !v.suffix) {
             putz(w, " (");
             put(w, etp_str_from(v.unit), false);
@@ -193,6 +195,7 @@ static void write_table(writer *w, const etp_table *t)
             etp_str s = etp_view_cell(&v, &row->cells[k], buf);
             putz(w, k ? " | " : "| ");
             putz(w, row->total && s.len ? "**" : "");
+            // What people read instead of a name is prose, also in a column of code.
             if ((t->columns[k].flags & ETP_COL_CODE) && !row->cells[k].called.len) {
                 put_code(w, s);
             } else {

@@ -90,6 +90,7 @@ void etp_spans_track(etp_spans *s, const char *label, double length)
 
 void etp_spans_add(etp_spans *s, const etp_span *span)
 {
+    // A span without length cannot be seen, and one that is not finite has no place to be drawn at.
     if (s && s->tracks.n && isfinite(span->from) && isfinite(span->length) && span->length > 0) {
         etp_span_item item = {.label = etp_report_clean(s->report, span->label),
                               .link = etp_report_link(s->report, span->link),

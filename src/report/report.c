@@ -439,6 +439,7 @@ void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)
 
 static void add_code(etp_report *r, const char *caption, etp_str text, bool wrapped)
 {
+    // Writers end the last line themselves: a line break of the text's own would be a blank line.
     while (text.len && text.ptr[text.len - 1] == '\n') {
         text.len--;
     }
@@ -659,6 +660,7 @@ void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title)
 void etp_chart_series(etp_chart *c, const char *label)
 {
     if (c) {
+        // An entry has one value for every series, so all series are known before the first.
         assert(c->entries.n == 0);
         etp_report *r = c->report;
         ETP_ADD(r->arena, &c->series, clean_z(r, label));

@@ -15,6 +15,7 @@ void etp_svg_number(etp_sink *sink, double v)
     }
     v = fmin(fmax(v, -1e6), 1e6);
     double tenths = floor(v * 10 + 0.5);
+    // A −0 would be printed with its sign; adding 0.0 makes it a 0.
     if (fmod(tenths, 10) == 0) {
         etp_sink_printf(sink, "%.0f", tenths / 10 + 0.0);
     } else {
@@ -44,6 +45,7 @@ double etp_svg_text_width(etp_str s)
     double em = 0;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
+        // Bytes that continue a character of UTF-8 have no width of their own.
         if (((unsigned char)c & 0xC0) == 0x80) {
             continue;
         }
@@ -221,6 +223,7 @@ void etp_svg_group_end(etp_svg *o)
     etp_sink_z(o->sink, "</g>\n");
 }
 
+// Behind the last colour they begin again. Strokes have fewer colours, which color_of knows.
 static const char *numbered(char letter, size_t series, char buf[static 8])
 {
     snprintf(buf, 8, "%c%u", letter, (unsigned)(series % ETP_SVG_COLORS) + 1);
@@ -393,6 +396,8 @@ void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
     etp_sink_char(o->sink, ' ');
     etp_svg_number(o->sink, h);
     etp_sink_char(o->sink, '"');
+    // A picture by itself needs a size, for programs that show slides. In a page the style gives
+    // it, and shows one of the two variants.
     if (o->standalone) {
         attribute(o, "width", w);
         attribute(o, "height", h);

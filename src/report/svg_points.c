@@ -188,6 +188,7 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
     etp_sink_printf(o->sink, "<path class=\"%s\" d=\"", etp_svg_stroke(color_of(k), cls));
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
+        // The line breaks at a missing value: a stroke across it would show what nobody measured.
         if (!isfinite(e->values[k])) {
             pen_down = false;
             continue;

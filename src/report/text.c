@@ -169,6 +169,8 @@ static void write_code(etp_text *o, const etp_block *b)
             indent++;
         }
         etp_sink_repeat(o->sink, ' ', indent);
+        // The line keeps its own indentation and goes on four columns further in, so that nesting
+        // can still be seen.
         if (b->wrapped) {
             etp_text_wrap(o, line, indent, indent + 4);
         } else {
@@ -240,6 +242,7 @@ void etp_report_write_text(const etp_report *r, const etp_report_style *style, e
         if (!etp_block_shown(b, style, ETP_OFF_PAGE)) {
             continue;
         }
+        // A heading stands directly above what it heads.
         if (!after_heading) {
             etp_sink_char(sink, '\n');
         }

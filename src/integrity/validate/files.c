@@ -316,6 +316,7 @@ static etp_status check_model(etp_validator *v, const etp_valid_file *f, etp_byt
 {
     etp_inspect view = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
+    // By the reader that `inspect` uses, so that what passes here can be looked at there.
     etp_status st = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why);
     bool ok = st == ETP_OK;
     etp_inspect_close(&view);

@@ -19,6 +19,7 @@ void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
         .file = file,
         .ok = ok,
         .required = true,
+        // Made for this one note, while the other texts are the callers' and live as long as it.
         .found = etp_arena_strdup(v->arena, etp_str_from(text)),
         .expected = expected,
         .fix = ok ? NULL : fix,

@@ -38,6 +38,8 @@ etp_str etp_schema_text(const char *name)
     return (etp_str){0};
 }
 
+// A place is a chain on the stack and becomes text only where something does not fit: what fits,
+// however large the document is, costs none.
 static const char *where_text(const place *at, etp_arena *arena)
 {
     const char *text = "";
@@ -263,6 +265,7 @@ static const json_t *schema_of_name(const matcher *m, const char *name)
     }
     etp_error why = {.offset = ETP_NO_OFFSET};
     other_schema *o = ETP_NEW(m->arena, other_schema);
+    // A name that is none of our schemas has an empty text, which is no JSON.
     if (etp_json_parse(etp_schema_text(name), &o->schema, NULL, &why) != ETP_OK) {
         return NULL;
     }
@@ -302,6 +305,8 @@ static bool match_keyword(const matcher *m, const char *keyword, const json_t *r
                                           "properties",  "$defs",   NULL};
     static const char *const k_limits[] = {"minimum",  "maximum",   "exclusiveMinimum", "minItems",
                                            "maxItems", "minLength", "maxLength",        NULL};
+    // Words ask nothing of a value: they describe, or are read through a $ref. `properties` is the
+    // only one of them with work to do.
     for (size_t i = 0; k_words[i]; i++) {
         if (strcmp(keyword, k_words[i]) == 0) {
             return strcmp(keyword, "properties") != 0 || match_members(m, schema, v, at);
