@@ -60,15 +60,20 @@ WORDS = {
 }
 
 
-def layers(line):
+def layers(line, question="What is in a room?"):
     with tempfile.TemporaryDirectory() as name:
         tree = pathlib.Path(name)
         (tree / "src/room").mkdir(parents=True)
         (tree / "include/etprof").mkdir(parents=True)
         rooms = ["room", *(f"room{i}" for i in range(6))]  # no room has more than a sixth
         (tree / "rooms.txt").write_text("".join(f"{room}:  |\n" for room in ("base", *rooms)))
+        for room in ("base", "cli", *rooms):
+            (tree / "src" / room).mkdir(exist_ok=True)
+            (tree / "src" / room / "CMakeLists.txt").write_text(f"# SPDX-License-Identifier: Apache-2.0\n# {question}\n")
+        (tree / "docs").mkdir()
+        (tree / "docs/architecture.md").write_text(
+            "".join(f"| `{room}` | What is in a room? | – |\n" for room in ("base", "cli", *rooms)))
         for room in rooms[1:]:
-            (tree / "src" / room).mkdir()
             (tree / "src" / room / "one.c").write_text(HEAD["c"] + "\n" * 8)
         (tree / "src/room/one.c").write_text(f"{HEAD['c']}void one(void)\n{{\n    {line}\n}}\n")
         done = subprocess.run([sys.executable, ROOT / "tests/tools/check_layers.py", tree, tree / "rooms.txt"],
@@ -95,6 +100,8 @@ expect(code == 0, "a clean room", code, said)
 for line, word in WORDS.items():
     code, said = layers(line)
     expect(code == 1 and word in said, line, code, said)
+code, said = layers("return;", "What is in a house?")
+expect(code == 1 and "not with its question" in said, "a room with another question", code, said)
 code, said = lint(CLEAN)
 if code == 77:
     skip(said.strip().removeprefix("skipped: "))
