@@ -69,7 +69,7 @@ def layers(line, question="What is in a room?"):
         (tree / "rooms.txt").write_text("".join(f"{room}:  |\n" for room in ("base", *rooms)))
         for room in ("base", "cli", *rooms):
             (tree / "src" / room).mkdir(exist_ok=True)
-            (tree / "src" / room / "CMakeLists.txt").write_text(f"# SPDX-License-Identifier: Apache-2.0\n# {question}\n")
+            (tree / "src" / room / "CMakeLists.txt").write_text(f"# (the license)\n# {question}\n")
         (tree / "docs").mkdir()
         (tree / "docs/architecture.md").write_text(
             "".join(f"| `{room}` | What is in a room? | – |\n" for room in ("base", "cli", *rooms)))
