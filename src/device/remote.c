@@ -63,27 +63,33 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
 }
 
 // The runner ends when its input does. While it computes it does not look at its input: then a
-// watch ends it as soon as the shell's parent, the daemon's half of the connection, is gone (sshd),
-// or the shell itself, which a daemon may end with the connection (adbd). The shell stays its
-// parent, so that it also dies with the shell. The watch takes the session's folder along, unless
-// another launch is at work there: then only the connection was lost, and the session goes on over
-// a new one.
+// watch ends it as soon as the shell has lost its parent, the daemon's half of the connection
+// (sshd), or the shell itself is gone, which a daemon may end with the connection (adbd). The shell
+// stays the runner's parent, so that it also dies with the shell. The watch takes the session's
+// folder along, unless another launch is at work there: then only the connection was lost, and the
+// session goes on over a new one.
+// Whether the parent is gone is asked of the shell's own line in /proc, not of the parent's: that
+// of another user's process may be hidden, and its number may be somebody else's by then. The
+// connection may be gone before the watch begins. No watch where /proc is not there (macOS) or is
+// not that of our processes.
 static const char k_after_start[] =
+    "connected() {\n"
+    "  read -r x <\"/proc/$$/stat\" && set -- ${x##*) } && [ \"$2\" = \"$PPID\" ]\n"
+    "}\n"
     "r=$!\n"
     "exec 3<&- </dev/null\n"
     "mkdir -p \"$w\"; echo $r >\"$f\"\n"
     "t=\n"
-    "if [ -d /proc/$PPID ]; then\n"
-    "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r; kill_marked \"$k\"\n"
-    "    [ ! -d /proc/$PPID ] || ! kill -0 $$ || exit\n"
+    "if { read -r x </proc/self/stat; } 2>/dev/null && [ \"${x%% *}\" = \"$$\" ]; then\n"
+    "  ( while kill -0 $r && connected; do sleep 5; done; kill -9 $r; kill_marked \"$k\"\n"
+    "    ! connected || exit\n"
     "    rm -f \"$f\"\n"
     "    for x in \"$w\"/pid.*; do [ ! -f \"$x\" ] || exit; done\n"
     "    mv \"$w\" \"$w.$r\" && rm -rf \"$w.$r\" ) >/dev/null 2>&1 &\n"
     "  t=$!\n"
     "fi\n"
     "wait $r; s=$?\n"
-    "if [ -z \"$t\" ]; then :; elif [ -d /proc/$PPID ]; then kill $t 2>/dev/null; else wait $t; "
-    "fi\n"
+    "if [ -z \"$t\" ]; then :; elif connected; then kill $t 2>/dev/null; else wait $t; fi\n"
     "kill_marked \"$k\"\n"
     "rm -f \"$f\"\n"
     "echo \"$m$s\" >&2\n"

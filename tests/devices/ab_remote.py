@@ -642,6 +642,24 @@ def test_ssh(etprof, root, bundle, tmp):
             done, _ = b.ab(device="ssh:-oProxyCommand=true")
             assert done.returncode == 2, (done.returncode, done.stderr)
 
+        def gone_before_watched(b):
+            """etprof killed when a launch computes there already and nothing watches it yet: all goes the same way."""
+            tools = b.home / "bin"
+            tools.mkdir()
+            # Comes between the runner's start and its watch; it takes long where the shell starts this launch.
+            (tools / "mkdir").write_text('#!/bin/sh\n/bin/mkdir "$@"\n'
+                                         'if grep -qs -e --kind.*timed /proc/$PPID/cmdline; then sleep 1.5; fi\n')
+            (tools / "mkdir").chmod(0o755)
+            before = set(b.home.rglob("work/*"))
+            words, _ = b.command("--iterations", "1000000")
+            p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=b.env)
+            b.wait_for_runner_that_stays()
+            p.kill()
+            p.wait()
+            shutil.rmtree(tools)
+            b.assert_no_orphans()
+            assert set(b.home.rglob("work/*")) <= before, "the session's folder stayed"
+
         def host_key_changes(b):
             """Between two uses, in one, and where the user's own configuration would go on: said once, at once."""
             config, lenient = server.config, b.work / "lenient_config"
@@ -678,7 +696,7 @@ def test_ssh(etprof, root, bundle, tmp):
             assert done.returncode == 0, done.stderr
             b.assert_no_orphans()
 
-        run(b, [no_such_host, affinity_is_checked, *COMMON, host_key_changes])
+        run(b, [no_such_host, affinity_is_checked, *COMMON, gone_before_watched, host_key_changes])
     finally:
         server.stop()
 

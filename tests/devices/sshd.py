@@ -62,7 +62,8 @@ class Server:
             f"AuthorizedKeysFile {where}/authorized_keys\nPasswordAuthentication no\n"
             "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nMaxSessions 4\n"
             # A shell of one's own: the tester's start-up files may run hundreds of programs at every call.
-            f"SetEnv XDG_CACHE_HOME={self.home} HOME={self.home}\n")
+            # Programs of a test's own come first; mostly there are none.
+            f"SetEnv XDG_CACHE_HOME={self.home} HOME={self.home} PATH={self.home}/bin:{os.defpath}\n")
         prefix = FOUND["sshd"].parents[2] if FOUND["sshd"].parts[-5:-3] == ("sshd", "root") else None
         self.env = dict(os.environ)
         if prefix:  # unpacked, not installed: it has its parts and libraries beside it
