@@ -8,6 +8,7 @@
 #include "base/guard.h"
 #include "base/json_read.h"
 #include "base/number.h"
+#include "formats/zip_entry.h"
 
 // The edge graph's entry, or the folder that has one for each method. Of all graphs in a record it
 // is the one whose nodes carry the debug handles that the program and its payloads keep.
@@ -343,9 +344,6 @@ static etp_status parse_entry(reader *r, const char *name, json_t **out)
 {
     zip_stat_t stat;
     etp_arena scratch;
-    zip_file_t *file = NULL;
-    zip_int64_t got = -1;
-    etp_status status = ETP_OK;
     *out = NULL;
     if (zip_stat(r->zip, name, 0, &stat) != 0) {
         return ETP_OK;
@@ -356,29 +354,18 @@ static etp_status parse_entry(reader *r, const char *name, json_t **out)
     }
     etp_arena_scratch(&scratch, r->arena);
     char *text = etp_arena_alloc_raw(&scratch, (size_t)stat.size + 1, 1);
-    file = zip_fopen(r->zip, name, 0); // from here on nothing is asked of an arena
-    got = file ? zip_fread(file, text, stat.size) : -1;
-    // Reading beyond the end makes libzip check the CRC, and shows an entry that is longer than it
-    // says. Changed digits would otherwise be other debug handles.
-    char more;
-    if (got < 0 || (uint64_t)got != stat.size || zip_fread(file, &more, 1) != 0) {
-        status = etp_fail(r->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", name,
-                          file ? zip_file_strerror(file) : zip_strerror(r->zip));
-        goto done;
-    }
-    if (prepare_json(text, (size_t)got) > r->budget) {
+    // From here on nothing is asked of an arena.
+    etp_str json = {text, (size_t)stat.size};
+    etp_status status = etp_zip_unpack(r->zip, &stat, text, r->err);
+    if (status == ETP_OK && prepare_json(text, json.len) > r->budget) {
         status =
             etp_fail(r->err, ETP_CORRUPT, "entry %s holds more values than its size allows", name);
-        goto done;
-    }
-    status = etp_json_parse_deep((etp_str){text, (size_t)got}, MAX_JSON_DEPTH, out, NULL, r->err);
-    if (status != ETP_OK) {
-        r->err->offset = ETP_NO_OFFSET; // it was one of the entry, not of the file
-        (void)etp_fail_ctx(r->err, "entry %s", name);
-    }
-done:
-    if (file) {
-        zip_fclose(file);
+    } else if (status == ETP_OK) {
+        status = etp_json_parse_deep(json, MAX_JSON_DEPTH, out, NULL, r->err);
+        if (status != ETP_OK) {
+            r->err->offset = ETP_NO_OFFSET; // it was one of the entry, not of the file
+            (void)etp_fail_ctx(r->err, "entry %s", name);
+        }
     }
     etp_arena_dispose(&scratch);
     return status;

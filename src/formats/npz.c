@@ -7,6 +7,7 @@
 
 #include "base/guard.h"
 #include "base/number.h"
+#include "formats/zip_entry.h"
 
 // What numpy itself can write in version 1.0, whose length has two bytes; longer ones are needed
 // for structures with many fields, which are not taken.
@@ -272,25 +273,6 @@ typedef struct archive {
     etp_error *err;
 } archive;
 
-// Reading beyond the end makes libzip check the CRC and shows an entry that is longer than it says.
-static etp_status unpack(archive *a, uint64_t index, const zip_stat_t *stat, etp_bytes *out)
-{
-    uint8_t *data = etp_arena_alloc_raw(a->arena, (size_t)stat->size + 1, 1);
-    zip_file_t *file = zip_fopen_index(a->zip, index, 0);
-    zip_int64_t got = file ? zip_fread(file, data, stat->size) : -1;
-    char more;
-    bool whole = got >= 0 && (uint64_t)got == stat->size && zip_fread(file, &more, 1) == 0;
-    etp_status status =
-        whole ? ETP_OK
-              : etp_fail(a->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", stat->name,
-                         file ? zip_file_strerror(file) : zip_strerror(a->zip));
-    if (file) {
-        zip_fclose(file);
-    }
-    *out = (etp_bytes){data, (size_t)stat->size, 0};
-    return status;
-}
-
 static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
 {
     zip_stat_t stat;
@@ -309,9 +291,9 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
     }
     // One limit for all entries together: many that are allowed would else add up to what is not.
     a->left -= stat.size;
-    etp_bytes bytes;
-    ETP_TRY(unpack(a, index, &stat, &bytes));
-    if (etp_npy_read(bytes, out, a->err) != ETP_OK) {
+    uint8_t *data = etp_arena_alloc_raw(a->arena, (size_t)stat.size + 1, 1);
+    ETP_TRY(etp_zip_unpack(a->zip, &stat, data, a->err));
+    if (etp_npy_read((etp_bytes){data, (size_t)stat.size, 0}, out, a->err) != ETP_OK) {
         return etp_fail_ctx(a->err, "entry %s", stat.name);
     }
     name.len -= 4;
