@@ -4,6 +4,7 @@
 
 #include "base/guard.h"
 #include "formats/pte_schema.h"
+#include "formats/segments.h"
 
 #define SCALAR(n, w) {.name = (n), .kind = ETP_FB_SCALAR, .width = (w)}
 #define STRING(n) {.name = (n), .kind = ETP_FB_STRING}
@@ -86,12 +87,9 @@ static etp_status read_segments(etp_bytes f, etp_fb_table root, etp_arena *arena
 {
     etp_fb_vector v = etp_fb_vec(root, FILE_SEGMENTS);
     etp_bytes *segments = ETP_NEW_ARRAY(arena, etp_bytes, v.n);
-    etp_bytes all = {f.ptr + out->segment_base_offset, (size_t)(f.len - out->segment_base_offset),
-                     f.base + out->segment_base_offset};
+    etp_segments all = {f, out->segment_base_offset, out->segment_data_size, true};
     for (uint32_t i = 0; i < v.n; i++) {
-        etp_fb_table t = etp_fb_vec_table(v, i);
-        ETP_TRY(etp_bytes_sub(all, etp_fb_u64(t, SEGMENT_OFFSET, 0), etp_fb_u64(t, SEGMENT_SIZE, 0),
-                              "segment", &segments[i], err));
+        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(v, i), i, &segments[i], err));
     }
     out->segments = segments;
     out->n_segments = v.n;

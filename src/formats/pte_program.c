@@ -2,6 +2,7 @@
 // The .pte reader, file level: header, segments, named data. Methods are in pte_method.c.
 #include "base/guard.h"
 #include "formats/pte_internal.h"
+#include "formats/segments.h"
 
 // The version of all programs so far; a change that older readers cannot follow would raise it.
 #define NEWEST_VERSION 0
@@ -84,23 +85,13 @@ static etp_status read_segments(etp_pte_reader *r)
     // read_header has seen that BASE lies inside the file.
     etp_fb_vector v = etp_fb_vec(r->root, PROGRAM_SEGMENTS);
     ETP_TRY(etp_pte_take(r, r->root, "segments", v.n, sizeof *r->segments, &r->segments));
-    uint64_t base = r->out->segment_base_offset;
+    // ExecuTorch takes a size of 0 for one that is not told: headers had none at first.
+    uint64_t size = r->out->segment_data_size;
+    etp_segments all = {r->file, r->out->segment_base_offset, size, size > 0};
     for (uint32_t i = 0; i < v.n; i++) {
-        etp_fb_table t = etp_fb_vec_table(v, i);
-        uint64_t offset = etp_fb_u64(t, SEGMENT_OFFSET, 0);
-        uint64_t size = etp_fb_u64(t, SEGMENT_SIZE, 0);
-        uint64_t room = r->file.len - base;
-        // Without a base there are no segments, and one would show the program's tables as data.
-        if (offset > room || size > room - offset || (size > 0 && base == 0)) {
-            return etp_fail_at(r->err, ETP_CORRUPT, etp_fb_position(r->program, t),
-                               "segment %lu (offset %llu, %llu bytes behind %llu) reaches beyond "
-                               "the file's %zu bytes: the file is cut off or damaged",
-                               (unsigned long)i, (unsigned long long)offset,
-                               (unsigned long long)size, (unsigned long long)base, r->file.len);
-        }
-        r->segments[i].offset = base + offset;
-        r->segments[i].data =
-            (etp_bytes){r->file.ptr + base + offset, (size_t)size, r->file.base + base + offset};
+        etp_pte_segment *s = &r->segments[i];
+        ETP_TRY(etp_segment_find(&all, etp_fb_vec_table(v, i), i, &s->data, r->err));
+        s->offset = s->data.base - r->file.base;
     }
     r->out->segments = r->segments;
     r->out->n_segments = v.n;
