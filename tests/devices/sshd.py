@@ -4,6 +4,7 @@ import getpass
 import os
 import pathlib
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -39,9 +40,16 @@ def missing() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below those that the system gives to whoever connects or asks for any: between two of our daemons nobody else
+    gets it."""
+    for port in random.SystemRandom().sample(range(16000, 30000), 1000):
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise RuntimeError("no free port")
 
 
 class Server:
@@ -109,7 +117,8 @@ class Server:
         self.process = subprocess.Popen(
             [*shown, FOUND["sshd"], "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"],
             start_new_session=True, env=self.env)
-        for _ in range(100):
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
             with socket.socket() as s:
                 if s.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
