@@ -32,7 +32,7 @@ def call(directory, verb):
     args = [ETPROF, verb[0], *(["F1", "run"] if verb[0] == "explain" else [*verb[1:], "run"] if verb[0] == "ab"
                                else ["run", *verb[1:]])]
     try:
-        return subprocess.run(args, cwd=directory, capture_output=True, timeout=60, check=False,
+        return subprocess.run(args, cwd=directory, capture_output=True, timeout=300, check=False,
                               stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return None
@@ -105,7 +105,7 @@ def history_stays_below():
         (root / "runs" / "out").symlink_to("../elsewhere")
         (root / "runs" / "circle").symlink_to("..")
         done = subprocess.run([ETPROF, "history", "runs", "--format", "json"], cwd=tmp, capture_output=True, text=True,
-                              timeout=60,
+                              timeout=300,
                               check=False)
         expect("other" not in done.stdout, "history", "walked through a link")
 

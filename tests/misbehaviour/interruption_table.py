@@ -47,6 +47,13 @@ class TooLate(Exception):
     """The session came to its end before it could be interrupted between two blocks, where nothing holds it."""
 
 
+def leads_group(pid):
+    try:
+        return os.getpgid(pid) == pid
+    except ProcessLookupError:  # a helper of a launch before, which has just gone
+        return False
+
+
 class Session:
     """One session of the fake in a folder of its own."""
 
@@ -90,7 +97,7 @@ class Session:
 
     def runners(self):
         """Neither the helpers, which have sessions of their own, nor the supervisors, which look like the tool."""
-        return [pid for pid, line in self.marked() if line.startswith(FAKE.encode()) and os.getpgid(pid) == pid]
+        return [pid for pid, line in self.marked() if line.startswith(FAKE.encode()) and leads_group(pid)]
 
     def wait_until(self, condition, what):
         deadline = time.monotonic() + 120
@@ -126,9 +133,9 @@ class Session:
 
     def check_no_process(self):
         deadline = time.monotonic() + 60
-        while self.marked():
+        while left := self.marked():
             if time.monotonic() > deadline:
-                raise loss.Lost(f"processes are left: {self.marked()}")
+                raise loss.Lost(f"processes are left: {left}")
             time.sleep(0.01)
 
     def ended(self, code, what):
@@ -285,7 +292,7 @@ def by_killed_runner(s, phase, whole):
 
 def by_runner(s, _, whole):
     """The runner itself misbehaves; the session comes to its end, and says so."""
-    s.begin("--timeout", "1")
+    s.begin("--timeout", "5")
     s.ended({6}, "the end")
     s.complete(loss.Folder(s.tmp / "none"), whole, lossless=False)
     if not s.folder().manifest["lost"]:

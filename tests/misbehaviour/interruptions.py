@@ -56,7 +56,7 @@ def begun(directory, *extra):
     p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "6", "--runner", FAKE, "--timeout", "50",
                           *extra],
                          cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     count = pathlib.Path(directory) / "model.pte.count"
     while (not count.exists() or count.read_text().count("neon timed") < 6) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -80,7 +80,7 @@ def padded():
             except OSError:
                 pass
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         expect(len(seen) == 1 and re.fullmatch(b"ETPROF_PAD=x{0,4095}", seen.pop()), name, seen)
         text = (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text()
         lines = [json.loads(line) for line in text.splitlines()]
@@ -100,7 +100,7 @@ def ctrl_c():
         words = [w for w in ARGS if w != "--quiet"][:-1] + ["a run"]
         p = subprocess.Popen([ETPROF, "ab", "model.pte", *words, "--blocks", "6", "--runner", FAKE, "--timeout", "50"],
                              cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         count = pathlib.Path(tmp) / "model.pte.count"
         while (not count.exists() or count.read_text().count("neon timed") < 6) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -132,7 +132,7 @@ def still_running():
         if looked.returncode == 0 and listed.returncode == 0:
             expect("session.lock" not in listed.stdout, name, "the lock was packed")
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         expect(lock.exists(), name, "a killed session leaves its lock behind: what else is there to take over")
         done = resume(tmp)
         expect(done.returncode == 0 and manifest(tmp)["blocks_done"] == 6, name, (done.returncode, done.stderr))
@@ -144,7 +144,7 @@ def stale(name, content):
     with tempfile.TemporaryDirectory() as tmp:
         p = begun(tmp)
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         (pathlib.Path(tmp) / "run" / "session.lock").write_bytes(content)
         done = resume(tmp)
         expect(done.returncode == 0 and manifest(tmp)["state"] == "finished", name, (done.returncode, done.stderr))
@@ -156,7 +156,7 @@ def held_by_other():
     with tempfile.TemporaryDirectory() as tmp:
         p = begun(tmp)
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         with open(pathlib.Path(tmp) / "run" / "session.lock", "wb") as f:
             fcntl.flock(f, fcntl.LOCK_EX)
             f.write(b"\xff" * 100)
@@ -172,7 +172,7 @@ def lock_is_no_file():
         with tempfile.TemporaryDirectory() as tmp:
             p = begun(tmp)
             p.kill()
-            p.wait(timeout=30)
+            p.wait(timeout=120)
             (pathlib.Path(tmp) / "victim").write_text("keep")
             lock = pathlib.Path(tmp) / "run" / "session.lock"
             lock.unlink()
@@ -211,12 +211,12 @@ def asked_counts():
         model(tmp, "on * timed 1 hang")
         p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "2", "--no-trace", "--runner", FAKE,
                               "--timeout", "50"], cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while manifest(tmp)["state"] == "none" and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(0.3)
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         with open(pathlib.Path(tmp) / "model.pte.count", "a") as f: # the others' first launches shall not hang
             f.write("sme2 timed\nneon timed\n")
         expect(manifest(tmp)["blocks_done"] == 0, name, manifest(tmp)["blocks_done"])
@@ -257,7 +257,7 @@ def renames(how):
             expect((run / "samples.csv").read_bytes()[:100] == rows[:100] or not rows, name, "rows changed")
             expect(not list(run.rglob("*.tmp-*")), name, list(run.rglob("*.tmp-*")))
             sound = subprocess.run([ETPROF, "verify", "run", "--quiet"], cwd=tmp, capture_output=True, text=True,
-                                   timeout=30,
+                                   timeout=120,
                                    check=False)
             expect(sound.returncode == 0, name, sound.stdout + sound.stderr)
 
@@ -268,21 +268,21 @@ def moved():
     with tempfile.TemporaryDirectory() as tmp:
         p = begun(tmp)
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         (pathlib.Path(tmp) / "deep").mkdir()
         (pathlib.Path(tmp) / "run").rename(pathlib.Path(tmp) / "deep" / "other name")
         done = ab(tmp, "--resume", "deep/other name", "--quiet")
         expect(done.returncode == 0, name, (done.returncode, done.stderr))
         done = subprocess.run([ETPROF, "verify", "deep/other name", "--quiet"], cwd=tmp, capture_output=True,
-                              timeout=30,
+                              timeout=120,
                               check=False)
         expect(done.returncode == 0, name, done.stderr)
     name = "folder moved under a running session"
     with tempfile.TemporaryDirectory() as tmp:
-        p = begun(tmp, "--timeout", "1")
+        p = begun(tmp, "--timeout", "5")
         run, away = pathlib.Path(tmp) / "run", pathlib.Path(tmp) / "away"
         run.rename(away)
-        p.wait(timeout=60)
+        p.wait(timeout=300)
         expect(p.returncode == 5, name, p.returncode)
         expect(not run.exists() or not (run / "manifest.json").exists(), name, "half a folder under the old name")
         away.rename(run)
@@ -298,10 +298,10 @@ def two_at_once():
     with tempfile.TemporaryDirectory() as tmp:
         p = begun(tmp)
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         both = [subprocess.Popen([ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp, text=True,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
-        ends = sorted((b.communicate(timeout=60)[1], b.returncode) for b in both)
+        ends = sorted((b.communicate(timeout=300)[1], b.returncode) for b in both)
         codes = sorted(code for _, code in ends)
         expect(codes == [0, 2], name, ends)
         expect(manifest(tmp)["blocks_done"] == 6, name, manifest(tmp)["blocks_done"])
@@ -315,11 +315,11 @@ def read_only():
     with tempfile.TemporaryDirectory() as tmp:
         p = begun(tmp)
         p.kill()
-        p.wait(timeout=30)
+        p.wait(timeout=120)
         done = subprocess.run(["unshare", "-rm", "sh", "-c",
                                "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"",
                                "sh", ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp,
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=300, check=False)
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return
@@ -333,7 +333,7 @@ def one_arm(name, directive, wanted, measured):
     """Its finding, beside what was measured of the other arm; exit code 6."""
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp, directive)
-        done = ab(tmp, "model.pte", *ARGS, "--blocks", "6", "--timeout", "1")
+        done = ab(tmp, "model.pte", *ARGS, "--blocks", "6", "--timeout", "5")
         expect(done.returncode == 6, name, f"exit {done.returncode}: {done.stderr}")
         r = report(tmp)
         found = [f for f in r["findings"] if f["kind"] == "arm_fails"]
@@ -379,7 +379,7 @@ one_arm("crash in one arm", "on sme2 timed * crash",
         "was lost (crash: the runner was ended by signal 11", False)
 one_arm("some crashes in one arm", "on sme2 timed 2 crash",
         "only SME2 fails: 1 of its 11 launches were lost, none of the others' (last crash: ", True)
-one_arm("hang in one arm", "on sme2 timed * hang", "(hang: no answer for 1 s while running the model)", False)
+one_arm("hang in one arm", "on sme2 timed * hang", "(hang: no answer for 5 s while running the model)", False)
 one_arm("model does not load at one level", "on sme2 * * error:load",
         "each of its 1 launches was lost (error: the fake was told "
         "to refuse)", False)

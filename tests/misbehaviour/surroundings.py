@@ -154,7 +154,7 @@ def empty(tmp):
                          stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL)
     manifest = tmp / "empty" / "manifest.json"
-    end = time.time() + 60
+    end = time.time() + 120
     while not manifest.exists() and time.time() < end:
         time.sleep(0.02)
     time.sleep(0.5)

@@ -254,7 +254,7 @@ def resumed():
         for m in ("fp16", "int8"):
             model(tmp, m, PLANTED)
         p = subprocess.Popen(command(), cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        manifest, deadline = pathlib.Path(tmp) / "run" / "manifest.json", time.time() + 60
+        manifest, deadline = pathlib.Path(tmp) / "run" / "manifest.json", time.time() + 120
         while time.time() < deadline:
             try:
                 if json.loads(manifest.read_text())["blocks_done"] >= 2:
@@ -281,7 +281,7 @@ def cut_short():
     name = "interrupted within a block"
     with tempfile.TemporaryDirectory() as tmp:
         model(tmp, "fp16", PLANTED, "on neon timed 7 hang")  # the baseline is launched twice a block: the fourth
-        count, deadline = pathlib.Path(tmp) / "net_fp16.pte.count", time.time() + 60
+        count, deadline = pathlib.Path(tmp) / "net_fp16.pte.count", time.time() + 120
         p = subprocess.Popen([ETPROF, "sweep", "net_fp16.pte", "--levels", "sme2,neon", "--threads", "1", "--blocks",
                               "8", "--iterations", "8", "--warmup", "1", "--seed", "7", "--runner", FAKE,
                               "--no-trace", "--no-kernels", "--out", "run"],

@@ -43,7 +43,8 @@ def main():
         for model, code, words in cases:
             for verb in ("ab", "sweep"):
                 done = subprocess.run([ETPROF, verb, model, "--runner", runner, "--out", tmp / "out"], cwd=tmp,
-                                      capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, check=False, timeout=300,
+                                      stdin=subprocess.DEVNULL,
                                       env={**os.environ, "HOME": str(tmp)})
                 what = f"{verb} {pathlib.Path(model).name}"
                 expect(done.returncode == code, what, "exit code", done.returncode, "expected", code)
@@ -52,7 +53,7 @@ def main():
                 expect(not (tmp / "started").exists(), what, "started the runner")
                 (tmp / "started").unlink(missing_ok=True)
         done = subprocess.run([ETPROF, "ab", EXTERNAL, "--data", tmp / "m.ptd", "--runner", runner, "--out", tmp / "o"],
-                              cwd=tmp, capture_output=True, text=True, check=False, timeout=60)
+                              cwd=tmp, capture_output=True, text=True, check=False, timeout=300)
         expect((tmp / "started").exists(), "with its weights the runner is not started", done.stderr)
     finish(f"{len(cases)} files are told apart before anything is launched")
 

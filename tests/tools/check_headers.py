@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
         (folder / "program.cc").write_text(PROGRAM)
         if compiled(cxx, "c++17", folder / "program.cc", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", "-o",
                     folder / "program"):
-            done = subprocess.run([folder / "program"], capture_output=True, text=True, timeout=20, check=False)
+            done = subprocess.run([folder / "program"], capture_output=True, text=True, timeout=300, check=False)
             expect(done.returncode == 0 and done.stdout == "broken file|x", "the C++ program", done.stdout, done.stderr)
 if not cxx:
     print("skipped: no C++ compiler; as C17 alone")
