@@ -10,6 +10,7 @@
 #include "base/guard.h"
 #include "integrity/validate/validate.h"
 #include "publish/files.h"
+#include "store/store.h"
 
 static const char *smoke_name(etp_smoke_id id)
 {
@@ -79,10 +80,13 @@ static void note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena)
     }
     // Names do not tell every level apart, so a self-test of the mask is enough; with neither it
     // cannot be told.
-    bool masked = ab->selftest != NULL;
+    bool masked = etp_run_selftest_tells(ab->selftest);
     etp_smoke_note(s, arena, ETP_SMOKE_EVIDENCE, confirmed || masked ? 1 : -1, NULL,
                    "self-test of masking %s; %zu of %zu levels proved by what ran",
-                   masked ? "passed" : "not run", confirmed, ab->n_arms);
+                   masked         ? "passed"
+                   : ab->selftest ? "cannot tell"
+                                  : "not run",
+                   confirmed, ab->n_arms);
 }
 
 static void note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena)

@@ -66,11 +66,11 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
     etp_checks_add(
         &d->checks, arena,
         (etp_check){NAME(MASK),
-                    failed  ? 0
-                    : t.ran ? 1
-                            : -1,
+                    failed   ? 0
+                    : t.told ? 1
+                             : -1,
                     true, plan.n_arms > 0 ? t.text : "no level can be had",
-                    "two tiny models take the kernels of their level, or cannot tell",
+                    "two tiny models take the kernels of their level",
                     failed ? "levels cannot be compared with this runner: build it again with "
                              "scripts/build-runner"
                            : NULL,

@@ -152,6 +152,21 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
     return ETP_OK;
 }
 
+// Takes the first of "A; B; C" off the list.
+static etp_str next_name(etp_str *rest)
+{
+    size_t end = 0;
+    while (end < rest->len && rest->ptr[end] != ';') {
+        end++;
+    }
+    etp_str name = {rest->ptr, end};
+    while (end < rest->len && (rest->ptr[end] == ';' || rest->ptr[end] == ' ')) {
+        end++;
+    }
+    *rest = (etp_str){rest->ptr + end, rest->len - end};
+    return name;
+}
+
 // The runner judges by what names mean in the XNNPACK it knows. Where a level without the feature
 // has a name of it, and one with the feature has every name alike, the names of this build show
 // nothing.
@@ -171,6 +186,47 @@ static void judge_again(answers *all)
                 a->why = "this build has the same names with the feature and without";
             }
         }
+    }
+}
+
+// The first name of MORE that LESS has not, in whatever order; NULL: none.
+static const char *missing_name(const char *more, const char *less, etp_arena *arena)
+{
+    etp_str rest = etp_str_from(more), name;
+    while (rest.len > 0) {
+        name = next_name(&rest);
+        etp_str others = etp_str_from(less);
+        bool found = false;
+        while (others.len > 0 && !found) {
+            found = etp_str_eq(next_name(&others), name);
+        }
+        if (!found) {
+            return etp_arena_strdup(arena, name);
+        }
+    }
+    return NULL;
+}
+
+// The runner knows what SME and VNNI are called and says of every other level that it cannot tell.
+// But a level differs from the next above it in its mask alone: an operator that the one has and
+// the other has not (XNNPACK computes float16 as float32 without F16C) shows that the mask works.
+static void judge_by_change(answers *all, etp_isa_family family, etp_arena *arena)
+{
+    etp_level levels[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list(family, levels);
+    const answer *above = NULL;
+    for (size_t i = 0; i < n; i++) {
+        answer *a = answer_of(all, etp_level_get(levels[i])->name);
+        if (!a || !a->found || a->names[0] == '\0') {
+            continue;
+        }
+        const char *gone =
+            above && !a->ok && !a->failed ? missing_name(above->names, a->names, arena) : NULL;
+        if (gone) {
+            a->ok = true;
+            a->why = etp_arena_printf(arena, "%s, which %s has, is gone", gone, above->level);
+        }
+        above = a;
     }
 }
 
@@ -220,6 +276,7 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     *out = (etp_selftest_result){.ran = true, .ok = true, .text = ""};
     const char *cached = cache_path(device, plan, cache_dir, arena);
     if (read_cache(cached, arena, out)) {
+        out->told = etp_run_selftest_tells(out->text);
         return ETP_OK;
     }
     answers all = {.n = 0};
@@ -227,6 +284,7 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     etp_strbuf_init(&text, arena);
     ETP_TRY(ask_all(device, plan, arena, &all, err));
     judge_again(&all);
+    judge_by_change(&all, plan->cpu.cpu.family, arena);
     for (size_t i = 0; i < all.n; i++) {
         const answer *a = &all.items[i];
         if (a->found && a->names[0] != '\0' && out->n_names < ETP_RUN_NAMED_LEVELS) {
@@ -249,6 +307,7 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
     }
     out->ok = out->ok && out->ran;
     out->text = text.ptr ? text.ptr : "";
+    out->told = out->ok && etp_run_selftest_tells(out->text);
     ETP_TRY(etp_arena_check(arena, err, "the self-test"));
     // A failure is not remembered: the next session asks again.
     if (cached && out->ok) {
@@ -285,6 +344,7 @@ etp_status etp_selftest_builds(etp_device *device, const etp_session_plan *plan,
     ETP_TRY(etp_selftest_run(device, plan, cache_dir, arena, out, err));
     out->ran = out->ran && other.ran;
     out->ok = out->ok && other.ok;
+    out->told = out->ok && out->told && other.told;
     if (strcmp(out->text, other.text) != 0) {
         out->text = etp_arena_printf(arena, "A: %s; B: %s", out->text, other.text);
     }

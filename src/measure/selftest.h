@@ -8,6 +8,7 @@
 typedef struct etp_selftest_result {
     bool ran;
     bool ok;          // no level was contradicted
+    bool told;        // ... and one was seen to work: elsewhere nothing was learned
     const char *text; // one line for people and the manifest
     struct {          // what the build calls one operator per data type at a level, "; " between
         const char *level, *names;

@@ -28,6 +28,10 @@ def smoke(cwd, *words, code=0):
     return answer
 
 
+def text_of(answer, step):
+    return next((s["text"] for s in answer["steps"] if s["id"] == step), "")
+
+
 def fake(cwd, *directives):
     """What fake_runner takes for a model; it runs nothing and does what the lines say."""
     lines = ("base vnni 1000000", "base avx2 3000000", "base sme2 1000000", "base neon 3000000", *directives)
@@ -40,7 +44,15 @@ def main(cwd):
     expect([s["id"] for s in answer["steps"]] == ["model"], f"no.pte: {answer}")
     smoke(cwd, "--model", "a.pte", "--export", "toy_cnn", code=2)
     smoke(cwd, *fake(cwd, "on * * * crash"), code=6)
+    # A self-test that can tell of no level has not passed.
+    unsure = cwd / "unsure"
+    unsure.write_text(f"#!/bin/sh\ncase \"$*\" in *--selftest*) {FAKE} \"$@\" | sed 's/\"ok\":true/\"ok\":null/';; "
+                      f"*) exec {FAKE} \"$@\";; esac\n")
+    unsure.chmod(0o755)
+    answer = smoke(cwd, *fake(cwd)[:3], unsure, "--out", "unsure-run", code=1)
+    expect("masking cannot tell" in text_of(answer, "evidence"), f"a self-test that cannot tell: {answer}")
     answer = smoke(cwd, *fake(cwd), code=1)  # the fake's dumps are none
+    expect("masking passed" in text_of(answer, "evidence"), f"a self-test that passed: {answer}")
     bad = {s["id"] for s in answer["steps"] if s["ok"] is False}
     expect(bad == {"measure", "analyse", "validate", "dumps"}, f"dumps that are none: {bad}")
     expect((cwd / answer["folder"] / "manifest.json").is_file(), "what failed is kept")
