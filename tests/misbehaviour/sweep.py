@@ -60,6 +60,17 @@ def claims(document):
     return [s["text"] for s in document["sentences"] if s["id"].startswith("I")]
 
 
+def a_wide_control_is_no_check_mark():
+    """Two equal arms whose ratio is not known within a factor of two are nothing to trust."""
+    with tempfile.TemporaryDirectory() as tmp:
+        for m in ("fp16", "int8"):
+            model(tmp, m, PLANTED, "noise 990")
+        args = command(blocks=2)
+        args[args.index("--format") + 1] = "text"
+        done = run(tmp, args)
+        expect(done.returncode == 0 and "? A/A not known within 2×" in done.stdout, "a wide control", done.stdout)
+
+
 def planted_exactly():
     name = "planted exactly"
     with tempfile.TemporaryDirectory() as tmp:
@@ -508,9 +519,10 @@ def refused():
             expect(not (pathlib.Path(tmp) / "run").exists(), name, "a folder was left")
 
 
-for test in (planted_exactly, winner_of_one_model, planted_with_noise, slower_with_noise, absent_with_noise,
-             failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, cut_short, balanced,
-             precise, emulated, real_programs, other_floats, order_of_methods, one_of_each, refused):
+for test in (planted_exactly, a_wide_control_is_no_check_mark, winner_of_one_model, planted_with_noise,
+             slower_with_noise, absent_with_noise, failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed,
+             cut_short, balanced, precise, emulated, real_programs, other_floats, order_of_methods, one_of_each,
+             refused):
     started = time.time()
     test()
     print(f"{test.__name__}: {time.time() - started:.1f} s")

@@ -402,7 +402,12 @@ static void mark_causes(const etp_sweep *s, etp_screen *out, etp_arena *arena)
 {
     if (s->control_blocks > 1) {
         const char *text = etp_screen_control(&s->control, arena);
-        etp_screen_mark(out, "Trust", s->control_differs ? ETP_WARN : ETP_GOOD, text);
+        // A control that wide speaks neither for nor against the machine.
+        etp_screen_mark(out, "Trust",
+                        s->control_differs                 ? ETP_WARN
+                        : etp_control_is_wide(&s->control) ? ETP_PLAIN
+                                                           : ETP_GOOD,
+                        text);
     }
     for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
         size_t n[ETP_CAUSE_STATES] = {0};
