@@ -191,7 +191,7 @@ const etp_command etp_cmd_smoke = {
                    "inferences, explains them, writes every report and table, validates all files "
                    "and reads the dumps once\n"
                    "more alone. Takes seconds; its figures say nothing about speed. Exit code 0: "
-                   "every step worked; 1: a\n"
+                   "no step failed; 1: a\n"
                    "result is wrong; 5: something is missing here; 6: a measured program failed or "
                    "did not run at its level.",
     .examples = "  etprof smoke\n"
