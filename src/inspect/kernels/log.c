@@ -248,7 +248,6 @@ static const char *architecture(const etp_kernel_name *name)
         {"fma3",       "AVX"         },
         {"f16c",       "AVX"         },
         {"sse",        "SSE"         },
-        {"ssse",       "SSE"         },
         {"scalar",     "scalar"      },
     };
     for (size_t i = 0; i < sizeof k_parts / sizeof *k_parts; i++) {
