@@ -248,6 +248,50 @@ static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
 
 // ---- dumps and models ----
 
+// Of the kinds that the bytes themselves tell, in the order of etp_file_kind.
+static const char *const k_what[] = {"an ExecuTorch program", "an ETDump",          "an ETRecord",
+                                     "a bundled program",     "a flat tensor file", "unknown"};
+
+// What a file should be by the end of its name; *OUT_END: that end.
+static etp_file_kind named(const char *name, const char **out_end)
+{
+    static const struct {
+        const char *end;
+        etp_file_kind kind;
+    } k_ends[] = {
+        {".pte",                  ETP_FILE_PTE     },
+        {".bpte",                 ETP_FILE_BPTE    },
+        {".ptd",                  ETP_FILE_PTD     },
+        {".etrecord",             ETP_FILE_ETRECORD},
+        {".etdp",                 ETP_FILE_ETDUMP  },
+        {".etdump",               ETP_FILE_ETDUMP  },
+        {".etdump" ETP_OS_PACKED, ETP_FILE_ETDUMP  },
+    };
+    size_t i = 0, last = sizeof k_ends / sizeof *k_ends - 1;
+    while (i < last && !ends(name, k_ends[i].end)) {
+        i++;
+    }
+    *out_end = k_ends[i].end;
+    return k_ends[i].kind;
+}
+
+// False, and said: the file is something else that can be read, which its name does not promise.
+// Readers of ours go by the bytes, so they would find it sound; those of ExecuTorch refuse it.
+static bool is_as_named(etp_validator *v, const etp_valid_file *f, etp_bytes bytes)
+{
+    const char *end;
+    etp_file_kind should = named(f->name, &end), is = etp_inspect_probe(bytes);
+    if (is == should || is == ETP_FILE_UNKNOWN) {
+        return true;
+    }
+    // Any zip archive could be a record, until it lacks the record's marker.
+    bool archive = is == ETP_FILE_ETRECORD && !etp_etrecord_probe(bytes);
+    etp_valid_note(v, f->name, "file.name", false, k_what[should],
+                   "give it the name of what it is, or bring the file that is meant",
+                   "%s, named %s", archive ? "a zip archive" : k_what[is], end);
+    return false;
+}
+
 // Copied into the validator's arena, because the trace is closed at once: a folder may hold
 // hundreds of dumps.
 static etp_status take_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace)
@@ -286,6 +330,9 @@ static etp_status check_dump(etp_validator *v, etp_valid_file *f, etp_bytes byte
             "0 bytes");
         return ETP_OK;
     }
+    if (!is_as_named(v, f, bytes)) {
+        return ETP_OK;
+    }
     // Verified as a whole by the same reader that analysis uses: what passes here opens there.
     etp_status st = etp_trace_open(bytes, NULL, &trace, &why);
     if (st == ETP_NOMEM) {
@@ -316,6 +363,9 @@ static etp_status check_model(etp_validator *v, const etp_valid_file *f, etp_byt
 {
     etp_inspect view = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
+    if (!is_as_named(v, f, bytes)) {
+        return ETP_OK;
+    }
     // By the reader that `inspect` uses, so that what passes here can be looked at there.
     etp_status st = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why);
     bool ok = st == ETP_OK;
