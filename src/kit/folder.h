@@ -107,6 +107,8 @@ ETP_NODISCARD etp_status etp_kit_folder_is(const char *path, bool *out, etp_erro
 ETP_NODISCARD etp_status etp_kit_folder_open(const char *path, etp_arena *arena,
                                              etp_kit_folder *out, etp_error *err);
 void etp_kit_folder_close(etp_kit_folder *f);
+// kit/folder_pairs.c: what `compare` reads of U, below the folder's path; NULL: it has neither.
+const char *etp_kit_recording_of(const etp_kit_folder *f, const etp_kit_unit *u, etp_arena *arena);
 // kit/folder_pairs.c: fills label and session of the pairs.
 ETP_NODISCARD etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err);
 // defects.c: fills f->differences.

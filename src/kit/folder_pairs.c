@@ -2,16 +2,17 @@
 // Off against on of a kit's folder, each pair answered as `compare` answers it.
 #include "kit/folder.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_ANSWERED 16 // pairs; a folder of a whole fleet is read with compare
 
-// The dump where there is one that holds something: the table has lost which instruction an event
-// is of.
-static const char *recording(const etp_kit_folder *f, const etp_kit_unit *u)
+// The dump where executions came from it: the table has lost which instruction an event is of.
+// One that is empty, broken or without an execution leaves the table to speak for it.
+const char *etp_kit_recording_of(const etp_kit_folder *f, const etp_kit_unit *u, etp_arena *arena)
 {
-    const char *name = u->dump && !u->dump_empty ? u->dump : u->timeline;
-    return name ? etp_arena_printf(f->arena, "%s/%s", f->path, name) : NULL;
+    const char *name = isfinite(u->dump_median_ns) || !u->timeline ? u->dump : u->timeline;
+    return name ? etp_arena_printf(arena, "%s/%s", f->path, name) : NULL;
 }
 
 // "sme2 on against off" where the names say no more than that.
@@ -42,7 +43,8 @@ etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
     for (size_t i = 0; i < f->pairs.n && i < MAX_ANSWERED; i++) {
         etp_kit_pair *p = &f->pairs.items[i];
         const etp_kit_unit *off = &f->units.items[p->off], *on = &f->units.items[p->on];
-        const char *const paths[2] = {recording(f, off), recording(f, on)};
+        const char *const paths[2] = {etp_kit_recording_of(f, off, f->arena),
+                                      etp_kit_recording_of(f, on, f->arena)};
         const etp_ab_options options = {
             .two_sides = true, .names = {off->experiment, on->experiment}
         };

@@ -216,8 +216,7 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 
 static const char *file_of(const etp_kit_folder *f, size_t unit, etp_arena *arena)
 {
-    const etp_kit_unit *u = &f->units.items[unit];
-    return etp_arena_printf(arena, "%s/%s", f->path, u->dump ? u->dump : u->timeline);
+    return etp_kit_recording_of(f, &f->units.items[unit], arena);
 }
 
 static const char *compare_command(const etp_kit_folder *f, const etp_kit_pair *p, etp_arena *arena)

@@ -141,6 +141,20 @@ class Layouts(Folder):
         self.assertAlmostEqual(unit["median_ns"], statistics.median(pair[0].latencies()) * 1e6, 3)
         self.assertNotIn("D5", self.found)
 
+    def test_table_speaks_for_a_dump_that_cannot_be_read(self):
+        """What `compare` is given is what there are figures of: the two tables, not a dump that it would refuse."""
+        on, off = self.pair()
+        self.write([on, off])
+        real = (DATA / "mixed_xnnpack_fp32.etdump").read_bytes()
+        tables = " ".join(str(self.dir / f"{e.stem}_exec_all_runs_timeline.csv") for e in (off, on))
+        for content in (b"", b"not a recording", real[:len(real) // 2]):
+            (self.dir / f"{on.stem}.etdump").write_bytes(content)
+            md = etprof("analyze", self.dir, "--full", "--format", "md").stdout
+            self.assertIn("## toy, 1 thread: mac_sme2 on against off\n", md, content[:20])
+            self.assertNotIn("not explained here", md, content[:20])
+            self.assertIn(f"etprof compare {tables}\n", md, content[:20])
+            self.assertIn("not used: ", md)
+
     def test_kernel_logs_become_the_view(self):
         pair = self.pair()
         self.write(pair)
