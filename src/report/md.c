@@ -49,20 +49,63 @@ static bool is_special(etp_str s, size_t i, bool at_start)
     return i == 0 && memchr("#+-=", c, 4);
 }
 
-// Whether S[i] would become a link and notify people: "#1" those of an issue, "@name" whom it
-// names.
-static bool calls_people(etp_str s, size_t i)
+// Whether what ends before S[i] is WORD, which is of small letters, and a word of its own.
+static bool ends_word(etp_str s, size_t i, etp_str word, bool any_case)
+{
+    if (i < word.len) {
+        return false;
+    }
+    const char *at = s.ptr + i - word.len;
+    for (size_t k = 0; k < word.len; k++) {
+        if ((any_case ? at[k] | 0x20 : at[k]) != word.ptr[k]) {
+            return false;
+        }
+    }
+    return at == s.ptr || !(is_word(at[-1]) || at[-1] == '_');
+}
+
+// ":name:", also within "std::name::of". Names are of small letters, and none is of two digits,
+// which times have.
+static bool is_emoji(etp_str s, size_t i)
+{
+    size_t k = i + 1, digits = 0;
+    for (; k < s.len && (is_word(s.ptr[k]) || memchr("_+-", s.ptr[k], 3)); k++) {
+        if (s.ptr[k] >= 'A' && s.ptr[k] <= 'Z') {
+            return false;
+        }
+        digits += is_digit(s.ptr[k]);
+    }
+    size_t n = k - i - 1;
+    return k < s.len && s.ptr[k] == ':' && n > 0 && !(digits == n && n < 3);
+}
+
+// Whether GitHub would make a link or a picture of what begins before S[i + 1] and goes on with it:
+// "#1" and "GH-1" are issues, which show that they are spoken of, "@name" tells whom it names,
+// "me@host.org", "http://" and "www." lead anywhere. The hash of a commit is left as it is: it
+// becomes a link only where the repository has that commit, and nobody is told.
+static bool begins_link(etp_str s, size_t i)
 {
     if (i + 1 == s.len) {
         return false;
     }
     char next = s.ptr[i + 1];
-    return (s.ptr[i] == '#' && is_digit(next)) ||
-           (s.ptr[i] == '@' && is_word(next) && !(i > 0 && is_word(s.ptr[i - 1])));
+    switch (s.ptr[i]) {
+    case '#':
+        return is_digit(next);
+    case '@':
+        return is_word(next);
+    case '-':
+        return is_digit(next) && ends_word(s, i, ETP_STR("gh"), true);
+    case 'w':
+        return next == '.' && ends_word(s, i + 1, ETP_STR("www"), false);
+    case ':':
+        return (next == '/' && i + 2 < s.len && s.ptr[i + 2] == '/') || is_emoji(s, i);
+    default:
+        return false;
+    }
 }
 
-// Text that GitHub shows as it is. An empty comment in the middle keeps text what would call
-// people.
+// Text that GitHub shows as it is. An empty comment in the middle keeps it from becoming a link.
 static void put(writer *w, etp_str s, bool at_start)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -75,7 +118,7 @@ static void put(writer *w, etp_str s, bool at_start)
             etp_sink_char(w->sink, '\\');
         }
         etp_sink_char(w->sink, c);
-        if (calls_people(s, i)) {
+        if (begins_link(s, i)) {
             putz(w, "<!-- -->");
         }
     }

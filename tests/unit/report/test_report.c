@@ -213,16 +213,43 @@ static void markdown_shows_text_as_it_is(void **state)
     static const struct {
         const char *in, *out;
     } k_cases[] = {
-        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"        },
-        {"18.06 ms",           "18.06 ms"                        },
-        {"18. a list",         "18\\. a list"                    },
-        {"1) a list",          "1\\) a list"                     },
-        {"- a list",           "\\- a list"                      },
-        {"# a heading",        "\\# a heading"                   },
-        {"a - b = c",          "a - b = c"                       },
-        {"Add #12 [x](y)",     "Add #<!-- -->12 \\[x\\](y)"      },
-        {"@name a@b (@c) @",   "@<!-- -->name a@b (@<!-- -->c) @"},
-        {"<b> & \\",           "&lt;b&gt; &amp; \\\\"            },
+        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"    },
+        {"18.06 ms",           "18.06 ms"                    },
+        {"18. a list",         "18\\. a list"                },
+        {"1) a list",          "1\\) a list"                 },
+        {"- a list",           "\\- a list"                  },
+        {"# a heading",        "\\# a heading"               },
+        {"a - b = c",          "a - b = c"                   },
+        {"Add #12 [x](y)",     "Add #<!-- -->12 \\[x\\](y)"  },
+        {"@name (@c) @",       "@<!-- -->name (@<!-- -->c) @"},
+        {"<b> & \\",           "&lt;b&gt; &amp; \\\\"        },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_report *r = etp_report_create(&arena, "t");
+        etp_report_text(r, "%s", k_cases[i].in);
+        char expected[128];
+        snprintf(expected, sizeof expected, "# t\n\n%s\n\n", k_cases[i].out);
+        assert_string_equal(render(&arena, r, ETP_FORMAT_MD, NULL), expected);
+        etp_arena_dispose(&arena);
+    }
+}
+
+// What docs.github.com lists under "Autolinked references and URLs", and emoji by their names.
+static void markdown_links_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } k_cases[] = {
+        {"GH-12 (gh-7) GH- GH-x",   "GH-<!-- -->12 (gh-<!-- -->7) GH- GH-x"},
+        {"HIGH-12 cpu-7 x_GH-1",    "HIGH-12 cpu-7 x_GH-1"                 },
+        {"me/repo#3 #x C# 1",       "me/repo#<!-- -->3 #x C# 1"            },
+        {"ssh:me@host.local",       "ssh:me@<!-- -->host.local"            },
+        {"http://a.b ftp://c.d",    "http:<!-- -->//a.b ftp:<!-- -->//c.d" },
+        {"www.a.b wwww. www",       "www<!-- -->.a.b wwww. www"            },
+        {"std::x::y :+1: a::b",     "std::<!-- -->x::y :<!-- -->+1: a::b"  },
+        {"10:20:30, 4:3: a:GEMM:b", "10:20:30, 4:3: a:GEMM:b"              },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_arena arena = {0};
@@ -736,6 +763,7 @@ int main(void)
         cmocka_unit_test(text_fits_narrow_terminals),
         cmocka_unit_test(markdown_is_escaped),
         cmocka_unit_test(markdown_shows_text_as_it_is),
+        cmocka_unit_test(markdown_links_nothing),
         cmocka_unit_test(markdown_fences_grow),
         cmocka_unit_test(csv_is_exact_and_guarded),
         cmocka_unit_test(csv_guards_long_text),
