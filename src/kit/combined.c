@@ -186,6 +186,16 @@ static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp
     return hits > 1;
 }
 
+// A run may want two of one kind, for two groups of operators: the first speaks for both.
+static bool wanted_before(const etp_ab_fixes *fixes, size_t f)
+{
+    size_t k = 0;
+    while (fixes->items[k].kind != fixes->items[f].kind) {
+        k++;
+    }
+    return k < f;
+}
+
 // Every run asks for the same fixes in the same order.
 static bool same_fixes(const etp_combined *c)
 {
@@ -215,11 +225,11 @@ static void common_fixes(etp_combined *c)
     etp_strbuf all;
     etp_strbuf_init(&all, c->arena);
     for (size_t i = 0; i < c->runs.n; i++) {
-        const etp_ab *ab = c->runs.items[i].ab;
-        for (size_t f = 0; f < ab->fixes.n; f++) {
+        const etp_ab_fixes *fixes = &c->runs.items[i].ab->fixes;
+        for (size_t f = 0; f < fixes->n; f++) {
             etp_strbuf one;
             etp_strbuf_init(&one, c->arena);
-            if (say_common(c, i, ab->fixes.items[f].kind, &one)) {
+            if (!wanted_before(fixes, f) && say_common(c, i, fixes->items[f].kind, &one)) {
                 etp_strbuf_printf(&all, "%s%s", all.len ? " · " : "", etp_strbuf_str(&one).ptr);
             }
         }

@@ -349,6 +349,33 @@ static void platforms_side_by_side(void **state)
     folder_remove(&g);
 }
 
+// Two fixes of one kind in a run are one that another run wants, too.
+static void common_fixes_are_said_once(void **state)
+{
+    (void)state;
+    folder f;
+    made m = made_base();
+    etp_ab_session *s = open_made(&m, &f);
+    etp_ab one = *etp_ab_answer(s), two = one;
+    etp_ab_fix fixes[] = {
+        {.id = "N1", .kind = ETP_FIX_PRECISION},
+        {.id = "N2", .kind = ETP_FIX_COPIES   },
+        {.id = "N3", .kind = ETP_FIX_PRECISION}
+    };
+    one.fixes.items = two.fixes.items = fixes;
+    one.fixes.n = 3;
+    two.fixes.n = 2;
+    one.platform = "mac";
+    two.platform = "android";
+    const etp_ab *answers[] = {&one, &two};
+    etp_combined c;
+    assert_int_equal(etp_combined_build(answers, NULL, 2, NULL, &f.arena, &c, NULL), ETP_OK);
+    assert_int_equal(c.notes.n, 1);
+    assert_string_equal(c.notes.items[0], "fixes that several runs want: N1 of mac = N1 of android "
+                                          "· N2 of mac = N2 of android");
+    close_made(s, &f);
+}
+
 static void what_keeps_runs_apart_is_said(void **state)
 {
     (void)state;
@@ -386,10 +413,15 @@ static void what_keeps_runs_apart_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bottlenecks_by_hand),           cmocka_unit_test(thresholds),
-        cmocka_unit_test(longer_than_the_whole),         cmocka_unit_test(lagging_needs_a_gain),
-        cmocka_unit_test(an_inference_is_split_exactly), cmocka_unit_test(kernels_that_changed),
-        cmocka_unit_test(latencies_are_labelled),        cmocka_unit_test(platforms_side_by_side),
+        cmocka_unit_test(bottlenecks_by_hand),
+        cmocka_unit_test(thresholds),
+        cmocka_unit_test(longer_than_the_whole),
+        cmocka_unit_test(lagging_needs_a_gain),
+        cmocka_unit_test(an_inference_is_split_exactly),
+        cmocka_unit_test(kernels_that_changed),
+        cmocka_unit_test(latencies_are_labelled),
+        cmocka_unit_test(platforms_side_by_side),
+        cmocka_unit_test(common_fixes_are_said_once),
         cmocka_unit_test(what_keeps_runs_apart_is_said),
     };
     return cmocka_run_group_tests_name("answer insights", tests, NULL, NULL);
