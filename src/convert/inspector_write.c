@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "convert/inspector.h"
+#include "trace/ops.h"
 
 #define MAX_DATA 64 // tensor elements shown
 
@@ -99,12 +100,6 @@ static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
 
 // ---- TSV ----
 
-// save_data_to_tsv leaves these rows out by a search in the name, and numbers what is left.
-static bool is_hidden(const etp_inspector_row *row)
-{
-    return etp_str_find(row->event_name, ETP_STR("OPERATOR_CALL")) != row->event_name.len;
-}
-
 static void put_tsv_row(const etp_inspector_row *row, size_t index, etp_sink *sink)
 {
     const double numbers[] = {row->p10, row->p50, row->p90, row->avg, row->min, row->max};
@@ -134,9 +129,9 @@ void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink)
     etp_sink_z(sink, "\tevent_block_name\tevent_name\tp10 (ms)\tp50 (ms)\tp90 (ms)\tavg (ms)"
                      "\tmin (ms)\tmax (ms)\top_types\tis_delegated_op\tdelegate_backend_name"
                      "\tstart_time\n");
-    size_t index = 0;
+    size_t index = 0; // what is left is numbered
     for (size_t i = 0; i < table->n_rows; i++) {
-        if (!is_hidden(&table->rows[i])) {
+        if (!etp_ops_left_out(table->rows[i].event_name)) {
             put_tsv_row(&table->rows[i], index++, sink);
         }
     }

@@ -8,6 +8,7 @@
 #include "document/rows.h"
 #include "report/report.h"
 #include "show/json.h"
+#include "trace/ops.h"
 
 // The session's first phase is KIT itself; without phases there is no other.
 static const etp_kit *kit_of(const etp_kit *kit, size_t phase)
@@ -208,8 +209,7 @@ static uint64_t table_rows(const etp_trace *trace)
     for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (size_t e = 0; e < block->n_events; e++) {
-            // save_data_to_tsv leaves these out.
-            rows += block->events[e].kind != ETP_EVENT_OPERATOR_CALL;
+            rows += !etp_ops_left_out(block->events[e].name);
         }
     }
     return rows;

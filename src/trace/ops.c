@@ -16,6 +16,11 @@ static bool is_work(const etp_trace_event *e)
     return e->kind == ETP_EVENT_DELEGATE_OP || e->kind == ETP_EVENT_NATIVE_CALL;
 }
 
+bool etp_ops_left_out(etp_str name)
+{
+    return etp_str_find(name, ETP_STR("OPERATOR_CALL")) != name.len;
+}
+
 // A call counts only when nothing inside it was recorded (a delegate that logs no operators, a
 // custom kernel without an event): otherwise its time would be counted twice.
 void etp_ops_mark(const etp_trace_block *block, bool *out)

@@ -31,6 +31,10 @@ typedef struct etp_op_table {
 // OUT (n_events): which events of BLOCK are operators by the definition above.
 void etp_ops_mark(const etp_trace_block *block, bool *out);
 
+// Whether the table that Inspector saves is without the events called NAME: those with
+// OPERATOR_CALL anywhere in it, also an operator of a backend that calls it so.
+bool etp_ops_left_out(etp_str name);
+
 // Errors: ETP_NOMEM.
 ETP_NODISCARD etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena,
                                          etp_op_table *out, etp_error *err);
