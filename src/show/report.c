@@ -251,15 +251,23 @@ typedef struct part {
 // One unit for all: "1.2 ms · 300 µs" cannot be added by eye.
 static const char *in_unit_of(int64_t largest, int64_t ns, etp_arena *arena)
 {
-    double size = (double)llabs(largest);
-    bool s = size >= 1e9, ms = size >= 1e6;
-    const char *text = etp_arena_printf(arena, "%s%.*f %s", ns > 0 ? "+" : "−", s || ms ? 3 : 2,
-                                        fabs((double)ns) / (s    ? 1e9
-                                                            : ms ? 1e6
-                                                                 : 1e3),
-                                        s    ? "s"
-                                        : ms ? "ms"
-                                             : "µs");
+    static const struct {
+        double ns;
+        int decimals;
+        const char *name;
+    } k_units[] = {
+        {1e9, 3, "s"  },
+        {1e6, 3, "ms" },
+        {1e3, 2, "µs"},
+        {1,   0, "ns" }
+    };
+    char buf[ETP_NUMBER_CHARS];
+    size_t u = 0;
+    while (u < 3 && (double)llabs(largest) < k_units[u].ns) {
+        u++;
+    }
+    etp_format_change((double)ns / k_units[u].ns, k_units[u].decimals, buf);
+    const char *text = etp_arena_printf(arena, "%s %s", buf, k_units[u].name);
     return text ? text : "";
 }
 
@@ -307,6 +315,9 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
     }
     if (rest != 0) {
         etp_strbuf_printf(&text, " · rest %s", in_unit_of(largest, rest, arena));
+    }
+    if (text.len == 0) {
+        etp_strbuf_appendz(&text, "no part differs");
     }
     etp_keys_add(keys, ETP_PLAIN, "why",
                  recorded != l->delta_ns ? "%s = %s recorded (%s without recording)" : "%s = %s",

@@ -327,8 +327,9 @@ static bool read_parts(const etp_ab *ab, parts *out)
 
 static const char *times(etp_arena *arena, double ratio)
 {
-    return isfinite(ratio) ? etp_arena_printf(arena, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio)
-                           : NULL;
+    return isfinite(ratio) && ratio > 0
+               ? etp_arena_printf(arena, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio)
+               : NULL;
 }
 
 // A row of the comparison (before, after, speedup, saved), or of one arm alone (time, share): the
@@ -351,11 +352,13 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     } else {
         // Not one whole microsecond of XNNPACK's clock: it took something.
         bool cut = p->after == 0 && p->cut > 0;
-        double most = (double)(cut ? p->cut : p->after), share = most / (double)all->after;
+        double most = (double)(cut ? p->cut : p->after);
         const char *sign = cut ? "up to " : "";
         row.figures[0] =
             etp_arena_printf(arena, "%s%s", sign, etp_screen_in_unit(&all->unit, most, arena));
-        row.figures[1] = etp_arena_printf(arena, "%s%.0f %%", sign, 100 * share);
+        row.figures[1] = all->after > 0 ? etp_arena_printf(arena, "%s%.0f %%", sign,
+                                                           100 * most / (double)all->after)
+                                        : "–"; // nothing has no parts
         row.figures[2] = row.figures[3] = "";
         row.bar = total ? 0 : (double)p->after;
     }

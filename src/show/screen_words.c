@@ -19,7 +19,9 @@ etp_screen_unit etp_screen_unit_among(double largest_ns, double common)
 
 const char *etp_screen_in_unit(const etp_screen_unit *u, double ns, etp_arena *arena)
 {
-    return etp_arena_printf(arena, "%s%.*f", ns < 0 ? "−" : "", u->decimals, fabs(ns) / u->ns);
+    char buf[ETP_NUMBER_CHARS];
+    const char *change = etp_format_change(ns / u->ns, u->decimals, buf);
+    return etp_arena_printf(arena, "%s", change + (*change == '+'));
 }
 
 const char *etp_screen_from_to(double from, double to, double common, const char *what,
