@@ -168,10 +168,10 @@ typedef struct etp_session_coverage {
 struct etp_session_hooks { // all may be NULL
     void *ctx;
     void (*progress)(void *ctx, const etp_session_progress *p);
-    void (*message)(void *ctx, const char *text); // one line worth telling: a lost launch …
+    // One line worth telling: a lost launch, time and precision to expect …
+    void (*message)(void *ctx, const char *text);
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
                                    // NULL: etp_os_interrupted
-    void (*plan)(void *ctx, const char *text); // one line about time and precision to expect
     // Fills what the samples in DIR, the run folder, tell of each of the N arms, and what TIMES as
     // many would. False: it cannot be told. NULL: one sampled launch per arm.
     bool (*coverage)(void *ctx, const char *dir, double times, etp_session_coverage *arms,

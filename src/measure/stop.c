@@ -209,21 +209,6 @@ bool etp_session_precise(const etp_session *s)
 
 // ---- words ----
 
-static void tell(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
-
-static void tell(etp_session *s, const char *fmt, ...)
-{
-    char text[600];
-    if (!s->hooks->plan) {
-        return;
-    }
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    s->hooks->plan(s->hooks->ctx, text);
-}
-
 static const char *duration(double ns, char buf[static 32])
 {
     double seconds = ns / 1e9;
@@ -262,16 +247,17 @@ static void warn_of_few(etp_session *s, double each, double control)
         return;
     }
     if (p->blocks < ETP_MIN_BLOCKS) {
-        tell(s,
-             "           %u of at least %d blocks: the verdict will be unknown; --blocks %d would "
-             "do",
-             p->blocks, ETP_MIN_BLOCKS, ETP_MIN_BLOCKS);
+        etp_session_say(
+            s,
+            "           %u of at least %d blocks: the verdict will be unknown; --blocks %d would "
+            "do",
+            p->blocks, ETP_MIN_BLOCKS, ETP_MIN_BLOCKS);
         return;
     }
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     uint32_t left = ETP_MIN_BLOCKS - s->run.blocks_done;
     double needed = (elapsed + 1.1 * left * (each + control)) / 1e9; // a block may take longer
-    tell(
+    etp_session_say(
         s,
         "           the budget has room for %u of at least %d blocks: the verdict will be unknown; "
         "--budget %.0fs would do",
@@ -344,9 +330,10 @@ void etp_session_say_plan(etp_session *s)
         snprintf(budget, sizeof budget, ", stops within %s",
                  duration(p->settings.budget_s * 1e9, a));
     }
-    tell(s, "plan       %s%u blocks of %s, %s%s%s",
-         p->settings.precision > 0 || p->settings.budget_s > 0 ? "at most " : "", left,
-         duration(each, one), duration(left * each + n_control * control, b), rule, budget);
+    etp_session_say(s, "plan       %s%u blocks of %s, %s%s%s",
+                    p->settings.precision > 0 || p->settings.budget_s > 0 ? "at most " : "", left,
+                    duration(each, one), duration(left * each + n_control * control, b), rule,
+                    budget);
     warn_of_few(s, each, control);
 }
 
@@ -379,13 +366,14 @@ void etp_session_say_precision(etp_session *s, double each_ns)
         return;
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
-        tell(s, "precision  ±%.1f %% after %u blocks; ±%s %% is not expected within %u blocks",
-             100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3), goal);
+        etp_session_say(
+            s, "precision  ±%.1f %% after %u blocks; ±%s %% is not expected within %u blocks",
+            100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3), goal);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    tell(s, "precision  ±%.1f %% after %u blocks; ±%s %% expected after %s, %s more",
-         100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3),
-         blocks_needed(&p, s->plan->settings.precision, goal, needed),
-         duration(more * each_ns, left));
+    etp_session_say(s, "precision  ±%.1f %% after %u blocks; ±%s %% expected after %s, %s more",
+                    100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3),
+                    blocks_needed(&p, s->plan->settings.precision, goal, needed),
+                    duration(more * each_ns, left));
 }

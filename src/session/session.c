@@ -160,7 +160,6 @@ static etp_session_hooks hooks_of(const request *r)
         .ctx = r->callbacks->ctx,
         .progress = r->callbacks->progress,
         .message = r->callbacks->message,
-        .plan = r->callbacks->message,
         .interrupted = r->callbacks->interrupted,
         .coverage = etp_session_coverage_of,
     };

@@ -392,7 +392,7 @@ static etp_status go_on(fixture *f, outcome *o, etp_session_plan_options *opts)
     st = etp_session_plan_make(opts, f->device, &f->cpu, &f->arena, &plan, &o->err);
     assert_int_equal(st, ETP_OK);
     const etp_session_config config = {.dir = o->dir, .resume = &o->run};
-    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted, NULL, NULL};
+    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted, NULL};
     st = etp_session_measure(f->device, &plan, &config, &hooks, &o->result, &o->err);
     etp_run back;
     assert_int_equal(etp_run_open(o->dir, &f->arena, &back, NULL), ETP_OK);
