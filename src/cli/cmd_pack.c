@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/say.h"
+#include "os/os.h"
 #include "store/pack.h"
 
 #define SUFFIX ".tar.zst"
@@ -37,6 +38,25 @@ static void say(const etp_cli *cli, const char *made, const etp_pack_count *coun
     }
 }
 
+// What a session still writes is another folder in the next moment. A folder that cannot be written
+// has none.
+static etp_status refuse_running(const char *dir, etp_arena *arena, etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_LOCK));
+    if (!path || !etp_os_is_file(path)) {
+        return etp_arena_check(arena, err, "pack");
+    }
+    etp_os_lock lock;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status st = etp_run_lock(dir, arena, &lock, &why);
+    etp_os_lock_release(&lock); // that of a killed session goes with it
+    if (st == ETP_USAGE || st == ETP_NOMEM) {
+        *err = why;
+        return st;
+    }
+    return ETP_OK;
+}
+
 static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)argc;
@@ -47,6 +67,7 @@ static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
                         argv[0]);
     }
+    ETP_TRY(refuse_running(argv[0], &cli->arena, err));
     const char *file =
         o->out ? o->out : etp_arena_printf(&cli->arena, "%.*s" SUFFIX, ETP_STR_ARG(dir));
     etp_pack_count count;

@@ -2,7 +2,9 @@
 """etprof pack and unpack: the round trip, and archives that want to do harm.
 
 usage: pack_hostile.py ETPROF FAKE_RUNNER"""
+import fcntl
 import io
+import os
 import pathlib
 import random
 import shutil
@@ -169,7 +171,23 @@ def round_trip(root):
         print("skipped: reading with another zstd (none here)")
 
 
+def running(root):
+    """A folder that a session still writes is refused; what a killed session left is no obstacle."""
+    with open(root / "run/session.lock", "w", encoding="ascii") as lock:
+        print(os.getpid(), file=lock, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run([ETPROF, "pack", "run", "-o", "running.tar.zst"], cwd=root, capture_output=True,
+                              text=True, timeout=600, check=False)
+        expect(done.returncode == 2 and f"run: its session still runs (pid {os.getpid()})" in done.stderr
+               and not (root / "running.tar.zst").exists(), "a running session", (done.returncode, done.stderr))
+    done = subprocess.run([ETPROF, "pack", "run", "-o", "killed.tar.zst"], cwd=root, capture_output=True, text=True,
+                          timeout=600, check=False)
+    expect(done.returncode == 0 and (root / "killed.tar.zst").read_bytes() == (root / "run.tar.zst").read_bytes(),
+           "a killed session's lock", (done.returncode, done.stderr))
+
+
 with tempfile.TemporaryDirectory() as tmp:
     n = hostile(pathlib.Path(tmp))
     round_trip(pathlib.Path(tmp))
+    running(pathlib.Path(tmp))
 finish(f"round trip and {n} hostile archives as documented")
