@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof explain ID DIR: the rows and the formula behind one sentence.
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/emit.h"
 #include "cli/newest.h"
@@ -61,6 +62,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     bool all = argc == 1 && etp_os_is_dir(argv[0]);
     if (all) {
         here = argv[0];
+    } else if (argc == 1 && (strchr(argv[0], '/') || etp_os_is_file(argv[0]))) {
+        return etp_fail(err, ETP_USAGE,
+                        etp_os_is_file(argv[0])
+                            ? "%s is a file: say what of it, as in 'etprof explain F1 %s'"
+                            : "%s: no such folder; an ID such as F1 comes first: 'etprof explain "
+                              "F1 FOLDER'",
+                        argv[0], argv[0]);
     } else if (argc == 1) {
         ETP_TRY(etp_cli_newest(cli, true, &here, err));
     }
