@@ -215,6 +215,9 @@ static const char *changes(etp_arena *arena, double ratio, double lo, double hi)
 static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo, double hi,
                              double limit, const char *withheld)
 {
+    if (ab->emulated) { // more blocks of that make no speed
+        return "measure on a device: an emulator's times say nothing";
+    }
     // More blocks narrow an interval but do not lift what is withheld, so both are said then.
     uint32_t more = etp_ab_blocks_to_tell(v, lo, hi, ab->n_blocks, limit);
     const char *command = etp_ab_extend_command(ab, more, g->arena);
@@ -248,8 +251,9 @@ static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char 
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = why_unknown || isfinite(v)
-                    ? to_settle(g, ab, v, lo, hi, r->limit, why_unknown)
+        c.fix = why_unknown || isfinite(v) ? to_settle(g, ab, v, lo, hi, r->limit, why_unknown)
+                : r->metric == ENGAGED && ab->engagement.eligible > 0
+                    ? "names do not tell what ran: measure with --kernels, which samples it"
                     : "the folder does not hold this figure; measure it again with this version";
     } else if (c.state == ETP_GATE_NO) {
         c.fix = r->metric == NOISE

@@ -314,6 +314,20 @@ static void earlier_measurements_are_held_against(void **state)
                      ETP_USAGE);
 }
 
+// Neither more blocks nor another version of the program tell these.
+static void what_would_settle_it_can_be_had(void **state)
+{
+    fixture *f = *state;
+    f->ab.engagement.eligible = 24;
+    assert_int_equal(ask(f, "engaged time >= 95 %", NULL), ETP_GATE_UNKNOWN);
+    assert_non_null(strstr(find(f, "engaged:time")->fix, "--kernels"));
+    f->ab.emulated = true;
+    f->comparison.withheld = ETP_WITHHELD_EMULATED;
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN);
+    assert_string_equal(find(f, "speedup:on")->fix,
+                        "measure on a device: an emulator's times say nothing");
+}
+
 // More blocks make no speed of an emulator's times.
 static void an_emulated_side_is_no_speed(void **state)
 {
@@ -354,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_rules_nothing_may_be_slower, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grades_have_an_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(earlier_measurements_are_held_against, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_would_settle_it_can_be_had, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_emulated_side_is_no_speed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(junit_counts_and_escapes, set_up, tear_down),
     };
