@@ -369,6 +369,22 @@ static void category_table(const etp_ops_answer *a, etp_report *r)
     }
 }
 
+// A program that is not the recording's adds nothing, and must not do so in silence. Blocks without
+// operators (loading) fit none.
+static void warn_of_other_program(const etp_ops_answer *a, etp_report *r)
+{
+    uint32_t said = ETP_NO_INDEX;
+    for (size_t i = 0; a->joins && i < a->table.n_rows; i++) {
+        uint32_t block = (uint32_t)a->table.rows[i].block;
+        const etp_join *join = &a->joins[block];
+        if (block != said && join->method == ETP_NO_INDEX && join->reason) {
+            etp_report_note(r, ETP_WARN, "nothing of the program is told of block %u: %s",
+                            (unsigned)block, join->reason);
+            said = block;
+        }
+    }
+}
+
 const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
 {
     const etp_op_table *t = &a->table;
@@ -410,6 +426,7 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         etp_report_note(r, ETP_WARN,
                         "no execution has a Method::execute event: shares are unknown");
     }
+    warn_of_other_program(a, r);
     etp_report_section(r, 1, "categories-section", "Categories");
     category_table(a, r);
     etp_report_section(r, 1, "operators-section", "Operators");
