@@ -359,6 +359,7 @@ static etp_status open_bundled(etp_bytes bytes, etp_arena *arena, etp_inspect *o
     etp_bundled *b = ETP_NEW(arena, etp_bundled);
     ETP_TRY(etp_bundled_read(bytes, arena, b, err));
     out->bundled = b;
+    out->test_problem = etp_inspect_bundle_problem(b, arena);
     etp_status status = open_program(b->program, arena, out, err);
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "the program inside");
 }

@@ -65,6 +65,7 @@ typedef struct etp_inspect {
     const etp_trace *trace;                // ETDUMP
     const etp_etrecord *record;            // ETRECORD, or given beside a program for sources
     const etp_bundled *bundled;            // BPTE
+    const char *test_problem;              // BPTE: what is wrong with its test cases, or NULL
     const etp_flat_tensor *ptd;            // PTD
     const etp_inspect_operator *operators; // not delegated ones first, then by calls and name
     size_t n_operators;
@@ -91,6 +92,9 @@ const char *etp_file_kind_name(etp_file_kind kind); // "pte"
 ETP_NODISCARD etp_status etp_inspect_open(const char *path, etp_bytes bytes, etp_bytes record_bytes,
                                           etp_arena *arena, etp_inspect *out, etp_error *err);
 void etp_inspect_close(etp_inspect *inspect); // a zeroed one is fine
+
+// The first tensor of the test cases whose data are not those of its shape; NULL: there is none.
+const char *etp_inspect_bundle_problem(const etp_bundled *bundled, etp_arena *arena);
 
 // Adds what the operators of a program cost in TRACE, a recording of it that was read from DUMP.
 // ETP_USAGE: INSPECT is no program, or no operator of it is in the recording.

@@ -371,14 +371,18 @@ static void trace_report(const etp_trace *trace, etp_report *r)
     etp_report_text(r, "`etprof ops` shows the operators with their times.");
 }
 
-static void bundled_report(const etp_bundled *b, etp_report *r)
+static void bundled_report(const etp_inspect *in, etp_report *r)
 {
+    const etp_bundled *b = in->bundled;
     etp_report_section(r, 1, "bundle", "Bundle");
     etp_keys *keys = etp_report_keys(r, NULL);
     etp_keys_add(keys, ETP_PLAIN, "program", "%s", ETP_BYTES(b->program.len));
     for (uint32_t i = 0; i < b->n_suites; i++) {
         etp_keys_add(keys, ETP_PLAIN, "test cases", "%.*s: %" PRIu32,
                      ETP_STR_ARG(b->suites[i].method), b->suites[i].n_cases);
+    }
+    if (in->test_problem) {
+        etp_report_note(r, ETP_BAD, "%s", in->test_problem);
     }
 }
 
@@ -389,7 +393,7 @@ const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
     etp_report *r = etp_report_create(arena, etp_path_name(in->path));
     etp_report_subtitle(r, "%s, %s", k_kinds[in->kind], ETP_BYTES(in->size));
     if (in->bundled) {
-        bundled_report(in->bundled, r);
+        bundled_report(in, r);
     }
     if (in->program) {
         program_report(in, r, arena);

@@ -369,6 +369,7 @@ static etp_status check_model(etp_validator *v, const etp_valid_file *f, etp_byt
     // By the reader that `inspect` uses, so that what passes here can be looked at there.
     etp_status st = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why);
     bool ok = st == ETP_OK;
+    const char *problem = view.test_problem; // in the validator's arena
     etp_inspect_close(&view);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, f->name);
@@ -376,6 +377,12 @@ static etp_status check_model(etp_validator *v, const etp_valid_file *f, etp_byt
     etp_valid_note(v, f->name, ok ? "model" : "model.readable", ok, "a model file that parses",
                    "the file is cut off, damaged or of another kind: export or copy it again", "%s",
                    ok ? "parses" : why.msg);
+    if (ok && problem) {
+        etp_valid_note(v, f->name, "model.tests", false, "as much data as its shape has",
+                       "ExecuTorch goes by the shape and would read other memory: bundle the test "
+                       "cases again",
+                       "%s", problem);
+    }
     return ETP_OK;
 }
 
