@@ -308,11 +308,11 @@ static void find_parts(etp_inspect *out, etp_arena *arena)
     etp_inspect_part *parts = ETP_NEW_ARRAY(arena, etp_inspect_part, 8);
     uint64_t left = pte->file_size;
     size_t n = 0;
-    parts[n++] =
-        (etp_inspect_part){"program (flatbuffer)", pte->program_size - pte->inline_bytes, 1};
+    // Blobs that are listed twice are there once, and the list says only how often they are used.
+    uint64_t blobs = pte->inline_bytes < pte->program_size ? pte->inline_bytes : pte->program_size;
+    parts[n++] = (etp_inspect_part){"program (flatbuffer)", pte->program_size - blobs, 1};
     if (pte->n_inline_data > 0) {
-        parts[n++] =
-            (etp_inspect_part){"delegate blobs (inline)", pte->inline_bytes, pte->n_inline_data};
+        parts[n++] = (etp_inspect_part){"delegate blobs (inline)", blobs, pte->n_inline_data};
     }
     left -= pte->program_size;
     if (pte->segment_base_offset == 0) {
