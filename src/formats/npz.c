@@ -246,7 +246,7 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
     };
     ETP_TRY(read_header(&c, out));
     out->elements = 1;
-    uint64_t wanted;
+    uint64_t wanted = 0;
     for (uint32_t i = 0; i < out->n_dims; i++) {
         if (out->sizes[i] != 0 && out->elements > UINT64_MAX / out->sizes[i]) {
             return etp_fail_at(err, ETP_CORRUPT, start, "the .npy array's shape overflows");
@@ -256,7 +256,10 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
     // Neither fewer nor more bytes than the shape needs: a file that was cut off and one with
     // another array appended would both be read as something that was not meant.
     out->data = (etp_bytes){bytes.ptr + start + length, bytes.len - start - length, start + length};
-    if (!etp_dtype_bytes(out->dtype, out->elements, &wanted) || wanted != out->data.len) {
+    if (!etp_dtype_bytes(out->dtype, out->elements, &wanted)) {
+        return etp_fail_at(err, ETP_CORRUPT, start, "the .npy array's shape overflows");
+    }
+    if (wanted != out->data.len) {
         return etp_fail_at(err, ETP_CORRUPT, start + length,
                            "the .npy array has %zu bytes of data, its shape needs %llu",
                            out->data.len, (unsigned long long)wanted);

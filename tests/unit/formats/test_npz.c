@@ -136,6 +136,20 @@ static void headers(void **state)
     }
 }
 
+// Its elements can be counted in 64 bits, their bytes cannot.
+static void shapes_beyond_all_memory(void **state)
+{
+    (void)state;
+    static const char k_header[] =
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693952,), }\n";
+    uint8_t file[512];
+    etp_npy a;
+    etp_error err = {0};
+    size_t len = make(file, 1, k_header, "01234567", 8);
+    assert_int_equal(etp_npy_read((etp_bytes){file, len, 0}, &a, &err), ETP_CORRUPT);
+    assert_non_null(strstr(err.msg, "shape overflows"));
+}
+
 static void damaged(void **state)
 {
     (void)state;
@@ -175,9 +189,8 @@ static void damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(positional),
-        cmocka_unit_test(named_and_refused),
-        cmocka_unit_test(headers),
+        cmocka_unit_test(positional), cmocka_unit_test(named_and_refused),
+        cmocka_unit_test(headers),    cmocka_unit_test(shapes_beyond_all_memory),
         cmocka_unit_test(damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
