@@ -313,6 +313,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
         s->run.order.n -= s->plan->n_arms;
         return ETP_OK;
     }
+    ETP_TRY(etp_session_unchanged(s, err));
     const etp_run_block surrounded = etp_environment_block(&e);
     const etp_str line = etp_run_block_line(&s->run, &surrounded, &s->block_arena);
     ETP_TRY(etp_session_memory(s, err));
@@ -399,6 +400,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     if (etp_session_interrupted(s) != 0) {
         s->result->stopped = ETP_STOP_OTHER;
     }
+    ETP_TRY(etp_session_unchanged(s, err)); // what was sampled after the last block, too
     return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK
                                                                      : give_up_error(s, err);
 }

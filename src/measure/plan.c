@@ -133,9 +133,11 @@ static etp_status read_models(const etp_session_plan_options *o, etp_arena *aren
     }
     out->models = ETP_NEW_ARRAY(arena, etp_run_model, o->n_models);
     out->model_paths = ETP_NEW_ARRAY(arena, const char *, o->n_models);
-    ETP_NEED(out->models && out->model_paths, err, "the plan");
+    out->model_marks = ETP_NEW_ARRAY(arena, etp_os_mark, o->n_models);
+    ETP_NEED(out->models && out->model_paths && out->model_marks, err, "the plan");
     out->n_models = o->n_models;
     for (size_t i = 0; i < o->n_models; i++) {
+        out->model_marks[i] = etp_os_mark_of(o->models[i]);
         ETP_TRY(read_model(o->models[i], arena, &out->models[i], &out->model_paths[i], err));
     }
     return ETP_OK;

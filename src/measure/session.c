@@ -81,6 +81,13 @@ static etp_status describe(etp_session *s, etp_error *err)
     return ETP_OK;
 }
 
+static etp_status push(etp_session *s, const char *local, const char **out, etp_error *err)
+{
+    ETP_TRY(s->device->ops->push(s->device, local, &s->arena, out, err));
+    etp_session_watch(s, local, *out);
+    return ETP_OK;
+}
+
 // One raw file per input, in the form that the runner takes.
 static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char **out,
                               etp_error *err)
@@ -88,10 +95,35 @@ static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char *
     *out = in->files ? "" : in->spec;
     for (size_t i = 0; in->files && i < in->n; i++) {
         const char *remote = NULL;
-        ETP_TRY(s->device->ops->push(s->device, in->files[i], &s->arena, &remote, err));
+        ETP_TRY(push(s, in->files[i], &remote, err));
         *out = etp_arena_printf(&s->arena, "%s%s%s", *out, i ? "," : "", remote);
     }
     return ETP_OK;
+}
+
+static etp_status push_foreign(etp_session *s, etp_foreign *foreign, etp_error *err)
+{
+    const char *const *libraries = NULL;
+    size_t n = 0;
+    ETP_TRY(push(s, foreign->path, &foreign->there, err));
+    ETP_TRY(etp_foreign_libraries(foreign->path, &s->arena, &libraries, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        etp_session_watch(s, libraries[i], libraries[i]);
+    }
+    return ETP_OK;
+}
+
+static etp_status push_arm(etp_session *s, uint32_t i, etp_error *err)
+{
+    const etp_session_plan_arm *arm = &s->plan->arms[i];
+    ETP_TRY(push(s, s->plan->model_paths[arm->model], &s->arms[i].model, err));
+    ETP_TRY(push_inputs(s, &s->plan->inputs[arm->model], &s->arms[i].inputs, err));
+    const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
+    if (phase && !arm->foreign) {
+        ETP_TRY(push(s, phase->files[arm->model], &s->arms[i].steps, err));
+    }
+    etp_session_watch_bundle(s, arm->bundle ? arm->bundle : &s->device->bundle);
+    return arm->foreign ? push_foreign(s, arm->foreign, err) : ETP_OK;
 }
 
 // Once for the session. A model or library that several arms share is sent once: devices know files
@@ -99,31 +131,20 @@ static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char *
 static etp_status push_files(etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        ETP_TRY(s->device->ops->push(s->device, s->plan->model_paths[s->plan->arms[i].model],
-                                     &s->arena, &s->arms[i].model, err));
-        ETP_TRY(push_inputs(s, &s->plan->inputs[s->plan->arms[i].model], &s->arms[i].inputs, err));
-        const etp_session_plan_phase *phase = etp_session_phase_of(s->plan, i);
-        if (phase && !s->plan->arms[i].foreign) {
-            ETP_TRY(s->device->ops->push(s->device, phase->files[s->plan->arms[i].model], &s->arena,
-                                         &s->arms[i].steps, err));
+        ETP_TRY(push_arm(s, i, err));
+    }
+    const etp_settings *set = &s->plan->settings;
+    const struct {
+        const char *local, **there;
+    } k_shared[] = {{set->tokenizer, &s->tokenizer},
+                    {set->kernels_lib, &s->kernels_lib},
+                    {set->data, &s->data}};
+    for (size_t i = 0; i < sizeof k_shared / sizeof *k_shared; i++) {
+        if (k_shared[i].local) {
+            ETP_TRY(push(s, k_shared[i].local, k_shared[i].there, err));
         }
-        etp_foreign *foreign = s->plan->arms[i].foreign;
-        if (foreign) {
-            ETP_TRY(
-                s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
-        }
     }
-    const char *tokenizer = s->plan->settings.tokenizer;
-    if (tokenizer) {
-        ETP_TRY(s->device->ops->push(s->device, tokenizer, &s->arena, &s->tokenizer, err));
-    }
-    const char *library = s->plan->settings.kernels_lib;
-    if (library) {
-        ETP_TRY(s->device->ops->push(s->device, library, &s->arena, &s->kernels_lib, err));
-    }
-    return s->plan->settings.data
-               ? s->device->ops->push(s->device, s->plan->settings.data, &s->arena, &s->data, err)
-               : ETP_OK;
+    return etp_session_memory(s, err);
 }
 
 static etp_status test_runner(etp_session *s, etp_error *err)

@@ -87,6 +87,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     etp_run_model *models;
     size_t n_models;
     const char **model_paths;   // local, absolute
+    etp_os_mark *model_marks;   // as they were before they were hashed
     etp_session_plan_arm *arms; // phase by phase, the same in each
     uint32_t n_arms;
     uint32_t baseline; // of the first phase

@@ -32,6 +32,11 @@ typedef struct etp_arm_state {
     uint64_t timed_wall_ns, traced_wall_ns; // of the last one in a block; 0: none
 } etp_arm_state;
 
+typedef struct etp_watched_file {
+    const char *path;
+    etp_os_mark mark;
+} etp_watched_file;
+
 typedef struct etp_session {
     etp_device *device;
     const etp_session_plan *plan;
@@ -82,6 +87,10 @@ typedef struct etp_session {
         size_t n, cap;
     } launches;
     etp_str kernels_ours, kernels_theirs; // of all programs so far, ", " between
+    struct {
+        etp_watched_file *items; // that launches read where they lie
+        size_t n, cap;
+    } watched;
 } etp_session;
 
 typedef struct etp_task {          // one launch to make
@@ -93,6 +102,14 @@ typedef struct etp_task {          // one launch to make
 // ---- builds.c ----
 
 const char *etp_session_runner_hash(const etp_session *s, uint32_t arm);
+
+// ---- unchanged.c ----
+
+// LOCAL is read by launches as THERE, its path on the device.
+void etp_session_watch(etp_session *s, const char *local, const char *there);
+void etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle);
+// ETP_ENVIRONMENT when one of them is not the file that it was.
+ETP_NODISCARD etp_status etp_session_unchanged(etp_session *s, etp_error *err);
 
 // ---- progress.c ----
 

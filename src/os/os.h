@@ -113,6 +113,13 @@ ETP_NODISCARD etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir
                                      etp_error *err);
 
 bool etp_os_is_file(const char *path);
+// What tells a file from one that was put in its place, and from itself after it was written to.
+// All zero: there is none.
+typedef struct etp_os_mark {
+    uint64_t device, inode, size;
+    int64_t modified_ns, changed_ns; // its content, and anything of it
+} etp_os_mark;
+etp_os_mark etp_os_mark_of(const char *path);
 bool etp_os_is_dir(const char *path);
 bool etp_os_is_other(const char *path); // as is_other above
 bool etp_os_is_executable(const char *path);

@@ -4,6 +4,7 @@
 #define ETP_STORE_INTERNAL_H
 
 #include "base/json_read.h"
+#include "base/sha256.h"
 #include "store/store.h"
 
 // Budgets of the reader: far above any real session, far below what hurts.
@@ -32,6 +33,10 @@ ETP_NODISCARD etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, e
 // results[] needs the samples of finished sessions; it is empty while running.
 ETP_NODISCARD etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out,
                                                 etp_error *err);
+// named.c: the hash that sessions note. Takes what they find out off MANIFEST.
+ETP_NODISCARD etp_status etp_run_hash_named(json_t *manifest,
+                                            char out_hex[static ETP_SHA256_HEX_CHARS],
+                                            etp_error *err);
 // results.c: the value of "results", for Arm's kit.
 ETP_NODISCARD etp_status etp_run_results_write(etp_json *j, const etp_run *run, etp_arena *arena,
                                                etp_error *err);

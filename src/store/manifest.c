@@ -475,6 +475,11 @@ etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out, e
     if (schema == ETP_OK && status == ETP_OK) {
         etp_object_read(&root, &k_manifest, out, out);
     }
+    char hex[ETP_SHA256_HEX_CHARS];
+    if (schema == ETP_OK && status == ETP_OK) {
+        status = etp_run_hash_named(json, hex, err);
+        out->named_sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
+    }
     json_decref(json);
     return schema != ETP_OK ? schema : status;
 }

@@ -305,7 +305,8 @@ typedef struct etp_run_named { // what the runner's self-test called operators o
 // Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller
 // (writer).
 typedef struct etp_run {
-    etp_str dir; // reader: as given to etp_run_open
+    etp_str dir;          // reader: as given to etp_run_open
+    etp_str named_sha256; // reader: hex, of the manifest without what a session finds out
     etp_run_state state;
     etp_str tool_version;
     etp_str generated_at; // ISO 8601, UTC
@@ -404,12 +405,14 @@ bool etp_run_selftest_tells(const char *text);
 // packs a folder asks this first; the folder itself may be named through a link.
 ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
 // Trust: a folder from elsewhere is data. What it says should be started, contacted and read when
-// it is measured again counts when a session of this user said the same before. STATE_DIR is the
-// user's own ("…/state/etprof"); NULL: none, and nothing is trusted.
+// it is measured again counts when a session of this user wrote the same manifest before, but for
+// what sessions find out (named.c has the list). STATE_DIR is the user's own ("…/state/etprof");
+// NULL: none, and nothing is trusted.
 ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *err);
 bool etp_run_trusted(const char *state_dir, const etp_run *run);
-// Weights or inputs that it names and that are not files of the folder itself; NULL: none. Of these
-// no hash is known: a folder of somebody else could give any file to a runner by them.
+// Weights, a tokenizer or inputs that it names and that are not files of the folder itself; NULL:
+// none. Of these no hash is known: a folder of somebody else could give any file to a runner by
+// them.
 const char *etp_run_outside(const etp_run *run, etp_arena *arena);
 // Are the models what was measured? ETP_USAGE when a hash differs, ETP_IO.
 ETP_NODISCARD etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *err);

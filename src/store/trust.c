@@ -1,59 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Did this machine make a run folder? Sessions note in the user's own state folder, by hash, what
-// their folder says should be started, contacted and read; a folder that says anything else is
-// data.
+// Did this machine make a run folder? Sessions note in the user's own state folder the hash of
+// their manifest without what they find out; a folder whose manifest says anything else is data.
 #include <stdio.h>
 
 #include "base/sha256.h"
 #include "store/internal.h"
 
-// Lengths go in, too, so that no two lists of texts are the same bytes.
-static void add(etp_sha256 *h, etp_str s)
+static etp_status hash_of(const etp_run *run, etp_arena *arena, char *out_hex, etp_error *err)
 {
-    char length[24];
-    int n = snprintf(length, sizeof length, "%zu:", s.len);
-    etp_sha256_update(h, length, (size_t)n);
-    etp_sha256_update(h, s.ptr, s.len);
-}
-
-static void hash_of(const etp_run *run, char out_hex[static ETP_SHA256_HEX_CHARS])
-{
-    etp_sha256 h;
-    etp_sha256_init(&h);
-    add(&h, ETP_STR("what a run folder names, 1"));
-    add(&h, run->device_spec);
-    add(&h, etp_run_fact_of(run, "prepare"));
-    for (size_t i = 0; i < k_etp_plan_settings.n; i++) {
-        const etp_field *row = &k_etp_plan_settings.fields[i];
-        const void *field = (const char *)&run->settings + row->offset;
-        if (row->kind == ETP_FIELD_TEXT) {
-            add(&h, etp_str_from(*(const char *const *)field));
-        }
-    }
-    for (size_t i = 0; i < run->models.n; i++) {
-        add(&h, run->models.items[i].path);
-        add(&h, run->models.items[i].sha256);
-    }
-    for (size_t i = 0; i < run->arms.n; i++) {
-        add(&h, run->arms.items[i].level);
-        add(&h, run->arms.items[i].runner);
-    }
-    etp_sha256_hex(&h, out_hex);
-}
-
-static const char *note_path(const char *state_dir, const etp_run *run, etp_arena *arena)
-{
-    char hex[ETP_SHA256_HEX_CHARS];
-    hash_of(run, hex);
-    return state_dir ? etp_arena_printf(arena, "%s/made/%s", state_dir, hex) : NULL;
+    etp_str text;
+    json_t *json;
+    ETP_TRY(etp_run_manifest_write(run, arena, &text, err));
+    ETP_TRY(etp_json_read(text, &json, err));
+    etp_status st = etp_run_hash_named(json, out_hex, err);
+    json_decref(json);
+    return st;
 }
 
 etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *err)
 {
     etp_arena arena = {0};
+    char hex[ETP_SHA256_HEX_CHARS] = "";
+    etp_status st = hash_of(run, &arena, hex, err);
     const char *folder = etp_arena_printf(&arena, "%s/made", state_dir);
-    const char *path = note_path(state_dir, run, &arena);
-    etp_status st = etp_os_mkdirs(folder, err);
+    const char *path = etp_arena_printf(&arena, "%s/%s", folder, hex);
+    st = st == ETP_OK ? etp_arena_check(&arena, err, "the note") : st;
+    st = st == ETP_OK ? etp_os_mkdirs(folder, err) : st;
     if (st == ETP_OK && !etp_os_is_file(path)) {
         st = etp_os_write_atomic(path, ETP_STR(""), err);
     }
@@ -64,7 +36,10 @@ etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *e
 bool etp_run_trusted(const char *state_dir, const etp_run *run)
 {
     etp_arena arena = {0};
-    const char *path = note_path(state_dir, run, &arena);
+    bool can = state_dir && run->named_sha256.len > 0;
+    const char *path =
+        can ? etp_arena_printf(&arena, "%s/made/%.*s", state_dir, ETP_STR_ARG(run->named_sha256))
+            : NULL;
     bool known = path && etp_os_is_file(path);
     etp_arena_dispose(&arena);
     return known;
@@ -112,13 +87,16 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
 {
     const char *given = etp_arena_strdup(arena, run->dir);
     const char *dir = given ? etp_os_absolute(given, arena) : NULL;
-    const char *data = run->settings.data, *inputs = run->settings.inputs;
-    bool seen = false;
+    const char *inputs = run->settings.inputs;
+    const char *const files[] = {run->settings.data, run->settings.tokenizer};
     if (run->settings.script || run->settings.kernels_lib) { // a script names further files
         return run->settings.kernels_lib ? run->settings.kernels_lib : run->settings.script;
     }
-    if (data && (!dir || !beneath(dir, etp_str_from(data), &seen, arena) || !seen)) {
-        return data;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        bool seen = false, given_one = files[i] != NULL;
+        if (given_one && (!dir || !beneath(dir, etp_str_from(files[i]), &seen, arena) || !seen)) {
+            return files[i];
+        }
     }
     bool made = etp_input_kind_of(inputs) != ETP_INPUTS_FILES;
     return made || (dir && list_beneath(dir, etp_str_from(inputs), arena)) ? NULL : inputs;
@@ -158,8 +136,12 @@ const char *etp_run_names_used(const etp_run *run, etp_arena *arena)
     for (size_t i = 0; i < run->models.n; i++) {
         etp_strbuf_printf(&s, ", the model %.*s", ETP_STR_ARG(run->models.items[i].path));
     }
-    if (run->settings.data) {
-        etp_strbuf_printf(&s, ", the file %s", run->settings.data);
+    const char *const files[] = {run->settings.data, run->settings.tokenizer, run->settings.script,
+                                 run->settings.kernels_lib};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i]) {
+            etp_strbuf_printf(&s, ", the file %s", files[i]);
+        }
     }
     if (run->settings.inputs && strchr(run->settings.inputs, '/')) {
         etp_strbuf_printf(&s, ", the inputs %s", run->settings.inputs);

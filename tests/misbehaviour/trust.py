@@ -7,6 +7,8 @@ import hashlib
 import json
 import os
 import pathlib
+import platform
+import re
 import shutil
 import stat
 import subprocess
@@ -118,6 +120,108 @@ def hostile(tmp):
                    + (mark.read_text() if mark.exists() else ""))
 
 
+def build(folder, starts):
+    """A bundle that starts the program STARTS."""
+    folder.mkdir(parents=True)
+    triple = f"{platform.machine()}-linux-gnu"
+    (folder / "bundle.json").write_text(json.dumps(
+        {"schema": "etprof.bundle/1", "triple": triple, "executorch": {"version": "1", "sha": "0" * 40},
+         "start": [str(starts)], "direct": [str(starts)], "env": {}, "bytes": 0, "files": []}))
+
+
+def members(value, path=()):
+    """The path of each member of JSON, objects and lists themselves before what is in them."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, v in inner:
+        yield (*path, key)
+        yield from members(v, (*path, key))
+
+
+def other(value):
+    """Something else, of the same kind where that can be: what a reader takes."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1 if value < 1 else value - 1
+    if isinstance(value, str):
+        return value + "x"
+    return [] if value else "x"
+
+
+def at(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+# What sessions find out (src/store/named.c). All else that is edited makes the folder somebody else's.
+FOUND = re.compile(r"state|blocks_done|signal|stopped|(selftest|lost|unreadable|notes|files|results)(\..*)?|"
+                   r"plan\.(iterations|order)(\..*)?|plan\.arms\.\d+\.sampling")
+
+
+def every_member(tmp):
+    """Every member of a manifest, edited, taken out, or one added: the folder is not this machine's any more."""
+    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    (tmp / "kernels.so").write_text("x")
+    build(tmp / "a", FAKE)
+    build(tmp / "b", FAKE)
+    build(tmp / "evil", tmp / "program")
+    mark = tmp / "started"
+    program(tmp / "program", mark)
+    own = {"ETPROF_RUNNER": FAKE}
+    few = ["--blocks", "2", "--iterations", "4", "--warmup", "1", "--seed", "7", "--quiet"]
+    kinds = {"levels": ["--levels", "sme2,neon", "--inputs", "ones", "--kernels-lib", tmp / "kernels.so"],
+             "threads": ["--levels", "neon", "--threads", "1,2", "--budget", "100", "--cool", "99,1s"],
+             "builds": ["--levels", "neon", "--runner-a", "a", "--runner-b", "b"]}
+    for kind, args in kinds.items():
+        done = call(tmp, "ab", "model.pte", *few, *args, "--out", kind, **own)
+        expect(done.returncode == 0, kind, "the session", done.stderr)
+        text = (tmp / kind / "manifest.json").read_text()
+
+        def refused(what, change, kind=kind, text=text):
+            (tmp / kind / "manifest.json").write_text(json.dumps(change(json.loads(text))))
+            done = call(tmp, "rerun", kind, "--quiet", **own)
+            said = done.returncode == 2 and re.search("--trust|no run folder", done.stderr)
+            expect(said or done.returncode == 4, kind, what, done.returncode, done.stderr[-300:])
+            expect(not mark.exists(), kind, what, "something was started")
+            shutil.rmtree(tmp / f"{kind}.2", ignore_errors=True)
+
+        def edited(document, path, change):
+            change(at(document, path[:-1]), path[-1])
+            return document
+
+        document = json.loads(text)
+        done = call(tmp, "rerun", kind, "--quiet", **own)
+        expect(done.returncode in (0, 1, 3), kind, "as it was", done.returncode, done.stderr)
+        shutil.rmtree(tmp / f"{kind}.2", ignore_errors=True)
+        count = 0
+        for path in members(document):
+            dotted = ".".join(map(str, path))
+            if FOUND.fullmatch(dotted):
+                continue
+            count += 1
+            refused(f"{dotted} edited", lambda d, path=path: edited(
+                d, path, lambda o, k: o.__setitem__(k, other(o[k]))))
+            refused(f"{dotted} taken out", lambda d, path=path: edited(d, path, lambda o, k: o.__delitem__(k)))
+        expect(count > 40, kind, "members", count)
+        refused("one more", lambda d: {**d, "more": 1})
+
+        def with_builds(d):
+            one = {"path": str(tmp / "evil"), "sha256": "0" * 64, "executorch": "1", "text": "x", "own": True}
+            d["plan"]["builds"] = [one, dict(one)]
+            for i, arm in enumerate(d["plan"]["arms"]):
+                arm.update(threads=1, side=i % 2)
+            return d
+
+        refused("builds", with_builds)
+        # What a session finds out changes nothing, and neither does how the text is laid out.
+        found = json.loads(text)
+        found.update(state="finished", notes=[], lost=[], unreadable=[])
+        (tmp / kind / "manifest.json").write_text(json.dumps(found, sort_keys=True, indent=5))
+        done = call(tmp, "rerun", kind, "--quiet", **own)
+        expect(done.returncode in (0, 1, 3), kind, "laid out anew", done.returncode, done.stderr)
+
+
 def named_again(tmp):
     """With --device and --runner named again a folder of others still names files: those that nothing holds against a
     hash lie in it or are refused, and a model that is another is not given to anybody, --trust or not."""
@@ -128,6 +232,7 @@ def named_again(tmp):
     other = {"XDG_STATE_HOME": str(tmp / "nobody")}
     edits = {
         "/etc/hostname as weights": ("/etc/hostname", lambda m: m["plan"].update(data="/etc/hostname")),
+        "/etc/hostname as a tokenizer": ("/etc/hostname", lambda m: m["plan"].update(tokenizer="/etc/hostname")),
         "/etc/hostname as inputs": ("/etc/hostname", lambda m: m["plan"].update(inputs="/etc/hostname")),
         "the second of two": ("/etc/hostname", lambda m: m["plan"].update(
             inputs=f"{tmp}/theirs/samples.csv,/etc/hostname")),
@@ -238,7 +343,7 @@ def journals(tmp):
     expect("evil" not in script, "script", script[-300:])
 
 
-for part in (ours_and_others, hostile, named_again, libraries, journals):
+for part in (ours_and_others, hostile, every_member, named_again, libraries, journals):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 finish()

@@ -302,6 +302,32 @@ etp_status etp_os_move(const char *from, const char *to, etp_error *err)
     return status;
 }
 
+#ifdef __APPLE__
+#define MODIFIED st_mtimespec
+#define CHANGED st_ctimespec
+#else
+#define MODIFIED st_mtim
+#define CHANGED st_ctim
+#endif
+
+static int64_t nanoseconds(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+etp_os_mark etp_os_mark_of(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        return (etp_os_mark){0};
+    }
+    return (etp_os_mark){.device = (uint64_t)st.st_dev,
+                         .inode = (uint64_t)st.st_ino,
+                         .size = (uint64_t)st.st_size,
+                         .modified_ns = nanoseconds(st.MODIFIED),
+                         .changed_ns = nanoseconds(st.CHANGED)};
+}
+
 bool etp_os_is_file(const char *path)
 {
     struct stat st;
