@@ -136,9 +136,11 @@ static etp_status push_files(etp_session *s, etp_error *err)
     const etp_settings *set = &s->plan->settings;
     const struct {
         const char *local, **there;
-    } k_shared[] = {{set->tokenizer, &s->tokenizer},
-                    {set->kernels_lib, &s->kernels_lib},
-                    {set->data, &s->data}};
+    } k_shared[] = {
+        {set->tokenizer,   &s->tokenizer  },
+        {set->kernels_lib, &s->kernels_lib},
+        {set->data,        &s->data       }
+    };
     for (size_t i = 0; i < sizeof k_shared / sizeof *k_shared; i++) {
         if (k_shared[i].local) {
             ETP_TRY(push(s, k_shared[i].local, k_shared[i].there, err));

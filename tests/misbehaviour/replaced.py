@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file that launches read (model, weights, inputs, runner, library) is replaced, written to or removed while a session
+runs: the session ends and says which, and keeps only the blocks before it. Other rights or one link more change nothing.
+
+usage: replaced.py ETPROF FAKE_RUNNER"""
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
+SLOWER = b"\x10\0\0\0ET12base sme2 9000000\nbase neon 9000000\n"
+BLOCKS = 60
+
+
+def lay_out(tmp):
+    (tmp / "model.pte").write_bytes(MODEL)
+    (tmp / "weights.ptd").write_bytes(bytes(64))
+    (tmp / "in.bin").write_bytes(bytes(64))
+    (tmp / "kernels.so").write_bytes(b"as it was")
+    (tmp / "runner").mkdir()
+    shutil.copy(FAKE, tmp / "runner" / "etprof-runner")
+    (tmp / "runner" / "libx.so").write_bytes(b"as it was")
+    files = [{"path": n, "sha256": hashlib.sha256((tmp / "runner" / n).read_bytes()).hexdigest(),
+              "bytes": (tmp / "runner" / n).stat().st_size} for n in ("etprof-runner", "libx.so")]
+    (tmp / "runner" / "bundle.json").write_text(json.dumps(
+        {"schema": "etprof.bundle/1", "triple": f"{platform.machine()}-linux-gnu",
+         "executorch": {"version": "1", "sha": "0" * 40}, "start": ["./etprof-runner"], "direct": ["./etprof-runner"],
+         "env": {}, "bytes": sum(f["bytes"] for f in files), "files": files}))
+
+
+def blocks_done(run):
+    try:
+        return json.loads((run / "manifest.json").read_text())["blocks_done"]
+    except FileNotFoundError:
+        return 0
+
+
+def session(tmp, change):
+    """Runs a session in TMP and calls CHANGE when three of its blocks are done."""
+    args = ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", BLOCKS, "--iterations", 4, "--warmup", 1, "--seed", 7,
+            "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin", "--kernels-lib", "kernels.so",
+            "--out", "run", "--no-trace"]
+    with subprocess.Popen([ETPROF, *map(str, args)], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as p:
+        end = time.monotonic() + 60
+        while p.poll() is None and blocks_done(tmp / "run") < 3 and time.monotonic() < end:
+            time.sleep(0.002)
+        change()
+        _, said = p.communicate(timeout=300)
+    return p.returncode, said
+
+
+def by_rename(path, content):
+    new = path.with_name("new")
+    new.write_bytes(content)
+    new.chmod(path.stat().st_mode)
+    os.replace(new, path)
+
+
+def in_place(path, content):
+    """As a copy over it does; the time of writing is put back."""
+    kept = path.stat()
+    with open(path, "r+b") as f:
+        f.write(content)
+    os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+
+
+def cases(tmp):
+    other = b"another".ljust(64)
+    runner = tmp / "runner" / "etprof-runner"
+    yield "the model by another", "model.pte", lambda: by_rename(tmp / "model.pte", SLOWER)
+    yield "the model, in place", "model.pte", lambda: in_place(tmp / "model.pte", SLOWER)
+    yield "the weights", "weights.ptd", lambda: by_rename(tmp / "weights.ptd", other)
+    yield "the inputs", "in.bin", lambda: (tmp / "in.bin").write_bytes(other)
+    yield "a library of kernels", "kernels.so", lambda: by_rename(tmp / "kernels.so", other)
+    yield "the runner", "etprof-runner", lambda: by_rename(runner, pathlib.Path(FAKE).read_bytes())
+    yield "a library of its", "libx.so", lambda: by_rename(tmp / "runner" / "libx.so", other)
+
+
+def harmless(tmp):
+    (tmp / "model.pte").chmod(0o600)
+    os.link(tmp / "model.pte", tmp / "link.pte")
+    (tmp / "unrelated").write_bytes(b"x")
+
+
+def replaced(tmp, name, at, change):
+    code, said = session(tmp, change)
+    manifest = json.loads((tmp / "run" / "manifest.json").read_text())
+    done = manifest["blocks_done"]
+    expect(code == 5 and at in said and "while it was measured" in said, name, code, said[-400:])
+    expect(manifest["state"] == "interrupted" and 3 <= done < BLOCKS, name, manifest["state"], done)
+    if "model" in name:
+        slow = [line for line in (tmp / "run" / "samples.csv").read_text().splitlines()[1:]
+                if "neon" not in line and int(line.rsplit(",", 1)[1]) > 8000000]
+        expect(not slow, name, "times of the other model are in the folder", slow[:2])
+        done = subprocess.run([ETPROF, "ab", "--resume", "run", "--runner", "runner", "--quiet"], cwd=tmp,
+                              capture_output=True, text=True, timeout=300, check=False)
+        expect(done.returncode == 2 and "hash" in done.stderr, name, "resumed", done.returncode, done.stderr)
+
+
+n_cases = len(list(cases(pathlib.Path("/"))))
+for i in range(n_cases + 1):
+    with tempfile.TemporaryDirectory() as scratch:
+        tmp = pathlib.Path(scratch).resolve()
+        lay_out(tmp)
+        if i < n_cases:
+            replaced(tmp, *list(cases(tmp))[i])
+        else:
+            code, said = session(tmp, lambda tmp=tmp: harmless(tmp))
+            expect(code == 0, "other rights and one link more", code, said[-400:])
+finish()
