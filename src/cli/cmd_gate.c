@@ -59,6 +59,18 @@ static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate
     return ETP_OK;
 }
 
+// What is judged are raw files: one that was changed afterwards says what somebody wants.
+static etp_status check_recorded(const etp_ab_session *session, etp_arena *arena,
+                                 const char **out_altered, etp_error *err)
+{
+    const etp_run *run = session ? etp_ab_run(session) : NULL;
+    if (!run || *out_altered) {
+        return ETP_OK;
+    }
+    etp_status st = etp_run_check_files(run, arena, out_altered, err);
+    return st == ETP_NO ? ETP_OK : st;
+}
+
 static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **argv, etp_error *err)
 {
     etp_ab_options how = {.baseline = o->baseline};
@@ -81,12 +93,16 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     } else if (st == ETP_OK && against) {
         st = etp_ab_open(&against, 1, &how, &earlier, err);
     }
+    const char *altered = NULL;
+    st = st == ETP_OK ? check_recorded(session, &cli->arena, &altered, err) : st;
+    st = st == ETP_OK ? check_recorded(earlier, &cli->arena, &altered, err) : st;
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
                                     .against = entry     ? &stored
                                                : earlier ? etp_ab_answer(earlier)
                                                          : NULL,
-                                    .margin = o->margin};
+                                    .margin = o->margin,
+                                    .altered = altered};
         st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1,
                             &options, &cli->arena, &gate, err);
     }

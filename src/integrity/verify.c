@@ -7,6 +7,8 @@
 
 #include "base/guard.h"
 #include "base/number.h"
+#include "base/path.h"
+#include "document/layouts.h"
 #include "document/rows.h"
 #include "publish/files.h"
 
@@ -14,8 +16,8 @@
 
 const char *etp_verify_state_name(etp_verify_state state)
 {
-    static const char *const k_names[] = {"ok",    "within_1e-6", "altered",   "missing",
-                                          "added", "differs",     "unrecorded"};
+    static const char *const k_names[] = {"ok",    "within_1e-6", "altered",    "missing",
+                                          "added", "differs",     "unrecorded", "beside"};
     return state < ETP_VERIFY_STATES ? k_names[state] : "unknown";
 }
 
@@ -103,38 +105,6 @@ static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *ar
     return ETP_OK;
 }
 
-static bool recorded(const etp_run *run, etp_str path)
-{
-    for (size_t i = 0; i < run->files.n; i++) {
-        if (etp_str_eq(run->files.items[i].path, path)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Raw files below RELATIVE that the session did not write.
-static etp_status find_unlisted(const etp_run *run, const char *dir, const char *relative,
-                                int depth, etp_verify_state unlisted, etp_arena *arena,
-                                etp_verify *v, etp_error *err)
-{
-    const char *path = etp_run_path(arena, dir, etp_str_from(relative));
-    etp_dir_list list;
-    if (depth > 4 || !etp_os_is_dir(path)) {
-        return ETP_OK;
-    }
-    ETP_TRY(etp_os_list(path, arena, &list, err));
-    for (size_t i = 0; i < list.n; i++) {
-        const char *name = etp_arena_printf(arena, "%s/%s", relative, list.items[i].name);
-        if (list.items[i].is_dir) {
-            ETP_TRY(find_unlisted(run, dir, name, depth + 1, unlisted, arena, v, err));
-        } else if (etp_run_is_raw(etp_str_from(name)) && !recorded(run, etp_str_from(name))) {
-            add(v, arena, etp_str_from(name), true, unlisted);
-        }
-    }
-    return ETP_OK;
-}
-
 static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *arena, etp_verify *v,
                             etp_error *err)
 {
@@ -152,21 +122,6 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
         if (!etp_os_is_file(path)) {
             add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING);
         }
-    }
-    // What analysis would read must have been recorded.
-    etp_verify_state unlisted =
-        run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED : ETP_VERIFY_ADDED;
-    static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT, ETP_RUN_ROOFS};
-    for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
-        const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
-        if (!recorded(run, etp_str_from(k_rows[i])) && etp_os_is_file(path)) {
-            add(v, arena, etp_str_from(k_rows[i]), true, unlisted);
-        }
-    }
-    ETP_TRY(find_unlisted(run, dir, ETP_RUN_PROGRAMS, 1, unlisted, arena, v, err));
-    for (size_t i = 0; i < run->arms.n; i++) {
-        const char *name = etp_arena_strdup(arena, run->arms.items[i].name);
-        ETP_TRY(find_unlisted(run, dir, name, 1, unlisted, arena, v, err));
     }
     return ETP_OK;
 }
@@ -187,6 +142,117 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
     return ETP_OK;
 }
 
+// ---- files that nobody recorded ----
+
+typedef struct etp_strs {
+    etp_str *items; // relative to the folder; a length of 0: no longer in question
+    size_t n, cap;
+} etp_strs;
+
+static const etp_run_file *find(const etp_run_file *list, size_t n, etp_str path)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (etp_str_eq(list[i].path, path)) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+// What every folder may have besides the files of both lists.
+static bool of_every_folder(etp_str path)
+{
+    static const char *const k_names[] = {ETP_RUN_MANIFEST, ETP_RUN_DERIVED, ETP_RUN_LOCK};
+    for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
+        if (etp_str_eqz(path, k_names[i])) {
+            return true;
+        }
+    }
+    return etp_str_eqz(etp_path_last(path), ".DS_Store"); // macOS leaves it where one looks
+}
+
+// Files below RELATIVE ("": the folder itself) on no list.
+static etp_status find_left(const etp_run *run, const etp_run_derived *written, const char *dir,
+                            const char *relative, int depth, etp_arena *arena, etp_strs *out,
+                            etp_error *err)
+{
+    const char *path = relative[0] ? etp_run_path(arena, dir, etp_str_from(relative)) : dir;
+    etp_dir_list list;
+    ETP_TRY(etp_os_list(path, arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) { // links and depth were judged as the folder was opened
+        const char *name =
+            etp_arena_printf(arena, "%s%s%s", relative, relative[0] ? "/" : "", list.items[i].name);
+        etp_str of = etp_str_from(name);
+        if (list.items[i].is_dir) {
+            ETP_TRY(find_left(run, written, dir, name, depth + 1, arena, out, err));
+        } else if (!of_every_folder(of) && !find(run->files.items, run->files.n, of) &&
+                   !find(written->files, written->n, of)) {
+            ETP_ADD(arena, out, of);
+        }
+    }
+    return ETP_OK;
+}
+
+static void take_out(etp_strs *left, etp_str path)
+{
+    for (size_t i = 0; i < left->n; i++) {
+        if (etp_str_eq(left->items[i], path)) {
+            left->items[i].len = 0;
+        }
+    }
+}
+
+// A raw file by its name, however it is spelt and packed: what another tool, or another file
+// system, would take for one.
+static bool looks_raw(etp_str path, etp_arena *arena)
+{
+    char *lower = etp_arena_strdup(arena, path);
+    for (size_t i = 0; i < path.len; i++) {
+        lower[i] = (char)(lower[i] >= 'A' && lower[i] <= 'Z' ? lower[i] + ('a' - 'A') : lower[i]);
+    }
+    etp_str s = {lower, path.len};
+    if (etp_str_ends(s, ETP_STR(ETP_OS_PACKED))) {
+        s.len -= sizeof ETP_OS_PACKED - 1;
+    }
+    return etp_run_is_raw(s);
+}
+
+static bool is_table(etp_str path)
+{
+    for (int i = 0; i < ETP_LAYOUT_COUNT; i++) {
+        const etp_layout *l = etp_layout_of((etp_layout_id)i);
+        if (l->is_checked && i != ETP_LAYOUT_SAMPLES &&
+            etp_str_ends(path, etp_str_from(l->suffix))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool holds(const etp_strs *left, const etp_run_derived *computed)
+{
+    for (size_t i = 0; i < left->n; i++) {
+        if (find(computed->files, computed->n, left->items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_left(const etp_run *run, const etp_strs *left, etp_arena *arena, etp_verify *v)
+{
+    for (size_t i = 0; i < left->n; i++) {
+        etp_str path = left->items[i];
+        bool raw = path.len > 0 && looks_raw(path, arena);
+        // While it runs a session has no hashes yet, and files that no list has.
+        etp_verify_state running = raw ? ETP_VERIFY_UNRECORDED : ETP_VERIFY_BESIDE;
+        etp_verify_state ended = is_table(path) ? ETP_VERIFY_BESIDE : ETP_VERIFY_ADDED;
+        if (path.len > 0) {
+            add(v, arena, path, raw, run->state == ETP_RUN_RUNNING ? running : ended);
+        }
+    }
+}
+
 // ---- derived files ----
 
 // Computes every derived file once more, into the empty folder TEMP.
@@ -205,16 +271,6 @@ static etp_status derive(const char *dir, const char *temp, etp_arena *arena, et
     etp_status st = etp_ab_write_files(session, temp, err);
     etp_ab_close(session);
     return st;
-}
-
-static const etp_run_file *find(const etp_run_file *list, size_t n, etp_str path)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (etp_str_eq(list[i].path, path)) {
-            return &list[i];
-        }
-    }
-    return NULL;
 }
 
 static etp_status compare_texts(const char *written, const char *computed, etp_verify_state *out,
@@ -261,20 +317,28 @@ static etp_status check_derived(const char *dir, const char *temp, const etp_run
     return compare_texts(a, b, out, err);
 }
 
-static etp_status check_all_derived(const char *dir, const char *temp, etp_arena *arena,
-                                    etp_verify *v, etp_error *err)
+// derived.json has no hash of its own. It is altered when it holds what its writer never writes or
+// lacks what that always writes, and when a file is right and only its entry is wrong or gone.
+static etp_status check_all_derived(const etp_run *run, const char *dir, const char *temp,
+                                    etp_arena *arena, etp_verify *v, etp_error *err)
 {
     etp_run_derived written, computed;
+    etp_strs left = {0}; // files that are neither raw nor listed
     ETP_TRY(etp_run_derived_read(dir, arena, &written, err));
-    if (written.n == 0) {
-        return ETP_OK; // never reported on: nothing to compare
+    ETP_TRY(find_left(run, &written, dir, "", 0, arena, &left, err));
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
+    bool listed = etp_os_is_file(path);
+    if (!listed && left.n == 0) { // never reported on: nothing to compare
+        return ETP_OK;
     }
     ETP_TRY(check_manifest(dir, &written, arena, v, err));
     ETP_TRY(derive(dir, temp, arena, err));
     ETP_TRY(etp_run_derived_read(temp, arena, &computed, err));
-    // derived.json has no hash of its own. It is altered when it holds what its writer never
-    // writes, or when a file is right and only its entry is wrong or gone.
-    bool list_wrong = !written.plain;
+    if (!listed && !holds(&left, &computed)) { // likewise, with files of others in it
+        add_left(run, &left, arena, v);
+        return ETP_OK;
+    }
+    bool list_wrong = !written.plain || written.n == 0 || written.manifest_sha256.len == 0;
     for (size_t i = 0; i < written.n; i++) {
         etp_verify_state state = ETP_VERIFY_ALTERED;
         ETP_TRY(check_derived(dir, temp, &written.files[i],
@@ -288,16 +352,19 @@ static etp_status check_all_derived(const char *dir, const char *temp, etp_arena
             ETP_TRY(state_of(dir, &computed.files[i], arena, &state, err));
             add(v, arena, computed.files[i].path, false, state);
             list_wrong = true;
+            take_out(&left, computed.files[i].path);
         }
     }
-    add(v, arena, ETP_STR(ETP_RUN_DERIVED), false, list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK);
+    etp_verify_state of_list = list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK;
+    add(v, arena, ETP_STR(ETP_RUN_DERIVED), false, listed ? of_list : ETP_VERIFY_MISSING);
+    add_left(run, &left, arena, v);
     return ETP_OK;
 }
 
-static etp_status guarded_derived(const char *dir, const char *temp, etp_arena *arena,
-                                  etp_verify *v, etp_error *err)
+static etp_status guarded_derived(const etp_run *run, const char *dir, const char *temp,
+                                  etp_arena *arena, etp_verify *v, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "files", check_all_derived(dir, temp, arena, v, err));
+    ETP_GUARDED(arena, err, "files", check_all_derived(run, dir, temp, arena, v, err));
 }
 
 static etp_status check_all(const char *dir, const char *work_root, etp_arena *arena,
@@ -310,7 +377,7 @@ static etp_status check_all(const char *dir, const char *work_root, etp_arena *a
     ETP_TRY(check_raw(&run, dir, arena, out, err));
     const char *temp = NULL;
     ETP_TRY(etp_os_temp_dir(work_root, "verify", arena, &temp, err));
-    etp_status st = guarded_derived(dir, temp, arena, out, err);
+    etp_status st = guarded_derived(&run, dir, temp, arena, out, err);
     // The first error is the one to tell: removing must not overwrite it.
     etp_status removed = etp_os_remove_tree(temp, st == ETP_OK ? err : NULL);
     return st == ETP_OK ? removed : st;
@@ -325,7 +392,7 @@ etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *
 // Anything that is neither good nor merely unrecorded is a no, also in a session that did not end.
 int etp_verify_verdict(const etp_verify *v)
 {
-    size_t good = v->n_of[ETP_VERIFY_OK] + v->n_of[ETP_VERIFY_CLOSE];
+    size_t good = v->n_of[ETP_VERIFY_OK] + v->n_of[ETP_VERIFY_CLOSE] + v->n_of[ETP_VERIFY_BESIDE];
     if (good + v->n_of[ETP_VERIFY_UNRECORDED] < v->files.n) {
         return 0;
     }
@@ -368,6 +435,19 @@ static bool is_fine(const etp_verify_file *f)
     return f->state == ETP_VERIFY_OK || f->state == ETP_VERIFY_CLOSE;
 }
 
+static etp_severity note_of(etp_verify_state state)
+{
+    switch (state) {
+    case ETP_VERIFY_OK:
+    case ETP_VERIFY_CLOSE:
+        return ETP_GOOD;
+    case ETP_VERIFY_BESIDE:
+        return ETP_WARN;
+    default:
+        return ETP_BAD;
+    }
+}
+
 static const char *explain(etp_verify_state state)
 {
     switch (state) {
@@ -378,11 +458,13 @@ static const char *explain(etp_verify_state state)
     case ETP_VERIFY_MISSING:
         return "recorded, but not there";
     case ETP_VERIFY_ADDED:
-        return "would be read, but the session did not write it";
+        return "neither the session nor a report of it wrote this file";
     case ETP_VERIFY_DIFFERS:
         return "as written, but the raw files give something else (or another etprof wrote it)";
     case ETP_VERIFY_UNRECORDED:
         return "the session did not end, so there is no hash to compare with";
+    case ETP_VERIFY_BESIDE:
+        return "a table that a tool wrote beside the session's; not checked";
     case ETP_VERIFY_OK:
     case ETP_VERIFY_STATES:
         break;
@@ -428,10 +510,9 @@ const etp_report *etp_verify_report(const etp_verify *v, bool full, etp_arena *a
         if (fine && !full) {
             continue;
         }
-        ETP_ROW(
-            t, etp_cell_z(f->path), etp_cell_z(f->raw ? "raw" : "derived"),
-            etp_cell_judged(etp_cell_z(etp_verify_state_name(f->state)), fine ? ETP_GOOD : ETP_BAD),
-            etp_cell_z(explain(f->state)));
+        ETP_ROW(t, etp_cell_z(f->path), etp_cell_z(f->raw ? "raw" : "derived"),
+                etp_cell_judged(etp_cell_z(etp_verify_state_name(f->state)), note_of(f->state)),
+                etp_cell_z(explain(f->state)));
     }
     return r;
 }

@@ -13,9 +13,10 @@ typedef enum etp_verify_state {
     ETP_VERIFY_CLOSE,   // derived: as written, and recomputed within 1e-6
     ETP_VERIFY_ALTERED, // not what the recorded hash says
     ETP_VERIFY_MISSING,
-    ETP_VERIFY_ADDED,      // raw: would be read, but was not recorded
+    ETP_VERIFY_ADDED,      // nobody recorded it
     ETP_VERIFY_DIFFERS,    // derived: as written, but the raw files do not give it
     ETP_VERIFY_UNRECORDED, // raw: the session did not end, so there is no hash
+    ETP_VERIFY_BESIDE,     // a table that the kit's tools write, not of this session
     ETP_VERIFY_STATES
 } etp_verify_state;
 const char *etp_verify_state_name(etp_verify_state state);

@@ -76,6 +76,18 @@ def folders(tmp):
         expect(done.stderr.startswith("etprof gate: "), " ".join(args), done.stderr)
 
 
+def altered(tmp):
+    """Samples that were made faster afterwards: of the run itself, and of the one it is held against."""
+    kept = (tmp / "slow" / "samples.csv").read_text()
+    (tmp / "slow" / "samples.csv").write_text(re.sub(r"^(linux_sme2_on,.*,)\d+$", r"\g<1>900000", kept, flags=re.M))
+    for args in (["slow", "speedup >= 3"], ["fast", "--against", "slow"]):
+        done = gate(tmp, *args, "--format", "json")
+        check = {c["id"]: c for c in json.loads(done.stdout)["checks"]}.get("recorded")
+        expect(done.returncode == 1 and check and check["ok"] is False and "samples.csv" in check["found"], args,
+               done.returncode, check)
+    (tmp / "slow" / "samples.csv").write_text(kept)
+
+
 # Ten revisions; the sixth makes sme2 20 % slower, the fifth and the seventh cannot be measured.
 def bisection(tmp):
     repo = tmp / "repo"
@@ -113,5 +125,6 @@ def bisection(tmp):
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     folders(TMP)
+    altered(TMP)
     bisection(TMP)
 finish("as documented")

@@ -48,8 +48,8 @@ def blocks_done(run):
 
 def session(tmp, change):
     """Runs a session in TMP and calls CHANGE when three of its blocks are done."""
-    args = ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", BLOCKS, "--iterations", 4, "--warmup", 1, "--seed", 7,
-            "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin", "--kernels-lib", "kernels.so",
+    args = ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", BLOCKS, "--iterations", 4, "--warmup", 1, "--seed",
+            7, "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin", "--kernels-lib", "kernels.so",
             "--out", "run", "--no-trace"]
     with subprocess.Popen([ETPROF, *map(str, args)], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as p:

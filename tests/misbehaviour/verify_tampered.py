@@ -121,6 +121,45 @@ def unfinished(run):
         (run / name).unlink()
 
 
+def forged_report(run):
+    for name in ("report.md", "report.html"):
+        text = (run / name).read_text()
+        (run / name).write_text(re.sub(r"\d\.\d+×", "9.74×", text))
+
+
+def without_list(run):
+    forged_report(run)
+    (run / "derived.json").unlink()
+
+
+def list_of_nothing(run):
+    forged_report(run)
+    (run / "derived.json").write_text('{"schema": "etprof.derived/1", "files": []}')
+
+
+def no_manifest_hash(run):
+    listed = (run / "derived.json").read_text()
+    (run / "derived.json").write_text(re.sub(r' *"manifest_sha256": "\w+",\n', "", listed))
+    change_byte(run / "manifest.json", b'"generated_at": "2', b'"generated_at": "1')
+
+
+def packed_samples(run):
+    (run / "samples.csv.zst").write_bytes((run / "samples.csv").read_bytes())
+
+
+def one_more(name, of=None):
+    def add(run):
+        (run / name).parent.mkdir(exist_ok=True)
+        (run / name).write_bytes((run / of).read_bytes() if of else b"<h1>9x</h1>")
+
+    return add
+
+
+def never_reported(run):
+    for name in [f["path"] for f in json.loads((run / "derived.json").read_text())["files"]] + ["derived.json"]:
+        (run / name).unlink()
+
+
 # name, what is changed, exit code, a file and the state it must have
 CASES = [
     ("untouched", lambda run: None, 0, "samples.csv", "ok"),
@@ -148,6 +187,22 @@ CASES = [
     ("the manifest", lambda run: change_byte(run / "manifest.json", b'"generated_at": "2', b'"generated_at": "1'), 1,
      "manifest.json", "altered"),
     ("the list of hashes", hash_digit, 1, "derived.json", "altered"),
+    ("no list", without_list, 1, "derived.json", "missing"),
+    ("no list: a report", without_list, 1, "report.md", "altered"),
+    ("an empty list", list_of_nothing, 1, "derived.json", "altered"),
+    ("an empty list: a report", list_of_nothing, 1, "report.html", "altered"),
+    ("a list without the manifest", no_manifest_hash, 1, "derived.json", "altered"),
+    ("a list that holds nothing else", lambda run: (run / "derived.json").write_text(""), 4, None, None),
+    ("never reported on", never_reported, 0, "samples.csv", "ok"),
+    ("never reported on, a note", lambda run: (never_reported(run), one_more("note.txt")(run)), 1, "note.txt", "added"),
+    ("packed samples", packed_samples, 1, "samples.csv.zst", "added"),
+    ("samples spelt otherwise", one_more("SAMPLES.CSV", "samples.csv"), 1, "SAMPLES.CSV", "added"),
+    ("a hidden dump", one_more("linux_sme2_on/.x.etdump", DUMP), 1, "linux_sme2_on/.x.etdump", "added"),
+    ("a folder of an arm, copied", one_more("linux_avx9/model_t1.etdump", DUMP), 1, "linux_avx9/model_t1.etdump",
+     "added"),
+    ("another report", one_more("report_final.html"), 1, "report_final.html", "added"),
+    ("a table of another tool", one_more("x_comparison.csv"), 0, "x_comparison.csv", "beside"),
+    ("what a file manager leaves", one_more(".DS_Store"), 0, "samples.csv", "ok"),
     ("not finished", unfinished, 3, "samples.csv", "unrecorded"),
     ("samples.csv unreadable", lambda run: change_byte(run / "samples.csv", b",timed,", b",tamed,"), 4, None, None),
     ("manifest cut", lambda run: (run / "manifest.json").write_text((run / "manifest.json").read_text()[:300]), 4,

@@ -536,6 +536,20 @@ static void check_soundness(etp_gate *g, const etp_ab *ab)
     }
 }
 
+// Said only where it is so: that a folder is what was recorded goes without saying.
+static void check_recorded(etp_gate *g, const char *altered)
+{
+    if (altered) {
+        etp_gate_check c = k_no_figure;
+        c.id = "recorded";
+        c.expected = "raw files as recorded";
+        c.state = ETP_GATE_NO;
+        c.found = etp_arena_printf(g->arena, "%s is not", altered);
+        c.fix = "etprof verify DIR names every file that was changed";
+        add(g, c);
+    }
+}
+
 static void check_grade(etp_gate *g, const etp_ab *ab, const etp_gate_options *o)
 {
     etp_gate_check c = k_no_figure;
@@ -691,6 +705,7 @@ static etp_status build(const etp_ab *ab, const char *const *rules, size_t n,
         check_soundness(out, part_of(ab, i));
     }
     out->phase = NULL;
+    check_recorded(out, options->altered);
     if (options->min_grade) {
         check_grade(out, ab, options);
     }
