@@ -168,7 +168,7 @@ std::optional<Failure> check_level(const Options &o, const etp_hook_state &hook)
     if (o.level.empty()) {
         return std::nullopt;
     }
-    etp_level level = etp_level_find(ETP_ISA_NONE, o.level.c_str());
+    etp_level level = etp_level_find(hook.cpu.family, o.level.c_str());
     if (level == ETP_LEVEL_NONE) {
         return Failure{"level", "there is no level '" + o.level + "'"};
     }
@@ -179,7 +179,7 @@ std::optional<Failure> check_level(const Options &o, const etp_hook_state &hook)
     etp_isa_mask mask, wanted = etp_level_mask(level);
     char why[256];
     if (!etp_isa_mask_parse(hook.text, &mask, why, sizeof why)) {
-        mask = etp_level_mask(etp_isa_best(&hook.cpu)); // nothing hidden
+        mask = {}; // nothing hidden
     }
     etp_isa_cpu left = etp_isa_cpu_masked(&hook.cpu, &mask);
     etp_isa_cpu expected = etp_isa_cpu_masked(&hook.cpu, &wanted);

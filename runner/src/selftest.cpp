@@ -136,13 +136,10 @@ std::string run_traced(const unsigned char *program, size_t size,
     return name;
 }
 
-bool is_sme(etp_level level)
+// MASK: what is hidden from the process whose names these are.
+void judge(const etp_isa_cpu &cpu, const etp_isa_mask &mask, etp_wire_level &out)
 {
-    return level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
-}
-
-void judge(const etp_isa_cpu &cpu, etp_level level, etp_wire_level &out)
-{
+    etp_isa_cpu left = etp_isa_cpu_masked(&cpu, &mask);
     etp_name_proof linear = etp_isa_name_proof(out.linear, std::strlen(out.linear));
     etp_name_proof conv = etp_isa_name_proof(out.conv, std::strlen(out.conv));
     bool sme = linear == ETP_PROVES_SME || conv == ETP_PROVES_SME;
@@ -152,24 +149,27 @@ void judge(const etp_isa_cpu &cpu, etp_level level, etp_wire_level &out)
         copy(out.why, why);
     };
     if (cpu.family == ETP_ISA_AARCH64) {
-        if (is_sme(level)) {
+        if (etp_isa_has(&left, ETP_HAS_SME)) {
             say(sme ? ETP_WIRE_TRUE : ETP_WIRE_FALSE,
                 sme ? "an SME kernel ran; names do not tell SME2 from SME1" : "no SME kernel ran");
         } else if (sme) {
             say(ETP_WIRE_FALSE, "an SME kernel ran although SME is hidden");
-        } else if (is_sme(etp_isa_best(&cpu))) {
+        } else if (etp_isa_has(&cpu, ETP_HAS_SME)) {
             say(ETP_WIRE_TRUE, "this CPU has SME and no SME kernel ran; names do not show more");
         } else {
             say(ETP_WIRE_NULL, "without SME in the CPU names cannot tell");
         }
         return;
     }
-    if (level == ETP_LEVEL_VNNI) {
+    bool visible = etp_isa_has(&left, ETP_HAS_AVX512_VNNI);
+    if (visible && !vnni && etp_isa_has(&left, ETP_HAS_AMX)) {
+        say(ETP_WIRE_NULL, "AMX may have run instead of VNNI, and names do not show it");
+    } else if (visible) {
         say(vnni ? ETP_WIRE_TRUE : ETP_WIRE_FALSE,
             vnni ? "a VNNI kernel ran" : "no VNNI kernel ran");
     } else if (vnni) {
         say(ETP_WIRE_FALSE, "a VNNI kernel ran although VNNI is hidden");
-    } else if (linear == ETP_PROVES_NOT_VNNI && etp_isa_best(&cpu) == ETP_LEVEL_VNNI) {
+    } else if (linear == ETP_PROVES_NOT_VNNI && etp_isa_has(&cpu, ETP_HAS_AVX512_VNNI)) {
         say(ETP_WIRE_TRUE, "this CPU has VNNI and no VNNI kernel ran; names do not show more");
     } else {
         say(ETP_WIRE_NULL, "without VNNI in the CPU names cannot tell");
@@ -187,7 +187,10 @@ etp_wire_level judge_here(const etp_hook_state &hook)
     if (etp_isa_mask_parse(hook.text, &mask, parse_why, sizeof parse_why)) {
         level = etp_isa_mask_level(&mask);
     }
-    copy(out.level, level == ETP_LEVEL_NONE ? "custom" : etp_level_get(level)->name);
+    bool there = etp_level_state_of(&hook.cpu, level).available;
+    copy(out.level, level == ETP_LEVEL_NONE ? "custom"
+                    : there                 ? etp_level_get(level)->name
+                                            : "best");
     std::string why;
     copy(out.linear,
          run_program(k_selftest_linear, sizeof k_selftest_linear, {4, 32}, "Fully Connected", why));
@@ -212,7 +215,7 @@ etp_wire_level judge_here(const etp_hook_state &hook)
     } else if (level == ETP_LEVEL_NONE) {
         copy(out.why, "the mask is that of no level");
     } else {
-        judge(after.cpu, level, out);
+        judge(after.cpu, mask, out);
     }
     return out;
 }

@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets by encodings: names, and x86-64. There the length of an instruction is the hard
-// part (x86_reader.c).
+// Instruction sets of code by its encodings (encodings.c). On x86-64 the length of an instruction
+// is the hard part (x86_reader.c).
 #include "binary/code.h"
 
+#include "binary/encodings.h"
 #include "binary/flow.h"
 
 static const struct {
     const char *name, *title;
 } k_codes[ETP_CODES] = {
-    [ETP_CODE_UNKNOWN] = {"unknown",     "not decoded"           },
-    [ETP_CODE_SCALAR] = {"scalar",      "no vector instructions"},
-    [ETP_CODE_SSE] = {"sse",         "SSE"                   },
-    [ETP_CODE_AVX2] = {"avx2",        "AVX2"                  },
-    [ETP_CODE_AVX_VNNI] = {"avx-vnni",    "AVX-VNNI"              },
-    [ETP_CODE_AVX512] = {"avx512",      "AVX-512"               },
-    [ETP_CODE_AVX512_VNNI] = {"avx512-vnni", "AVX-512 VNNI"          },
-    [ETP_CODE_AMX] = {"amx",         "AMX"                   },
-    [ETP_CODE_NEON] = {"neon",        "NEON"                  },
-    [ETP_CODE_DOTPROD] = {"dotprod",     "NEON dot product"      },
-    [ETP_CODE_I8MM] = {"i8mm",        "NEON matrix multiply"  },
-    [ETP_CODE_SVE] = {"sve",         "SVE"                   },
-    [ETP_CODE_SME] = {"sme",         "SME"                   },
-    [ETP_CODE_SME2] = {"sme2",        "SME2"                  },
+    [ETP_CODE_UNKNOWN] = {"unknown",        "not decoded"           },
+    [ETP_CODE_SCALAR] = {"scalar",         "no vector instructions"},
+    [ETP_CODE_SSE] = {"sse",            "SSE"                   },
+    [ETP_CODE_AVX] = {"avx",            "AVX"                   },
+    [ETP_CODE_AVX2] = {"avx2",           "AVX2"                  },
+    [ETP_CODE_AVX_VNNI] = {"avx-vnni",       "AVX-VNNI"              },
+    [ETP_CODE_AVX_VNNI_INT8] = {"avx-vnni-int8",  "AVX-VNNI-INT8"         },
+    [ETP_CODE_AVX_VNNI_INT16] = {"avx-vnni-int16", "AVX-VNNI-INT16"        },
+    [ETP_CODE_AVX_NE_CONVERT] = {"avx-ne-convert", "AVX-NE-CONVERT"        },
+    [ETP_CODE_GFNI] = {"gfni",           "GFNI"                  },
+    [ETP_CODE_AVX512] = {"avx512",         "AVX-512"               },
+    [ETP_CODE_AVX512_VNNI] = {"avx512-vnni",    "AVX-512 VNNI"          },
+    [ETP_CODE_AVX512_BF16] = {"avx512-bf16",    "AVX512-BF16"           },
+    [ETP_CODE_AVX512_FP16] = {"avx512-fp16",    "AVX512-FP16"           },
+    [ETP_CODE_AVX10_2] = {"avx10.2",        "AVX10.2"               },
+    [ETP_CODE_AMX] = {"amx",            "AMX"                   },
+    [ETP_CODE_AMX_INT8] = {"amx-int8",       "AMX-INT8"              },
+    [ETP_CODE_AMX_BF16] = {"amx-bf16",       "AMX-BF16"              },
+    [ETP_CODE_AMX_FP16] = {"amx-fp16",       "AMX-FP16"              },
+    [ETP_CODE_AMX_FP8] = {"amx-fp8",        "AMX-FP8"               },
+    [ETP_CODE_AMX_TF32] = {"amx-tf32",       "AMX-TF32"              },
+    [ETP_CODE_NEON] = {"neon",           "NEON"                  },
+    [ETP_CODE_FP16] = {"fp16",           "NEON FP16"             },
+    [ETP_CODE_DOTPROD] = {"dotprod",        "NEON dot product"      },
+    [ETP_CODE_FHM] = {"fhm",            "NEON FHM"              },
+    [ETP_CODE_I8MM] = {"i8mm",           "NEON matrix multiply"  },
+    [ETP_CODE_BF16] = {"bf16",           "NEON BF16"             },
+    [ETP_CODE_SVE] = {"sve",            "SVE"                   },
+    [ETP_CODE_SVE2] = {"sve2",           "SVE2"                  },
+    [ETP_CODE_SME] = {"sme",            "SME"                   },
+    [ETP_CODE_SME2] = {"sme2",           "SME2"                  },
 };
 
 const char *etp_code_name(etp_code code)
@@ -36,77 +54,74 @@ const char *etp_code_title(etp_code code)
 
 // ---- x86-64 ----
 
-static bool is_vnni(unsigned map, unsigned opcode)
+// Prefix bytes of the legacy encodings; *OUT is the one that selects the instruction: F3 and F2
+// before 66.
+static size_t skip_prefixes(const uint8_t *bytes, size_t len, uint8_t *out)
 {
-    return map == 2 && opcode >= 0x50 && opcode <= 0x53; // VPDPBUSD(S), VPDPWSSD(S)
-}
-
-// VEX-encoded instructions without vector registers: BMI and the mask registers of AVX-512.
-static etp_code of_vex(unsigned map, unsigned opcode)
-{
-    bool mask =
-        (map == 1 && ((opcode >= 0x41 && opcode <= 0x4b) || (opcode >= 0x90 && opcode <= 0x93) ||
-                      opcode == 0x98 || opcode == 0x99)) ||
-        (map == 3 && opcode >= 0x30 && opcode <= 0x33);
-    if (mask) {
-        return ETP_CODE_AVX512;
+    size_t i = 0;
+    *out = 0;
+    for (; i < len; i++) {
+        uint8_t b = bytes[i];
+        bool repeat = b == 0xf2 || b == 0xf3;
+        bool other = b == 0xf0 || (b & 0xe7) == 0x26 || (b & 0xfc) == 0x64;
+        if (!repeat && !other) {
+            break;
+        }
+        if (repeat) {
+            *out = b == 0xf3 ? 2 : 3;
+        } else if (b == 0x66 && *out == 0) {
+            *out = 1;
+        }
     }
-    bool tile = map == 2 && (opcode == 0x49 || opcode == 0x4b || opcode == 0x5c || opcode == 0x5e ||
-                             opcode == 0x6c);
-    if (tile) {
-        return ETP_CODE_AMX;
-    }
-    bool bits =
-        (map == 2 && (opcode == 0xf2 || opcode == 0xf3 || (opcode >= 0xf5 && opcode <= 0xf7))) ||
-        (map == 3 && opcode == 0xf0);
-    if (bits || (map == 1 && opcode == 0x77)) { // VZEROUPPER: any code that calls may carry it
-        return ETP_CODE_SCALAR;
-    }
-    return is_vnni(map, opcode) ? ETP_CODE_AVX_VNNI : ETP_CODE_AVX2;
-}
-
-// Legacy encodings of the two-byte map that work on vector registers.
-static bool is_sse(unsigned opcode)
-{
-    return (opcode >= 0x10 && opcode <= 0x17) || (opcode >= 0x28 && opcode <= 0x2f) ||
-           (opcode >= 0x50 && opcode <= 0x76) || (opcode >= 0x78 && opcode <= 0x7f) ||
-           opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6) || opcode >= 0xd0;
+    return i;
 }
 
 etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
 {
-    size_t i = 0;
-    while (i < len &&
-           (bytes[i] == 0x66 || bytes[i] == 0xf2 || bytes[i] == 0xf3 || bytes[i] == 0xf0 ||
-            (bytes[i] & 0xe7) == 0x26 || (bytes[i] & 0xfc) == 0x64)) {
-        i++;
-    }
-    size_t left = len - i;
+    etp_x86_opcode op = {0};
+    size_t i = skip_prefixes(bytes, len, &op.prefix);
     const uint8_t *p = bytes + i;
-    if (left >= 5 && p[0] == 0x62) {
-        return is_vnni(p[1] & 7, p[4]) ? ETP_CODE_AVX512_VNNI : ETP_CODE_AVX512;
+    size_t left = len - i, modrm;
+    if (left >= 6 && p[0] == 0x62) {
+        op.space = ETP_X86_EVEX;
+        op.map = p[1] & 7;
+        op.prefix = p[2] & 3;
+        op.opcode = p[4];
+        modrm = 5;
+    } else if (left >= 4 && p[0] == 0xc4) {
+        op.space = ETP_X86_VEX;
+        op.map = p[1] & 31;
+        op.prefix = p[2] & 3;
+        op.wide = (p[2] & 4) != 0;
+        op.opcode = p[3];
+        modrm = 4;
+    } else if (left >= 3 && p[0] == 0xc5) {
+        op.space = ETP_X86_VEX;
+        op.map = 1;
+        op.prefix = p[1] & 3;
+        op.wide = (p[1] & 4) != 0;
+        op.opcode = p[2];
+        modrm = 3;
+    } else {
+        size_t rex = left > 0 && (p[0] & 0xf0) == 0x40 ? 1 : 0;
+        if (left < rex + 2 || p[rex] != 0x0f) {
+            return ETP_CODE_SCALAR;
+        }
+        bool longer = left > rex + 2 && (p[rex + 1] == 0x38 || p[rex + 1] == 0x3a);
+        op.map = 1;
+        if (longer) {
+            op.map = p[rex + 1] == 0x38 ? 2 : 3;
+        }
+        op.opcode = p[rex + 1 + longer];
+        modrm = rex + 2 + longer;
     }
-    if (left >= 4 && p[0] == 0xc4) {
-        return of_vex(p[1] & 31, p[3]);
-    }
-    if (left >= 3 && p[0] == 0xc5) {
-        return of_vex(1, p[2]);
-    }
-    if (left > 0 && (p[0] & 0xf0) == 0x40) { // REX
-        p++;
-        left--;
-    }
-    if (left < 2 || p[0] != 0x0f) {
-        return ETP_CODE_SCALAR;
-    }
-    if (p[1] == 0x38 &&
-        left >= 3) { // MOVBE, CRC32, ADX, SHA and key locker are no vector arithmetic
-        return p[2] < 0x80 ? ETP_CODE_SSE : ETP_CODE_SCALAR;
-    }
-    if (p[1] == 0x3a) {
-        return ETP_CODE_SSE;
-    }
-    return is_sse(p[1]) ? ETP_CODE_SSE : ETP_CODE_SCALAR;
+    op.register_operand = left > modrm && p[modrm] >> 6 == 3;
+    return etp_encoding_of_x86(&op);
+}
+
+etp_code etp_code_of_a64(uint32_t instruction)
+{
+    return etp_encoding_of_a64(instruction);
 }
 
 static etp_status count_x86(etp_bytes code, etp_code_count *out, etp_error *err)

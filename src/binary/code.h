@@ -11,16 +11,33 @@ typedef enum etp_code {
     ETP_CODE_SCALAR,  // no vector instruction
     // x86-64
     ETP_CODE_SSE,
-    ETP_CODE_AVX2,     // any VEX-encoded vector instruction: AVX, AVX2, FMA3, F16C
-    ETP_CODE_AVX_VNNI, // VPDPBUSD and its kin, VEX-encoded
-    ETP_CODE_AVX512,   // any EVEX-encoded instruction or mask register
+    ETP_CODE_AVX,
+    ETP_CODE_AVX2, // with FMA3 and F16C
+    ETP_CODE_AVX_VNNI,
+    ETP_CODE_AVX_VNNI_INT8,
+    ETP_CODE_AVX_VNNI_INT16,
+    ETP_CODE_AVX_NE_CONVERT,
+    ETP_CODE_GFNI,   // in any encoding
+    ETP_CODE_AVX512, // any EVEX-encoded instruction of no class below, or mask register
     ETP_CODE_AVX512_VNNI,
-    ETP_CODE_AMX,
+    ETP_CODE_AVX512_BF16,
+    ETP_CODE_AVX512_FP16,
+    ETP_CODE_AVX10_2,
+    ETP_CODE_AMX, // tiles: set up, load, store
+    ETP_CODE_AMX_INT8,
+    ETP_CODE_AMX_BF16,
+    ETP_CODE_AMX_FP16,
+    ETP_CODE_AMX_FP8,
+    ETP_CODE_AMX_TF32,
     // aarch64
     ETP_CODE_NEON,
+    ETP_CODE_FP16, // arithmetic
     ETP_CODE_DOTPROD,
-    ETP_CODE_I8MM, // with BF16 products, which came with it
+    ETP_CODE_FHM, // products of fp16 summed in float32
+    ETP_CODE_I8MM,
+    ETP_CODE_BF16,
     ETP_CODE_SVE,
+    ETP_CODE_SVE2,
     ETP_CODE_SME,
     ETP_CODE_SME2,
     ETP_CODES

@@ -24,10 +24,13 @@ static const char *const *words_of(const etp_opt *o, const char *levels[ETP_LEVE
 {
     static const char *const k_devices[] = {"local", "adb", "ssh:", "qemu", NULL};
     if (strcmp(o->name, k_levels) == 0) {
-        int n = 0;
-        for (etp_level level = ETP_LEVEL_NONE + 1; level < ETP_LEVEL_COUNT; level++) {
-            levels[n++] = etp_level_get(level)->name;
+        etp_level steps[ETP_LEVEL_COUNT];
+        size_t n = etp_level_list(ETP_ISA_AARCH64, steps);
+        n += etp_level_list(ETP_ISA_X86_64, steps + n);
+        for (size_t i = 0; i < n; i++) {
+            levels[i] = etp_level_get(steps[i])->name;
         }
+        levels[n++] = etp_level_get(ETP_LEVEL_BEST_X86_64)->name;
         levels[n] = NULL;
         return levels;
     }

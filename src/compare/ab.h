@@ -616,4 +616,7 @@ const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *ar
 // else than blocks withholds it.
 const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena);
 
+// What the level of an arm is called: after a feature only where it ran.
+const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
+
 #endif

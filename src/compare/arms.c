@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compare/session.h"
+#include "explain/sampled.h"
 
 const etp_ab_arm k_etp_ab_unknown_arm = {
     .model = ETP_NO_INDEX,
@@ -81,7 +82,7 @@ static void describe_arms(const etp_run *run, etp_ab_described *out)
         arm.build = run->builds.n > 0 ? "AB"[in->side] : '\0';
         arm.runner_sha256 = text_or_null(ab->arena, in->runner_sha256);
         arm.emulated = in->emulated;
-        arm.level = arm.level_name ? etp_level_find(ETP_ISA_NONE, arm.level_name) : ETP_LEVEL_NONE;
+        arm.level = etp_run_arm_level(run, in, ab->arena);
         out->arms[ab->n_arms++] = arm;
     }
     for (size_t i = 0; i < run->dumps.n; i++) {
@@ -129,7 +130,7 @@ static etp_level level_in_name(const char *name)
     for (const char *p = name; *p; p++) {
         last = strchr("._-/", *p) && p[1] ? p + 1 : last;
     }
-    return etp_level_find(ETP_ISA_NONE, last);
+    return etp_level_of_word(last);
 }
 
 etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, etp_ab_order *out,

@@ -6,27 +6,46 @@
 #include "compare/session.h"
 #include "explain/sampled.h"
 
-static const char *feature_name(etp_feature feature, etp_level level)
+#define VNNI_CODE                                                                          \
+    (1u << ETP_CODE_AVX512_VNNI | 1u << ETP_CODE_AVX_VNNI | 1u << ETP_CODE_AVX_VNNI_INT8 | \
+     1u << ETP_CODE_AVX_VNNI_INT16)
+
+static const char *feature_name(etp_feature feature, etp_level level, etp_level lower)
 {
     switch (feature) {
     case ETP_FEATURE_SME:
         return level == ETP_LEVEL_SME2 ? "SME2" : "SME";
     case ETP_FEATURE_VNNI:
         return "VNNI";
-    case ETP_FEATURE_X86:
-        return level == ETP_LEVEL_AVX512 ? "AVX-512" : level == ETP_LEVEL_AVX2 ? "AVX2" : "SSE";
+    case ETP_FEATURE_X86: {
+        // Against a level that hides one feature it is about that one, else what the level is
+        // called after; "best" is no feature.
+        etp_isa_feature alone = etp_level_without(lower);
+        const etp_level_info *info = etp_level_get(level);
+        bool best = level == ETP_LEVEL_BEST_X86_64 || level == ETP_LEVEL_BEST_AARCH64;
+        return alone < ETP_HAS_COUNT ? etp_isa_feature_title(alone)
+               : best || !info       ? NULL
+                                     : info->word;
+    }
     case ETP_FEATURE_NONE:
         break;
     }
     return NULL;
 }
 
-// The feature is that of the better of the two levels; the arm that is judged may be the other one.
-// False when there is nothing to judge.
+// What ran at LEVEL and cannot run at LOWER, as far as samples say: of several classes the one with
+// the most of them.
+static etp_code seen_at_work(const etp_ab_arm *arm, etp_level lower)
+{
+    return etp_kernels_most(arm->kernels, etp_kernels_classes(arm->level, lower));
+}
+
+// The feature is that of the better of the two levels, and of what it adds that which samples saw
+// at work; the arm that is judged may be the other one. False when there is nothing to judge.
 static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_case *common)
 {
     const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
-    etp_level best = own->level;
+    const etp_ab_arm *better = own;
     if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
         e->feature =
             own->profile ? etp_feature_of_names(own->profile, common->names) : ETP_FEATURE_NONE;
@@ -36,17 +55,32 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
         }
     } else {
         // Levels of one family are numbered from the best down.
-        if (other->level != ETP_LEVEL_NONE && (best == ETP_LEVEL_NONE || other->level < best)) {
-            best = other->level;
+        if (other->level != ETP_LEVEL_NONE &&
+            (own->level == ETP_LEVEL_NONE || other->level < own->level)) {
+            better = other;
         }
-        e->feature = etp_feature_of(best);
+        e->feature = etp_feature_of(better->level);
+        bool sme = better->level == ETP_LEVEL_BEST_AARCH64 && better->profile &&
+                   etp_feature_of_names(better->profile, common->names) == ETP_FEATURE_SME;
+        e->feature = sme ? ETP_FEATURE_SME : e->feature;
         common->masked = e->feature != ETP_FEATURE_NONE && etp_feature_of(own->level) != e->feature;
     }
-    e->feature_name = feature_name(e->feature, best);
     // Classes that tell the two levels apart; with one level, those of its own.
-    etp_level lower = own->level == best ? other->level : own->level;
-    common->classes = etp_kernels_classes(best, lower);
-    common->lower_level = best != ETP_LEVEL_NONE && own->level != best;
+    etp_level lower = better == own ? other->level : own->level;
+    lower = lower == better->level ? ETP_LEVEL_NONE : lower;
+    etp_code seen = seen_at_work(better, lower);
+    bool vnni = (VNNI_CODE >> seen & 1) != 0;
+    common->classes = etp_kernels_classes(better->level, lower);
+    if (seen != ETP_CODE_UNKNOWN && e->feature == ETP_FEATURE_VNNI && !vnni) {
+        e->feature = ETP_FEATURE_X86;
+    }
+    e->feature_name = feature_name(e->feature, better->level, lower);
+    if (e->feature == ETP_FEATURE_X86 && seen != ETP_CODE_UNKNOWN) {
+        e->feature = vnni ? ETP_FEATURE_VNNI : e->feature;
+        e->feature_name = vnni ? "VNNI" : etp_code_title(seen);
+    }
+    common->classes = e->feature == ETP_FEATURE_VNNI ? VNNI_CODE : common->classes;
+    common->lower_level = better->level != ETP_LEVEL_NONE && own->level != better->level;
     common->feature = e->feature;
     return own->profile != NULL;
 }
@@ -77,7 +111,7 @@ static void ask_cpu(const etp_ab_session *s, etp_ab_engagement *e, etp_engage_ca
     common->cpu_lacks = etp_arena_printf(s->ab.arena, "%s", state.how);
     if (e->feature == ETP_FEATURE_NONE && etp_isa_hides_sme(&cpu)) {
         e->feature = common->feature = ETP_FEATURE_SME;
-        e->feature_name = feature_name(ETP_FEATURE_SME, ETP_LEVEL_SME2);
+        e->feature_name = feature_name(ETP_FEATURE_SME, ETP_LEVEL_SME2, ETP_LEVEL_NONE);
     }
 }
 
@@ -360,6 +394,11 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *e, etp_engage *ea
     }
     take_sampling(s, e);
     ask_cpu(s, e, &common);
+    const etp_ab_arm *own = &ab->arms[e->arm];
+    etp_isa_cpu cpu;
+    bool known = run_of(s, e->arm) && etp_run_cpu(run_of(s, e->arm), ab->arena, &cpu);
+    common.may_be_amx = (known || own->level != ETP_LEVEL_NONE) &&
+                        etp_names_may_be_amx(own->level, common.names, known ? &cpu : NULL);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
     pools all = {0};
     pool_samples(ab, e->arm, &all);

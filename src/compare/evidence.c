@@ -77,10 +77,11 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
         const char *name = etp_arena_strdup(arena, run->names[i].level);
         const etp_level_info *level =
             name ? etp_level_get(etp_level_find(ETP_ISA_NONE, name)) : NULL;
-        if (!level || run->names[i].names.len == 0) {
+        etp_named named = level ? etp_level_named(level->level) : ETP_NAMED_UNCLEAR;
+        if (named == ETP_NAMED_UNCLEAR || run->names[i].names.len == 0) {
             continue;
         }
-        const char **list = etp_level_is_named(level->level) ? &book->on : &book->off;
+        const char **list = named == ETP_NAMED_ON ? &book->on : &book->off;
         book->family = level->family;
         *list = etp_arena_printf(arena, "%s%s%.*s", *list ? *list : "", *list ? "; " : "",
                                  ETP_STR_ARG(run->names[i].names));
@@ -126,8 +127,10 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
                       (etp_proof_line){ETP_PROOF_SELFTEST, text, false, !run->selftest_ok});
     }
     if (arm->profile) {
+        etp_isa_cpu cpu;
         etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, s->ab.arena),
-                             s->ab.arena, &out->proof);
+                             etp_run_cpu(run, s->ab.arena, &cpu) ? &cpu : NULL, s->ab.arena,
+                             &out->proof);
     }
 }
 

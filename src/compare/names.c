@@ -58,6 +58,33 @@ static bool threads_differ(const etp_ab *ab)
     return false;
 }
 
+// What a level is called in sentences. One whose name is that of a feature is called after it only
+// where names or samples show that the feature ran; where samples show another one that the
+// baseline does not have, after that. Else it is the level and no more.
+const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+{
+    const etp_level_info *info = etp_level_get(a->level);
+    if (!info) {
+        return a->level_name;
+    }
+    bool plain = a->level == ETP_LEVEL_AVX512 || a->level == ETP_LEVEL_AVX2 ||
+                 a->level == ETP_LEVEL_SSE || etp_level_without(a->level) < ETP_HAS_COUNT;
+    bool best = a->level == ETP_LEVEL_BEST_X86_64 || a->level == ETP_LEVEL_BEST_AARCH64;
+    if (plain || (info->family == ETP_ISA_AARCH64 && !best)) {
+        return info->word;
+    }
+    const etp_ab_arm *base = &ab->arms[ab->baseline];
+    etp_level lower = base->level != a->level ? base->level : ETP_LEVEL_NONE;
+    etp_code seen = etp_kernels_most(a->kernels, etp_kernels_classes(a->level, lower));
+    bool named = a->profile && a->level == ETP_LEVEL_VNNI && a->proof.truth == ETP_CONFIRMED &&
+                 etp_feature_of_names(a->profile, NULL) == ETP_FEATURE_VNNI;
+    if (seen == ETP_CODE_UNKNOWN) {
+        return named ? info->word : etp_arena_printf(arena, "level %s", info->name);
+    }
+    return seen == ETP_CODE_AVX512_VNNI || seen == ETP_CODE_AVX_VNNI ? "VNNI"
+                                                                     : etp_code_title(seen);
+}
+
 static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
 {
     if (a->level == ETP_LEVEL_NONE) {
@@ -68,7 +95,7 @@ static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *ar
     if (ab->n_models > 1 && a->model < ab->n_models) {
         etp_strbuf_printf(&buf, "%s at ", etp_ab_model_word(ab, a->model, arena));
     }
-    etp_strbuf_appendz(&buf, etp_level_get(a->level)->word);
+    etp_strbuf_appendz(&buf, etp_ab_level_called(ab, a, arena));
     if (a->threads && threads_differ(ab)) {
         etp_strbuf_printf(&buf, ", %u thread%s", a->threads, a->threads == 1 ? "" : "s");
     }
@@ -144,7 +171,8 @@ static const etp_level_info *level_in_name(const etp_ab_arm *a)
 {
     for (int i = 1; i < ETP_LEVEL_COUNT && a->level != ETP_LEVEL_NONE; i++) {
         const etp_level_info *info = etp_level_get((etp_level)i);
-        if (has_word(a->name, info->name) && !has_word(a->name, "off") && info->level != a->level) {
+        if (etp_level_of_word(info->name) == info->level && has_word(a->name, info->name) &&
+            !has_word(a->name, "off") && info->level != a->level) {
             return info;
         }
     }

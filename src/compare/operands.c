@@ -8,6 +8,7 @@
 #include "base/guard.h"
 #include "base/path.h"
 #include "compare/session.h"
+#include "explain/sampled.h"
 
 // "a, b, c"
 static const char *list_arms(etp_arena *arena, const etp_run *run)
@@ -108,7 +109,7 @@ static void describe_run_arm(etp_arena *arena, const etp_ab_side *x, etp_ab_arm 
     out->name = etp_arena_strdup(arena, in->name);
     out->full_name = etp_arena_printf(arena, "%s:%.*s", x->dir, ETP_STR_ARG(in->name));
     out->level_name = in->level.len ? etp_arena_strdup(arena, in->level) : NULL;
-    out->level = out->level_name ? etp_level_find(ETP_ISA_NONE, out->level_name) : ETP_LEVEL_NONE;
+    out->level = etp_run_arm_level(&x->run, in, arena);
     out->threads = in->threads;
     out->runner_sha256 = in->runner_sha256.len ? etp_arena_strdup(arena, in->runner_sha256) : NULL;
     out->emulated = in->emulated;

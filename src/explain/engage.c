@@ -33,6 +33,9 @@ etp_feature etp_feature_of(etp_level level)
     if (info->family == ETP_ISA_X86_64) {
         return level == ETP_LEVEL_VNNI ? ETP_FEATURE_VNNI : ETP_FEATURE_X86;
     }
+    if (level == ETP_LEVEL_BEST_AARCH64 || etp_level_without(level) < ETP_HAS_COUNT) {
+        return ETP_FEATURE_X86;
+    }
     return level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 ? ETP_FEATURE_SME : ETP_FEATURE_NONE;
 }
 
@@ -274,7 +277,7 @@ static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage
         not_engaged(out, off, "operator name: XNNPACK has no VNNI kernel of this kind");
         return;
     }
-    if (proof == ETP_PROVES_NOT_VNNI) {
+    if (proof == ETP_PROVES_NOT_VNNI && !c->may_be_amx) {
         not_engaged(out, c->masked ? ETP_REASON_MASKED : ETP_REASON_NO_VNNI,
                     "operator name QD8 instead of QDU8");
         return;

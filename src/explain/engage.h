@@ -23,7 +23,7 @@ typedef enum etp_feature { // what the level adds
     ETP_FEATURE_NONE,
     ETP_FEATURE_SME,  // SME or SME2: names do not tell them apart
     ETP_FEATURE_VNNI, // names tell it for dynamically quantised linears only
-    ETP_FEATURE_X86   // AVX-512, AVX2: no name tells
+    ETP_FEATURE_X86   // AVX-512, AVX2, I8MM: no name tells
 } etp_feature;
 
 // id, sentence. One per way to stay off, or to stay unproven.
@@ -103,7 +103,8 @@ typedef struct etp_engage_case {
     bool masked;                // the arm's level hides the feature
     bool lower_level;           // the arm's level is below the one whose feature is asked for
     const char
-        *cpu_lacks; // why the device offers no SME, as far as it says; NULL: it does, or unknown
+        *cpu_lacks;  // why the device offers no SME, as far as it says; NULL: it does, or unknown
+    bool may_be_amx; // etp_names_may_be_amx
     bool sme_elsewhere;           // other operators of the arm carry SME names
     bool any_delegate;            // the program has delegates; true when unknown
     const etp_kernel_op *sampled; // program counters inside the operator, NULL none

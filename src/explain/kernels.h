@@ -88,6 +88,9 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
 // Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.
 unsigned etp_kernels_classes(etp_level level, etp_level other);
+// The class that most of the evidence of K lies in, of those in CLASSES; ETP_CODE_UNKNOWN where
+// they are a twentieth of it together at most, or there is too little.
+etp_code etp_kernels_most(const etp_kernels *k, unsigned classes);
 // The sampled operator of that name and place; NULL none.
 const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name, int32_t chain,
                                          int32_t instruction);

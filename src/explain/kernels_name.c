@@ -61,7 +61,8 @@ static bool is_shape(etp_str t)
 
 static bool not_arch_of_kai(etp_str t)
 {
-    return !etp_str_starts(t, ETP_STR("sme")) && !etp_str_starts(t, ETP_STR("neon"));
+    return !etp_str_starts(t, ETP_STR("sme")) && !etp_str_starts(t, ETP_STR("neon")) &&
+           !etp_str_starts(t, ETP_STR("sve"));
 }
 
 static bool not_type(etp_str t)

@@ -16,48 +16,130 @@
 #define STRAY_RISK 1e-4
 #define PLENTY_SHARE 0.05
 
+#define BIT(code) (1u << ETP_CODE_##code)
+#define AMX \
+    (BIT(AMX) | BIT(AMX_INT8) | BIT(AMX_BF16) | BIT(AMX_FP16) | BIT(AMX_FP8) | BIT(AMX_TF32))
+#define WIDE \
+    (BIT(AVX512) | BIT(AVX512_VNNI) | BIT(AVX512_BF16) | BIT(AVX512_FP16) | BIT(AVX10_2) | AMX)
+#define VEX                                                                            \
+    (BIT(AVX) | BIT(AVX2) | BIT(AVX_VNNI) | BIT(AVX_VNNI_INT8) | BIT(AVX_VNNI_INT16) | \
+     BIT(AVX_NE_CONVERT))
+#define MATRIX (BIT(SME) | BIT(SME2))
+
+_Static_assert(ETP_CODES <= 32, "a set of classes is an unsigned");
+
+// The feature that code of a class needs; SSE and NEON need none that can be hidden.
+static const struct {
+    etp_code code;
+    etp_isa_family family;
+    etp_isa_feature needs;
+} k_needs[] = {
+    {ETP_CODE_AVX,            ETP_ISA_X86_64,  ETP_HAS_AVX           },
+    {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_AVX2          },
+    {ETP_CODE_AVX_VNNI,       ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI      },
+    {ETP_CODE_AVX_VNNI_INT8,  ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI_INT8 },
+    {ETP_CODE_AVX_VNNI_INT16, ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI_INT16},
+    {ETP_CODE_AVX_NE_CONVERT, ETP_ISA_X86_64,  ETP_HAS_AVX_NE_CONVERT},
+    {ETP_CODE_GFNI,           ETP_ISA_X86_64,  ETP_HAS_GFNI          },
+    {ETP_CODE_AVX512,         ETP_ISA_X86_64,  ETP_HAS_AVX512        },
+    {ETP_CODE_AVX512_VNNI,    ETP_ISA_X86_64,  ETP_HAS_AVX512_VNNI   },
+    {ETP_CODE_AVX512_BF16,    ETP_ISA_X86_64,  ETP_HAS_AVX512_BF16   },
+    {ETP_CODE_AVX512_FP16,    ETP_ISA_X86_64,  ETP_HAS_AVX512_FP16   },
+    {ETP_CODE_AVX10_2,        ETP_ISA_X86_64,  ETP_HAS_AVX10_2       },
+    {ETP_CODE_AMX,            ETP_ISA_X86_64,  ETP_HAS_AMX           },
+    {ETP_CODE_AMX_INT8,       ETP_ISA_X86_64,  ETP_HAS_AMX           },
+    {ETP_CODE_AMX_BF16,       ETP_ISA_X86_64,  ETP_HAS_AMX           },
+    {ETP_CODE_AMX_FP16,       ETP_ISA_X86_64,  ETP_HAS_AMX           },
+    {ETP_CODE_AMX_FP8,        ETP_ISA_X86_64,  ETP_HAS_AMX           },
+    {ETP_CODE_AMX_TF32,       ETP_ISA_X86_64,  ETP_HAS_AMX           },
+    {ETP_CODE_FP16,           ETP_ISA_AARCH64, ETP_HAS_HALF          },
+    {ETP_CODE_DOTPROD,        ETP_ISA_AARCH64, ETP_HAS_DOT           },
+    {ETP_CODE_FHM,            ETP_ISA_AARCH64, ETP_HAS_FHM           },
+    {ETP_CODE_I8MM,           ETP_ISA_AARCH64, ETP_HAS_I8MM          },
+    {ETP_CODE_BF16,           ETP_ISA_AARCH64, ETP_HAS_BF16          },
+    {ETP_CODE_SVE,            ETP_ISA_AARCH64, ETP_HAS_SVE           },
+    {ETP_CODE_SVE2,           ETP_ISA_AARCH64, ETP_HAS_SVE2          },
+    {ETP_CODE_SME,            ETP_ISA_AARCH64, ETP_HAS_SME           },
+    {ETP_CODE_SME2,           ETP_ISA_AARCH64, ETP_HAS_SME2          },
+};
+
+// What the samples of an arm are held against.
 typedef struct rule {
-    etp_level level;
     unsigned own;          // classes that are this level's own
     unsigned forbidden;    // classes that need what it hides
     unsigned allowed_best; // classes whose want contradicts when another arm shows plenty
 } rule;
 
-#define BIT(code) (1u << ETP_CODE_##code)
-#define WIDE (BIT(AVX512) | BIT(AVX512_VNNI) | BIT(AMX))
-#define VEX (BIT(AVX2) | BIT(AVX_VNNI))
-#define MATRIX (BIT(SME) | BIT(SME2))
-
-static const rule k_rules[] = {
-    {ETP_LEVEL_VNNI,    BIT(AVX512_VNNI) | BIT(AVX_VNNI) | BIT(AMX), 0,                                 WIDE      },
-    {ETP_LEVEL_AVX512,  BIT(AVX512),                                 BIT(AVX512_VNNI) | BIT(AMX),       WIDE      },
-    {ETP_LEVEL_AVX2,    VEX,                                         WIDE,                              WIDE | VEX},
-    {ETP_LEVEL_SSE,     BIT(SSE),                                    WIDE | VEX,                        0         },
-    {ETP_LEVEL_SME2,    BIT(SME2),                                   0,                                 MATRIX    },
-    {ETP_LEVEL_SME1,    BIT(SME),                                    BIT(SME2),                         MATRIX    },
-    {ETP_LEVEL_NEON,    BIT(NEON) | BIT(DOTPROD) | BIT(I8MM),        MATRIX,                            0         },
-    {ETP_LEVEL_DOTPROD, BIT(DOTPROD),                                MATRIX | BIT(I8MM),                0         },
-    {ETP_LEVEL_BASE,    BIT(NEON),                                   MATRIX | BIT(I8MM) | BIT(DOTPROD), 0         },
-};
-
-static const rule *rule_of(etp_level level)
+static unsigned hidden_classes(etp_level level)
 {
-    for (size_t i = 0; i < sizeof k_rules / sizeof *k_rules; i++) {
-        if (k_rules[i].level == level) {
-            return &k_rules[i];
+    unsigned classes = 0;
+    for (size_t i = 0; i < sizeof k_needs / sizeof *k_needs; i++) {
+        classes |= etp_level_hides(level, k_needs[i].needs) ? 1u << k_needs[i].code : 0;
+    }
+    return classes;
+}
+
+static unsigned classes_of_family(etp_isa_family family)
+{
+    unsigned classes = 0;
+    for (size_t i = 0; i < sizeof k_needs / sizeof *k_needs; i++) {
+        classes |= k_needs[i].family == family ? 1u << k_needs[i].code : 0;
+    }
+    return classes;
+}
+
+// What a level has that the next lower step of the ladder has not; what the lowest is left with.
+static unsigned own_classes(etp_level level, etp_isa_family family)
+{
+    etp_level steps[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list(family, steps);
+    unsigned hidden = hidden_classes(level);
+    for (size_t i = 0; i < n; i++) {
+        if (steps[i] == level && i + 1 < n) {
+            return hidden_classes(steps[i + 1]) & ~hidden;
+        }
+        if (steps[i] == level) {
+            return family == ETP_ISA_X86_64 ? BIT(SSE) : BIT(NEON);
         }
     }
-    return NULL;
+    // No step: everything that can be hidden and is not.
+    return classes_of_family(family) & ~hidden;
+}
+
+// False for a level that nothing is known of.
+static bool rule_of(etp_level level, rule *out)
+{
+    const etp_level_info *info = etp_level_get(level);
+    if (!info) {
+        return false;
+    }
+    unsigned hidden = hidden_classes(level);
+    *out = (rule){.own = own_classes(level, info->family), .forbidden = hidden};
+    if (level == ETP_LEVEL_NEON) { // all without SME
+        out->own = BIT(NEON) | (classes_of_family(info->family) & ~hidden);
+    }
+    if (info->family == ETP_ISA_AARCH64) {
+        out->allowed_best = hidden & BIT(SME) ? 0 : MATRIX;
+    } else if (!(hidden & BIT(AVX512))) {
+        out->allowed_best = WIDE;
+    } else if (!(hidden & BIT(AVX))) {
+        out->allowed_best = WIDE | VEX;
+    }
+    return true;
 }
 
 unsigned etp_kernels_classes(etp_level level, etp_level other)
 {
-    const rule *r = rule_of(level);
-    bool sme = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
-    if (sme && other != ETP_LEVEL_SME1) {
-        return MATRIX;
+    const etp_level_info *info = etp_level_get(level);
+    if (!info) {
+        return 0;
     }
-    return r ? r->own : 0;
+    unsigned hidden = hidden_classes(level), added = hidden_classes(other) & ~hidden;
+    if (added) {
+        return added;
+    }
+    bool sme = info->family == ETP_ISA_AARCH64 && !(hidden & BIT(SME));
+    return sme && other == ETP_LEVEL_NONE ? MATRIX : own_classes(level, info->family);
 }
 
 static uint64_t sum(const uint64_t of[ETP_CODES], unsigned classes)
@@ -142,6 +224,19 @@ static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, si
     return NULL;
 }
 
+etp_code etp_kernels_most(const etp_kernels *k, unsigned classes)
+{
+    etp_code most = ETP_CODE_UNKNOWN;
+    if (!k || k->evidence < ENOUGH || !at_least(k, count(k, classes), PLENTY_SHARE)) {
+        return most;
+    }
+    for (etp_code c = 0; c < ETP_CODES; c++) {
+        bool more = most == ETP_CODE_UNKNOWN || k->evidence_of[c] > k->evidence_of[most];
+        most = (classes >> c & 1) != 0 && k->evidence_of[c] > 0 && more ? c : most;
+    }
+    return most;
+}
+
 bool etp_kernels_too_few(const etp_kernels *k, double times)
 {
     return k->evidence > 0 && k->evidence < ENOUGH && (double)k->evidence * times >= ENOUGH;
@@ -151,8 +246,8 @@ void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
                        etp_proof *proof)
 {
     const etp_kernels *k = arms[index].kernels;
-    const rule *r = rule_of(arms[index].level);
-    if (!k || !r) {
+    rule of_level, *r = &of_level;
+    if (!k || !rule_of(arms[index].level, r)) {
         return;
     }
     bool supports = false, contradicts = false;

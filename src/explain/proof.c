@@ -142,13 +142,23 @@ static void judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof
     say(proof, arena, false, false, "no operator of this model shows SME in its name");
 }
 
-static void judge_x86(const name_counts *c, bool vnni_level, etp_arena *arena, etp_proof *proof)
+// AMX: kernels of AMX may stand where those of VNNI would, and keep the names of neither.
+static void judge_x86(const name_counts *c, bool vnni_level, bool amx, etp_arena *arena,
+                      etp_proof *proof)
 {
     if (c->vnni) {
         say(proof, arena, vnni_level, !vnni_level,
             etp_arena_printf(arena, "%u operators carry VNNI names%s, e.g. '%.*s'", c->vnni,
                              vnni_level ? "" : " although VNNI is hidden",
                              ETP_STR_ARG(c->vnni_example)));
+        return;
+    }
+    if (c->not_vnni && vnni_level && amx) {
+        say(proof, arena, false, false,
+            etp_arena_printf(arena,
+                             "%u dynamically quantised operators carry no VNNI names, e.g. '%.*s'; "
+                             "with AMX in the CPU that does not show what they ran on",
+                             c->not_vnni, ETP_STR_ARG(c->not_vnni_example)));
         return;
     }
     if (c->not_vnni) {
@@ -163,8 +173,18 @@ static void judge_x86(const name_counts *c, bool vnni_level, etp_arena *arena, e
     say(proof, arena, false, false, "names of this model's operators are the same at every level");
 }
 
+bool etp_names_may_be_amx(etp_level level, const etp_name_book *book, const etp_isa_cpu *cpu)
+{
+    bool hidden = etp_level_hides(level, ETP_HAS_AMX);
+    bool learned = book && book->on && book->off;
+    if (!cpu || cpu->family != ETP_ISA_X86_64) {
+        return !hidden;
+    }
+    return etp_isa_has(cpu, ETP_HAS_AMX) && !(hidden && learned);
+}
+
 void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
-                          etp_arena *arena, etp_proof *proof)
+                          const etp_isa_cpu *cpu, etp_arena *arena, etp_proof *proof)
 {
     const etp_level_info *info = etp_level_get(level);
     if (!info) {
@@ -175,10 +195,14 @@ void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp
         !book || !book->off; // a name proves what the build has with the feature alone
     name_counts c = count_names(profile, book);
     if (info->family == ETP_ISA_X86_64) {
-        judge_x86(&c, level == ETP_LEVEL_VNNI, arena, proof);
+        // VNNI that the CPU has not cannot have been asked for.
+        bool vnni = !etp_level_hides(level, ETP_HAS_AVX512_VNNI) &&
+                    (!cpu || etp_isa_has(cpu, ETP_HAS_AVX512_VNNI));
+        judge_x86(&c, vnni, etp_names_may_be_amx(level, book, cpu), arena, proof);
         return;
     }
-    if (level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1) {
+    bool sme = !etp_level_hides(level, ETP_HAS_SME) && (!cpu || etp_isa_has(cpu, ETP_HAS_SME));
+    if (sme) {
         judge_sme_level(&c, arena, proof);
         return;
     }

@@ -46,9 +46,12 @@ bool etp_op_must_use_sme(const etp_op_name *op);
 bool etp_op_has_dtype(const etp_op_name *op, const char *token); // "QS8"
 
 // Judges PROFILE, the traces of an arm that claims LEVEL, by its operator names and appends a line.
-// BOOK may be NULL.
+// BOOK and CPU may be NULL: not known.
 void etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
-                          etp_arena *arena, etp_proof *proof);
+                          const etp_isa_cpu *cpu, etp_arena *arena, etp_proof *proof);
+// May AMX kernels have run at the level, so that a name without VNNI shows nothing? With AMX in the
+// CPU and hidden, only names learned from the runner say no.
+bool etp_names_may_be_amx(etp_level level, const etp_name_book *book, const etp_isa_cpu *cpu);
 // What to say beside a proof by names that rests on the table alone, NULL when it does not.
 const char *etp_proof_names_note(const etp_proof *proof);
 // Appends evidence of another kind that has been judged elsewhere.

@@ -54,6 +54,23 @@ static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena,
     return texts->n ? etp_kernels_read(texts->items, texts->n, arena, &out->kernels, err) : ETP_OK;
 }
 
+bool etp_run_cpu(const etp_run *run, etp_arena *arena, etp_isa_cpu *out)
+{
+    char why[ETP_ISA_WHY_MAX];
+    const char *text = etp_arena_strdup(arena, run->device_cpu);
+    return text && etp_isa_cpu_parse(text, out, why, sizeof why);
+}
+
+etp_level etp_run_arm_level(const etp_run *run, const etp_run_arm *arm, etp_arena *arena)
+{
+    etp_isa_cpu cpu;
+    const char *name = arm->level.len ? etp_arena_strdup(arena, arm->level) : NULL;
+    etp_isa_family family = etp_run_cpu(run, arena, &cpu) ? cpu.family : ETP_ISA_NONE;
+    etp_level level = name ? etp_level_find(family, name) : ETP_LEVEL_NONE;
+    // A level of another family is a claim too, however odd.
+    return name && level == ETP_LEVEL_NONE ? etp_level_find(ETP_ISA_NONE, name) : level;
+}
+
 static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena,
                            etp_kernels_of_arm *out, etp_error *err)
 {
@@ -64,7 +81,7 @@ static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena,
         etp_arena_printf(arena, "%.*s/%.*s", ETP_STR_ARG(in->name), ETP_STR_ARG(in->prefix));
     out->model =
         in->model < run->models.n ? etp_arena_strdup(arena, run->models.items[in->model].stem) : "";
-    out->level = out->level_name ? etp_level_find(ETP_ISA_NONE, out->level_name) : ETP_LEVEL_NONE;
+    out->level = etp_run_arm_level(run, in, arena);
     out->threads = in->threads;
     launch_texts texts = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};

@@ -25,6 +25,11 @@ typedef struct etp_kernels_answer { // lives in the arena given to load
     size_t n_arms, n_sampled;
 } etp_kernels_answer;
 
+// What the CPU of RUN has; false where the folder does not say.
+bool etp_run_cpu(const etp_run *run, etp_arena *arena, etp_isa_cpu *out);
+// The level that an arm of RUN claims. ETP_LEVEL_NONE where it claims none.
+etp_level etp_run_arm_level(const etp_run *run, const etp_run_arm *arm, etp_arena *arena);
+
 // Reads the samples of every arm of RUN. Damaged files are a `problem` of their arm.
 ETP_NODISCARD etp_status etp_kernels_load(const etp_run *run, etp_arena *arena,
                                           etp_kernels_answer *out, etp_error *err);

@@ -14,14 +14,57 @@ extern "C" {
 
 typedef enum etp_isa_family { ETP_ISA_NONE = 0, ETP_ISA_AARCH64, ETP_ISA_X86_64 } etp_isa_family;
 
-// In order within a family: best first. The values are not stored anywhere.
+// Features that can be hidden one by one, the newest first: X(ID, name, family).
+#define ETP_FEATURES(X)                       \
+    X(SME2, "sme2", AARCH64)                  \
+    X(SME, "sme", AARCH64)                    \
+    X(SVE2, "sve2", AARCH64)                  \
+    X(SVE, "sve", AARCH64)                    \
+    X(BF16, "bf16", AARCH64)                  \
+    X(I8MM, "i8mm", AARCH64)                  \
+    X(FHM, "fhm", AARCH64)                    \
+    X(DOT, "dotprod", AARCH64)                \
+    X(HALF, "fp16", AARCH64)                  \
+    X(AMX, "amx", X86_64)                     \
+    X(AVX10_2, "avx10.2", X86_64)             \
+    X(AVX512_FP16, "avx512fp16", X86_64)      \
+    X(AVX512_BF16, "avx512bf16", X86_64)      \
+    X(AVX512_VNNI, "avx512vnni", X86_64)      \
+    X(GFNI, "gfni", X86_64)                   \
+    X(AVX_VNNI_INT16, "avxvnniint16", X86_64) \
+    X(AVX_VNNI_INT8, "avxvnniint8", X86_64)   \
+    X(AVX_VNNI, "avxvnni", X86_64)            \
+    X(AVX_NE_CONVERT, "avxneconvert", X86_64) \
+    X(AVX512, "avx512", X86_64)               \
+    X(AVX2, "avx2", X86_64)                   \
+    X(FMA, "fma", X86_64)                     \
+    X(F16C, "f16c", X86_64)                   \
+    X(AVX, "avx", X86_64)
+
+typedef enum etp_isa_feature {
+#define ETP_FEATURE_ID(id, name, family) ETP_HAS_##id,
+    ETP_FEATURES(ETP_FEATURE_ID)
+#undef ETP_FEATURE_ID
+        ETP_HAS_COUNT
+} etp_isa_feature;
+
+// A level is a set of features that are hidden. In order within a family: nothing hidden, all but
+// one feature ("-sme2"), then the steps of the ladder, best first. The values are not stored
+// anywhere.
 typedef enum etp_level {
     ETP_LEVEL_NONE = 0,
-    ETP_LEVEL_SME2,
+    ETP_LEVEL_BEST_AARCH64, // nothing hidden
+    ETP_LEVEL_BEST_X86_64,
+#define ETP_LEVEL_ID(id, name, family) ETP_LEVEL_WITHOUT_##id,
+    ETP_FEATURES(ETP_LEVEL_ID)
+#undef ETP_LEVEL_ID
+        ETP_LEVEL_SME2,
     ETP_LEVEL_SME1,
     ETP_LEVEL_NEON,
     ETP_LEVEL_DOTPROD,
     ETP_LEVEL_BASE,
+    ETP_LEVEL_AMX,
+    ETP_LEVEL_FP16,
     ETP_LEVEL_VNNI,
     ETP_LEVEL_AVX512,
     ETP_LEVEL_AVX2,
@@ -68,15 +111,29 @@ typedef struct etp_level_info {
 // The record of a level; NULL for ETP_LEVEL_NONE and values out of range.
 const etp_level_info *etp_level_get(etp_level level);
 // The level of that name in that family (ETP_ISA_NONE: in any); ETP_LEVEL_NONE if there is none.
+// "best" is of both families, "-FEATURE" hides that feature alone.
 etp_level etp_level_find(etp_isa_family family, const char *name);
-// The levels of a family into `out`, best first; returns their number.
+// The level that a word in a name somebody gave stands for. Not "fp16", which is a data type there,
+// nor "best".
+etp_level etp_level_of_word(const char *word);
+// The steps of a family's ladder into `out`, best first; returns their number.
 size_t etp_level_list(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT]);
+// The levels of a family that hide one feature alone, the newest feature first.
+size_t etp_level_list_single(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT]);
+// Does the level hide the feature, whether a CPU has it or not?
+bool etp_level_hides(etp_level level, etp_isa_feature feature);
+// Has the CPU the feature?
+bool etp_isa_has(const etp_isa_cpu *cpu, etp_isa_feature feature);
+const char *etp_isa_feature_name(etp_isa_feature feature);  // "avx512fp16"
+const char *etp_isa_feature_title(etp_isa_feature feature); // "AVX512-FP16"
+// The feature that alone is hidden; ETP_HAS_COUNT for other levels.
+etp_isa_feature etp_level_without(etp_level level);
 
 const char *etp_isa_family_name(etp_isa_family family); // "aarch64", "x86_64", "none"
 
 // The features a level hides: those of every higher level of its family.
 etp_isa_mask etp_level_mask(etp_level level);
-// The level whose mask is exactly this one, else ETP_LEVEL_NONE.
+// The level whose mask is exactly this one, a step of the ladder where one is; else ETP_LEVEL_NONE.
 etp_level etp_isa_mask_level(const etp_isa_mask *mask);
 
 // Text form of a mask, the value of ETPROF_MASK:
@@ -117,7 +174,8 @@ typedef struct etp_level_state {
 etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level);
 // True when the operating system offers no SME although the core is known to have it.
 bool etp_isa_hides_sme(const etp_isa_cpu *cpu);
-// Best available level of a CPU; ETP_LEVEL_NONE for an unknown family.
+// The highest step that the CPU has, or, where that hides something the CPU has, the level that
+// hides nothing; ETP_LEVEL_NONE for an unknown family.
 etp_level etp_isa_best(const etp_isa_cpu *cpu);
 // What `best` is compared with by default: plain SIMD (neon, avx2), or, where
 // that is the best itself, the next lower switchable level (NONE if none).
@@ -151,8 +209,10 @@ typedef struct etp_name_book {
     const char *on, *off;
 } etp_name_book;
 
-// Is LEVEL one of those with the feature that names can show?
-bool etp_level_is_named(etp_level level);
+// Has LEVEL the feature that names can show (SME, VNNI)? Where a newer one may take its place (AMX)
+// names say nothing, nor where only part of the ladder is hidden.
+typedef enum etp_named { ETP_NAMED_UNCLEAR, ETP_NAMED_OFF, ETP_NAMED_ON } etp_named;
+etp_named etp_level_named(etp_level level);
 // What the name proves in the build that BOOK is of; NULL: in the XNNPACK of ExecuTorch 1.5.1. A
 // name that the build also has without the feature proves nothing, nor does another with the token
 // that would prove it.

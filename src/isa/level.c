@@ -8,77 +8,158 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct row {
-    etp_level_info info;
-    // Hidden at this level in addition to what the level above hides.
+// What a feature is made of. The first of its x86 flags stands for it: without it the others mean
+// nothing.
+static const struct {
+    const char *title;
     uint64_t hwcap, hwcap2;
     const char *x86;  // flag names separated by commas
-    const char *says; // the same in words
+    const char *also; // features that cannot be used without it
+} k_features[ETP_HAS_COUNT] = {
+    // SME2, SME2P1, I16I32, BI32I32, B16B16, F16F16 (37-42), LUTV2 and the FP8 family (57-62); in
+    // HWCAP the SME2.2 group (42-47).
+    [ETP_HAS_SME2] = {.title = "SME2",
+                      .hwcap = UINT64_C(0x0000fc0000000000),
+                      .hwcap2 = UINT64_C(0x7e0007e000000000)},
+    // SME and its first-generation extensions (23-30).
+    [ETP_HAS_SME] = {.title = "SME", .hwcap2 = UINT64_C(0x000000007f800000), .also = "sme2"},
+    // SVE2 and its extensions (1-6), SVE2P1 (36).
+    [ETP_HAS_SVE2] = {.title = "SVE2", .hwcap2 = UINT64_C(0x000000100000007e)},
+    // SVE; its matrix products (10, 11).
+    [ETP_HAS_SVE] = {.title = "SVE",
+                      .hwcap = UINT64_C(0x0000000000400000),
+                      .hwcap2 = UINT64_C(0x0000000000000c00),
+                      .also = "sve2"},
+    // BF16 and its SVE form (12, 14), EBF16 (32, 33).
+    [ETP_HAS_BF16] = {.title = "BF16", .hwcap2 = UINT64_C(0x0000000300005000)},
+    // I8MM and its SVE form (9, 13).
+    [ETP_HAS_I8MM] = {.title = "I8MM", .hwcap2 = UINT64_C(0x0000000000002200)},
+    [ETP_HAS_FHM] = {.title = "FHM", .hwcap = UINT64_C(0x0000000000800000)}, // ASIMDFHM (23)
+    [ETP_HAS_DOT] = {.title = "dot products", .hwcap = ETP_HWCAP_ASIMDDP},
+    // FPHP, ASIMDHP (9, 10).
+    [ETP_HAS_HALF] = {.title = "fp16 arithmetic",
+                      .hwcap = UINT64_C(0x0000000000000600),
+                      .also = "fhm"},
+    [ETP_HAS_AMX] = {.title = "AMX", .x86 = "amx_tile,amx_int8,amx_bf16,amx_fp16"},
+    [ETP_HAS_AVX10_2] = {.title = "AVX10.2", .x86 = "avx10_2"},
+    [ETP_HAS_AVX512_FP16] = {.title = "AVX512-FP16", .x86 = "avx512fp16"},
+    [ETP_HAS_AVX512_BF16] = {.title = "AVX512-BF16", .x86 = "avx512bf16"},
+    [ETP_HAS_AVX512_VNNI] = {.title = "AVX-512 VNNI", .x86 = "avx512vnni"},
+    [ETP_HAS_GFNI] = {.title = "GFNI", .x86 = "gfni"},
+    [ETP_HAS_AVX_VNNI_INT16] = {.title = "AVX-VNNI-INT16", .x86 = "avx_vnni_int16"},
+    [ETP_HAS_AVX_VNNI_INT8] = {.title = "AVX-VNNI-INT8", .x86 = "avx_vnni_int8"},
+    [ETP_HAS_AVX_VNNI] = {.title = "AVX-VNNI", .x86 = "avxvnni"},
+    [ETP_HAS_AVX_NE_CONVERT] = {.title = "AVX-NE-CONVERT", .x86 = "avx_ne_convert"},
+    [ETP_HAS_AVX512] = {.title = "AVX-512",
+                      .x86 = "avx512f,avx512pf,avx512er,avx512cd,avx512dq,avx512bw,avx512vl,"
+                               "avx512ifma,avx512vbmi,avx512vbmi2,avx512bitalg,avx512vpopcntdq,"
+                               "avx512vp2intersect,avx512_4vnniw,avx512_4fmaps,avx10_1", .also = "avx512vnni,avx512bf16,avx512fp16,avx10.2,amx"},
+    [ETP_HAS_AVX2] = {.title = "AVX2",
+                      .x86 = "avx2",
+                      .also = "avxvnni,avxvnniint8,avxvnniint16,avxneconvert,avx512"},
+    [ETP_HAS_FMA] = {.title = "FMA", .x86 = "fma3", .also = "avx2"},
+    [ETP_HAS_F16C] = {.title = "F16C", .x86 = "f16c"},
+    [ETP_HAS_AVX] = {.title = "AVX", .x86 = "avx", .also = "f16c,fma"},
+};
+
+static const char *const k_names[ETP_HAS_COUNT] = {
+#define ETP_FEATURE_NAME(id, name, family) [ETP_HAS_##id] = name,
+    ETP_FEATURES(ETP_FEATURE_NAME)
+#undef ETP_FEATURE_NAME
+};
+
+// All there is to say about a level.
+typedef struct row {
+    etp_level_info info;
+    const char *hides; // features, in addition to those that the step above hides
     // What a CPU must have for the level to mean anything on it.
     uint64_t needs_hwcap, needs_hwcap2;
     const char *needs_x86;
     const char *needs_says;
+    etp_named named;
+    bool step; // of the ladder
 } row;
 
 // Within a family from best to lowest; the order is that of etp_level.
 static const row k_rows[] = {
-    {.info = {ETP_LEVEL_SME2, ETP_ISA_AARCH64, "sme2", "SME2", "SME2"},
+    {.info = {ETP_LEVEL_BEST_AARCH64, ETP_ISA_AARCH64, "best", "nothing hidden", "best"}},
+    {.info = {ETP_LEVEL_BEST_X86_64, ETP_ISA_X86_64, "best", "nothing hidden", "best"}},
+#define ETP_WITHOUT(id, name, family)                                                              \
+    {                                                                                              \
+        .info = {ETP_LEVEL_WITHOUT_##id, ETP_ISA_##family, "-" name, "all but " name, "no " name}, \
+        .hides = name},
+    ETP_FEATURES(ETP_WITHOUT)
+#undef ETP_WITHOUT
+        {.info = {ETP_LEVEL_SME2, ETP_ISA_AARCH64, "sme2", "SME2", "SME2"},
      .needs_hwcap2 = ETP_HWCAP2_SME | ETP_HWCAP2_SME2,
-     .needs_says = "SME2"},
-    // SME2, SME2P1, I16I32, BI32I32, B16B16, F16F16 (37-42), LUTV2 and the FP8
-    // family (57-62); in HWCAP the SME2.2 group (42-47).
+     .needs_says = "SME2",
+     .named = ETP_NAMED_ON,
+     .step = true},
     {.info = {ETP_LEVEL_SME1, ETP_ISA_AARCH64, "sme1", "SME without SME2", "SME"},
-     .hwcap = UINT64_C(0x0000fc0000000000),
-     .hwcap2 = UINT64_C(0x7e0007e000000000),
-     .says = "SME2",
+     .hides = "sme2",
      .needs_hwcap2 = ETP_HWCAP2_SME,
-     .needs_says = "SME"},
-    // SME and its first-generation extensions (23-30).
+     .needs_says = "SME",
+     .named = ETP_NAMED_ON,
+     .step = true},
     {.info = {ETP_LEVEL_NEON, ETP_ISA_AARCH64, "neon", "NEON, no SME", "NEON"},
-     .hwcap2 = UINT64_C(0x000000007f800000),
-     .says = "SME",
+     .hides = "sme",
      .needs_hwcap = ETP_HWCAP_ASIMD,
-     .needs_says = "NEON"},
-    // I8MM, BF16 and their SVE forms (9, 12-14), EBF16 (32, 33).
+     .needs_says = "NEON",
+     .named = ETP_NAMED_OFF,
+     .step = true},
     {.info = {ETP_LEVEL_DOTPROD, ETP_ISA_AARCH64, "dotprod", "NEON with dot products, no I8MM",
               "NEON dotprod"},
-     .hwcap2 = UINT64_C(0x0000000300007200),
-     .says = "I8MM, BF16",
+     .hides = "i8mm,bf16,sve",
      .needs_hwcap = ETP_HWCAP_ASIMDDP,
-     .needs_says = "dot products"},
-    // FPHP, ASIMDHP (9, 10), ASIMDDP (20), ASIMDFHM (23): what is left is Armv8.0.
+     .needs_says = "dot products",
+     .named = ETP_NAMED_OFF,
+     .step = true},
     {.info = {ETP_LEVEL_BASE, ETP_ISA_AARCH64, "base", "Armv8.0 NEON", "Armv8.0 NEON"},
-     .hwcap = UINT64_C(0x0000000000900600),
-     .says = "dot products, fp16 arithmetic",
+     .hides = "dotprod,fp16",
      .needs_hwcap = ETP_HWCAP_ASIMD,
-     .needs_says = "NEON"},
-    {.info = {ETP_LEVEL_VNNI, ETP_ISA_X86_64, "vnni", "AVX-512 with VNNI", "VNNI"},
+     .needs_says = "NEON",
+     .named = ETP_NAMED_OFF,
+     .step = true},
+    {.info = {ETP_LEVEL_AMX, ETP_ISA_X86_64, "amx", "AMX", "AMX"},
+     .needs_x86 = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx_tile,amx_int8",
+     .needs_says = "AMX",
+     .step = true},
+    {.info = {ETP_LEVEL_FP16, ETP_ISA_X86_64, "fp16", "AVX512-FP16, no AMX", "AVX512-FP16"},
+     .hides = "amx",
+     .needs_x86 = "avx512f,avx512bw,avx512dq,avx512vl,avx512fp16",
+     .needs_says = "AVX512-FP16",
+     .named = ETP_NAMED_ON,
+     .step = true},
+    {.info = {ETP_LEVEL_VNNI, ETP_ISA_X86_64, "vnni", "AVX-512 with VNNI, no FP16", "VNNI"},
+     .hides = "avx512fp16,avx10.2",
      .needs_x86 = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni",
-     .needs_says = "AVX-512 VNNI"},
+     .needs_says = "AVX-512 VNNI",
+     .named = ETP_NAMED_ON,
+     .step = true},
     {.info = {ETP_LEVEL_AVX512, ETP_ISA_X86_64, "avx512", "AVX-512 without VNNI", "AVX-512"},
-     .x86 = "avx512vnni,gfni,avx512bf16,avx512fp16,amx_bf16,amx_tile,amx_int8,amx_fp16",
+     .hides = "avx512vnni,gfni,avx512bf16,avxvnni",
      .needs_x86 = "avx512f,avx512bw,avx512dq,avx512vl",
-     .needs_says = "AVX-512"},
+     .needs_says = "AVX-512",
+     .named = ETP_NAMED_OFF,
+     .step = true},
     {.info = {ETP_LEVEL_AVX2, ETP_ISA_X86_64, "avx2", "AVX2 with FMA", "AVX2"},
-     .x86 = "avx512f,avx512pf,avx512er,avx512cd,avx512dq,avx512bw,avx512vl,avx512ifma,avx512vbmi,"
-            "avx512vbmi2,avx512bitalg,avx512vpopcntdq,avx512vp2intersect,avx512_4vnniw,"
-            "avx512_4fmaps,avx10_1,avx10_2", .needs_x86 = "avx,avx2,fma3",
-     .needs_says = "AVX2"},
+     .hides = "avx512,avxvnniint8,avxvnniint16,avxneconvert",
+     .needs_x86 = "avx,avx2,fma3",
+     .needs_says = "AVX2",
+     .named = ETP_NAMED_OFF,
+     .step = true},
     {.info = {ETP_LEVEL_SSE, ETP_ISA_X86_64, "sse", "SSE only", "SSE"},
-     .x86 = "avx,f16c,fma3,avx2,avxvnni",
-     .needs_says = "SSE"},
+     .hides = "avx",
+     .needs_says = "SSE",
+     .named = ETP_NAMED_OFF,
+     .step = true},
 };
 
 #define ROWS (sizeof k_rows / sizeof k_rows[0])
 
 static const row *row_of(etp_level level)
 {
-    for (size_t i = 0; i < ROWS; i++) {
-        if (k_rows[i].info.level == level) {
-            return &k_rows[i];
-        }
-    }
-    return NULL;
+    return level > ETP_LEVEL_NONE && level < ETP_LEVEL_COUNT ? &k_rows[level - 1] : NULL;
 }
 
 const etp_level_info *etp_level_get(etp_level level)
@@ -98,15 +179,44 @@ etp_level etp_level_find(etp_isa_family family, const char *name)
     return ETP_LEVEL_NONE;
 }
 
-size_t etp_level_list(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT])
+etp_level etp_level_of_word(const char *word)
+{
+    etp_level level = etp_level_find(ETP_ISA_NONE, word);
+    const row *r = row_of(level);
+    return r != NULL && r->step && level != ETP_LEVEL_FP16 ? level : ETP_LEVEL_NONE;
+}
+
+static size_t list(etp_isa_family family, bool step, etp_level out[ETP_LEVEL_COUNT])
 {
     size_t n = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        if (k_rows[i].info.family == family) {
+        bool single = !k_rows[i].step && k_rows[i].hides != NULL;
+        if (k_rows[i].info.family == family && (step ? k_rows[i].step : single)) {
             out[n++] = k_rows[i].info.level;
         }
     }
     return n;
+}
+
+size_t etp_level_list(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT])
+{
+    return list(family, true, out);
+}
+
+size_t etp_level_list_single(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT])
+{
+    return list(family, false, out);
+}
+
+etp_named etp_level_named(etp_level level)
+{
+    const row *r = row_of(level);
+    return r != NULL ? r->named : ETP_NAMED_UNCLEAR;
+}
+
+const char *etp_isa_feature_name(etp_isa_feature feature)
+{
+    return feature < ETP_HAS_COUNT ? k_names[feature] : NULL;
 }
 
 static etp_x86_set set_of(const char *names)
@@ -126,6 +236,60 @@ static etp_x86_set set_of(const char *names)
     return set;
 }
 
+const char *etp_isa_feature_title(etp_isa_feature feature)
+{
+    return feature < ETP_HAS_COUNT ? k_features[feature].title : NULL;
+}
+
+static etp_isa_feature feature_of(const char *name, size_t len)
+{
+    etp_isa_feature f = 0;
+    while (f < ETP_HAS_COUNT && (strlen(k_names[f]) != len || memcmp(k_names[f], name, len) != 0)) {
+        f++;
+    }
+    return f;
+}
+
+etp_isa_feature etp_level_without(etp_level level)
+{
+    const row *r = row_of(level);
+    bool single = r != NULL && !r->step && r->hides != NULL;
+    return single ? feature_of(r->hides, strlen(r->hides)) : ETP_HAS_COUNT;
+}
+
+// The features of a list, separated by commas, and those that cannot be used without them.
+static uint64_t features_of(const char *names)
+{
+    uint64_t all = 0;
+    while (names != NULL && *names != '\0') {
+        size_t len = strcspn(names, ",");
+        etp_isa_feature f = feature_of(names, len);
+        if (f < ETP_HAS_COUNT) {
+            all |= UINT64_C(1) << f | features_of(k_features[f].also);
+        }
+        names += len;
+        names += *names == ',';
+    }
+    return all;
+}
+
+// Each step hides something more than the one above it: what it hides is the sum down to its row.
+static uint64_t hidden_features(const row *last)
+{
+    uint64_t all = 0;
+    for (const row *r = last->step ? k_rows : last; r <= last; r++) {
+        bool counts = r == last || (r->step && r->info.family == last->info.family);
+        all |= counts ? features_of(r->hides) : 0;
+    }
+    return all;
+}
+
+bool etp_level_hides(etp_level level, etp_isa_feature feature)
+{
+    const row *r = row_of(level);
+    return r != NULL && (hidden_features(r) >> feature & 1) != 0;
+}
+
 etp_isa_mask etp_level_mask(etp_level level)
 {
     etp_isa_mask mask = {0};
@@ -133,14 +297,13 @@ etp_isa_mask etp_level_mask(etp_level level)
     if (last == NULL) {
         return mask;
     }
+    uint64_t hidden = hidden_features(last);
     mask.family = last->info.family;
-    // Each row hides something more than the one above it: a level's mask is the sum down to its
-    // row.
-    for (const row *r = k_rows; r <= last; r++) {
-        if (r->info.family == mask.family) {
-            etp_x86_set set = set_of(r->x86);
-            mask.hwcap |= r->hwcap;
-            mask.hwcap2 |= r->hwcap2;
+    for (etp_isa_feature f = 0; f < ETP_HAS_COUNT; f++) {
+        if ((hidden >> f & 1) != 0) {
+            etp_x86_set set = set_of(k_features[f].x86);
+            mask.hwcap |= k_features[f].hwcap;
+            mask.hwcap2 |= k_features[f].hwcap2;
             mask.x86.bits[0] |= set.bits[0];
             mask.x86.bits[1] |= set.bits[1];
         }
@@ -156,13 +319,15 @@ static bool same_mask(const etp_isa_mask *a, const etp_isa_mask *b)
 
 etp_level etp_isa_mask_level(const etp_isa_mask *mask)
 {
+    etp_level found = ETP_LEVEL_NONE;
     for (size_t i = 0; i < ROWS; i++) {
         etp_isa_mask m = etp_level_mask(k_rows[i].info.level);
-        if (same_mask(&m, mask)) {
-            return k_rows[i].info.level;
+        bool better = found == ETP_LEVEL_NONE || !row_of(found)->step;
+        if (same_mask(&m, mask) && better) {
+            found = k_rows[i].info.level;
         }
     }
-    return ETP_LEVEL_NONE;
+    return found;
 }
 
 etp_isa_cpu etp_isa_cpu_masked(const etp_isa_cpu *cpu, const etp_isa_mask *mask)
@@ -177,8 +342,21 @@ etp_isa_cpu etp_isa_cpu_masked(const etp_isa_cpu *cpu, const etp_isa_mask *mask)
     return left;
 }
 
+bool etp_isa_has(const etp_isa_cpu *cpu, etp_isa_feature feature)
+{
+    size_t first = strcspn(k_features[feature].x86 != NULL ? k_features[feature].x86 : "", ",");
+    int index = first > 0 ? etp_x86_flag_find(k_features[feature].x86, first) : -1;
+    return (cpu->hwcap & k_features[feature].hwcap) != 0 ||
+           (cpu->hwcap2 & k_features[feature].hwcap2) != 0 ||
+           (index >= 0 && etp_x86_has(&cpu->x86, (size_t)index));
+}
+
 static bool has_needs(const etp_isa_cpu *cpu, const row *r)
 {
+    if (!r->step && r->hides != NULL) {
+        return cpu->family == r->info.family &&
+               etp_isa_has(cpu, feature_of(r->hides, strlen(r->hides)));
+    }
     etp_x86_set x86 = set_of(r->needs_x86);
     return cpu->family == r->info.family && (cpu->hwcap & r->needs_hwcap) == r->needs_hwcap &&
            (cpu->hwcap2 & r->needs_hwcap2) == r->needs_hwcap2 &&
@@ -251,7 +429,9 @@ static void say_missing(etp_level_state *state, const etp_isa_cpu *cpu, const ro
         say(state, "no %s shown; kernel %u.%u is built without SME and would hide it",
             r->needs_says, (unsigned)cpu->kernel_major, (unsigned)cpu->kernel_minor);
     } else {
-        say(state, "this CPU has no %s", r->needs_says);
+        say(state, "this CPU has no %s",
+            r->needs_says != NULL ? r->needs_says
+                                  : k_features[feature_of(r->hides, strlen(r->hides))].title);
     }
 }
 
@@ -273,16 +453,29 @@ static void say_hidden_x86(etp_level_state *state, const etp_isa_cpu *cpu, const
     }
 }
 
-static void say_hidden_aarch64(etp_level_state *state, etp_level level)
+static void say_hidden_aarch64(etp_level_state *state, const row *r)
 {
-    const row *last = row_of(level);
+    uint64_t hidden = hidden_features(r);
     size_t at = 0;
-    for (const row *r = k_rows; r <= last; r++) {
-        if (r->says != NULL && at < sizeof state->how) {
+    for (etp_isa_feature f = 0; f < ETP_HAS_COUNT; f++) {
+        if ((hidden >> f & 1) != 0 && at < sizeof state->how) {
             at += (size_t)snprintf(state->how + at, sizeof state->how - at, "%s%s",
-                                   at == 0 ? "hides " : ", ", r->says);
+                                   at == 0 ? "hides " : ", ", k_features[f].title);
         }
     }
+}
+
+static bool same_left(const etp_isa_cpu *cpu, etp_level one, etp_level other)
+{
+    etp_isa_mask a = etp_level_mask(one), b = etp_level_mask(other);
+    etp_isa_cpu x = etp_isa_cpu_masked(cpu, &a), y = etp_isa_cpu_masked(cpu, &b);
+    return x.hwcap == y.hwcap && x.hwcap2 == y.hwcap2 && x.x86.bits[0] == y.x86.bits[0] &&
+           x.x86.bits[1] == y.x86.bits[1];
+}
+
+static etp_level nothing_hidden(etp_isa_family family)
+{
+    return family == ETP_ISA_X86_64 ? ETP_LEVEL_BEST_X86_64 : ETP_LEVEL_BEST_AARCH64;
 }
 
 etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
@@ -302,35 +495,30 @@ etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
     const row *above = NULL; // the next better level this CPU has
     // The last one found is the nearest: rows are sorted from best to lowest.
     for (const row *b = k_rows; b < r; b++) {
-        if (b->info.family == r->info.family && has_needs(cpu, b)) {
+        if (r->step && b->step && b->info.family == r->info.family && has_needs(cpu, b)) {
             above = b;
         }
     }
-    if (above == NULL) {
-        state.switchable = true;
-        say(&state, "the best this CPU has, nothing need be hidden");
-        return state;
-    }
-    etp_isa_mask mask = etp_level_mask(level), mask_above = etp_level_mask(above->info.level);
-    etp_isa_cpu left = etp_isa_cpu_masked(cpu, &mask),
-                left_above = etp_isa_cpu_masked(cpu, &mask_above);
-    if (left.hwcap == left_above.hwcap && left.hwcap2 == left_above.hwcap2 &&
-        left.x86.bits[0] == left_above.x86.bits[0] && left.x86.bits[1] == left_above.x86.bits[1]) {
+    if (above != NULL && same_left(cpu, level, above->info.level)) {
         say(&state, "the same as %s on this CPU", above->info.name);
         return state;
     }
-    // Only this level hides what cpuinfo takes from the MIDR.
-    if (level == ETP_LEVEL_BASE && forced_by_midr(cpu->midr)) {
+    // Only these hide what cpuinfo takes from the MIDR.
+    bool takes_dot = etp_level_hides(level, ETP_HAS_DOT) || etp_level_hides(level, ETP_HAS_HALF);
+    if (takes_dot && forced_by_midr(cpu->midr)) {
         say(&state,
             "cpuinfo turns dot products and fp16 on for this core (MIDR 0x%08x) whatever is hidden",
             (unsigned)cpu->midr);
         return state;
     }
     state.switchable = true;
-    if (cpu->family == ETP_ISA_X86_64) {
+    etp_isa_mask mask = etp_level_mask(level);
+    if (same_left(cpu, level, nothing_hidden(cpu->family))) {
+        say(&state, "nothing is hidden");
+    } else if (cpu->family == ETP_ISA_X86_64) {
         say_hidden_x86(&state, cpu, &mask);
     } else {
-        say_hidden_aarch64(&state, level);
+        say_hidden_aarch64(&state, r);
     }
     return state;
 }
@@ -338,8 +526,9 @@ etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
 etp_level etp_isa_best(const etp_isa_cpu *cpu)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        if (has_needs(cpu, &k_rows[i])) {
-            return k_rows[i].info.level;
+        etp_level level = k_rows[i].info.level, whole = nothing_hidden(cpu->family);
+        if (k_rows[i].step && has_needs(cpu, &k_rows[i])) {
+            return same_left(cpu, level, whole) ? level : whole;
         }
     }
     return ETP_LEVEL_NONE;
@@ -352,8 +541,8 @@ etp_level etp_isa_plain(const etp_isa_cpu *cpu)
     for (size_t i = 0; i < ROWS; i++) {
         etp_level level = k_rows[i].info.level;
         // A larger value is a lower level. Not above plain SIMD, and below the best in any case.
-        if (k_rows[i].info.family == cpu->family && level > best && level >= plain &&
-            etp_level_state_of(cpu, level).switchable) {
+        if (k_rows[i].step && k_rows[i].info.family == cpu->family && level > best &&
+            level >= plain && etp_level_state_of(cpu, level).switchable) {
             return level;
         }
     }

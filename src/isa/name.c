@@ -46,11 +46,6 @@ etp_name_proof etp_isa_name_proof(const char *name, size_t len)
     return ETP_PROVES_NOTHING;
 }
 
-bool etp_level_is_named(etp_level level)
-{
-    return level == ETP_LEVEL_VNNI || level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
-}
-
 // The name at *LIST, without what separates it from the next, which *LIST is moved to. False at the
 // end.
 static bool next_name(const char **list, const char **name, size_t *len)

@@ -179,12 +179,14 @@ void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
     }
     q.model = plan->n_arms > 0 ? push_model(device, arena) : NULL;
     for (size_t i = 0; i < n && q.model; i++) {
-        bool on = etp_level_is_named(levels[i]);
+        etp_named named = etp_level_named(levels[i]);
+        bool on = named == ETP_NAMED_ON;
         etp_level_state state = etp_level_state_of(&plan->cpu.cpu, levels[i]);
         etp_isa_mask mask = etp_level_mask(levels[i]);
         char text[ETP_ISA_TEXT_MAX];
         // One level of either kind is enough; the best of them comes first in the list.
-        if (names[on] || !state.available || !state.switchable) {
+        bool clear = named != ETP_NAMED_UNCLEAR;
+        if (!clear || names[on] || !state.available || !state.switchable) {
             continue;
         }
         (void)etp_isa_mask_format(&mask, text, sizeof text);

@@ -33,7 +33,9 @@ static bool read_answer(etp_str line, etp_arena *arena, answer *out)
         const char *why = json_string_value(json_object_get(entry, "why"));
         const char *types = json_string_value(json_object_get(entry, "types"));
         const json_t *verdict = json_object_get(entry, "ok");
-        if (name && strcmp(name, out->level) == 0) {
+        // Of equal masks the runner may know another name, and under a mask it answers for that
+        // alone.
+        if (name && (json_array_size(levels) == 1 || strcmp(name, out->level) == 0)) {
             out->ok = json_is_true(verdict);
             out->failed = json_is_false(verdict);
             out->why = etp_arena_strdup(arena, etp_str_from(why ? why : ""));
@@ -107,11 +109,10 @@ static answer *answer_of(answers *all, const char *level)
     return NULL;
 }
 
-// NAMED: a level with the feature that names can show (isa.h), or one without it.
-static bool has_kind(const answers *all, bool named)
+static bool has_kind(const answers *all, etp_named named)
 {
     for (size_t i = 0; i < all->n; i++) {
-        if (etp_level_is_named(etp_level_find(ETP_ISA_NONE, all->items[i].level)) == named) {
+        if (etp_level_named(etp_level_find(ETP_ISA_NONE, all->items[i].level)) == named) {
             return true;
         }
     }
@@ -137,8 +138,9 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
         const etp_level_info *info = etp_level_get(levels[i]);
         // Only a runner that tells names at all is asked for more of them.
         bool told = all->n > 0 && all->items[0].found && all->items[0].names[0] != '\0';
-        if (!told || !state.available || !state.switchable ||
-            has_kind(all, etp_level_is_named(levels[i])) || answer_of(all, info->name)) {
+        etp_named named = etp_level_named(levels[i]);
+        if (!told || !state.available || !state.switchable || named == ETP_NAMED_UNCLEAR ||
+            has_kind(all, named) || answer_of(all, info->name)) {
             continue;
         }
         etp_isa_mask mask = etp_level_mask(levels[i]);
@@ -178,8 +180,8 @@ static void judge_again(answers *all)
         // of either kind.
         for (size_t k = 0; k < all->n && a->failed; k++) {
             const answer *other = &all->items[k];
-            bool on = etp_level_is_named(etp_level_find(ETP_ISA_NONE, other->level));
-            bool off = !etp_level_is_named(etp_level_find(ETP_ISA_NONE, a->level));
+            bool on = etp_level_named(etp_level_find(ETP_ISA_NONE, other->level)) == ETP_NAMED_ON;
+            bool off = etp_level_named(etp_level_find(ETP_ISA_NONE, a->level)) == ETP_NAMED_OFF;
             if (off && on && other->found && a->names[0] != '\0' &&
                 strcmp(a->names, other->names) == 0) {
                 a->failed = false;

@@ -579,11 +579,11 @@ static bool shared_level(const etp_ab *ab, uint32_t arm)
 }
 
 // "VNNI"; what tells the arm from others where several have its level.
-static const char *arm_word(const etp_ab *ab, uint32_t arm)
+static const char *arm_word(const etp_ab *ab, uint32_t arm, etp_arena *arena)
 {
     const etp_ab_arm *a = &ab->arms[arm];
     return a->level == ETP_LEVEL_NONE || shared_level(ab, arm) ? a->measured
-                                                               : etp_level_get(a->level)->word;
+                                                               : etp_ab_level_called(ab, a, arena);
 }
 
 // Four arms at most: the marks are lines of a screen, and a sweep has a table. "Clean": nothing
@@ -595,7 +595,7 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         size_t k = (i + 1) % ab->n_arms;
         const etp_ab_arm *a = &ab->arms[ab->shown ? ab->shown[k] : k];
         uint32_t at = (uint32_t)(a - ab->arms);
-        const char *name = arm_word(ab, at);
+        const char *name = arm_word(ab, at, arena);
         if (a->proof.truth == ETP_CONTRADICTED) {
             mark(s, ETP_BAD, etp_arena_printf(arena, "%s did NOT run as such", name));
         } else if (a->level == ETP_LEVEL_NONE && a->proof.truth != ETP_CONFIRMED) {

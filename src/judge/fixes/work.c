@@ -255,8 +255,13 @@ static void partitions(etp_fixer *f)
 static int64_t tile_of(const etp_fixer *f)
 {
     etp_level level = f->ab->arms[f->arm].level;
-    bool wide = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 || level == ETP_LEVEL_VNNI ||
-                level == ETP_LEVEL_AVX512 || f->ab->engagement.feature == ETP_FEATURE_SME;
+    const etp_level_info *info = etp_level_get(level);
+    bool wide = f->ab->engagement.feature == ETP_FEATURE_SME;
+    if (info) {
+        wide = info->family == ETP_ISA_X86_64
+                   ? !etp_level_hides(level, ETP_HAS_AVX512)
+                   : wide || level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
+    }
     return wide ? 32 : 16;
 }
 

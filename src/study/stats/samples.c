@@ -24,7 +24,7 @@ static int level_rank(etp_str name)
         char word[16] = "";
         if (len < sizeof word) {
             memcpy(word, name.ptr + at, len);
-            etp_level level = etp_level_find(ETP_ISA_NONE, word);
+            etp_level level = etp_level_of_word(word);
             if (level != ETP_LEVEL_NONE) {
                 rank = (int)level;
             }

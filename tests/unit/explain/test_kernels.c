@@ -86,7 +86,7 @@ static void samples_are_counted(void **state)
     assert_int_equal(k.ops[0].samples, 70);
     assert_int_equal(k.ops[0].kernel, 0);
     assert_int_equal(k.ops[0].kernel_samples, 39);
-    assert_int_equal(k.ops[1].of[ETP_CODE_AVX2], 20);
+    assert_int_equal(k.ops[1].of[ETP_CODE_AVX], 20);
     assert_int_equal(k.kernels[k.ops[1].kernel].start, 0x1010);
     assert_int_equal(k.kernels[3].op, 1);
     assert_string_equal(k.kernels[3].title, "xnn_f32_gemm_minmax_ukernel_4x8__sse_dup");
@@ -152,6 +152,56 @@ static void levels_are_judged(void **state)
     // Two stray samples in a thousand are no contradiction, five are.
     JUDGE({ETP_LEVEL_AVX2, {{200, 798, 2, 0, 0}}, ETP_CONFIRMED});
     JUDGE({ETP_LEVEL_AVX2, {{200, 795, 5, 0, 0}}, ETP_CONTRADICTED});
+}
+
+// The class that is hidden contradicts, whichever level hides it, and no other does.
+static void each_feature_has_its_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *level;
+        etp_code code;
+        etp_truth truth;
+    } k_cases[] = {
+        {"avx512",      ETP_CODE_AVX512_FP16,    ETP_CONTRADICTED},
+        {"vnni",        ETP_CODE_AVX512_FP16,    ETP_CONTRADICTED},
+        {"fp16",        ETP_CODE_AVX512_FP16,    ETP_CONFIRMED   },
+        {"fp16",        ETP_CODE_AMX_INT8,       ETP_CONTRADICTED},
+        {"amx",         ETP_CODE_AMX_INT8,       ETP_CONFIRMED   },
+        {"avx512",      ETP_CODE_AVX512_BF16,    ETP_CONTRADICTED},
+        {"avx2",        ETP_CODE_AVX_VNNI,       ETP_CONTRADICTED},
+        {"avx2",        ETP_CODE_AVX_VNNI_INT16, ETP_CONTRADICTED},
+        {"avx2",        ETP_CODE_AVX2,           ETP_CONFIRMED   },
+        {"sse",         ETP_CODE_AVX,            ETP_CONTRADICTED},
+        {"-avx512fp16", ETP_CODE_AVX512_FP16,    ETP_CONTRADICTED},
+        {"-avx512fp16", ETP_CODE_AVX512_VNNI,    ETP_CONFIRMED   },
+        {"best",        ETP_CODE_AVX512_FP16,    ETP_CONFIRMED   },
+        {"neon",        ETP_CODE_SME,            ETP_CONTRADICTED},
+        {"sme1",        ETP_CODE_SME2,           ETP_CONTRADICTED},
+        {"base",        ETP_CODE_SVE,            ETP_CONTRADICTED},
+        {"base",        ETP_CODE_FP16,           ETP_CONTRADICTED},
+        {"dotprod",     ETP_CODE_BF16,           ETP_CONTRADICTED},
+        {"dotprod",     ETP_CODE_SVE2,           ETP_CONTRADICTED},
+        {"neon",        ETP_CODE_I8MM,           ETP_CONFIRMED   },
+        {"-i8mm",       ETP_CODE_I8MM,           ETP_CONTRADICTED},
+        {"-sve2",       ETP_CODE_SVE2,           ETP_CONTRADICTED},
+        {"-sve2",       ETP_CODE_SVE,            ETP_CONFIRMED   },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        bool arm = k_cases[i].code >= ETP_CODE_NEON;
+        etp_arena arena = {0};
+        etp_kernels k = {.evidence = 100};
+        k.evidence_of[k_cases[i].code] = k.ahead_of[k_cases[i].code] = 100;
+        etp_kernels_arm one = {
+            &k, etp_level_find(arm ? ETP_ISA_AARCH64 : ETP_ISA_X86_64, k_cases[i].level), 0};
+        etp_proof proof = {0};
+        etp_kernels_judge(&one, 1, 0, &arena, &proof);
+        if (proof.truth != k_cases[i].truth) {
+            fail_msg("%s with %s: %s", k_cases[i].level, etp_code_title(k_cases[i].code),
+                     proof.lines.items[0].text);
+        }
+        etp_arena_dispose(&arena);
+    }
 }
 
 // What the function around a sample needs somewhere is no evidence: only what was about to run is.
@@ -333,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_counted),
         cmocka_unit_test(levels_are_judged),
+        cmocka_unit_test(each_feature_has_its_classes),
         cmocka_unit_test(only_what_was_about_to_run_contradicts),
         cmocka_unit_test(strays_are_no_contradiction),
         cmocka_unit_test(names_are_taken_apart),

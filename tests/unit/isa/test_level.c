@@ -36,20 +36,21 @@ static void order_and_names(void **unused)
     (void)unused;
     etp_level out[ETP_LEVEL_COUNT];
     static const char *const k_arm[] = {"sme2", "sme1", "neon", "dotprod", "base"};
-    static const char *const k_x86[] = {"vnni", "avx512", "avx2", "sse"};
+    static const char *const k_x86[] = {"amx", "fp16", "vnni", "avx512", "avx2", "sse"};
     assert_int_equal(etp_level_list(ETP_ISA_AARCH64, out), 5);
     for (size_t i = 0; i < 5; i++) {
         assert_string_equal(etp_level_get(out[i])->name, k_arm[i]);
         assert_int_equal(etp_level_find(ETP_ISA_AARCH64, k_arm[i]), out[i]);
         assert_int_equal(etp_level_find(ETP_ISA_X86_64, k_arm[i]), ETP_LEVEL_NONE);
     }
-    assert_int_equal(etp_level_list(ETP_ISA_X86_64, out), 4);
-    for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(etp_level_list(ETP_ISA_X86_64, out), 6);
+    for (size_t i = 0; i < 6; i++) {
         assert_string_equal(etp_level_get(out[i])->name, k_x86[i]);
         assert_int_equal(etp_level_find(ETP_ISA_NONE, k_x86[i]), out[i]);
     }
     assert_null(etp_level_get(ETP_LEVEL_NONE));
     assert_int_equal(etp_level_find(ETP_ISA_NONE, "sve2"), ETP_LEVEL_NONE);
+    assert_int_equal(etp_level_find(ETP_ISA_NONE, "-sve2"), ETP_LEVEL_WITHOUT_SVE2);
 }
 
 static void aarch64_masks(void **unused)
@@ -96,11 +97,30 @@ static void x86_masks(void **unused)
             assert_true(hides(ETP_LEVEL_AVX2, etp_x86_flag_name(i)));
         }
     }
-    static const char *const k_sse[] = {"avx", "f16c", "fma3", "avx2", "avxvnni"};
+    static const char *const k_sse[] = {"avx", "f16c", "fma3", "avx2"};
     for (size_t i = 0; i < sizeof k_sse / sizeof k_sse[0]; i++) {
         assert_true(hides(ETP_LEVEL_SSE, k_sse[i]));
         assert_false(hides(ETP_LEVEL_AVX2, k_sse[i]));
     }
+    // AVX-VNNI is VNNI: neither AVX-512 without it nor AVX2.
+    static const char *const k_vex[] = {"avxvnni", "avx_vnni_int8", "avx_vnni_int16",
+                                        "avx_ne_convert"};
+    for (size_t i = 0; i < sizeof k_vex / sizeof k_vex[0]; i++) {
+        assert_true(hides(ETP_LEVEL_AVX2, k_vex[i]));
+        assert_true(hides(ETP_LEVEL_SSE, k_vex[i]));
+        assert_false(hides(ETP_LEVEL_VNNI, k_vex[i]));
+    }
+    // The ladder above: each level keeps what its name says and hides what is above it.
+    assert_false(hides(ETP_LEVEL_AMX, "amx_int8") || hides(ETP_LEVEL_FP16, "avx512fp16"));
+    assert_true(hides(ETP_LEVEL_FP16, "amx_int8") && hides(ETP_LEVEL_FP16, "amx_tile"));
+    assert_true(hides(ETP_LEVEL_VNNI, "avx512fp16") && hides(ETP_LEVEL_VNNI, "amx_int8"));
+    // One feature alone, with what cannot be used without it.
+    etp_level fp16 = etp_level_find(ETP_ISA_X86_64, "-avx512fp16");
+    assert_true(hides(fp16, "avx512fp16"));
+    assert_false(hides(fp16, "avx512vnni") || hides(fp16, "amx_int8") || hides(fp16, "avx512bf16"));
+    etp_level wide = etp_level_find(ETP_ISA_X86_64, "-avx512");
+    assert_true(hides(wide, "avx512f") && hides(wide, "avx512fp16") && hides(wide, "amx_tile"));
+    assert_false(hides(wide, "avx2") || hides(wide, "avxvnni"));
     assert_false(hides(ETP_LEVEL_SSE, "sse4_1"));
     // The offsets measured in the SDK's library.
     assert_int_equal(etp_x86_flag_find("avx", 3), 22);
@@ -113,9 +133,16 @@ static void x86_masks(void **unused)
 static void mask_names_its_level(void **unused)
 {
     (void)unused;
-    for (int level = ETP_LEVEL_SME2; level < ETP_LEVEL_COUNT; level++) {
+    for (int level = ETP_LEVEL_BEST_AARCH64; level < ETP_LEVEL_COUNT; level++) {
         etp_isa_mask mask = etp_level_mask((etp_level)level);
-        assert_int_equal(etp_isa_mask_level(&mask), level);
+        etp_level named = etp_isa_mask_level(&mask);
+        // Where one feature, or nothing, is also a step of the ladder, it is the step.
+        etp_isa_mask again = etp_level_mask(named);
+        assert_true(again.hwcap == mask.hwcap && again.hwcap2 == mask.hwcap2);
+        assert_memory_equal(&again.x86, &mask.x86, sizeof mask.x86);
+        if (level >= ETP_LEVEL_SME2) {
+            assert_int_equal(named, level);
+        }
         mask.hwcap ^= BIT(11);
         assert_int_equal(etp_isa_mask_level(&mask), ETP_LEVEL_NONE);
     }
@@ -221,8 +248,25 @@ static void x86_machines(void **unused)
 
     etp_isa_cpu client = x86_cpu("avx,avxvnni,fma3,f16c,avx2");
     CHECK(client, ETP_LEVEL_AVX512, false, false);
-    assert_int_equal(etp_isa_best(&client), ETP_LEVEL_AVX2);
-    assert_int_equal(etp_isa_plain(&client), ETP_LEVEL_SSE);
+    // AVX2 hides its AVX-VNNI, so that the best is neither.
+    assert_int_equal(etp_isa_best(&client), ETP_LEVEL_BEST_X86_64);
+    assert_int_equal(etp_isa_plain(&client), ETP_LEVEL_AVX2);
+
+    etp_isa_cpu sapphire =
+        x86_cpu("avx,avxvnni,fma3,f16c,avx2,avx512f,avx512cd,avx512dq,avx512bw,avx512vl,avx512vnni,"
+                "avx512bf16,avx512fp16,gfni,amx_bf16,amx_tile,amx_int8");
+    CHECK(sapphire, ETP_LEVEL_AMX, true, true);
+    CHECK(sapphire, ETP_LEVEL_FP16, true, true);
+    CHECK(sapphire, ETP_LEVEL_VNNI, true, true);
+    CHECK(sapphire, ETP_LEVEL_BEST_X86_64, true, true);
+    assert_string_equal(etp_level_state_of(&sapphire, ETP_LEVEL_FP16).how,
+                        "hides amx_bf16, amx_tile, amx_int8");
+    assert_int_equal(etp_isa_best(&sapphire), ETP_LEVEL_AMX);
+    assert_int_equal(etp_isa_plain(&sapphire), ETP_LEVEL_AVX2);
+    CHECK(sapphire, etp_level_find(ETP_ISA_X86_64, "-avx512bf16"), true, true);
+    CHECK(sapphire, etp_level_find(ETP_ISA_X86_64, "-avx10.2"), false, false);
+    CHECK(zen4, ETP_LEVEL_FP16, false, false);
+    CHECK(zen4, ETP_LEVEL_AMX, false, false);
 
     etp_isa_cpu old = x86_cpu("sse3,ssse3");
     CHECK(old, ETP_LEVEL_SSE, true, true);
