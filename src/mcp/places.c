@@ -77,6 +77,26 @@ static etp_status absent(const etp_mcp_room *room, const char *path, const char 
     return etp_arena_check(arena, err, "path");
 }
 
+// What verbs read beside a program without being told: a link there would lead anywhere.
+static etp_status check_beside(const etp_mcp_room *room, const char *program, etp_error *err)
+{
+    static const char *const k_ends[] = {".etrecord", ".inputs"};
+    const etp_str path = etp_str_from(program);
+    if (!etp_str_ends(path, ETP_STR(".pte"))) {
+        return ETP_OK;
+    }
+    for (size_t i = 0; i < 2 * sizeof k_ends / sizeof *k_ends; i++) {
+        int n = (int)path.len - (i % 2 ? 4 : 0); // model.pte.etrecord, model.etrecord
+        const char *beside = etp_arena_printf(room->arena, "%.*s%s", n, program, k_ends[i / 2]);
+        ETP_NEED(beside, err, "path");
+        const char *real = etp_os_absolute(beside, room->arena);
+        if (real && !etp_mcp_allowed(room->server, real, room->arena)) {
+            return outside(room, beside, err);
+        }
+    }
+    return ETP_OK;
+}
+
 // Otherwise a link inside a root would lead anywhere.
 // Links are followed before it is judged.
 etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_error *err)
@@ -96,7 +116,7 @@ etp_status etp_mcp_inside(void *ctx, const char *path, const char **out, etp_err
         return outside(room, path, err);
     }
     *out = absolute;
-    return ETP_OK;
+    return check_beside(room, absolute, err);
 }
 
 static int hex(char c)

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "os/os.h"
+
 // Parameters that mean the same have the same words in every tool: a model learns them once.
 #define RUN "run folder (out_MODEL/runs/PLATFORM), or a recording (.etdump)"
 #define ARM RUN "; RUN:ARM for one arm of a run that has several"
@@ -239,8 +241,13 @@ static etp_status word_of(words *w, const etp_mcp_param *p, const json_t *value,
     if (p->type == ETP_MCP_NAME && names_a_file(text.ptr)) {
         return etp_fail(err, ETP_USAGE, "%s is a path; it takes %s", p->name, p->help);
     }
+    // Verbs tell operands apart by what is there: one that no root was asked about is none.
+    bool path = p->type == ETP_MCP_PATH || p->type == ETP_MCP_PATHS;
+    if (!path && !p->option && (etp_os_is_file(text.ptr) || etp_os_is_dir(text.ptr))) {
+        return etp_fail(err, ETP_USAGE, "%s is a path; it takes %s", p->name, p->help);
+    }
     // The path that was judged is the one that the verb gets: absolute, links followed.
-    if (p->type == ETP_MCP_PATH || p->type == ETP_MCP_PATHS) {
+    if (path) {
         return w->place(w->ctx, text.ptr, out, err);
     }
     *out = etp_arena_strdup(w->arena, text);

@@ -269,6 +269,9 @@ def before_roots():
 def outside():
     pathlib.Path("inside").mkdir()
     shutil.copytree("run", "inside/run")
+    pathlib.Path("inside/m.pte").write_bytes(MODEL)
+    pathlib.Path("outside.etrecord").write_bytes(b"PK")
+    os.symlink(os.path.realpath("outside.etrecord"), "inside/m.etrecord")
     os.symlink(os.path.realpath("run"), "inside/link")
     os.symlink(os.path.realpath(".") + "/made", "inside/nothing") # who makes it would make what it leads to
     here = pathlib.Path.cwd().as_uri()
@@ -283,6 +286,17 @@ def outside():
             expect(answer.get("error", {}).get("code") == -32602, options, path, answer)
         arms = client.call("compare", a="inside/run:linux_sme2_off", b="inside/run:linux_sme2_on")
         expect("result" in arms, "an arm of a run is no other path", arms)
+        # Operands that are no paths do not become one, and what lies beside a program is judged as it is.
+        for tool, words in (("whatif", {"run": "inside/run", "changes": [os.path.realpath("run"), "drop *"]}),
+                            ("whatif", {"run": "inside/run", "changes": ["run/samples.csv"]}),
+                            ("gate", {"run": "inside/run", "rules": ["run"]}),
+                            ("explain", {"id": "..", "run": "inside/run"}),
+                            ("verify_claim", {"claim": "run", "run": "inside/run"}),
+                            ("measure", {"models": ["inside/m.pte"], "out": "inside/never"}),
+                            ("inspect", {"file": "inside/m.pte"})):
+            answer = client.call(tool, **words)
+            expect(answer.get("error", {}).get("code") == -32602, options, tool, words, answer)
+        expect(not os.path.exists("inside/never"), "nothing was measured")
         answer = client.ask("resources/read", uri=f"etprof://run{os.path.realpath('run')}")
         expect("error" in answer, answer)
         client.end()
