@@ -56,10 +56,12 @@ typedef struct etp_remote_call {
     const char *script;      // NULL: one that memory was lacking for (ETP_NOMEM)
     etp_bytes input;         // written to its standard input
     const char *output_path; // local file that takes its output; NULL: `out` below
-    uint64_t timeout_ns;     // longest silence; 0: ETP_REMOTE_NS
+    uint64_t most_bytes;     // that the file may get; more is an error
+    uint64_t timeout_ns;     // longest silence; 0: ETP_REMOTE_NS. All of it: twice that, and a
+                             // second for each 64 KiB
     bool cleanup;            // also when the user wants to end, and without a second try
     // results
-    etp_str out; // at most 1 MiB, in the arena
+    etp_str out; // at most 1 MiB, in the arena; more is an error
     etp_str log; // standard error without the marker
     int status;  // of the script
 } etp_remote_call;

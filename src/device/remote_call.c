@@ -9,6 +9,7 @@
 #include "base/shell.h"
 
 #define OUTPUT_LIMIT ((size_t)1 << 20)
+#define LEAST_RATE 65536u // bytes a second, of a device that goes on talking
 #define WRITE_PIECE ((size_t)1 << 18)
 #define SLICE_NS ((uint64_t)200000000)
 
@@ -96,7 +97,15 @@ etp_status etp_remote_client(const char *const *argv, etp_process_leaves leaves,
 
 // What came to its end without the marker is tried again. It may have run all the same, so every
 // script has to do the same twice as once.
-typedef enum attempt_end { ENDED, LOST, STALLED, ABORTED } attempt_end;
+typedef enum attempt_end {
+    ENDED,
+    LOST,
+    STALLED,
+    ABORTED,
+    TOO_MUCH,
+    TOO_SLOW,
+    UNWRITTEN
+} attempt_end;
 
 typedef struct attempt {
     etp_remote_call *call;
@@ -105,17 +114,34 @@ typedef struct attempt {
     FILE *file;
     bool file_failed;
     size_t sent;
+    uint64_t written, answered; // bytes for the file, and all
 } attempt;
 
-static void take(attempt *a, etp_process_event event, const char *buf, size_t got)
+// ENDED: it may go on. What is sent is bounded before it is kept.
+static attempt_end take(attempt *a, etp_process_event event, const char *buf, size_t got)
 {
+    a->answered += got;
     if (event == ETP_PROCESS_OUT && a->file) {
-        a->file_failed = fwrite(buf, 1, got, a->file) != got || a->file_failed;
-    } else if (event == ETP_PROCESS_OUT || event == ETP_PROCESS_ERR) {
-        etp_strbuf *to = event == ETP_PROCESS_OUT ? &a->out : &a->log;
-        size_t room = OUTPUT_LIMIT - to->len;
-        etp_strbuf_append(to, (etp_str){buf, got < room ? got : room});
+        a->written += got;
+        if (a->written > a->call->most_bytes) {
+            return TOO_MUCH;
+        }
+        a->file_failed = fwrite(buf, 1, got, a->file) != got;
+        return a->file_failed ? UNWRITTEN : ENDED;
     }
+    etp_strbuf *to = event == ETP_PROCESS_OUT ? &a->out : &a->log;
+    if (got > OUTPUT_LIMIT - to->len) {
+        return TOO_MUCH;
+    }
+    etp_strbuf_append(to, (etp_str){buf, got});
+    return ENDED;
+}
+
+// A byte now and then is an answer that never ends: all of it has a time, too, which grows with
+// what came.
+static uint64_t whole_limit(const attempt *a, uint64_t silence_limit)
+{
+    return 2 * silence_limit + a->answered / LEAST_RATE * UINT64_C(1000000000);
 }
 
 static uint64_t silence_limit_of(const etp_remote *r, const etp_remote_call *c)
@@ -146,7 +172,8 @@ static attempt_end pump(attempt *a, uint64_t silence_limit)
         }
     }
     etp_process_close_input(&a->process);
-    uint64_t last = etp_os_now_ns();
+    const uint64_t begin = etp_os_now_ns();
+    uint64_t last = begin;
     for (;;) {
         char buf[65536];
         size_t got;
@@ -156,12 +183,18 @@ static attempt_end pump(attempt *a, uint64_t silence_limit)
             return etp_process_wait(&a->process, silence_limit) ? ENDED : STALLED;
         }
         if (event == ETP_PROCESS_OUT || event == ETP_PROCESS_ERR) {
-            take(a, event, buf, got);
+            attempt_end end = take(a, event, buf, got);
+            if (end != ENDED) {
+                return end;
+            }
             last = now;
         } else if (now - last >= silence_limit) {
             return STALLED;
         } else if (event == ETP_PROCESS_TIMEOUT && etp_process_wait(&a->process, 0)) {
             return ENDED; // a helper that it left behind may hold the pipes open
+        }
+        if (now - begin >= whole_limit(a, silence_limit)) {
+            return TOO_SLOW;
         }
         if (!c->cleanup && etp_os_interrupted() != 0) {
             return ABORTED;
@@ -224,6 +257,14 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
         case STALLED:
             return etp_fail(err, ETP_CHILD, "%s: no answer for %s s", r->name,
                             ETP_DIGITS((double)silence_limit_of(r, call) / 1e9, 3));
+        case TOO_MUCH:
+            return etp_fail(err, ETP_CHILD, "%s: sent more than %s where less was asked for",
+                            r->name,
+                            ETP_BYTES(call->output_path ? call->most_bytes : OUTPUT_LIMIT));
+        case TOO_SLOW:
+            return etp_fail(err, ETP_CHILD, "%s: an answer did not end within %s s", r->name,
+                            ETP_DIGITS(2 * (double)silence_limit_of(r, call) / 1e9, 3));
+        case UNWRITTEN: // try_once has told
         case LOST:
             break;
         }

@@ -12,6 +12,8 @@
 
 #define HASH_NS ((uint64_t)120 * 1000000000u) // a slow card reads a big model
 
+#define PULL_BYTES ((uint64_t)1 << 30) // of a recording, or of all outputs
+
 // Status of the script that receives a file.
 enum { RECEIVED = 0, NO_SPACE = 33, WRONG_BYTES = 34 };
 
@@ -260,14 +262,16 @@ static bool plain_name(etp_str name)
     return name.len > 0 && name.len < 128 && name.ptr[0] != '.';
 }
 
-// The hash was taken there before the transfer, so what was cut off on the way is noticed.
+// The hash was taken there before the transfer, so what was cut off on the way is noticed. *LEFT is
+// what the device may still send, of this file and those that follow.
 static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const char *local,
-                        etp_arena *arena, etp_error *err)
+                        uint64_t *left, etp_arena *arena, etp_error *err)
 {
     const etp_remote *r = d->data;
     const char *q = etp_shell_quoted(arena, remote);
     const char *part = etp_arena_printf(arena, "%s.part", local);
-    etp_remote_call call = {.script = etp_arena_printf(arena, "cat %s", q), .output_path = part};
+    etp_remote_call call = {
+        .script = etp_arena_printf(arena, "cat %s", q), .output_path = part, .most_bytes = *left};
     etp_status status = etp_remote_do(d, &call, arena, err);
     etp_file file;
     if (status == ETP_OK && call.status != 0) {
@@ -278,6 +282,7 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     if (status == ETP_OK && (status = etp_file_open(part, UINT64_MAX, &file, err)) == ETP_OK) {
         char found[ETP_SHA256_HEX_CHARS];
         hash_bytes(file.bytes, found);
+        *left -= file.bytes.len;
         etp_file_close(&file);
         status = etp_str_eqz(hex, found)
                      ? etp_os_move(part, local, err)
@@ -308,6 +313,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         status = etp_fail(err, ETP_IO, "%s: %s is not there", r->name, remote);
     }
     bool folder = false;
+    uint64_t left = PULL_BYTES;
     for (etp_str rest = call.out; status == ETP_OK && rest.len > 0;) {
         etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
         size_t step = line.len < rest.len ? line.len + 1 : line.len;
@@ -319,7 +325,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         }
         etp_str hex = {line.ptr, 64}, name = {line.ptr + 65, line.len - 65};
         if (etp_str_eqz(name, ".")) {
-            status = fetch(d, remote, hex, local, &arena, err);
+            status = fetch(d, remote, hex, local, &left, &arena, err);
             continue;
         }
         if (!plain_name(name)) {
@@ -334,7 +340,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         const char *from = etp_arena_printf(&arena, "%s/%.*s", remote, ETP_STR_ARG(name));
         const char *to = etp_arena_printf(&arena, "%s/%.*s", local, ETP_STR_ARG(name));
         if (status == ETP_OK) {
-            status = fetch(d, from, hex, to, &arena, err);
+            status = fetch(d, from, hex, to, &left, &arena, err);
         }
     }
     etp_arena_dispose(&arena);

@@ -4,6 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -62,8 +66,64 @@ static void words_survive_a_shell(void **state)
     etp_arena_dispose(&arena);
 }
 
+// A device whose scripts run here, with a second of silence.
+static etp_status do_here(const char *script, const char *path, uint64_t most, double *seconds,
+                          etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_remote r = {
+        .prefix = {"/bin/sh", "-c"},
+        .n_prefix = 2,
+        .name = "here",
+        .silence_limit_ns = 1000000000u
+    };
+    etp_device d = {.data = &r};
+    etp_remote_call call = {.script = script, .output_path = path, .most_bytes = most};
+    uint64_t begin = etp_os_now_ns();
+    etp_status st = etp_remote_do(&d, &call, &arena, err);
+    *seconds = (double)(etp_os_now_ns() - begin) / 1e9;
+    etp_arena_dispose(&arena);
+    return st;
+}
+
+static void what_a_device_sends_is_bounded(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/etprof-remote-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    etp_error err;
+    double seconds;
+    static const char k_endless[] = "while :; do head -c 100000 /dev/zero; done";
+    // By kind of answer: a text, what is said beside it, a file.
+    assert_int_equal(do_here(k_endless, NULL, 0, &seconds, &err), ETP_CHILD);
+    assert_non_null(strstr(err.msg, "sent more than"));
+    assert_int_equal(
+        do_here("while :; do head -c 100000 /dev/zero >&2; done", NULL, 0, &seconds, &err),
+        ETP_CHILD);
+    assert_int_equal(do_here(k_endless, path, 300000, &seconds, &err), ETP_CHILD);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size <= 300000);
+    assert_int_equal(do_here("head -c 300000 /dev/zero", path, 300000, &seconds, &err), ETP_OK);
+    // A byte now and then does not begin the time anew.
+    assert_int_equal(
+        do_here("for i in $(seq 100); do echo; sleep 0.3; done", NULL, 0, &seconds, &err),
+        ETP_CHILD);
+    assert_non_null(strstr(err.msg, "did not end"));
+    assert_true(seconds < 10);
+    // A full disk ends it at the first write that fails.
+    if (access("/dev/full", W_OK) == 0) {
+        assert_int_equal(do_here(k_endless, "/dev/full", UINT64_MAX, &seconds, &err), ETP_IO);
+        assert_non_null(strstr(err.msg, "disk is full"));
+    }
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words_survive_a_shell)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(words_survive_a_shell),
+                                       cmocka_unit_test(what_a_device_sends_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
