@@ -217,12 +217,25 @@ static bool looks_raw(etp_str path, etp_arena *arena)
     return etp_run_is_raw(s);
 }
 
+// Named as what the kit's tools write: tables of what they are given, as CSV and as JSON.
 static bool is_table(etp_str path)
 {
+    static const char *const k_more[] = {"_robust_stats.json",     "_robust_comparison.json",
+                                         "_pipeline_summary.json", "_pipeline_summary.md",
+                                         "/metrics.json",          "/analysis_summary.json"};
+    for (size_t i = 0; i < sizeof k_more / sizeof *k_more; i++) {
+        if (etp_str_ends(path, etp_str_from(k_more[i]))) {
+            return true;
+        }
+    }
     for (int i = 0; i < ETP_LAYOUT_COUNT; i++) {
         const etp_layout *l = etp_layout_of((etp_layout_id)i);
-        if (l->is_checked && i != ETP_LAYOUT_SAMPLES &&
-            etp_str_ends(path, etp_str_from(l->suffix))) {
+        etp_str stem = etp_str_from(l->suffix), name = path;
+        name.len -= etp_str_ends(name, ETP_STR(".json")) ? 5 : 0;
+        name.len -= etp_str_ends(name, ETP_STR(".csv")) ? 4 : 0;
+        stem.len -= etp_str_ends(stem, ETP_STR(".csv")) ? 4 : 0;
+        if (l->is_checked && i != ETP_LAYOUT_SAMPLES && name.len < path.len &&
+            etp_str_ends(name, stem)) {
             return true;
         }
     }

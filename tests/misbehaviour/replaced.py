@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that launches read (model, weights, inputs, runner, library) is replaced, written to or removed while a session
-runs: the session ends and says which, and keeps only the blocks before it. Other rights or one link more change nothing.
+"""A file that launches read (model, weights, inputs, runner, library) is replaced or written to while a session
+runs: the session ends, says which, keeps only the blocks before it. Other rights or one link more change nothing.
 
 usage: replaced.py ETPROF FAKE_RUNNER"""
 import hashlib
@@ -48,9 +48,9 @@ def blocks_done(run):
 
 def session(tmp, change):
     """Runs a session in TMP and calls CHANGE when three of its blocks are done."""
-    args = ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", BLOCKS, "--iterations", 4, "--warmup", 1, "--seed",
-            7, "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin", "--kernels-lib", "kernels.so",
-            "--out", "run", "--no-trace"]
+    args = ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", BLOCKS, "--iterations", 4, "--warmup", 1,
+            "--seed", 7, "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin",
+            "--kernels-lib", "kernels.so", "--out", "run", "--no-trace"]
     with subprocess.Popen([ETPROF, *map(str, args)], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as p:
         end = time.monotonic() + 60

@@ -28,7 +28,8 @@ def sh(cwd, line, code=0, err=()):
     for part in err:
         expect(part in done.stderr, f"{line}: stderr has no {part!r}: {done.stderr}")
     codes = code if isinstance(code, tuple) else (code,)
-    expect(done.returncode in codes, f"{line}: exit code {done.returncode}, not {code}: {done.stderr}")
+    expect(done.returncode in codes, f"{line}: exit code {done.returncode}, not {code}: {done.stderr}",
+           done.stdout[-1500:])
     return done.stdout
 
 
