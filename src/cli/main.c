@@ -18,6 +18,8 @@
 #include "cli/say.h"
 #include "os/os.h"
 
+#define STACK_BYTES ((uint64_t)512 << 10) // verify needs 192 KiB
+
 static const char *environment(const char *name)
 {
     const char *v = getenv(name);
@@ -265,6 +267,11 @@ int main(int argc, char **argv)
         .newest = environment("ETPROF_NEWEST") != NULL,
     };
     int code = 0;
+    etp_error err;
+    if (etp_os_need_stack(STACK_BYTES, &err) != ETP_OK) { // else the system ends us without a word
+        print_error(NULL, &err);
+        return 5;
+    }
     // A call without a verb is a mistake, and so its help goes to standard error.
     if (argc < 2) {
         etp_help_overview(stderr, false, known_width());

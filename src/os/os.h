@@ -232,11 +232,13 @@ ETP_NODISCARD etp_status etp_os_exec(const char *const *argv, const char *const 
 // What every program of ours does first. Of the three standard streams those that are closed are
 // taken by /dev/null, in the direction that fails, so that no file of ours gets their numbers and
 // writing to them is an error. A mapped file that somebody shortens ends the process with a message
-// and exit code 5 instead of a bare SIGBUS.
+// and exit code 5 instead of a bare SIGBUS. SIGXFSZ is ignored: a limit on file sizes shows as a
+// write that fails.
 void etp_os_begin(void);
+// Raises the limit of the stack where it is lower; ETP_ENVIRONMENT: it cannot be raised.
+ETP_NODISCARD etp_status etp_os_need_stack(uint64_t bytes, etp_error *err);
 // SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
-// within the session ends the process at once. SIGPIPE and SIGXFSZ are ignored. For the command
-// line only.
+// within the session ends the process at once. SIGPIPE is ignored. For the command line only.
 ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);
 int etp_os_interrupted(void); // the signal's number, 0 when none came
 

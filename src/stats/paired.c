@@ -6,6 +6,8 @@
 
 #define EXACT_MAX 20
 #define DRAWS 100000
+#define DRAWN_SIGNS 200000000u // of all draws together: a second, whatever the number of blocks
+#define FEWEST_DRAWS 1000      // that tell 5 %
 
 // Number of the 2^k sign patterns whose |Σ| reaches BOUND. The pattern with all signs turned has
 // the same |Σ|, so the last sign stays and hits count twice. Gray code: one sign turns per step.
@@ -29,12 +31,19 @@ static uint64_t count_exact(const double *x, size_t k, double bound)
     return 2 * hits;
 }
 
+static size_t draws_of(size_t k)
+{
+    size_t n = DRAWN_SIGNS / k;
+    n = n < FEWEST_DRAWS ? FEWEST_DRAWS : n;
+    return n > DRAWS ? DRAWS : n;
+}
+
 static uint64_t count_drawn(const double *x, size_t k, double bound, uint64_t seed)
 {
     etp_rng rng;
     etp_rng_init(&rng, seed);
     uint64_t hits = 0;
-    for (int draw = 0; draw < DRAWS; draw++) {
+    for (size_t draw = 0; draw < draws_of(k); draw++) {
         double sum = 0;
         uint64_t bits = 0;
         for (size_t i = 0; i < k; i++) {
@@ -64,7 +73,7 @@ double etp_sign_flip_p(const double *x, size_t k, uint64_t seed)
     if (k <= EXACT_MAX) {
         return (double)count_exact(x, k, bound) / (double)((uint64_t)1 << k);
     }
-    return (double)(1 + count_drawn(x, k, bound, seed)) / (double)(1 + DRAWS);
+    return (double)(1 + count_drawn(x, k, bound, seed)) / (double)(1 + draws_of(k));
 }
 
 const char *etp_verdict_name(etp_verdict v)

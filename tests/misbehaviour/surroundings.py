@@ -166,7 +166,22 @@ def empty(tmp):
     expect(not bad, "a session that ended at once", written["blocks_done"], bad)
 
 
-for part in (streams, shortened, read_only, cut_short, empty):
+def limited(tmp):
+    """A limit on file sizes or on the stack is told, and nothing half written stays."""
+    run_folders.make(tmp / "run", 2)
+    for verb, at in (("report run", "run"), ("verify run", ".etprof"), ("ops run/*/*_t1.etdump --format json", "run")):
+        done = subprocess.run(["bash", "-c", f"ulimit -f 4; exec '{ETPROF}' {verb}"], cwd=tmp, capture_output=True,
+                              text=True, timeout=120, check=False)
+        expect(done.returncode in (0, 5), verb, "under a limit of 4 KiB for files", done.returncode, done.stderr[-300:])
+        left = [p for p in (tmp / at).rglob("*") if "tmp-" in p.name or "verify-" in p.name]
+        expect(not left, verb, "left", left)
+    done = subprocess.run(["bash", "-c", f"ulimit -s 64; exec '{ETPROF}' verify run"], cwd=tmp, capture_output=True,
+                          text=True, timeout=120, check=False)
+    expect(done.returncode == 0 or (done.returncode == 5 and "stack" in done.stderr), "a stack of 64 KiB",
+           done.returncode, done.stderr)
+
+
+for part in (streams, shortened, read_only, cut_short, empty, limited):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 finish()

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "os/system.h"
@@ -42,9 +43,27 @@ void etp_os_begin(void)
             break; // not even that: then writing fails as well
         }
     }
+    // A limit on file sizes shows as an error of the write, like a full disk.
+    signal(SIGXFSZ, SIG_IGN);
     struct sigaction action = {.sa_handler = on_bus_error};
     sigemptyset(&action.sa_mask);
     (void)sigaction(SIGBUS, &action, NULL); // without it the system's own end
+}
+
+etp_status etp_os_need_stack(uint64_t bytes, etp_error *err)
+{
+    struct rlimit now;
+    if (getrlimit(RLIMIT_STACK, &now) != 0 || now.rlim_cur >= bytes) {
+        return ETP_OK;
+    }
+    const struct rlimit more = {(rlim_t)bytes, now.rlim_max > bytes ? now.rlim_max : (rlim_t)bytes};
+    return setrlimit(RLIMIT_STACK, &more) == 0
+               ? ETP_OK
+               : etp_fail(err, ETP_ENVIRONMENT,
+                          "the stack is limited to %llu KiB here and %llu KiB are needed: "
+                          "ulimit -s %llu",
+                          (unsigned long long)(now.rlim_cur / 1024),
+                          (unsigned long long)(bytes / 1024), (unsigned long long)(bytes / 1024));
 }
 
 etp_status etp_os_catch_signals(etp_error *err)
@@ -73,8 +92,6 @@ etp_status etp_os_catch_signals(etp_error *err)
         }
     }
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ,
-           SIG_IGN); // a limit on file sizes shows as an error of the write, like a full disk
     return ETP_OK;
 }
 

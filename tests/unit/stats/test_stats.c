@@ -268,6 +268,16 @@ static void sign_flip_counts_patterns(void **state)
     // equal sums by different roads: .1+.2−.3 is not 0 in binary
     static const double k_ties[] = {.1, .2, -.3};
     near_rel(etp_sign_flip_p(k_ties, 3, 1), 1, 0, "p");
+    // Many blocks: no pattern of 1,000 reaches the sum of equal signs, each reaches none.
+    static double large[300000];
+    for (size_t i = 0; i < 300000; i++) {
+        large[i] = 0.01;
+    }
+    near_rel(etp_sign_flip_p(large, 300000, 1), 1.0 / 1001, 1e-12, "p");
+    for (size_t i = 0; i < 300000; i++) {
+        large[i] = i % 2 ? 0.01 : -0.01;
+    }
+    near_rel(etp_sign_flip_p(large, 300000, 1), 1, 0, "p");
     double many[30];
     for (int i = 0; i < 30; i++) {
         many[i] = i % 3 == 0 ? -1 : 1; // 20 of 30 with the same sign
