@@ -46,6 +46,9 @@ typedef struct etp_question {
     double margin;         // STATS; 0: 0.01
     bool tree, tensor;     // INSPECT
     const char *phase;     // WHATIF, STATS: "decode@256", "prefill"; NULL: the first
+    // OPS, INSPECT, WHATIF: what ticks of dumps are: "us", "cycles:168e6"; NULL: nanoseconds, and
+    // of delegates' own clocks unknown.
+    const char *source_unit, *delegate_unit;
 } etp_question;
 
 typedef struct etp_reply etp_reply;

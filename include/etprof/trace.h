@@ -31,8 +31,16 @@ typedef enum etp_event_kind {
     ETP_EVENT_DELEGATE_OP,   // an operator inside a delegate
     ETP_EVENT_CONTROL,       // "JF_CALL", "MOVE_CALL", "FREE_CALL"
     ETP_EVENT_LOAD,          // "Program::load_method", "Method::init"
-    ETP_EVENT_OTHER          // anything else, e.g. "Method::step" or a user's own event
+    ETP_EVENT_OTHER,         // anything else, e.g. "Method::step" or a user's own event
+    ETP_EVENT_APART          // its time cannot be held against that of others: see etp_apart
 } etp_event_kind;
+
+// Why an event's time is no part of any other's. Its durations are ticks as recorded.
+typedef enum etp_apart {
+    ETP_APART_NOT,
+    ETP_APART_CLOCK, // a delegate's own clock, whose unit the recording does not hold
+    ETP_APART_SUM,   // it and its neighbours are longer than the event that they are parts of
+} etp_apart;
 
 typedef struct etp_trace_event { // equal in every execution of its block
     etp_str name;                // the delegate's id string, else ProfileEvent.name, else the
@@ -43,6 +51,9 @@ typedef struct etp_trace_event { // equal in every execution of its block
     int32_t delegate_id;        // integer delegate id, -1 when none
     uint32_t parent; // index of the containing event in the block, ETP_NO_INDEX at the top
     bool leaf;       // no event of the block has it as parent
+    uint32_t call;   // the DELEGATE_CALL that it lies in or, APART, was logged in; ETP_NO_INDEX
+    bool at_load;    // a delegate's event from loading, outside every inference
+    etp_apart apart; // NOT unless its kind is APART
 } etp_trace_event;
 
 typedef struct etp_trace_block {
@@ -55,17 +66,34 @@ typedef struct etp_trace_block {
     bool has_execute;             // exactly one Method::execute per execution
     uint32_t execute;             // its index in events, ETP_NO_INDEX when !has_execute
     int64_t bundled_input;        // -1 when none
+    const uint32_t *in_file;      // [n_events] the event's number among those of its RunData; NULL:
+                                  // its own index
 } etp_trace_block;
+
+// An execution that is left out of its block: the clock jumped in it.
+typedef struct etp_trace_damage {
+    uint32_t run;      // its RunData
+    etp_str name;      // of the event that shows it
+    uint64_t ns;       // how long the event claims to last
+    uint64_t whole_ns; // the event that it lies in; 0: none, it is too long for anything
+} etp_trace_damage;
+
+// What a tick is, as people write it: "ns", "us", "ms", "s" or "cycles:168000000" (of so many Hz).
+typedef struct etp_trace_units {
+    const char *source;   // of the runtime; NULL: by the ratio of the options
+    const char *delegate; // of delegates' clocks whose unit the recording does not hold; NULL
+} etp_trace_units;
 
 typedef struct etp_trace_options { // a zeroed struct means the defaults
     uint64_t ticks_num, ticks_den; // ns = ticks × num ÷ den; 0 means 1
     const etp_allocator *alloc;    // NULL: the C library's
     uint64_t last;                 // only so many executions, the last of the file; 0: all
+    etp_trace_units units;
 } etp_trace_options;
 
 // Verifies BYTES as an ETDump (size-prefixed or plain) and groups it. BYTES must outlive *out.
 // Errors: ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (not an ETDump, newer version),
-// ETP_NOMEM.
+// ETP_NOMEM; ETP_USAGE for a unit that is none.
 ETP_API ETP_NODISCARD etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options,
                                                 etp_trace **out, etp_error *err);
 ETP_API void etp_trace_close(etp_trace *trace); // NULL is fine
@@ -76,6 +104,18 @@ ETP_API const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t
 // False when chains and instructions were counted up from the order of events, because the source
 // (a table that does not hold them) could not tell.
 ETP_API bool etp_trace_places_known(const etp_trace *trace);
+
+// True when its ticks are cycles of a microcontroller at a rate that nobody told: "nanoseconds" are
+// cycles then.
+ETP_API bool etp_trace_counts_cycles(const etp_trace *trace);
+// ETP_UNSUPPORTED, with what to do, when it does.
+ETP_API ETP_NODISCARD etp_status etp_trace_need_time(const etp_trace *trace, etp_error *err);
+
+// Executions with a damaged clock, in the order of the file. Their blocks do not have them.
+// etp_trace_need_sound: ETP_CORRUPT when there are any.
+ETP_API ETP_NODISCARD etp_status etp_trace_need_sound(const etp_trace *trace, etp_error *err);
+ETP_API size_t etp_trace_damage_count(const etp_trace *trace);
+ETP_API const etp_trace_damage *etp_trace_damage_at(const etp_trace *trace, size_t index);
 
 // The file itself, with what is not a profile event: debug values, allocations, start ticks
 // (etdump.h).
@@ -90,6 +130,14 @@ static inline const uint64_t *etp_trace_durations(const etp_trace_block *block, 
 // Duration of EVENT in RUN minus the durations of the events it directly contains. Negative when
 // the parts add up to more than the whole (clocks of different resolution).
 ETP_API int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run);
+
+// OUT (n_events): the event of the block by its number among the profile events of its RunData.
+static inline void etp_trace_file_order(const etp_trace_block *block, uint32_t *out)
+{
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        out[block->in_file ? block->in_file[i] : i] = i;
+    }
+}
 
 // What the Inspector would show for the operator inside a delegate: "Add (ND) #1" → "Add (ND)" and
 // 1; 0 when the name has no counter.

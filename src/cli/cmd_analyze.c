@@ -5,9 +5,11 @@
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "cli/units.h"
 #include "kit/folder.h"
 
 typedef struct analyze_options {
+    etp_trace_units units;
     const char *baseline;
     double margin_percent;
     const char *out;
@@ -48,6 +50,7 @@ static const etp_opt k_options[] = {
      NULL},
     {"limit", 0, ETP_OPT_COUNT, offsetof(analyze_options, limit), "BYTES",
      "with --format github: at most so many (default 60000)", NULL},
+    ETP_CLI_UNITS(analyze_options),
     {"pte", 'p', ETP_OPT_STRING, offsetof(analyze_options, program), "FILE", NULL, NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE", NULL, NULL},
     {0},
@@ -79,7 +82,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
         ETP_TRY(etp_cli_newest(cli, false, &out, err));
     }
-    etp_ab_options how = {.baseline = o->baseline,
+    etp_ab_options how = {.units = o->units,
+                          .baseline = o->baseline,
                           .margin = o->margin_percent / 100,
                           .program = o->program,
                           .record = o->record,

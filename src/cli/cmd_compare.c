@@ -5,8 +5,10 @@
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "cli/units.h"
 
 typedef struct compare_options {
+    etp_trace_units units;
     const char *program, *record, *roofs, *name1, *name2, *out;
     bool full;
     etp_opt_list fail_on;
@@ -30,6 +32,7 @@ static const etp_opt k_options[] = {
      NULL},
     {"limit", 0, ETP_OPT_COUNT, offsetof(compare_options, limit), "BYTES",
      "with --format github: at most so many (default 60000)", NULL},
+    ETP_CLI_UNITS(compare_options),
     {"pte", 'p', ETP_OPT_STRING, offsetof(compare_options, program), "FILE", NULL, NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE", NULL, NULL},
     {0},
@@ -51,6 +54,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(etp_cli_newest(cli, false, &out, err));
     }
     etp_ab_options how = {
+        .units = o->units,
         .program = o->program,
         .record = o->record,
         .roofs = o->roofs,

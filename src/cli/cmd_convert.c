@@ -11,6 +11,7 @@
 #include "cli/emit.h"
 #include "cli/ops.h"
 #include "cli/say.h"
+#include "cli/units.h"
 #include "compare/phases.h"
 #include "judge/open.h"
 #include "os/os.h"
@@ -21,6 +22,7 @@
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct convert_options {
+    etp_trace_units units;
     int to, table; // indices into k_to and k_etp_table_words
     const char *program, *record, *output, *baseline, *candidate, *phase, *name1, *name2;
     bool negate, uncompressed;
@@ -87,6 +89,7 @@ static const etp_opt k_options[] = {
      "parquet: which rows (default: operators)", k_etp_table_words},
     {"uncompressed", 0, ETP_OPT_FLAG, offsetof(convert_options, uncompressed), NULL,
      "parquet: pages as they are, for readers without zstd", NULL},
+    ETP_CLI_UNITS(convert_options),
     {"pte", 'p', ETP_OPT_STRING, offsetof(convert_options, program), "FILE", NULL, NULL},
     {"to", 't', ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", NULL, k_to},
     {0},
@@ -239,7 +242,9 @@ static etp_status convert_dump(etp_cli *cli, const convert_options *o, const cha
                                etp_error *err)
 {
     ETP_TRY(etp_file_open_unpacked(path, DUMP_LIMIT, &in->dump, err));
-    if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
+    const etp_trace_options how = {.units = o->units};
+    if (etp_trace_open(in->dump.bytes, &how, &in->trace, err) != ETP_OK ||
+        etp_trace_need_time(in->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
     if (o->program) {
@@ -311,6 +316,7 @@ static etp_status convert_sides(etp_cli *cli, const convert_options *o, const ch
                                 size_t n, etp_error *err)
 {
     etp_ab_options how = {
+        .units = o->units,
         .baseline = o->baseline,
         .program = o->program,
         .record = o->record,
@@ -382,7 +388,7 @@ static etp_status convert_service(etp_cli *cli, const convert_options *o, int ar
                         k_to[o->to]);
     }
     const char *path = argv[0];
-    etp_ab_options how = {.baseline = o->baseline};
+    etp_ab_options how = {.units = o->units, .baseline = o->baseline};
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(&path, 1, &how, &session, err));
     etp_status st = write_service(cli, o, session, path, err);

@@ -6,11 +6,13 @@
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "cli/units.h"
 #include "compare/phases.h"
 #include "os/os.h"
 #include "show/explanation.h"
 
 typedef struct explain_options {
+    etp_trace_units units;
     const char *baseline, *program, *roofs, *phase;
 } explain_options;
 
@@ -23,6 +25,7 @@ static const etp_opt k_options[] = {
      "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
+    ETP_CLI_UNITS(explain_options),
     {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE", NULL, NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE", NULL, NULL},
     {0},
@@ -54,7 +57,8 @@ static etp_status list(etp_cli *cli, const etp_ab *ab, etp_error *err)
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const explain_options *o = opts;
-    etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
+    etp_ab_options how = {
+        .units = o->units, .baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
     const char *here = ".";
     // A lone operand is a folder to list or an ID to explain; an ID is never a folder's name unless

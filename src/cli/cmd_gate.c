@@ -6,6 +6,7 @@
 #include "cli/baseline.h"
 #include "cli/emit.h"
 #include "cli/say.h"
+#include "cli/units.h"
 #include "judge/open.h"
 #include "os/os.h"
 #include "study/gate/gate.h"
@@ -14,6 +15,7 @@
 #define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
 
 typedef struct gate_options {
+    etp_trace_units units;
     const char *against, *baseline, *junit;
     double margin;
     int min_grade; // index into k_grades
@@ -36,6 +38,7 @@ static const etp_opt k_options[] = {
      "write the checks as JUnit XML too", NULL},
     {"bisect", 0, ETP_OPT_FLAG, offsetof(gate_options, bisect), NULL,
      "unknown and errors exit with 125: git bisect run skips them", NULL},
+    ETP_CLI_UNITS(gate_options),
     {0},
 };
 
@@ -73,7 +76,7 @@ static etp_status check_recorded(const etp_ab_session *session, etp_arena *arena
 
 static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **argv, etp_error *err)
 {
-    etp_ab_options how = {.baseline = o->baseline};
+    etp_ab_options how = {.units = o->units, .baseline = o->baseline};
     etp_ab_session *session = NULL, *earlier = NULL;
     const etp_archive_session *entry = NULL;
     etp_ab stored;

@@ -3,8 +3,10 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
+#include "cli/units.h"
 
 typedef struct inspect_options {
+    etp_trace_units units;
     const char *record, *other, *buffer, *dump;
     bool tree, tensor;
 } inspect_options;
@@ -22,6 +24,7 @@ static const etp_opt k_options[] = {
      "list the tensors and numbers that a recording logged", NULL},
     {"debug-buffer", 0, ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
      "debug buffer written beside the dump (--tensor)", NULL},
+    ETP_CLI_UNITS(inspect_options),
     {"tree", 't', ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL, NULL, NULL},
     {"diff", 'd', ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER", NULL, NULL},
     {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE", NULL, NULL},
@@ -45,6 +48,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .other = o->other,
         .tree = o->tree,
         .tensor = o->tensor,
+        .source_unit = o->units.source,
+        .delegate_unit = o->units.delegate,
     };
     return etp_cli_emit_reply(cli, &question, err);
 }

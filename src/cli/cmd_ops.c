@@ -4,9 +4,11 @@
 
 #include "cli/emit.h"
 #include "cli/ops.h"
+#include "cli/units.h"
 #include "library/reply.h"
 
 typedef struct ops_options {
+    etp_trace_units units;
     const char *program, *record, *buffer;
 } ops_options;
 
@@ -17,6 +19,7 @@ static const etp_opt k_options[] = {
      "the exporter's record: adds source lines and modules (needs --pte)", NULL},
     {"debug-buffer", 0, ETP_OPT_STRING, offsetof(ops_options, buffer), "FILE",
      "debug buffer written beside the dump (inspector-json)", NULL},
+    ETP_CLI_UNITS(ops_options),
     {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE", NULL, NULL},
     {0},
 };
@@ -64,6 +67,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .n_paths = 1,
         .program = o->program,
         .record = o->record,
+        .source_unit = o->units.source,
+        .delegate_unit = o->units.delegate,
     };
     return etp_cli_emit_reply(cli, &question, err);
 }

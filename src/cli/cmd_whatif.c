@@ -3,9 +3,11 @@
 #include <stddef.h>
 
 #include "cli/emit.h"
+#include "cli/units.h"
 #include "os/os.h"
 
 typedef struct whatif_options {
+    etp_trace_units units;
     const char *baseline, *program, *roofs, *phase;
 } whatif_options;
 
@@ -18,6 +20,7 @@ static const etp_opt k_options[] = {
      "of a session of several phases that of this name, 'decode@256' (default: the first)", NULL},
     {"roofs-file", 0, ETP_OPT_STRING, offsetof(whatif_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
+    ETP_CLI_UNITS(whatif_options),
     {"pte", 'p', ETP_OPT_STRING, offsetof(whatif_options, program), "FILE", NULL, NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(whatif_options, roofs), "FILE", NULL, NULL},
     {0},
@@ -45,6 +48,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .roofs = o->roofs,
         .baseline = o->baseline,
         .phase = o->phase,
+        .source_unit = o->units.source,
+        .delegate_unit = o->units.delegate,
     };
     return etp_cli_emit_reply(cli, &question, err);
 }

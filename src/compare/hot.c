@@ -47,7 +47,7 @@ static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_traced *ou
 
 static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_row *row, int64_t ns)
 {
-    if (row->kind == ETP_ROW_BOUNDARY) {
+    if (row->event == ETP_EVENT_DELEGATE_CALL) {
         out->calls++;
     }
     if (!etp_means_is_operator(row->kind)) {

@@ -28,6 +28,7 @@ typedef struct etp_ab_options {
     double margin;                  // 0: the default
     const char *program;            // .pte of bare dumps, NULL: none; run folders hold their own
     const char *record;             // .etrecord to go with it, NULL
+    etp_trace_units units;          // of bare dumps
     const char *roofs;              // etprof.roofs/1 document, NULL: that of the run folder
     bool two_sides;                 // exactly two paths, each one arm; the first is the baseline
     const char *names[2];           // what to call the two sides, NULL: by their files

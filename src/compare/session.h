@@ -57,6 +57,7 @@ typedef struct etp_ab_aligned { // parallel to ab.comparisons, but for the opera
 
 struct etp_ab_session {
     etp_arena arena;
+    etp_trace_units units; // of dumps
     etp_run run;
     bool has_run;
     bool two_sides; // exactly two operands, each one arm

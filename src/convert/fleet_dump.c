@@ -184,7 +184,7 @@ static etp_status put_operator(dump *d, const etp_op_row *row, etp_kept_rows *ro
         name->at.category = put_text(b, etp_str_from(name->category));
         name->at.five = put_text(b, etp_str_from(name->five));
     }
-    etp_batch_bool(b, e->kind == ETP_EVENT_DELEGATE_OP);
+    etp_batch_bool(b, etp_ops_is_delegated(e));
     etp_batch_i64_if(b, (uint64_t)e->chain, e->chain >= 0);
     etp_batch_i64_if(b, (uint64_t)e->instruction, e->instruction >= 0);
     if (placed) {

@@ -31,6 +31,7 @@ typedef struct drawing {
     block_layout *layouts;
     etp_slices *out;
     uint64_t *start, *extent, *cursor; // of one execution's events
+    uint32_t *in_file;                 // of its block: etp_trace_file_order
     uint64_t now, schematic; // where the last execution and its last delegate operator end
     bool any;                // an execution has been drawn, and
     uint64_t origin;         // its clock had this value at `origin_at`
@@ -53,7 +54,7 @@ bool etp_slice_number(etp_slice_args *args, etp_arena *arena, const char *key, i
 
 static bool drawn(const etp_trace_event *e) // on the track of recorded times
 {
-    return e->kind != ETP_EVENT_DELEGATE_OP;
+    return e->kind != ETP_EVENT_DELEGATE_OP && e->kind != ETP_EVENT_APART;
 }
 
 // The nearest container that is drawn there too.
@@ -122,6 +123,7 @@ static void plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_o
     d->start = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->extent = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
     d->cursor = ETP_NEW_ARRAY(d->arena, uint64_t, most + 1);
+    d->in_file = ETP_NEW_ARRAY(d->arena, uint32_t, most + 1);
 }
 
 static uint64_t duration(const etp_trace_block *b, uint32_t event, uint32_t run)
@@ -141,17 +143,19 @@ static bool by_clock(drawing *d, const etp_trace_block *b, uint32_t run)
     etp_etdump_run raw = etp_etdump_run_at(dump, b->runs[run]);
     uint64_t last = 0;
     d->start[n] = UINT64_MAX;
+    etp_trace_file_order(b, d->in_file);
     for (size_t e = 0; e < raw.n_events && k < n; e++) {
         etp_etdump_profile p;
         if (etp_etdump_profile_of(etp_etdump_event_at(&raw, e), &p)) {
-            uint64_t ns = duration(b, (uint32_t)k, run);
+            uint32_t i = d->in_file[k];
+            uint64_t ns = duration(b, i, run);
             // An end beyond 64 bits would wrap to a time before its start.
             if (p.start > UINT64_MAX - ns) {
                 return false;
             }
-            d->start[k] = p.start;
-            d->extent[k] = ns;
-            if (drawn(&b->events[k])) {
+            d->start[i] = p.start;
+            d->extent[i] = ns;
+            if (drawn(&b->events[i])) {
                 d->start[n] = p.start < d->start[n] ? p.start : d->start[n];
                 last = p.start + ns > last ? p.start + ns : last;
             }
@@ -219,7 +223,7 @@ static void schematic_track(drawing *d, const etp_trace_block *b, const block_la
                             uint32_t run, uint64_t shift)
 {
     for (uint32_t i = 0; i < b->n_events; i++) {
-        if (drawn(&b->events[i])) {
+        if (b->events[i].kind != ETP_EVENT_DELEGATE_OP || !b->events[i].leaf) {
             continue;
         }
         uint32_t call = container(b, i);

@@ -97,7 +97,7 @@ static etp_status stack_up(const etp_trace *trace, const etp_op_table *table,
             stack.frames[stack.n_frames++] = etp_str_from(name);
         }
         etp_str under = ETP_STR("outside delegates");
-        if (e->delegated) {
+        if (etp_ops_is_delegated(e)) {
             under = etp_delegates_name(&delegates, arena, row->block, e->chain, e->instruction);
         }
         stack.frames[stack.n_frames++] = under;

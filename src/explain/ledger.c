@@ -233,7 +233,7 @@ static const char *label_of(etp_arena *arena, const etp_profile_row *base,
                             const etp_profile_row *cand)
 {
     const etp_profile_row *row = base ? base : cand;
-    etp_str shown = row->event == ETP_EVENT_DELEGATE_OP ? row->name : row->parsed.family;
+    etp_str shown = row->delegated ? row->name : row->parsed.family;
     if (row->event == ETP_EVENT_NATIVE_CALL && row->parsed.overload.len) {
         return etp_arena_printf(arena, "%.*s.%.*s [%d]", ETP_STR_ARG(shown),
                                 ETP_STR_ARG(row->parsed.overload), (int)row->instruction);

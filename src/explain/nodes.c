@@ -68,6 +68,13 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         facts->problem = facts->problem ? facts->problem : join->reason;
         fill(&j, join, &profile->rows[i], record, &facts->rows[i]);
         etp_op_name *name = &profile->rows[i].parsed;
+        etp_str backend = facts->rows[i].op.backend;
+        if (profile->rows[i].silent && backend.len > 0) {
+            const char *text =
+                etp_arena_printf(arena, "inside %.*s, not logged", ETP_STR_ARG(backend));
+            profile->rows[i].name = etp_str_from(text);
+            etp_op_parse(profile->rows[i].name, name);
+        }
         name->category = etp_op_facts_category(name, &facts->rows[i].op);
     }
     profile->facts = facts;

@@ -6,9 +6,11 @@
 
 #include "base/guard.h"
 #include "base/index.h"
+#include "trace/ops.h"
 
 typedef struct row_key {
     etp_event_kind event;
+    etp_row_kind kind;
     int32_t chain, instruction;
     etp_str name;
 } row_key;
@@ -52,13 +54,13 @@ static bool same_key(const void *ctx, uint32_t position)
 {
     const key_query *q = ctx;
     const row_key *k = &q->keys[position].key;
-    return k->event == q->key.event && k->chain == q->key.chain &&
+    return k->event == q->key.event && k->kind == q->key.kind && k->chain == q->key.chain &&
            k->instruction == q->key.instruction && etp_str_eq(k->name, q->key.name);
 }
 
 static uint64_t hash_key(const row_key *k)
 {
-    int32_t head[3] = {(int32_t)k->event, k->chain, k->instruction};
+    int32_t head[4] = {(int32_t)k->event, (int32_t)k->kind, k->chain, k->instruction};
     uint64_t h = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
     return etp_hash_bytes(h, k->name.ptr, k->name.len);
 }
@@ -73,19 +75,20 @@ const char *etp_row_kind_name(etp_row_kind kind)
 etp_row_kind etp_row_kind_of(const etp_trace_event *e)
 {
     switch (e->kind) {
-    case ETP_EVENT_DELEGATE_OP:
-        return ETP_ROW_OPERATOR;
+    case ETP_EVENT_DELEGATE_OP: // of spans in each other, those that hold others are what is around
+        return e->leaf ? ETP_ROW_OPERATOR : ETP_ROW_BOUNDARY;
     case ETP_EVENT_NATIVE_CALL:
         return ETP_ROW_PORTABLE;
     case ETP_EVENT_OPERATOR_CALL:
         return e->leaf ? ETP_ROW_PORTABLE : ETP_ROW_FRAMEWORK;
-    case ETP_EVENT_DELEGATE_CALL:
-        return ETP_ROW_BOUNDARY;
+    case ETP_EVENT_DELEGATE_CALL: // a call of which nothing is known but its time is all operator
+        return e->leaf ? ETP_ROW_OPERATOR : ETP_ROW_BOUNDARY;
     case ETP_EVENT_EXECUTE:
     case ETP_EVENT_CONTROL:
         return ETP_ROW_FRAMEWORK;
     case ETP_EVENT_LOAD:
     case ETP_EVENT_OTHER:
+    case ETP_EVENT_APART:
         break;
     }
     return ETP_ROW_UNEXPLAINED;
@@ -93,11 +96,13 @@ etp_row_kind etp_row_kind_of(const etp_trace_event *e)
 
 static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrence)
 {
+    bool silent = etp_ops_is_silent(e);
     etp_profile_row row = {
-        .name = e->name,
+        .name = silent ? ETP_STR(ETP_OPS_SILENT) : e->name,
         .event = e->kind,
         .kind = etp_row_kind_of(e),
-        .delegated = e->delegated,
+        .delegated = e->delegated || silent,
+        .silent = silent,
         .chain = e->chain,
         .instruction = e->instruction,
         .occurrence = occurrence,
@@ -107,7 +112,7 @@ static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrenc
         .per_dump_all_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
         .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
     };
-    etp_op_parse(e->name, &row.parsed);
+    etp_op_parse(row.name, &row.parsed);
     ETP_ADD(b->arena, &b->rows, row);
     ETP_ADD(&b->scratch, &b->next, ETP_NO_INDEX);
     return (uint32_t)(b->rows.n - 1);
@@ -117,7 +122,7 @@ static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrenc
 static uint32_t row_of(builder *b, const etp_trace_event *e)
 {
     key_query q = {
-        b->keys.items, {e->kind, e->chain, e->instruction, e->name}
+        b->keys.items, {e->kind, etp_row_kind_of(e), e->chain, e->instruction, e->name}
     };
     uint64_t hash = hash_key(&q.key);
     uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
@@ -304,11 +309,9 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
         ETP_TRY(add_to_row(row, &sums[e], dump, err));
     }
     for (uint32_t e = 0; e < block->n_events; e++) {
-        uint32_t parent = block->events[e].parent;
-        bool part = inside[e] && parent != ETP_NO_INDEX &&
-                    block->events[parent].kind == ETP_EVENT_DELEGATE_CALL;
-        if (part) {
-            b->rows.items[rows[e]].call = rows[parent];
+        uint32_t call = block->events[e].call;
+        if (inside[e] && call != ETP_NO_INDEX) {
+            b->rows.items[rows[e]].call = rows[call];
         }
     }
     return ETP_OK;

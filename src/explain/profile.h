@@ -45,6 +45,7 @@ typedef struct etp_profile_row {
     etp_event_kind event;
     etp_row_kind kind; // OPERATOR, PORTABLE, BOUNDARY, FRAMEWORK or UNEXPLAINED
     bool delegated;
+    bool silent; // a delegate's call of which nothing but its time is known
     int32_t chain, instruction;
     uint32_t occurrence;     // 0 for the first event of this name in its instruction
     uint32_t call;           // row of the delegate call that it is a part of, ETP_NO_INDEX

@@ -10,8 +10,6 @@
 #include "base/path.h"
 #include "document/rows.h"
 
-#define MOST_OF_EXECUTE 1.01 // ticks are truncated event by event
-
 static const etp_trace_block *block_of(const etp_ops_answer *a, const etp_op_row *row)
 {
     return etp_trace_block_at(a->trace, row->block);
@@ -65,7 +63,8 @@ etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *progr
                                 const etp_etrecord *record, const char *dump, etp_arena *arena,
                                 etp_ops_answer *out, etp_error *err)
 {
-    *out = (etp_ops_answer){.dump = dump, .trace = trace, .program = program};
+    *out = (etp_ops_answer){
+        .dump = dump, .trace = trace, .program = program, .cycles = etp_trace_counts_cycles(trace)};
     ETP_GUARDED(arena, err, "operators", build(record, arena, out, err));
 }
 
@@ -142,7 +141,21 @@ FIND(block_ambiguous, etp_trace_block, etp_ops_answer,
      MAKE(yes, doc->joins && doc->joins[at->index].ambiguous))
 FIND(op_id, etp_op_row, etp_ops_answer, etp_made_text(made, "op%zu", ROW + 1))
 FIND(op_event, etp_op_row, etp_ops_answer, event_of(doc, it))
+FIND(op_delegated, etp_op_row, etp_ops_answer, MAKE(yes, etp_ops_is_delegated(event_of(doc, it))))
 FIND(op_facts, etp_op_row, etp_ops_answer, facts_of(doc, ROW))
+FIND(span_event, etp_op_span, etp_ops_answer,
+     &etp_trace_block_at(doc->trace, it->block)->events[it->event])
+#define IN_TICKS(it) (doc->cycles || (it)->kind == ETP_OP_SPAN_APART)
+FIND(span_ns, etp_op_span, etp_ops_answer, IN_TICKS(it) ? NULL : MAKE(number, it->total))
+FIND(span_ticks, etp_op_span, etp_ops_answer, IN_TICKS(it) ? MAKE(number, it->total) : NULL)
+FIND(op_ns, etp_op_row, etp_ops_answer, doc->cycles ? NULL : it)
+FIND(op_ticks, etp_op_row, etp_ops_answer, doc->cycles ? it : NULL)
+FIND(execute_ns, etp_ops_answer, etp_ops_answer, doc->cycles ? NULL : &it->table.execute_ns)
+FIND(operators_ns, etp_ops_answer, etp_ops_answer, doc->cycles ? NULL : &it->table.operators_ns)
+FIND(remainder_ns, etp_ops_answer, etp_ops_answer, doc->cycles ? NULL : &it->table.remainder_ns)
+FIND(execute_ticks, etp_ops_answer, etp_ops_answer, doc->cycles ? &it->table.execute_ns : NULL)
+LENGTH(k_damaged, etp_ops_answer, etp_trace_damage_count(doc->trace))
+FIND(damaged_at, etp_ops_answer, etp_ops_answer, etp_trace_damage_at(doc->trace, at->index))
 FIND(op_backend, etp_op_row, etp_ops_answer, &facts_of(doc, ROW)->backend)
 FIND(op_node_type, etp_op_row, etp_ops_answer, &facts_of(doc, ROW)->node_type)
 FIND(op_category, etp_op_row, etp_ops_answer, &doc->names[ROW].category)
@@ -198,7 +211,6 @@ static const etp_field k_event_rows[] = {
     FIELD("chain", INT, chain, "of the instruction; −1 unknown", .range = ETP_SIGNED),
     FIELD("instruction", INT, instruction, "likewise", .range = ETP_SIGNED),
     FIELD("name", STR, name, "as recorded"),
-    FIELD("delegated", BOOL, delegated, "inside a delegate"),
 };
 static SHAPE(k_event, k_event_rows);
 #undef OF
@@ -213,12 +225,15 @@ static const etp_field k_operator_rows[] = {
     MADE("id", STR, op_id, "in the file's order", .flags = ETP_SET),
     FIELD("block", UINT, block, "index in `blocks`"),
     MADE(NULL, OBJECT, op_event, "", .shape = &k_event),
+    MADE("delegated", BOOL, op_delegated, "inside a delegate", .flags = ETP_SET),
     MADE("backend", STR, op_backend, "of a delegate's operator, by the program",
          .flags = ETP_EMPTY),
     MADE("category", WORD, op_category, "of operators", .words = &k_category, .flags = ETP_SET),
     MADE("five", WORD, op_category, "the kit's category", .words = &k_five, .flags = ETP_SET),
     FIELD("calls", UINT, calls, "executions"),
-    GROUP("ns", &k_ns, "of a call"),
+    MADE("ns", OBJECT, op_ns, "of a call", .shape = &k_ns),
+    MADE("ticks", OBJECT, op_ticks, "likewise in cycles, where their rate is unknown",
+         .shape = &k_ns),
     MADE("node", UINT, op_node, "of the delegate's payload"),
     MADE("node_type", STR, op_node_type, "of that node, or of the kernel", .flags = ETP_EMPTY),
     MADE("debug_handle", INT, op_handle, "by which a record knows it"),
@@ -227,6 +242,52 @@ static const etp_field k_operator_rows[] = {
     MADE("confidence", RATIO, op_confidence, "that the node is right", .range = ETP_0_TO_1),
 };
 static SHAPE(k_operator, k_operator_rows);
+#undef OF
+#define OF etp_op_span
+static const char *span_kind(etp_op_span_kind kind)
+{
+    static const char *const k_names[] = {"whole", "load", "apart"};
+    return k_names[kind];
+}
+static const char *apart_word(etp_apart apart)
+{
+    static const char *const k_names[] = {NULL, "clock", "sum"};
+    return k_names[apart];
+}
+WORDS(k_span_kind, span_kind, etp_op_span_kind, ETP_OP_SPAN_APART + 1)
+WORDS(k_apart, apart_word, etp_apart, ETP_APART_SUM + 1)
+FIND(span_apart, etp_op_span, etp_ops_answer,
+     it->kind == ETP_OP_SPAN_APART
+         ? &etp_trace_block_at(doc->trace, it->block)->events[it->event].apart
+         : NULL)
+static const etp_field k_span_rows[] = {
+    FIELD("block", UINT, block, "index in `blocks`"),
+    MADE(NULL, OBJECT, span_event, "", .shape = &k_event),
+    FIELD("kind", WORD, kind,
+          "whole: holds other spans; load: logged while the delegate was loaded; apart: its time "
+          "cannot be held against the inference",
+          .words = &k_span_kind, .flags = ETP_SET),
+    MADE("apart", WORD, span_apart,
+         "clock: a clock of its own in a unit that the recording does not hold; sum: longer with "
+         "its neighbours than what they are parts of",
+         .words = &k_apart),
+    FIELD("calls", UINT, calls, "executions"),
+    MADE("total_ns", UINT, span_ns, "of all calls"),
+    MADE("total_ticks", UINT, span_ticks, "likewise, as recorded"),
+    FIELD("share", RATIO, share,
+          "of Method::execute, of loading, or of all that its call logged apart",
+          .range = ETP_0_TO_1),
+};
+static SHAPE_ON_ONE_LINE(k_span, k_span_rows);
+#undef OF
+#define OF etp_trace_damage
+static const etp_field k_damage_rows[] = {
+    FIELD("run", UINT, run, "number of the execution in the recording, from 0"),
+    FIELD("name", STR, name, "the event that shows it"),
+    FIELD("ns", UINT, ns, "how long it claims to be"),
+    FIELD("whole_ns", UINT, whole_ns, "the event around it; 0: none"),
+};
+static SHAPE_ON_ONE_LINE(k_damage, k_damage_rows);
 #undef OF
 #define OF etp_trace_block
 static const etp_field k_block_rows[] = {
@@ -240,10 +301,10 @@ static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
 #define OF etp_ops_answer
 static const etp_field k_totals_rows[] = {
     FIELD("executions", UINT, table.executions, "with one Method::execute each"),
-    FIELD("execute_ns", INT, table.execute_ns, "their Method::execute", .range = ETP_SIGNED),
-    FIELD("operators_ns", INT, table.operators_ns, "operators inside it", .range = ETP_SIGNED),
-    FIELD("remainder_ns", INT, table.remainder_ns, "what is left; negative: clocks disagree",
-          .range = ETP_SIGNED),
+    MADE("execute_ns", INT, execute_ns, "their Method::execute"),
+    MADE("operators_ns", INT, operators_ns, "operators inside it"),
+    MADE("remainder_ns", INT, remainder_ns, "what is left"),
+    MADE("execute_ticks", INT, execute_ticks, "in cycles, where their rate is unknown"),
     MADE("macs", UINT, all_macs, "of the operators whose work is known"),
     MADE("delegated_share", RATIO, delegated_share, "of operators_ns"),
 };
@@ -253,6 +314,10 @@ static const etp_field k_answer_rows[] = {
     MADE_PER("blocks", OBJECT, block_at, &k_blocks, "of the recording", .shape = &k_block),
     LIST("operators", OBJECT, table.rows, table.n_rows, "in the file's order",
          .shape = &k_operator),
+    LIST("spans", OBJECT, table.spans, table.n_spans,
+         "what delegates logged that is no operator of an inference", .shape = &k_span),
+    MADE_PER("damaged", OBJECT, damaged_at, &k_damaged,
+             "executions that are left out: their clock jumped", .shape = &k_damage),
     GROUP("totals", &k_totals, "over all executions"),
 };
 static SHAPE(k_answer, k_answer_rows);
@@ -292,6 +357,42 @@ static const char *source_text(const etp_ops_answer *a, size_t row, etp_arena *a
                             s->module.len ? " " : "", ETP_STR_ARG(s->module));
 }
 
+// "inside VulkanBackend, not logged": the runtime's name of a call says nothing to a reader.
+static etp_str shown_name(const etp_ops_answer *a, size_t row, etp_arena *arena)
+{
+    const etp_trace_event *e = event_of(a, &a->table.rows[row]);
+    etp_str backend = facts_of(a, row)->backend;
+    if (!etp_ops_is_silent(e)) {
+        return e->name;
+    }
+    return etp_str_from(
+        backend.len ? etp_arena_printf(arena, "inside %.*s, not logged", ETP_STR_ARG(backend))
+                    : ETP_OPS_SILENT);
+}
+
+// "1.2 ms", or "1200 cycles" where their rate is unknown.
+static const char *time_text(const etp_ops_answer *a, double ns, etp_arena *arena)
+{
+    return a->cycles ? etp_arena_printf(arena, "%.0f cycles", ns)
+                     : etp_arena_printf(arena, "%s", ETP_NS(ns));
+}
+
+// Columns of times, of a recording that counts cycles too.
+static const etp_column *columns_of(const etp_ops_answer *a, const etp_column *columns, size_t n,
+                                    etp_arena *arena)
+{
+    etp_column *own = ETP_NEW_ARRAY(arena, etp_column, n);
+    for (size_t i = 0; a->cycles && own && i < n; i++) {
+        own[i] = columns[i];
+        if (own[i].kind == ETP_KIND_NS) {
+            own[i].kind = ETP_KIND_INT;
+            own[i].key = etp_arena_printf(arena, "%s_cycles", own[i].title);
+            own[i].title = etp_arena_printf(arena, "%s (cycles)", own[i].title);
+        }
+    }
+    return a->cycles && own ? own : columns;
+}
+
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -320,20 +421,21 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     // The table keeps the file's order, which its ids rest on, so a list of places is sorted
     // instead.
     qsort(order, t->n_rows, sizeof *order, longest_first);
-    etp_table *table = etp_report_table(r, "operators", NULL, k_columns, 13);
+    etp_table *table =
+        etp_report_table(r, "operators", NULL, columns_of(a, k_columns, 13, arena), 13);
     etp_table_limit(table, 25);
     for (size_t k = 0; k < t->n_rows; k++) {
         size_t i = order[k].row;
         const etp_op_row *row = &t->rows[i];
         const etp_trace_event *e = event_of(a, row);
         bool macs = a->facts && a->facts[i].work.known;
-        ETP_ROW(table, etp_cell_str(e->name), etp_cell_i64(e->instruction),
+        ETP_ROW(table, etp_cell_str(shown_name(a, i, arena)), etp_cell_i64(e->instruction),
                 etp_cell_z(etp_category_name(a->names[i].category)),
                 etp_cell_double(t->execute_ns > 0 ? (double)row->total_ns / (double)t->execute_ns
                                                   : (double)NAN),
                 etp_cell_u64(row->p50_ns), etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns),
                 etp_cell_u64(row->max_ns), etp_cell_u64(row->calls),
-                etp_cell_z(e->delegated ? "yes" : "no"), etp_cell_u64(row->block),
+                etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"), etp_cell_u64(row->block),
                 macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
                 etp_cell_z(source_text(a, i, arena)));
     }
@@ -341,7 +443,7 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
 
 // In the order of etp_category, which is that of every other report: people compare reports line by
 // line.
-static void category_table(const etp_ops_answer *a, etp_report *r)
+static void category_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "category", .title = "category"},
@@ -350,7 +452,8 @@ static void category_table(const etp_ops_answer *a, etp_report *r)
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
         {.key = "operators", .title = "operators", .kind = ETP_KIND_INT},
     };
-    etp_table *table = etp_report_table(r, "categories", NULL, k_columns, 5);
+    etp_table *table =
+        etp_report_table(r, "categories", NULL, columns_of(a, k_columns, 5, arena), 5);
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
         uint64_t total = 0, n = 0;
         for (size_t i = 0; i < a->table.n_rows; i++) {
@@ -385,6 +488,80 @@ static void warn_of_other_program(const etp_ops_answer *a, etp_report *r)
     }
 }
 
+// ---- what delegates logged beside operators ----
+
+static const char *span_note(etp_op_span_kind kind, const etp_op_table *t, const etp_ops_answer *a)
+{
+    bool clock = false;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const etp_trace_block *b = etp_trace_block_at(a->trace, t->spans[i].block);
+        clock = clock || b->events[t->spans[i].event].apart == ETP_APART_CLOCK;
+    }
+    if (kind == ETP_OP_SPAN_WHOLE) {
+        return "Spans of a delegate that hold others. Their parts are among the operators.";
+    }
+    if (kind == ETP_OP_SPAN_LOAD) {
+        return "Logged while a delegate was loaded, outside every inference. Shares are of "
+               "loading.";
+    }
+    return clock ? "The delegate's own clock: the recording does not hold its unit, so these are "
+                   "ticks, and shares are of what the same call logged. State the unit: "
+                   "--delegate-unit us or --delegate-unit cycles:HZ."
+                 : "Together these are longer than the event they are parts of, so none of them is "
+                   "part of the inference. Shares are of what the same call logged.";
+}
+
+static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const char *id,
+                       const char *title, etp_report *r, etp_arena *arena)
+{
+    bool apart = kind == ETP_OP_SPAN_APART, ticks = apart || a->cycles;
+    const etp_column columns[] = {
+        {.key = "name", .title = "span", .flags = ETP_COL_CODE},
+        {.key = "instruction", .title = "instr", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
+        {.key = ticks ? "mean_ticks" : "mean_ns",
+         .title = ticks ? "mean (ticks)" : "mean",
+         .kind = ticks ? ETP_KIND_INT : ETP_KIND_NS},
+        {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "block", .title = "block", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+    };
+    const etp_op_table *t = &a->table;
+    etp_table *table = NULL;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const etp_op_span *span = &t->spans[i];
+        if (span->kind != kind) {
+            continue;
+        }
+        if (!table) {
+            etp_report_section(r, 1, id, title);
+            etp_report_note(r, apart ? ETP_WARN : ETP_PLAIN, "%s", span_note(kind, t, a));
+            table = etp_report_table(r, etp_arena_printf(arena, "%s-table", id), NULL, columns,
+                                     sizeof columns / sizeof *columns);
+            etp_table_limit(table, 25);
+        }
+        const etp_trace_event *e = &etp_trace_block_at(a->trace, span->block)->events[span->event];
+        ETP_ROW(table, etp_cell_str(e->name), etp_cell_i64(e->instruction),
+                etp_cell_double(span->share),
+                etp_cell_u64((span->total + span->calls / 2) / span->calls),
+                etp_cell_u64(span->calls), etp_cell_u64(span->block));
+    }
+}
+
+static void tell_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
+{
+    size_t n = etp_trace_damage_count(a->trace);
+    if (n == 0) {
+        return;
+    }
+    const etp_trace_damage *d = etp_trace_damage_at(a->trace, 0);
+    const char *around =
+        d->whole_ns ? etp_arena_printf(arena, ", inside %s", ETP_NS((double)d->whole_ns)) : "";
+    etp_report_note(r, ETP_WARN,
+                    "%zu %s left out: the clock jumped (first: %.*s in run %u claims %s%s)", n,
+                    n == 1 ? "execution is" : "executions are", ETP_STR_ARG(d->name), d->run,
+                    ETP_NS((double)d->ns), around);
+}
+
 const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
 {
     const etp_op_table *t = &a->table;
@@ -407,29 +584,30 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
         // Sums of several executions would grow with their number: people get means, the document
         // both sums and count.
         etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
-                     ETP_NS((double)t->execute_ns / n), t->executions);
+                     time_text(a, (double)t->execute_ns / n, arena), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
-                     ETP_NS((double)t->operators_ns / n),
+                     time_text(a, (double)t->operators_ns / n, arena),
                      t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns
                                          : 0.0);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
-                     ETP_NS((double)t->remainder_ns / n));
-        if (t->execute_ns > 0 &&
-            (double)t->operators_ns > MOST_OF_EXECUTE * (double)t->execute_ns) {
+                     time_text(a, (double)t->remainder_ns / n, arena));
+        if (a->cycles) {
             etp_report_note(r, ETP_WARN,
-                            "the operators take longer than the inference that they are part of "
-                            "(%s times): they ran side by side, "
-                            "the delegate's clock is not the runtime's, or the dump is damaged",
-                            ETP_DIGITS((double)t->operators_ns / (double)t->execute_ns, 3));
+                            "times are cycles of a microcontroller; the recording does not hold "
+                            "their rate. State it for milliseconds: --source-unit cycles:HZ");
         }
     } else {
         etp_report_note(r, ETP_WARN,
                         "no execution has a Method::execute event: shares are unknown");
     }
+    tell_damage(a, r, arena);
     warn_of_other_program(a, r);
     etp_report_section(r, 1, "categories-section", "Categories");
-    category_table(a, r);
+    category_table(a, r, arena);
     etp_report_section(r, 1, "operators-section", "Operators");
     operator_table(a, r, arena);
+    span_table(a, ETP_OP_SPAN_WHOLE, "spans", "Spans of delegates", r, arena);
+    span_table(a, ETP_OP_SPAN_APART, "apart", "By a clock of their own", r, arena);
+    span_table(a, ETP_OP_SPAN_LOAD, "load", "At load", r, arena);
     return r;
 }

@@ -15,6 +15,7 @@ typedef struct etp_ops_answer {
     const char *dump; // path as given
     const etp_trace *trace;
     const etp_program *program; // NULL: names alone
+    bool cycles;                // times are cycles of an unknown rate, and no nanoseconds
     etp_op_table table;
     etp_op_name *names;        // [table.n_rows], parsed
     etp_op_facts *facts;       // [table.n_rows], NULL without a program

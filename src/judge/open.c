@@ -322,6 +322,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     s->arena = arena;
     s->noticed.arena = s->ab.arena = &s->arena;
     options = options ? options : &k_defaults;
+    s->units = options->units;
     etp_status st = guarded_answer(s, paths, n_paths, options, err);
     if (st != ETP_OK) {
         etp_ab_close(s);

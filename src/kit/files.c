@@ -161,8 +161,9 @@ static void take_latencies(etp_kit *kit, etp_kit_arm *arm)
         }
         const etp_kit_place *places = etp_kit_places(trace, kit->arena);
         for (size_t r = 0; r < n; r++) {
-            const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
-            if (block->has_execute) {
+            const etp_trace_block *block =
+                places[r].block == ETP_NO_INDEX ? NULL : etp_trace_block_at(trace, places[r].block);
+            if (block && block->has_execute) {
                 arm->latency_ns[arm->n_runs++] =
                     etp_trace_durations(block, block->execute)[places[r].run];
             }

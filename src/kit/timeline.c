@@ -14,7 +14,11 @@
 
 const etp_kit_place *etp_kit_places(const etp_trace *trace, etp_arena *arena)
 {
-    etp_kit_place *out = ETP_NEW_ARRAY(arena, etp_kit_place, etp_trace_dump(trace)->n_runs);
+    size_t n = etp_trace_dump(trace)->n_runs;
+    etp_kit_place *out = ETP_NEW_ARRAY(arena, etp_kit_place, n);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (etp_kit_place){ETP_NO_INDEX, 0}; // its clock is damaged: in no block
+    }
     for (uint32_t b = 0; b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (uint32_t r = 0; r < block->n_runs; r++) {
@@ -51,6 +55,7 @@ typedef struct event_text {
 typedef struct block_text {
     event_text *events;
     uint32_t first_node; // node_id of its first event
+    uint32_t *in_file;   // etp_trace_file_order
     int64_t *exclusive;  // scratch of one execution
 } block_text;
 
@@ -103,8 +108,10 @@ static block_text prepare_block(const timeline *t, const etp_trace_block *block,
     const block_text out = {
         .events = ETP_NEW_ARRAY(t->scratch, event_text, block->n_events),
         .first_node = first_node,
+        .in_file = ETP_NEW_ARRAY(t->scratch, uint32_t, block->n_events),
         .exclusive = ETP_NEW_ARRAY(t->scratch, int64_t, block->n_events),
     };
+    etp_trace_file_order(block, out.in_file);
     for (size_t e = 0; e < block->n_events; e++) {
         event_text *text = &out.events[e];
         text->head = head_text(t, &block->events[e]);
@@ -180,6 +187,9 @@ static void write_dump(timeline *t, const etp_ab_dump *dump)
     const block_text *texts = prepare_dump(t, dump);
     const etp_kit_place *places = etp_kit_places(trace, t->scratch);
     for (size_t r = 0; r < etp_trace_dump(trace)->n_runs; r++) {
+        if (places[r].block == ETP_NO_INDEX) {
+            continue;
+        }
         const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
         // Counted over all dumps of the experiment; what is no finished execution has none.
         int64_t run_index = block->has_execute ? t->next_run++ : -1;
@@ -193,8 +203,10 @@ static void write_dump(timeline *t, const etp_ab_dump *dump)
         etp_etdump_profile p;
         for (size_t i = 0, e = 0; i < run.n_events && e < block->n_events; i++) {
             if (etp_etdump_profile_of(etp_etdump_event_at(&run, i), &p)) {
-                write_line(t, block, text, (uint32_t)e, places[r].run, p.start, run_index);
-                e++;
+                uint32_t event = text->in_file[e++];
+                if (block->events[event].kind != ETP_EVENT_APART) { // no milliseconds
+                    write_line(t, block, text, event, places[r].run, p.start, run_index);
+                }
             }
         }
     }

@@ -193,6 +193,8 @@ static etp_status put_trace(etp_fleet *fleet, const etp_fleet_source *source, et
 {
     etp_trace *trace = NULL;
     etp_status status = etp_trace_open(bytes, NULL, &trace, err);
+    status = status == ETP_OK ? etp_trace_need_sound(trace, err) : status;
+    status = status == ETP_OK ? etp_trace_need_time(trace, err) : status;
     if (status == ETP_OK) {
         status = etp_fleet_put_dump(fleet->rows, &fleet->memory, source, trace, err);
     }

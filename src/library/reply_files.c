@@ -29,6 +29,13 @@ static const etp_report *report_ops(const void *about, etp_arena *arena)
     return etp_ops_report(about, arena);
 }
 
+static etp_trace_options units_of(const etp_question *q)
+{
+    return (etp_trace_options){
+        .units = {q->source_unit, q->delegate_unit}
+    };
+}
+
 etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
 {
     const char *path = q->paths[0];
@@ -36,7 +43,8 @@ etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
     if (q->record) {
         ETP_TRY(read_record(q->record, r, err));
     }
-    if (etp_trace_open(r->file.bytes, NULL, &r->trace, err) != ETP_OK) {
+    const etp_trace_options how = units_of(q);
+    if (etp_trace_open(r->file.bytes, &how, &r->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
     if (q->program) {
@@ -159,7 +167,9 @@ static etp_status add_times(const etp_question *q, etp_reply *r, etp_error *err)
 {
     const char *name = etp_arena_strdup(&r->arena, etp_str_from(q->recording));
     ETP_TRY(etp_file_open_unpacked(q->recording, FILE_LIMIT, &r->other, err));
-    return etp_trace_open(r->other.bytes, NULL, &r->trace, err) == ETP_OK
+    const etp_trace_options how = units_of(q);
+    return etp_trace_open(r->other.bytes, &how, &r->trace, err) == ETP_OK &&
+                   etp_trace_need_time(r->trace, err) == ETP_OK
                ? etp_inspect_time(&r->view, r->trace, name, &r->arena, err)
                : etp_fail_ctx(err, "%s", q->recording);
 }
@@ -240,7 +250,12 @@ etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
     ETP_TRY(w ? ETP_OK : etp_fail_nomem(err, "what if"));
     ETP_TRY(keep_all(&r->arena, q->changes, q->n_changes, &changes, err));
     ETP_TRY(keep_all(&r->arena, q->paths, q->n_paths, &paths, err));
-    const etp_ab_options how = {.baseline = q->baseline, .program = q->program, .roofs = q->roofs};
+    const etp_ab_options how = {
+        .baseline = q->baseline,
+        .program = q->program,
+        .roofs = q->roofs,
+        .units = {q->source_unit, q->delegate_unit}
+    };
     ETP_TRY(etp_ab_open(paths, q->n_paths, &how, &r->session, err));
     r->answer = (etp_answer){.json = etp_whatif_json, .data = w};
     r->report = report_whatif;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes an operator's name apart.
+#include "operators/delegates.h"
 #include "operators/table.h"
 
 static bool is_digit(char c)
@@ -185,6 +186,8 @@ void etp_op_parse(etp_str name, etp_op_name *out)
         if (family) {
             out->family = target;
             out->overload = overload;
+        } else {
+            family = etp_op_family_find(etp_delegate_family(name), true);
         }
     }
     if (family) {

@@ -11,6 +11,11 @@ struct etp_trace {
     etp_etdump dump; // zeroed when the trace was read from a table
     etp_trace_block *blocks;
     size_t n_blocks;
+    struct {
+        etp_trace_damage *items;
+        size_t n, cap;
+    } damage;
+    bool unit_told; // of its ticks, by who opened it; a table's are nanoseconds
     // See guess_places in timeline.c.
     bool places_guessed;
 };

@@ -2,6 +2,8 @@
 // Per-operator statistics of a trace.
 #include "trace/ops.h"
 
+#include <math.h>
+
 #include "base/guard.h"
 
 // What encloses work: an interpreter's instruction, timed from outside.
@@ -16,22 +18,33 @@ static bool is_work(const etp_trace_event *e)
     return e->kind == ETP_EVENT_DELEGATE_OP || e->kind == ETP_EVENT_NATIVE_CALL;
 }
 
+bool etp_ops_is_silent(const etp_trace_event *event)
+{
+    return event->kind == ETP_EVENT_DELEGATE_CALL && event->leaf;
+}
+
+bool etp_ops_is_delegated(const etp_trace_event *event)
+{
+    return event->kind == ETP_EVENT_DELEGATE_OP || event->kind == ETP_EVENT_DELEGATE_CALL;
+}
+
 bool etp_ops_left_out(etp_str name)
 {
     return etp_str_find(name, ETP_STR("OPERATOR_CALL")) != name.len;
 }
 
 // A call counts only when nothing inside it was recorded (a delegate that logs no operators, a
-// custom kernel without an event): otherwise its time would be counted twice.
+// custom kernel without an event), and of a delegate's spans only those that hold no others:
+// otherwise time would be counted twice.
 void etp_ops_mark(const etp_trace_block *block, bool *out)
 {
     const etp_trace_event *events = block->events;
     for (size_t i = 0; i < block->n_events; i++) {
-        out[i] = is_work(&events[i]) || is_call(&events[i]);
+        out[i] = (is_work(&events[i]) || is_call(&events[i])) && !events[i].at_load;
     }
     for (size_t i = 0; i < block->n_events; i++) {
         uint32_t parent = events[i].parent;
-        if (parent != ETP_NO_INDEX && is_work(&events[i]) && is_call(&events[parent])) {
+        if (parent != ETP_NO_INDEX && is_work(&events[i])) {
             out[parent] = false;
         }
     }
@@ -121,41 +134,127 @@ static void fill_row(const etp_trace_block *block, etp_op_row *row, uint64_t *sc
     }
 }
 
-// The events inside Method::execute lie directly in front of it.
-static uint32_t first_inside(const etp_trace_block *block)
+// Parents follow their parts, so one pass backwards tells what is inside Method::execute.
+static void mark_inside(const etp_trace_block *block, bool *inside)
 {
-    uint32_t i = block->execute;
-    while (i > 0 && block->events[i - 1].parent != ETP_NO_INDEX &&
-           block->events[i - 1].parent <= block->execute) {
-        i--;
+    for (size_t i = block->n_events; i-- > 0;) {
+        uint32_t parent = block->events[i].parent;
+        inside[i] = i == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
     }
-    return i;
 }
 
 // Only what lies inside Method::execute may be held against it: an operator outside would make the
 // remainder smaller than it is.
-static void add_totals(const etp_trace_block *block, const etp_op_row *rows, size_t n,
+static void add_totals(const etp_trace_block *block, const etp_op_row *rows, size_t n, bool *inside,
                        etp_op_table *out)
 {
     if (!block->has_execute) {
         return;
     }
     const uint64_t *execute = etp_trace_durations(block, block->execute);
-    uint32_t first = first_inside(block);
+    mark_inside(block, inside);
     out->executions += block->n_runs;
     for (size_t r = 0; r < block->n_runs; r++) {
         out->execute_ns += (int64_t)execute[r];
     }
     for (size_t i = 0; i < n; i++) {
-        if (rows[i].event < first || rows[i].event > block->execute) {
+        if (!inside[rows[i].event]) {
             continue;
         }
         out->operators_ns += (int64_t)rows[i].total_ns;
-        if (block->events[rows[i].event].kind == ETP_EVENT_DELEGATE_OP ||
-            block->events[rows[i].event].kind == ETP_EVENT_DELEGATE_CALL) {
+        if (etp_ops_is_delegated(&block->events[rows[i].event])) {
             out->delegated_ns += (int64_t)rows[i].total_ns;
         }
     }
+}
+
+// ---- what is beside operators ----
+
+static bool span_kind(const etp_trace_event *e, etp_op_span_kind *out)
+{
+    if (e->kind == ETP_EVENT_APART) {
+        *out = ETP_OP_SPAN_APART;
+        return true;
+    }
+    *out = e->at_load ? ETP_OP_SPAN_LOAD : ETP_OP_SPAN_WHOLE;
+    return e->kind == ETP_EVENT_DELEGATE_OP && (e->at_load || !e->leaf);
+}
+
+static uint64_t total_of(const etp_trace_block *block, uint32_t event)
+{
+    const uint64_t *d = etp_trace_durations(block, event);
+    uint64_t total = 0;
+    for (size_t r = 0; r < block->n_runs; r++) {
+        total += d[r];
+    }
+    return total;
+}
+
+// What EVENT's share is of; for APART the sum is BY_CALL's, at the last place without a call.
+static double whole_of(const etp_trace_block *block, uint32_t event, etp_op_span_kind kind,
+                       const double *by_call)
+{
+    const etp_trace_event *e = &block->events[event];
+    if (kind == ETP_OP_SPAN_APART) {
+        return by_call[e->call == ETP_NO_INDEX ? block->n_events : e->call];
+    }
+    uint32_t whole = block->execute;
+    for (uint32_t p = e->parent; kind == ETP_OP_SPAN_LOAD && p != ETP_NO_INDEX;
+         p = block->events[p].parent) {
+        whole = p;
+    }
+    return whole == ETP_NO_INDEX ? (double)NAN : (double)total_of(block, whole);
+}
+
+static void list_spans(const etp_trace_block *block, uint32_t index, etp_arena *arena,
+                       etp_op_span *spans, size_t *n)
+{
+    double *by_call = ETP_NEW_ARRAY(arena, double, block->n_events + 1);
+    etp_op_span_kind kind;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        const etp_trace_event *e = &block->events[i];
+        if (e->kind == ETP_EVENT_APART) {
+            by_call[e->call == ETP_NO_INDEX ? block->n_events : e->call] +=
+                (double)total_of(block, i);
+        }
+    }
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        if (span_kind(&block->events[i], &kind)) {
+            uint64_t total = total_of(block, i);
+            double whole = whole_of(block, i, kind, by_call);
+            spans[(*n)++] = (etp_op_span){
+                .block = index,
+                .event = i,
+                .kind = kind,
+                .calls = block->n_runs,
+                .total = total,
+                .share = whole > 0 ? (double)total / whole : (double)NAN,
+            };
+        }
+    }
+}
+
+static size_t count_spans(const etp_trace_block *block)
+{
+    etp_op_span_kind kind;
+    size_t n = 0;
+    for (size_t i = 0; i < block->n_events; i++) {
+        n += span_kind(&block->events[i], &kind);
+    }
+    return n;
+}
+
+static void fill_spans(const etp_trace *trace, etp_arena *arena, etp_op_table *out)
+{
+    size_t n = 0, n_blocks = etp_trace_block_count(trace);
+    for (size_t b = 0; b < n_blocks; b++) {
+        n += count_spans(etp_trace_block_at(trace, b));
+    }
+    etp_op_span *spans = ETP_NEW_ARRAY(arena, etp_op_span, n);
+    for (size_t b = 0; n > 0 && b < n_blocks; b++) {
+        list_spans(etp_trace_block_at(trace, b), (uint32_t)b, arena, spans, &out->n_spans);
+    }
+    out->spans = spans;
 }
 
 static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *arena,
@@ -183,7 +282,10 @@ static etp_status fill(const etp_trace *trace, bool percentiles, etp_arena *aren
                 fill_row(block, &rows[n++], percentiles ? scratch : NULL);
             }
         }
-        add_totals(block, rows + first, n - first, out);
+        add_totals(block, rows + first, n - first, is_operator, out);
+    }
+    if (percentiles) {
+        fill_spans(trace, arena, out);
     }
     out->rows = rows;
     out->n_rows = n;

@@ -2,7 +2,9 @@
 // Statistics of the operators of a trace: one row per operator of each event block, in file order.
 //
 // An operator is a delegate's operator, a portable kernel (native_call_…), or an OPERATOR_CALL or
-// DELEGATE_CALL that holds neither of them. No operator contains another one, so rows can be added.
+// DELEGATE_CALL that holds neither of them; of spans of a delegate that lie in each other the
+// innermost, and none of what it logs while it is loaded. No operator contains another one, so rows
+// can be added.
 #ifndef ETP_TRACE_OPS_H
 #define ETP_TRACE_OPS_H
 
@@ -17,14 +19,38 @@ typedef struct etp_op_row {
     uint64_t min_ns, p50_ns, p90_ns, mean_ns, max_ns, total_ns;
 } etp_op_row;
 
+typedef enum etp_op_span_kind {
+    ETP_OP_SPAN_WHOLE, // of a delegate, around other spans
+    ETP_OP_SPAN_LOAD,  // logged while the delegate was loaded
+    ETP_OP_SPAN_APART  // etp_apart: by another clock, or longer than what it is a part of
+} etp_op_span_kind;
+
+typedef struct etp_op_span { // what a delegate logged besides operators
+    uint32_t block, event;
+    etp_op_span_kind kind;
+    size_t calls;
+    uint64_t total; // nanoseconds; of APART ticks as recorded, whatever they count
+    // WHOLE: of Method::execute. LOAD: of what was loaded. APART: of all that its call logged
+    // apart.
+    double share;
+} etp_op_span;
+
+// A call in which nothing is logged that could be held against its time; its name for people.
+#define ETP_OPS_SILENT "inside the delegate, not logged"
+bool etp_ops_is_silent(const etp_trace_event *event);
+// Part of a delegate's work: an operator of it, or its call as a whole.
+bool etp_ops_is_delegated(const etp_trace_event *event);
+
 typedef struct etp_op_table {
     const etp_op_row *rows; // in the arena given to etp_ops_compute
     size_t n_rows;
+    const etp_op_span *spans; // in file order; none by etp_ops_means
+    size_t n_spans;
     // Over the executions that have exactly one Method::execute:
     size_t executions;
     int64_t execute_ns;   // their Method::execute
     int64_t operators_ns; // operators inside it
-    int64_t remainder_ns; // execute_ns - operators_ns, exactly; negative when clocks disagree
+    int64_t remainder_ns; // execute_ns - operators_ns, exactly; never below 0
     int64_t delegated_ns; // of operators_ns: operators of delegates
 } etp_op_table;
 

@@ -9,11 +9,12 @@
 #include "base/guard.h"
 #include "base/index.h"
 #include "base/number.h"
-#include "trace/internal.h"
+#include "trace/settle.h"
 #include "trace/tree.h"
 
 // In nanoseconds it still fits an int64_t.
-#define MAX_MS 9e12 // 292 years
+#define MAX_MS 9e12     // 292 years
+#define ROUNDED_NS 1000 // the kit's cells are milliseconds of a few digits
 
 enum { // columns; those up to LAST_NEEDED must be there
     C_NAME,
@@ -333,7 +334,7 @@ static void guess_places(etp_trace_event *events, size_t n)
     }
 }
 
-static void make_block(const reading *r, size_t from, size_t to, etp_arena *arena,
+static void make_block(const reading *r, size_t from, size_t to, etp_arena *arena, etp_trace *t,
                        etp_trace_block *out)
 {
     const sample *samples = r->sorted;
@@ -374,6 +375,16 @@ static void make_block(const reading *r, size_t from, size_t to, etp_arena *aren
         guess_places(events, n);
     }
     etp_tree_build(events, n, r->open);
+    etp_settle settle = {
+        .trace = t,
+        .block = out,
+        .events = events,
+        .columns = ns,
+        .runs = runs,
+        .slack_ns = r->at[C_NS] >= 0 ? 0 : ROUNDED_NS,
+        .arena = arena,
+    };
+    etp_settle_block(&settle);
 }
 
 // One trace of the events [from, to), which are of one session block.
@@ -385,10 +396,14 @@ static etp_status fill_trace(const reading *r, size_t from, size_t to, etp_arena
     size_t n = 0;
     for (size_t at = from; at < to;) {
         size_t end = block_end(r, r->sorted, at);
-        make_block(r, at, end, arena, &blocks[n++]);
+        make_block(r, at, end, arena, t, &blocks[n]);
+        n += blocks[n].n_runs > 0;
         at = end;
     }
-    *t = (etp_trace){.blocks = blocks, .n_blocks = n, .places_guessed = !r->places};
+    t->blocks = blocks;
+    t->n_blocks = n;
+    t->places_guessed = !r->places;
+    t->unit_told = true;
     *out = t;
     return ETP_OK;
 }

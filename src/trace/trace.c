@@ -3,10 +3,11 @@
 // on the way; those go to one row per execution first and are turned into columns at the end, when
 // the size of each group is known.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/guard.h"
 #include "formats/etdump_view.h"
-#include "trace/internal.h"
+#include "trace/settle.h"
 #include "trace/tree.h"
 
 #define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take
@@ -57,14 +58,16 @@ typedef struct grouping {
     size_t n_layouts; // ever made
     etp_arena scratch;
     uint64_t num, den;
+    etp_ratio delegate; // den 0: unknown
     struct {
         group *items;
         size_t n, cap;
     } groups;
     size_t *buckets; // index + 1 into groups
     size_t bucket_mask;
-    uint32_t *group_of; // by run
-    uint64_t *rows;     // durations, runs one after the other
+    uint32_t *group_of;       // by run
+    etp_trace_event **events; // by group: those of its block
+    uint64_t *rows;           // durations, runs one after the other
     size_t rows_n;
     uint64_t any_bits; // of all durations, or-ed
     field_offsets offsets;
@@ -412,14 +415,16 @@ static void fill_event(grouping *g, const signature *raw, etp_trace_event *e)
 }
 
 // A column per event out of a row per run, in tiles that stay in the cache.
-static void transpose(const uint64_t *const *rows, size_t n_runs, size_t n_events, uint64_t *out)
+static void transpose(const uint64_t *const *rows, const etp_trace_block *b, uint64_t *out)
 {
     enum { TILE = 16 };
+    size_t n_runs = b->n_runs;
     for (size_t r0 = 0; r0 < n_runs; r0 += TILE) {
         size_t r1 = n_runs - r0 < TILE ? n_runs : r0 + TILE;
-        for (size_t e = 0; e < n_events; e++) {
+        for (size_t e = 0; e < b->n_events; e++) {
+            size_t from = b->in_file ? b->in_file[e] : e;
             for (size_t r = r0; r < r1; r++) {
-                out[e * n_runs + r] = rows[r][e];
+                out[e * n_runs + r] = rows[r][from];
             }
         }
     }
@@ -431,6 +436,7 @@ static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
 {
     etp_arena *arena = &g->trace->arena;
     etp_trace_event *events = etp_arena_alloc_array(arena, gr->n_events, sizeof *events);
+    g->events[gr - g->groups.items] = events;
     uint32_t *open = etp_arena_alloc_raw(&g->scratch, gr->n_events, sizeof *open);
     *out = (etp_trace_block){
         .name = gr->run.name.ptr ? gr->run.name : (etp_str){"", 0},
@@ -442,6 +448,8 @@ static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
     for (size_t i = 0; i < gr->n_events; i++) {
         fill_event(g, &gr->events[i], &events[i]);
     }
+    uint32_t *in_file = etp_arena_alloc_raw(arena, gr->n_events, sizeof *in_file);
+    out->in_file = etp_settle_order(events, gr->n_events, in_file) ? in_file : NULL;
     etp_tree_build(events, gr->n_events, open);
     size_t n_execute = 0;
     for (size_t i = 0; i < gr->n_events; i++) {
@@ -453,6 +461,27 @@ static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
     out->has_execute = n_execute == 1;
     if (!out->has_execute) {
         out->execute = ETP_NO_INDEX;
+    }
+}
+
+static int by_run(const void *pa, const void *pb)
+{
+    const etp_trace_damage *a = pa, *b = pb;
+    return (a->run > b->run) - (a->run < b->run);
+}
+
+// A block may have had damaged executions alone.
+static void drop_empty(etp_trace *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        if (t->blocks[i].n_runs > 0) {
+            t->blocks[kept++] = t->blocks[i];
+        }
+    }
+    t->n_blocks = kept;
+    if (t->damage.n > 0) {
+        qsort(t->damage.items, t->damage.n, sizeof *t->damage.items, by_run);
     }
 }
 
@@ -480,10 +509,21 @@ static void make_columns(grouping *g)
         etp_trace_block *b = &t->blocks[i];
         uint64_t *columns =
             etp_arena_alloc_raw(&t->arena, b->n_events * b->n_runs, sizeof *columns);
-        transpose(rows[i], b->n_runs, b->n_events, columns);
+        transpose(rows[i], b, columns);
         b->durations_ns = columns;
         b->runs = runs[i];
+        etp_settle settle = {
+            .trace = t,
+            .block = b,
+            .events = g->events[i],
+            .columns = columns,
+            .runs = runs[i],
+            .delegate = g->delegate,
+            .arena = &t->arena,
+        };
+        etp_settle_block(&settle);
     }
+    drop_empty(t);
 }
 
 // ---- opening ----
@@ -536,6 +576,7 @@ static etp_status group_runs(grouping *g)
     ETP_TRY(check_sums(g));
     t->n_blocks = g->groups.n;
     t->blocks = etp_arena_alloc_array(&t->arena, t->n_blocks, sizeof *t->blocks);
+    g->events = etp_arena_alloc_array(&g->scratch, t->n_blocks, sizeof *g->events);
     for (size_t i = 0; i < t->n_blocks; i++) {
         finish_block(g, &g->groups.items[i], &t->blocks[i]);
         ETP_TRY(check_memory(g, 0));
@@ -573,6 +614,20 @@ static void keep_last(etp_etdump *dump, etp_fb_repeats *repeats, uint64_t n)
     }
 }
 
+static etp_status take_units(const etp_trace_options *o, grouping *g, etp_error *err)
+{
+    g->trace->unit_told = o->ticks_num > 0 || o->units.source;
+    if (o->units.source) {
+        etp_ratio source;
+        ETP_TRY(etp_unit_parse(o->units.source, "--source-unit", &source, err));
+        g->num = source.num;
+        g->den = source.den;
+    }
+    return o->units.delegate
+               ? etp_unit_parse(o->units.delegate, "--delegate-unit", &g->delegate, err)
+               : ETP_OK;
+}
+
 static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_trace *t,
                             etp_error *err)
 {
@@ -582,6 +637,7 @@ static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_tra
         .den = o->ticks_den ? o->ticks_den : 1,
         .err = err,
     };
+    ETP_TRY(take_units(o, &g, err));
     etp_arena_scratch(&g.scratch, &t->arena);
     g.repeats.arena = &g.scratch;
     etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
@@ -656,7 +712,8 @@ int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, siz
     for (uint32_t i = event; i-- > 0;) {
         if (block->events[i].parent == event) {
             ns -= etp_trace_durations(block, i)[run];
-        } else if (block->events[i].parent == ETP_NO_INDEX || block->events[i].parent > event) {
+        } else if (block->events[i].kind != ETP_EVENT_APART &&
+                   (block->events[i].parent == ETP_NO_INDEX || block->events[i].parent > event)) {
             break;
         }
     }

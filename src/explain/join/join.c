@@ -162,12 +162,11 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
 static uint32_t gather(const etp_trace_block *block, uint32_t first, bool *done, uint32_t *members)
 {
     const etp_trace_event *lead = &block->events[first];
-    bool has_call =
-        lead->parent != ETP_NO_INDEX && block->events[lead->parent].kind == ETP_EVENT_DELEGATE_CALL;
+    bool has_call = lead->call != ETP_NO_INDEX;
     uint32_t n = 0;
     for (uint32_t i = first; i < block->n_events; i++) {
         const etp_trace_event *e = &block->events[i];
-        if (done[i] || e->kind != ETP_EVENT_DELEGATE_OP || e->parent != lead->parent ||
+        if (done[i] || e->kind != ETP_EVENT_DELEGATE_OP || e->call != lead->call ||
             e->chain != lead->chain || e->instruction != lead->instruction) {
             continue;
         }

@@ -347,6 +347,15 @@ static etp_status check_dump(etp_validator *v, etp_valid_file *f, etp_bytes byte
         return ETP_OK;
     }
     st = guarded_executions(v, f, trace, err);
+    if (st == ETP_OK && etp_trace_damage_count(trace) > 0) {
+        const etp_trace_damage *d = etp_trace_damage_at(trace, 0);
+        etp_valid_note(
+            v, f->name, "dump.clock", false, "events that fit into what they are part of",
+            "the clock jumped while it was recorded: measure again; 'etprof ops' leaves "
+            "these executions out",
+            "%zu executions with a damaged clock; in run %u %.*s claims %s",
+            etp_trace_damage_count(trace), d->run, ETP_STR_ARG(d->name), ETP_NS((double)d->ns));
+    }
     etp_trace_close(trace);
     ETP_TRY(st);
     f->readable = f->n_execute > 0;

@@ -71,6 +71,22 @@ static int longest_first(const void *pa, const void *pb)
     return (*a < *b) - (*a > *b);
 }
 
+// A delegate's call around its operators; not a span of theirs around others.
+static bool is_call(const etp_profile_row *row)
+{
+    return row->kind == ETP_ROW_BOUNDARY && row->event == ETP_EVENT_DELEGATE_CALL;
+}
+
+// What is known of a delegate's operators is known of XNNPACK's: those of other backends are passed
+// over.
+static void pass_over_others(etp_fixer *f)
+{
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = f->ab->operators[i].rows[f->arm];
+        f->covered[i] = row && row->delegated && row->parsed.kind != ETP_OP_XNNPACK;
+    }
+}
+
 // Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its
 // parts. It is measured execution by execution (exclusive times), not as a difference of usual
 // ones. A block in which the system took the CPU away counts as much as any other.
@@ -81,7 +97,7 @@ static double call_ns(const etp_profile *p, size_t row, double *blocks)
         int64_t sum = 0;
         for (size_t i = row == SIZE_MAX ? 0 : row; i < (row == SIZE_MAX ? p->n_rows : row + 1);
              i++) {
-            sum += p->rows[i].kind == ETP_ROW_BOUNDARY ? p->rows[i].per_dump_ns[d] : 0;
+            sum += is_call(&p->rows[i]) ? p->rows[i].per_dump_ns[d] : 0;
         }
         if (p->per_dump_executions[d]) {
             blocks[n++] = (double)sum / (double)p->per_dump_executions[d];
@@ -100,13 +116,14 @@ static void read_boundary(etp_fixer *f)
     int64_t *cut = ETP_NEW_ARRAY(f->ab->arena, int64_t, p->n_rows + 1);
     f->call_ns = ETP_NEW_ARRAY(f->ab->arena, double, p->n_rows + 1);
     for (size_t i = 0; i < p->n_rows; i++) {
-        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR;
+        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR && !p->rows[i].silent;
+        f->delegates = f->delegates || p->rows[i].delegated;
         if (p->rows[i].call != ETP_NO_INDEX) {
             cut[p->rows[i].call] += etp_profile_cut_ns(p, &p->rows[i]);
         }
     }
     for (size_t i = 0; i < p->n_rows; i++) {
-        if (p->rows[i].kind != ETP_ROW_BOUNDARY) {
+        if (!is_call(&p->rows[i])) {
             continue;
         }
         double ns = call_ns(p, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
@@ -137,6 +154,7 @@ static etp_status find_fixes(const etp_ab *ab, etp_ab_fixes *out)
         return ETP_OK;
     }
     f.covered = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators + 1);
+    pass_over_others(&f);
     read_boundary(&f);
     f.best_rate = best_rate(&f);
     etp_fixes_of_layout(&f);

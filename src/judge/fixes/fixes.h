@@ -19,6 +19,7 @@ typedef struct etp_fixer {
     bool *covered;   // [n_operators] a fix of its own is about it: the general ones leave it out
     double boundary; // Σ (DELEGATE_CALL − its operators), median of the blocks' means
     size_t calls, inside; // delegate calls, operators in them
+    bool delegates;       // any, whether or not it logs its operators
     double *call_ns;    // [calls] what each takes beside its operators, likewise, the longest first
     double join_likely; // what one call less likely saves
     double hidden;      // what truncation likely hides of a delegated operator

@@ -190,7 +190,7 @@ static void nothing_delegated(etp_fixer *f)
 
 static void undelegated(etp_fixer *f)
 {
-    if (f->inside == 0) {
+    if (!f->delegates) {
         nothing_delegated(f);
         return;
     }

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks and containment of what delegates log, and the check that parts fit into their wholes.
+#include "trace/settle.h"
+
+#include "base/guard.h"
+#include "formats/etdump_view.h"
+#include "operators/delegates.h"
+
+// 13 days. A longer event is a counter that jumped or was never set.
+#define LONGEST_NS ((uint64_t)1 << 50)
+// Where parts exceed their whole in at most this part of the executions, those are damaged; where
+// in more, the parts are not by the clock of the whole.
+#define ODD_RUNS 4
+
+typedef struct state {
+    const etp_settle *s;
+    etp_arena *scratch;
+    size_t n;
+    uint64_t *start, *end; // of the first execution, NULL: not recorded
+    uint8_t *clock;        // etp_span_clock
+    bool *flat, *bad;      // by event; by execution
+    uint32_t *first, *next; // parts of an event: index + 1
+    uint64_t *sum;         // by execution
+} state;
+
+static bool same_instruction(const etp_trace_event *a, const etp_trace_event *b)
+{
+    return a->chain == b->chain && a->instruction == b->instruction;
+}
+
+// ---- order ----
+
+// How many of the same call may stand between a span and those that are logged after it.
+#define LOGGED_BEHIND 8
+
+// Where the event that AT is a part of stands, shortly before it in the same call; AT: nowhere.
+static size_t whole_before(const etp_trace_event *events, size_t at, const char *within)
+{
+    for (size_t i = at; i-- > 0 && at - i <= LOGGED_BEHIND;) {
+        const etp_trace_event *e = &events[i];
+        if (!e->delegated || !same_instruction(e, &events[at])) {
+            return at; // another call
+        }
+        if (etp_str_eqz(e->name, within)) {
+            return i;
+        }
+    }
+    return at;
+}
+
+bool etp_settle_order(etp_trace_event *events, size_t n, uint32_t *in_file)
+{
+    bool moved = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *within = events[i].delegated ? etp_delegate_span(events[i].name).within : NULL;
+        size_t at = within ? whole_before(events, i, within) : i;
+        in_file[i] = (uint32_t)i;
+        if (at == i) {
+            continue;
+        }
+        const etp_trace_event e = events[i];
+        memmove(&events[at + 1], &events[at], (i - at) * sizeof *events);
+        memmove(&in_file[at + 1], &in_file[at], (i - at) * sizeof *in_file);
+        events[at] = e;
+        in_file[at] = (uint32_t)i;
+        moved = true;
+    }
+    return moved;
+}
+
+// ---- what the file says of the first execution ----
+
+static void read_times(state *t)
+{
+    const etp_etdump *dump = &t->s->trace->dump;
+    const etp_trace_block *b = t->s->block;
+    if (b->n_runs == 0 || b->runs[0] >= dump->n_runs) {
+        return; // from a table
+    }
+    etp_etdump_run run = etp_etdump_run_at(dump, b->runs[0]);
+    uint64_t *start = etp_arena_alloc_raw(t->scratch, t->n, sizeof *start);
+    uint64_t *end = etp_arena_alloc_raw(t->scratch, t->n, sizeof *end);
+    size_t k = 0;
+    for (size_t i = 0; i < run.n_events && k < t->n; i++) {
+        etp_fb_table p = etp_ed_profile_table(&run, i);
+        if (p.ptr) {
+            start[k] = etp_fb_u64(p, ETP_ED_PROFILE_START, 0);
+            end[k] = etp_fb_u64(p, ETP_ED_PROFILE_END, 0);
+            k++;
+        }
+    }
+    t->start = start;
+    t->end = end;
+}
+
+static uint32_t place(const state *t, uint32_t event)
+{
+    return t->s->block->in_file ? t->s->block->in_file[event] : event;
+}
+
+static bool time_inside(const state *t, uint32_t part, uint32_t whole)
+{
+    uint32_t p = place(t, part), w = place(t, whole);
+    return t->start[w] <= t->start[p] && t->end[p] <= t->end[w] && t->start[p] <= t->end[p];
+}
+
+// ---- calls, loading ----
+
+static bool in_loading(const state *t, uint32_t event)
+{
+    const etp_trace_event *events = t->s->events;
+    uint32_t p = events[event].parent;
+    while (p != ETP_NO_INDEX && events[p].kind == ETP_EVENT_DELEGATE_OP) {
+        p = events[p].parent;
+    }
+    return p != ETP_NO_INDEX && events[p].kind == ETP_EVENT_LOAD;
+}
+
+// A method is loaded in the block that the file begins with, or in one that the caller opened: an
+// inference opens its own.
+static bool only_loads(const state *t)
+{
+    if (!etp_str_eqz(t->s->block->name, "Default")) {
+        return false;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        etp_event_kind k = t->s->events[i].kind;
+        if (k != ETP_EVENT_DELEGATE_OP && k != ETP_EVENT_LOAD) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Spans that a backend names without a delegate's id are its own all the same: the runtime logs
+// nothing but native calls inside a call. False when no delegate logged anything.
+static bool find_calls(state *t)
+{
+    etp_trace_event *events = t->s->events;
+    bool any = false, loads = only_loads(t);
+    for (uint32_t i = (uint32_t)t->n; i-- > 0;) {
+        etp_trace_event *e = &events[i];
+        uint32_t p = e->parent;
+        bool direct = p != ETP_NO_INDEX && events[p].kind == ETP_EVENT_DELEGATE_CALL;
+        e->call = p == ETP_NO_INDEX ? ETP_NO_INDEX : direct ? p : events[p].call;
+        if (e->kind == ETP_EVENT_OTHER && direct) {
+            e->kind = ETP_EVENT_DELEGATE_OP;
+            e->delegated = true;
+        }
+        any = any || e->kind == ETP_EVENT_DELEGATE_OP;
+    }
+    for (uint32_t i = 0; any && i < t->n; i++) {
+        events[i].at_load =
+            events[i].kind == ETP_EVENT_DELEGATE_OP && (loads || in_loading(t, i));
+    }
+    return any;
+}
+
+// ---- clocks ----
+
+static etp_span_clock clock_by_times(const state *t, uint32_t event)
+{
+    uint32_t whole = t->s->events[event].parent;
+    if (!t->start || whole == ETP_NO_INDEX || time_inside(t, event, whole)) {
+        return ETP_SPAN_RUNTIME;
+    }
+    return t->start[place(t, event)] == 0 ? ETP_SPAN_OWN : ETP_SPAN_OWN_NS;
+}
+
+static void find_clocks(state *t)
+{
+    const etp_trace_event *events = t->s->events;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (events[i].kind != ETP_EVENT_DELEGATE_OP) {
+            continue;
+        }
+        etp_span span = etp_delegate_span(events[i].name);
+        t->flat[i] = span.flat;
+        t->clock[i] = (uint8_t)(span.clock == ETP_SPAN_BY_TIMES ? clock_by_times(t, i) : span.clock);
+        // A unit that is told is that of all clocks of their own whose unit no layout tells.
+        bool told = t->s->delegate.den > 0 && span.clock == ETP_SPAN_BY_TIMES;
+        if (told && t->clock[i] == ETP_SPAN_OWN_NS) {
+            t->clock[i] = ETP_SPAN_OWN;
+        }
+    }
+    // One that begins at 0 says for its neighbours that the clock is not that of the call.
+    for (uint32_t i = 0; i + 1 < t->n; i++) {
+        bool neighbours = t->clock[i] >= ETP_SPAN_OWN_NS && t->clock[i + 1] >= ETP_SPAN_OWN_NS &&
+                          events[i].parent == events[i + 1].parent && !t->flat[i] &&
+                          !t->flat[i + 1];
+        if (neighbours && t->clock[i] == ETP_SPAN_OWN) {
+            t->clock[i + 1] = ETP_SPAN_OWN;
+        }
+    }
+}
+
+// ---- containment ----
+
+static bool nests(const state *t, uint32_t event)
+{
+    return t->s->events[event].kind == ETP_EVENT_DELEGATE_OP && !t->flat[event] &&
+           t->clock[event] == ETP_SPAN_RUNTIME && t->start;
+}
+
+static bool is_part_of(const state *t, uint32_t part, uint32_t whole)
+{
+    const etp_trace_event *p = &t->s->events[part], *w = &t->s->events[whole];
+    if (p->parent != w->parent || p->kind != ETP_EVENT_DELEGATE_OP) {
+        return false;
+    }
+    const char *within = etp_delegate_span(p->name).within;
+    return (within && etp_str_eqz(w->name, within)) ||
+           (nests(t, part) && time_inside(t, part, whole));
+}
+
+// Events are in the order in which they ended, so that a whole takes the newest that nothing holds
+// yet. What has no length is a part of nothing: its whole would be a whole for nothing.
+static void find_containment(state *t)
+{
+    uint32_t *open = etp_arena_alloc_raw(t->scratch, t->n, sizeof *open);
+    size_t n_open = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        bool whole = nests(t, i);
+        if (whole && t->start[place(t, i)] == t->end[place(t, i)]) {
+            continue;
+        }
+        while (whole && n_open > 0 && is_part_of(t, open[n_open - 1], i)) {
+            t->s->events[open[--n_open]].parent = i;
+        }
+        open[n_open++] = i;
+    }
+}
+
+// ---- other clocks ----
+
+static void list_parts(state *t)
+{
+    const etp_trace_event *events = t->s->events;
+    memset(t->first, 0, t->n * sizeof *t->first);
+    for (uint32_t i = (uint32_t)t->n; i-- > 0;) {
+        uint32_t p = events[i].parent;
+        if (p != ETP_NO_INDEX) {
+            t->next[i] = t->first[p];
+            t->first[p] = i + 1;
+        }
+    }
+}
+
+static bool scale(uint64_t ticks, uint64_t num, uint64_t den, uint64_t *out)
+{
+    uint64_t whole = ticks / den, rest = ticks % den;
+    if ((whole > 0 && num > LONGEST_NS / whole) || (rest > 0 && num > UINT64_MAX / 2 / rest)) {
+        return false;
+    }
+    *out = whole * num + rest * num / den;
+    return true;
+}
+
+// Ticks as recorded, for what was multiplied by the runtime's ratio.
+static void read_ticks(state *t, const bool *wanted)
+{
+    const etp_etdump *dump = &t->s->trace->dump;
+    const etp_trace_block *b = t->s->block;
+    uint32_t *event_at = etp_arena_alloc_raw(t->scratch, t->n, sizeof *event_at);
+    for (uint32_t i = 0; i < t->n; i++) {
+        event_at[place(t, i)] = i;
+    }
+    for (size_t r = 0; r < b->n_runs; r++) {
+        etp_etdump_run run = etp_etdump_run_at(dump, b->runs[r]);
+        size_t k = 0;
+        for (size_t i = 0; i < run.n_events && k < t->n; i++) {
+            etp_fb_table p = etp_ed_profile_table(&run, i);
+            if (!p.ptr) {
+                continue;
+            }
+            uint32_t event = event_at[k++];
+            uint64_t ticks = 0;
+            if (wanted[event] &&
+                etp_etdump_elapsed(etp_fb_u64(p, ETP_ED_PROFILE_START, 0),
+                                   etp_fb_u64(p, ETP_ED_PROFILE_END, 0), &ticks)) {
+                t->s->columns[event * b->n_runs + r] = ticks;
+            }
+        }
+    }
+}
+
+static bool to_nanoseconds(state *t, uint32_t event)
+{
+    uint64_t *d = t->s->columns + event * t->s->block->n_runs;
+    uint64_t ns = 0;
+    bool fits = t->s->delegate.den > 0;
+    for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
+        fits = scale(d[r], t->s->delegate.num, t->s->delegate.den, &ns);
+    }
+    for (size_t r = 0; fits && r < t->s->block->n_runs; r++) {
+        fits = scale(d[r], t->s->delegate.num, t->s->delegate.den, &d[r]);
+    }
+    return fits;
+}
+
+// A call that has parts by its own clock cannot take others beside them: both would be its whole.
+static bool has_clock(const state *t, uint32_t whole, etp_span_clock least)
+{
+    for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
+        bool own = t->clock[at - 1] >= ETP_SPAN_OWN_NS;
+        if (t->s->events[at - 1].kind == ETP_EVENT_DELEGATE_OP && !t->s->events[at - 1].apart &&
+            own == (least >= ETP_SPAN_OWN_NS)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void settle_clocks(state *t)
+{
+    etp_trace_event *events = t->s->events;
+    bool *own = etp_arena_alloc_array(t->scratch, t->n, sizeof *own), any = false;
+    for (uint32_t i = 0; i < t->n; i++) {
+        own[i] = events[i].kind == ETP_EVENT_DELEGATE_OP && t->clock[i] >= ETP_SPAN_OWN_NS;
+        any = any || own[i];
+    }
+    if (!any) {
+        return;
+    }
+    read_ticks(t, own);
+    list_parts(t);
+    uint32_t parent = ETP_NO_INDEX;
+    bool beside = false;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!own[i]) {
+            continue;
+        }
+        if (events[i].parent != parent) {
+            parent = events[i].parent;
+            beside = parent != ETP_NO_INDEX && has_clock(t, parent, ETP_SPAN_RUNTIME);
+        }
+        bool known = t->clock[i] == ETP_SPAN_OWN_NS || to_nanoseconds(t, i);
+        events[i].apart = known && !beside ? ETP_APART_NOT : ETP_APART_CLOCK;
+    }
+}
+
+// ---- sums ----
+
+static void withhold_parts(state *t, uint32_t whole, bool own_only)
+{
+    for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
+        etp_trace_event *e = &t->s->events[at - 1];
+        if (!e->apart && (!own_only || t->clock[at - 1] >= ETP_SPAN_OWN_NS)) {
+            e->apart = ETP_APART_SUM;
+        }
+    }
+}
+
+// With an event its parts are apart. From here on none of them is in the tree.
+static void take_apart(state *t)
+{
+    etp_trace_event *events = t->s->events;
+    for (size_t i = t->n; i-- > 0;) {
+        uint32_t p = events[i].parent;
+        if (!events[i].apart && p != ETP_NO_INDEX) {
+            events[i].apart = events[p].apart;
+        }
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        if (events[i].apart) {
+            events[i].kind = ETP_EVENT_APART;
+            events[i].parent = ETP_NO_INDEX;
+        }
+    }
+}
+
+// Executions in which the parts of WHOLE are longer than it. Rounded cells are made to fit.
+static size_t count_longer(state *t, uint32_t whole)
+{
+    size_t n_runs = t->s->block->n_runs, longer = 0, parts = 0;
+    uint64_t *w = t->s->columns + whole * n_runs;
+    memset(t->sum, 0, n_runs * sizeof *t->sum);
+    for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
+        const uint64_t *d = t->s->columns + (at - 1) * n_runs;
+        for (size_t r = 0; !t->s->events[at - 1].apart && r < n_runs; r++) {
+            t->sum[r] += d[r];
+        }
+        parts++;
+    }
+    for (size_t r = 0; r < n_runs; r++) {
+        if (t->sum[r] > w[r] && t->sum[r] - w[r] <= t->s->slack_ns * (parts + 1)) {
+            w[r] = t->sum[r];
+        }
+        longer += t->sum[r] > w[r];
+    }
+    return longer;
+}
+
+static void note_damage(state *t, size_t run, uint32_t event, uint32_t whole)
+{
+    size_t n_runs = t->s->block->n_runs;
+    const uint64_t *columns = t->s->columns;
+    if (t->bad[run]) {
+        return;
+    }
+    t->bad[run] = true;
+    ETP_ADD(t->s->arena, &t->s->trace->damage,
+            ((etp_trace_damage){
+                .run = t->s->block->runs[run],
+                .name = t->s->events[event].name,
+                .ns = columns[event * n_runs + run],
+                .whole_ns = whole == ETP_NO_INDEX ? 0 : columns[whole * n_runs + run],
+            }));
+}
+
+static uint32_t longest_part(const state *t, uint32_t whole, size_t run)
+{
+    size_t n_runs = t->s->block->n_runs;
+    uint32_t longest = whole;
+    for (uint32_t at = t->first[whole]; at; at = t->next[at - 1]) {
+        bool counts = !t->s->events[at - 1].apart;
+        if (counts && (longest == whole || t->s->columns[(at - 1) * n_runs + run] >
+                                               t->s->columns[longest * n_runs + run])) {
+            longest = at - 1;
+        }
+    }
+    return longest;
+}
+
+static void check_whole(state *t, uint32_t whole)
+{
+    size_t n_runs = t->s->block->n_runs, longer = count_longer(t, whole);
+    if (longer == 0) {
+        return;
+    }
+    if (longer * ODD_RUNS <= n_runs) {
+        for (size_t r = 0; r < n_runs; r++) {
+            if (t->sum[r] > t->s->columns[whole * n_runs + r]) {
+                note_damage(t, r, longest_part(t, whole, r), whole);
+            }
+        }
+        return;
+    }
+    bool own = has_clock(t, whole, ETP_SPAN_OWN_NS);
+    withhold_parts(t, whole, own);
+    if (own) {
+        check_whole(t, whole);
+    }
+}
+
+static void check_lengths(state *t)
+{
+    size_t n_runs = t->s->block->n_runs;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const uint64_t *d = t->s->columns + i * n_runs;
+        for (size_t r = 0; !t->s->events[i].apart && r < n_runs; r++) {
+            if (d[r] > LONGEST_NS) {
+                note_damage(t, r, i, ETP_NO_INDEX);
+            }
+        }
+    }
+}
+
+static void drop_damaged(state *t)
+{
+    etp_trace_block *b = t->s->block;
+    size_t kept = 0, n_runs = b->n_runs;
+    for (size_t r = 0; r < n_runs; r++) {
+        kept += !t->bad[r];
+    }
+    if (kept == n_runs) {
+        return;
+    }
+    uint64_t *to = t->s->columns;
+    for (size_t i = 0; i < t->n; i++) {
+        for (size_t r = 0; r < n_runs; r++) {
+            if (!t->bad[r]) {
+                *to++ = t->s->columns[i * n_runs + r];
+            }
+        }
+    }
+    for (size_t r = 0, k = 0; r < n_runs; r++) {
+        if (!t->bad[r]) {
+            t->s->runs[k++] = t->s->runs[r];
+        }
+    }
+    b->n_runs = kept;
+}
+
+static void mark_leaves(state *t)
+{
+    etp_trace_event *events = t->s->events;
+    for (size_t i = 0; i < t->n; i++) {
+        events[i].leaf = true;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        if (events[i].parent != ETP_NO_INDEX) {
+            events[events[i].parent].leaf = false;
+        }
+    }
+}
+
+void etp_settle_block(const etp_settle *s)
+{
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, s->arena);
+    size_t n = s->block->n_events, n_runs = s->block->n_runs;
+    state t = {
+        .s = s,
+        .scratch = &scratch,
+        .n = n,
+        .clock = etp_arena_alloc_array(&scratch, n, sizeof *t.clock),
+        .flat = etp_arena_alloc_array(&scratch, n, sizeof *t.flat),
+        .bad = etp_arena_alloc_array(&scratch, n_runs, sizeof *t.bad),
+        .first = etp_arena_alloc_array(&scratch, n, sizeof *t.first),
+        .next = etp_arena_alloc_array(&scratch, n, sizeof *t.next),
+        .sum = etp_arena_alloc_array(&scratch, n_runs, sizeof *t.sum),
+    };
+    if (find_calls(&t)) {
+        read_times(&t);
+        find_clocks(&t);
+        find_containment(&t);
+        settle_clocks(&t);
+    }
+    check_lengths(&t);
+    list_parts(&t);
+    for (uint32_t i = 0; i < n; i++) {
+        if (t.first[i]) {
+            check_whole(&t, i);
+        }
+    }
+    take_apart(&t);
+    drop_damaged(&t);
+    mark_leaves(&t);
+    etp_arena_dispose(&scratch);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which times of a block may be held against each other. Delegates log what they like: spans inside
+// spans, by the clock of a GPU or a DSP, in units that no file holds. Afterwards no part of a block
+// is longer than its whole, in no execution.
+#ifndef ETP_TRACE_SETTLE_H
+#define ETP_TRACE_SETTLE_H
+
+#include "trace/internal.h"
+#include "trace/unit.h"
+
+// Brings events that were logged after what they are a part of in front of it, and fills IN_FILE
+// (n): where each was. False when all are where they were.
+bool etp_settle_order(etp_trace_event *events, size_t n, uint32_t *in_file);
+
+typedef struct etp_settle {
+    etp_trace *trace;
+    etp_trace_block *block;
+    etp_trace_event *events; // those of the block, with a tree by names and file order
+    uint64_t *columns;       // the block's durations
+    uint32_t *runs;          // the block's
+    etp_ratio delegate; // of delegates' clocks; den 0: their unit is unknown
+    uint64_t slack_ns; // a time is rounded by up to this (tables)
+    etp_arena *arena;  // the trace's
+} etp_settle;
+
+// Executions with a damaged clock leave the block; it may have none afterwards.
+void etp_settle_block(const etp_settle *s);
+
+#endif

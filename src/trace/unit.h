@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units of ticks.
+#ifndef ETP_TRACE_UNIT_H
+#define ETP_TRACE_UNIT_H
+
+#include <etprof/trace.h>
+
+typedef struct etp_ratio { // nanoseconds = ticks × num ÷ den
+    uint64_t num, den;
+} etp_ratio;
+
+// OPTION names where TEXT is from. ETP_USAGE.
+ETP_NODISCARD etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out,
+                                        etp_error *err);
+
+#endif

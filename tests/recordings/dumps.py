@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings as backends write them, with times chosen by hand; layouts are those of the backends' public sources."""
+from etdump import call, delegate, framework, inference, load, own
+
+MS = 1_000_000
+
+
+def executions(inside, length, n=4):
+    return [inference(500 * MS + i * 10 * MS, length, inside) for i in range(n)]
+
+
+def silent():
+    """A delegate that logs nothing: 5.0 of 5.14 ms."""
+    kernel = [call("native_call_softmax.out", 5_041_000, 5_120_000, 1), call("OPERATOR_CALL", 5_040_000, 5_121_000, 1)]
+    return [load(), *executions([call("DELEGATE_CALL", 20_000, 5_020_000), *kernel], 5_140_000)]
+
+
+def vulkan(shader=((100, 900), (900, 1500)), shift=7_000_000_000):
+    """Spans of the host in each other and, logged after the graph that ran them, the GPU's shaders."""
+    names = ('{"kernel_name": "conv2d_dw_output_tile_3x3_half", "dispatch_id": 0}',
+             '{linear_naive_texture3d_half, "dispatch_id": 1}')
+    shaders = [own(n, shift + a * 1000, shift + b * 1000) for n, (a, b) in zip(names, shader)]
+    inside = [delegate("ETVK_COPY_INPUTS", 30_000, 130_000),
+              delegate("ETVK_COMPUTE_GRAPH_EXECUTE", 130_000, 1_930_000), *shaders,
+              delegate("ETVK_COPY_OUTPUTS", 1_940_000, 2_010_000), delegate("ETVK_EXECUTE", 25_000, 2_020_000),
+              call("DELEGATE_CALL", 20_000, 2_030_000)]
+    return [load(), *executions(inside, 2_050_000)]
+
+
+def at_load():
+    """VGF: spans while it is loaded, one of no length that carries metadata."""
+    spans = [delegate("VGF_INIT_ENSURE_INITIALIZED", 2 * MS, 12 * MS, chain=-1),
+             delegate("VGF_DIAGNOSTICS_CAPABILITIES", 13 * MS, 13 * MS, chain=-1, metadata=b"{}"),
+             delegate("VGF_INIT_TOTAL", MS + 1, 14 * MS, chain=-1)]
+    inside = [delegate("VGF_COPY_INPUTS", 11_000, 111_000), delegate("VGF_DISPATCH", 112_000, 1_912_000),
+              delegate("VGF_EXECUTE", 10_000, 1_990_000), call("DELEGATE_CALL", 5000, 2_000_000)]
+    return [load(inside=spans), *executions(inside, 2_010_000)]
+
+
+def from_zero(unit=" (cycles)", times=(5_400_000, 2_900_000)):
+    """QNN: from 0 to a number of cycles or of microseconds."""
+    ops = [own(f"aten_convolution_default_{i}:OpId_{i}{unit}", 0, t) for i, t in enumerate(times)]
+    return [load(), *executions([*ops, call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000)]
+
+
+def unknown_from_zero():
+    """A backend that nobody knows, by a clock from 0, whose sum happens to fit."""
+    ops = [own("first", 0, 1000), own("second", 1000, 3000)]
+    return [load(), *executions([*ops, call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000)]
+
+
+def unknown_nested():
+    """A backend that nobody knows, spans in each other by the runtime's clock."""
+    ops = [delegate("inner a", 100_000, 300_000), delegate("inner b", 300_000, 800_000),
+           delegate("outer", 90_000, 900_000), delegate("after", 900_000, 950_000)]
+    return [load(), *executions([*ops, call("DELEGATE_CALL", 50_000, 1_000_000)], 1_010_000)]
+
+
+def beyond_the_call():
+    """Whole-number identifiers by another clock, together longer than their call."""
+    ops = [own(i, 1000 + 9_000_000 * i, 1000 + 9_000_000 * (i + 1)) for i in range(3)]
+    return [load(), *executions([*ops, call("DELEGATE_CALL", 10_000, 6_000_000)], 6_020_000)]
+
+
+def wrapped():
+    """Whole-number identifiers by a counter of 32 bits that wraps in the third execution."""
+    runs = [load()]
+    for i in range(4):
+        at = (1 << 32) - 900_000 if i == 2 else 1_000_000
+        ops = [own(0, at, at + 400_000), own(1, at + 400_000, (at + 1_000_000) % (1 << 32))]
+        runs += executions([*ops, call("DELEGATE_CALL", 10_000, 1_410_000)], 1_440_000, 1)
+    return runs
+
+
+def cycles():
+    """Ethos-U beside a microcontroller: all times are cycles."""
+    inside = [call("native_call_quantize_per_tensor.out", 50, 40_000), call("OPERATOR_CALL", 0, 41_000),
+              call("+EthosUBackend::execute()NPU", 50_000, 943_000, 1),
+              call("EthosUBackend::execute()", 43_000, 948_000, 1), call("DELEGATE_CALL", 42_000, 949_000, 1)]
+    return [load(5000, 2_495_000), *executions(inside, 984_000)]
+
+
+def jumped(n=8):
+    """In one execution an operator lasts 922 million seconds."""
+    runs = [load()]
+    for i in range(n):
+        end = 922_000_000 * 1000 * MS if i == 3 else 40_000
+        ops = [delegate("Convolution (NHWC, F32) IGEMM #1", 5000, end), call("DELEGATE_CALL", 1000, 71_000)]
+        runs += executions(ops, 74_000, 1)
+    return runs
+
+
+def jumped_kernel():
+    """The only execution, and its kernel is longer than the inference."""
+    inside = [call("native_call_relu.out", 1000, 900 * 1000 * MS), call("OPERATOR_CALL", 500, 20_000)]
+    return [load(), *executions(inside, 30_000, 1)]
+
+
+def two_lengths():
+    """Ten executions of 200 ms and ten of 10 ms with equal lists of events."""
+    runs = [load()]
+    for i in range(20):
+        k = 20 if i % 2 == 0 else 1
+        ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, 9 * k * MS), call("DELEGATE_CALL", 1000, 9 * k * MS + 2000)]
+        runs += [inference(1000 * MS + 300 * i * MS, 10 * k * MS + 13_000 * i, ops)]
+    return runs
+
+
+def method_only():
+    """No DELEGATE_CALL was recorded."""
+    ops = [delegate("Add (ND, F32) #1", 2000, 9000), delegate("Add (ND, F32) #2", 9000, 9000)]
+    return executions(ops, 20_000)
+
+
+def failed():
+    """The last execution did not end."""
+    ops = [delegate("Add (ND, F32) #1", 2000, 9000), call("DELEGATE_CALL", 1000, 10_000)]
+    return [*executions(ops, 20_000), ("Execute", [framework("DELEGATE_CALL", 700 * MS, 701 * MS, chain=0)])]
+
+
+ALL = {f.__name__: f for f in (silent, vulkan, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
+                               wrapped, cycles, jumped, jumped_kernel, two_lengths, method_only, failed)}
+ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
+ALL["microseconds"] = lambda: from_zero("", (5400, 290))

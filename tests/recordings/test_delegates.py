@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_delegates.py ETPROF: what other backends' recordings say. Expected figures are the times that dumps.py chose."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import dumps
+import etdump
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish  # noqa: E402
+
+ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
+TMP = pathlib.Path(tempfile.mkdtemp())
+
+
+def run(*words):
+    done = subprocess.run([ETPROF, *map(str, words)], cwd=TMP, capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def made(name):
+    path = TMP / f"{name}.etdump"
+    etdump.write(path, dumps.ALL[name]())
+    return path
+
+
+def ops(name, *more):
+    code, out, err = run("ops", made(name), "--format", "json", *more)
+    expect(code == 0, name, "ops", code, err)
+    return json.loads(out) if code == 0 else {"operators": [], "spans": [], "damaged": [], "totals": {}}
+
+
+def means(doc):
+    return {o["name"]: o["ns"]["mean"] for o in doc["operators"]}
+
+
+def spans(doc, kind):
+    return {s["name"]: s for s in doc["spans"] if s["kind"] == kind}
+
+
+def silence():
+    doc = ops("silent")
+    expect(means(doc) == {"DELEGATE_CALL": 5_000_000, "native_call_softmax.out": 79_000}, "silent", means(doc))
+    expect([o["delegated"] for o in doc["operators"]] == [True, False], "silent: delegated")
+    code, out, err = run("analyze", TMP / "silent.etdump", "--full")
+    expect(code == 0 and "inside the delegate, not logged" in out, "silent: analyze", code, out, err)
+    expect("without any delegate" not in out and "--backend xnnpack" not in out, "silent: advice", out)
+    # 5.0 of 5.14 ms
+    code, out, err = run("gate", TMP / "silent.etdump", "share Other <= 50 %")
+    expect(code == 1 and "97.3" in out + err, "silent: gate", code, out, err)
+
+
+def nesting():
+    doc = ops("vulkan")
+    shaders = [n for n in means(doc) if "dispatch_id" in n]
+    expect(len(shaders) == 2 and [means(doc)[n] for n in shaders] == [800_000, 600_000], "vulkan: shaders", means(doc))
+    expect(set(spans(doc, "whole")) == {"ETVK_EXECUTE", "ETVK_COMPUTE_GRAPH_EXECUTE"}, "vulkan: wholes", doc["spans"])
+    expect(means(doc)["ETVK_COPY_INPUTS"] == 100_000, "vulkan: copies", means(doc))
+    expect([o["category"] for o in doc["operators"]] ==
+           ["Data movement", "Convolution", "GEMM", "Data movement"], "vulkan: families",
+           [o["category"] for o in doc["operators"]])
+    # two shaders that ran side by side: 3.4 ms of 1.8
+    doc = ops("vulkan_overlap")
+    expect(set(means(doc)) == {"ETVK_COPY_INPUTS", "ETVK_COMPUTE_GRAPH_EXECUTE", "ETVK_COPY_OUTPUTS"},
+           "overlap", means(doc))
+    expect({s["apart"] for s in spans(doc, "apart").values()} == {"sum"}, "overlap: apart", doc["spans"])
+    doc = ops("unknown_nested")
+    expect(means(doc) == {"inner a": 200_000, "inner b": 500_000, "after": 50_000}, "nested", means(doc))
+    expect(spans(doc, "whole")["outer"]["total_ns"] == 4 * 810_000, "nested: outer", doc["spans"])
+
+
+def loading():
+    doc = ops("at_load")
+    expect(set(means(doc)) == {"VGF_COPY_INPUTS", "VGF_DISPATCH"}, "load", means(doc))
+    expect(set(spans(doc, "load")) == {"VGF_INIT_ENSURE_INITIALIZED", "VGF_DIAGNOSTICS_CAPABILITIES",
+                                       "VGF_INIT_TOTAL"}, "load: spans", doc["spans"])
+    share = spans(doc, "whole")["VGF_EXECUTE"]["share"]
+    expect(abs(share - 1_980 / 2_010) < 1e-5, "load: execute", share)
+
+
+def clocks():
+    for name in ("from_zero", "microseconds", "unknown_from_zero", "beyond_the_call"):
+        doc = ops(name)
+        expect(means(doc) == {"DELEGATE_CALL": 5_990_000}, name, means(doc))
+        apart = spans(doc, "apart")
+        expect(len(apart) >= 2 and all(s["total_ns"] is None for s in apart.values()), name, "apart", doc["spans"])
+        expect(abs(sum(s["share"] for s in apart.values()) - 1) < 1e-5, name, "shares", doc["spans"])
+    doc = ops("wrapped")
+    expect(means(doc) == {"0": 400_000, "1": 600_000}, "wrapped", means(doc))
+
+
+def units():
+    # 5,400 + 290 µs of the call's 5.99 ms
+    doc = ops("microseconds", "--delegate-unit", "us")
+    expect(sorted(means(doc).values()) == [290_000, 5_400_000], "unit us", means(doc))
+    # 5.4 and 2.9 million cycles at 2 GHz
+    doc = ops("from_zero", "--delegate-unit", "cycles:2e9")
+    expect(sorted(means(doc).values()) == [1_450_000, 2_700_000], "unit cycles", means(doc))
+    # at 1 GHz they are longer than the call
+    doc = ops("from_zero", "--delegate-unit", "cycles:1000000000")
+    expect(means(doc) == {"DELEGATE_CALL": 5_990_000}, "unit too slow", means(doc))
+    # 984,000 cycles at 500 MHz are 1.968 ms
+    doc = ops("cycles", "--source-unit", "cycles:500e6")
+    expect(doc["totals"]["execute_ns"] == 4 * 1_968_000, "source unit", doc["totals"])
+    for wrong in ("cycles", "cycles:0", "hours", "cycles:-1", "cycles:nan"):
+        code, _, err = run("ops", made("cycles"), "--source-unit", wrong)
+        expect(code == 2 and "cycles:HZ" in err, "unit", wrong, code, err)
+
+
+def damage():
+    doc = ops("jumped")
+    expect(doc["blocks"][1]["runs"] == 7 and [d["run"] for d in doc["damaged"]] == [4], "jumped", doc["damaged"])
+    expect(means(doc) == {"Convolution (NHWC, F32) IGEMM #1": 35_000}, "jumped: means", means(doc))
+    code, out, err = run("validate", TMP / "jumped.etdump")
+    expect(code == 1 and "clock" in out + err, "jumped: validate", code, out, err)
+
+
+for check in (silence, nesting, loading, clocks, units, damage):
+    if check.__name__ in sys.argv[2:] or len(sys.argv) == 2:
+        check()
+finish("what other backends log is read as they log it")
