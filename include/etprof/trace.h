@@ -66,8 +66,11 @@ typedef struct etp_trace_block {
     bool has_execute;             // exactly one Method::execute per execution
     uint32_t execute;             // its index in events, ETP_NO_INDEX when !has_execute
     int64_t bundled_input;        // -1 when none
-    const uint32_t *in_file;      // [n_events] the event's number among those of its RunData; NULL:
-                                  // its own index
+    // With etp_trace_options.modes: which of the populations that executions of equal events part
+    // into by their time, the fastest first; blocks of one follow each other.
+    uint32_t mode, n_modes;
+    const uint32_t *in_file; // [n_events] the event's number among those of its RunData; NULL:
+                             // its own index
 } etp_trace_block;
 
 // An execution that is left out of its block: the clock jumped in it.
@@ -89,6 +92,7 @@ typedef struct etp_trace_options { // a zeroed struct means the defaults
     const etp_allocator *alloc;    // NULL: the C library's
     uint64_t last;                 // only so many executions, the last of the file; 0: all
     etp_trace_units units;
+    bool modes; // part executions of equal events whose times are several populations
 } etp_trace_options;
 
 // Verifies BYTES as an ETDump (size-prefixed or plain) and groups it. BYTES must outlive *out.
@@ -110,6 +114,9 @@ ETP_API bool etp_trace_places_known(const etp_trace *trace);
 ETP_API bool etp_trace_counts_cycles(const etp_trace *trace);
 // ETP_UNSUPPORTED, with what to do, when it does.
 ETP_API ETP_NODISCARD etp_status etp_trace_need_time(const etp_trace *trace, etp_error *err);
+
+// Whether tensors were logged inside an execution: then its times are not the program's.
+ETP_API bool etp_trace_logs_tensors(const etp_trace *trace);
 
 // Executions with a damaged clock, in the order of the file. Their blocks do not have them.
 // etp_trace_need_sound: ETP_CORRUPT when there are any.

@@ -376,6 +376,16 @@ typedef struct etp_ab_fixes {
     X(OUTPUTS_NAN, "outputs_nan", "outputs/ of both sides: elements that are NaN in both, any")      \
     X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")     \
     X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                 \
+    X(TRACE_DAMAGED, "clock_damaged",                                                                \
+      "events that are longer than what they are parts of, in a quarter of the executions at "       \
+      "most")                                                                                        \
+    X(OWN_CLOCK, "own_clock", "start and end of delegates' events against those of their calls")     \
+    X(PARTS_EXCEED, "parts_exceed_whole", "Σ time of the parts of an event > its time")              \
+    X(TENSORS_LOGGED, "tensors_logged", "debug events before Method::execute ends")                  \
+    X(MODES, "several_lengths",                                                                      \
+      "sorted Method::execute parted at its widest gap, where that is three times as wide as "       \
+      "both "                                                                                        \
+      "sides and a fifth of the time")                                                               \
     X(PROGRAM_UNUSED, "program_not_used",                                                            \
       "events of the recording against the program's instructions")                                  \
     X(HOOK, "hook_cost",                                                                             \

@@ -207,7 +207,8 @@ static etp_status open_dump(const etp_ab_session *s, const etp_ab_recording *rec
     }
     etp_ab_dump dump = {.path = recording->path, .arm = recording->arm, .block = recording->block};
     ETP_TRY(etp_file_open_unpacked(recording->path, DUMP_LIMIT, &dump.file, err));
-    const etp_trace_options how = {.last = calls_of(s, dump.arm), .units = s->units};
+    const etp_trace_options how = {
+        .last = calls_of(s, dump.arm), .units = s->units, .modes = !s->has_run};
     etp_status st = etp_trace_open(dump.file.bytes, &how, &dump.trace, err);
     st = st == ETP_OK ? etp_trace_need_time(dump.trace, err) : st;
     if (st != ETP_OK) {
@@ -251,6 +252,7 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
     if (n == 0) {
         return ETP_OK;
     }
+    etp_ab_tell_recordings(s, arm, traces, n, noticed);
     etp_status st = etp_profile_build(traces, n, s->ab.arena, profile, err);
     if (st == ETP_UNKNOWN) {
         etp_ab_add_finding(noticed, ETP_FINDING_NO_EXECUTION, ETP_SEVERITY_WARN, NULL,

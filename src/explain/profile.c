@@ -338,6 +338,20 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     return ETP_OK;
 }
 
+// Of populations the most frequent, of equally many executions the longest: a mean over several
+// would be that of none.
+bool etp_profile_takes(const etp_trace *trace, size_t index)
+{
+    const etp_trace_block *block = etp_trace_block_at(trace, index);
+    size_t first = index - block->mode, best = first;
+    for (size_t i = first; i < first + block->n_modes; i++) {
+        best = etp_trace_block_at(trace, i)->n_runs >= etp_trace_block_at(trace, best)->n_runs
+                   ? i
+                   : best;
+    }
+    return block->n_modes < 2 || best == index;
+}
+
 static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_profile *out,
                              etp_error *err)
 {
@@ -346,7 +360,7 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
         b->usual = 0;
         for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
             const etp_trace_block *block = etp_trace_block_at(traces[d], i);
-            if (!block->has_execute) {
+            if (!block->has_execute || !etp_profile_takes(traces[d], i)) {
                 out->skipped_executions += block->n_runs;
                 continue;
             }

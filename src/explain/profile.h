@@ -90,6 +90,9 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
 ETP_NODISCARD etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces,
                                            etp_arena *arena, etp_profile *out, etp_error *err);
 
+// Whether block INDEX is summed: of populations of executions it is one alone.
+bool etp_profile_takes(const etp_trace *trace, size_t index);
+
 // The samples of ROW (its `calls`, its parts included), dump by dump; at most CAP of them. How
 // many.
 size_t etp_profile_samples(const etp_profile *p, const etp_profile_row *row, uint64_t *out,

@@ -393,6 +393,33 @@ static const etp_column *columns_of(const etp_ops_answer *a, const etp_column *c
     return a->cycles && own ? own : columns;
 }
 
+// Populations of executions are never added up.
+static bool has_modes(const etp_trace *trace)
+{
+    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+        if (etp_trace_block_at(trace, i)->n_modes > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double execute_of(const etp_trace_block *b)
+{
+    double sum = 0;
+    for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
+        sum += (double)etp_trace_durations(b, b->execute)[r];
+    }
+    return sum;
+}
+
+static double share_of(const etp_ops_answer *a, const etp_op_row *row)
+{
+    const etp_trace_block *b = etp_trace_block_at(a->trace, row->block);
+    double whole = b->n_modes > 1 ? execute_of(b) : (double)a->table.execute_ns;
+    return b->has_execute && whole > 0 ? (double)row->total_ns / whole : (double)NAN;
+}
+
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -431,11 +458,10 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         bool macs = a->facts && a->facts[i].work.known;
         ETP_ROW(table, etp_cell_str(shown_name(a, i, arena)), etp_cell_i64(e->instruction),
                 etp_cell_z(etp_category_name(a->names[i].category)),
-                etp_cell_double(t->execute_ns > 0 ? (double)row->total_ns / (double)t->execute_ns
-                                                  : (double)NAN),
-                etp_cell_u64(row->p50_ns), etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns),
-                etp_cell_u64(row->max_ns), etp_cell_u64(row->calls),
-                etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"), etp_cell_u64(row->block),
+                etp_cell_double(share_of(a, row)), etp_cell_u64(row->p50_ns),
+                etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns), etp_cell_u64(row->max_ns),
+                etp_cell_u64(row->calls), etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"),
+                etp_cell_u64(row->block),
                 macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
                 etp_cell_z(source_text(a, i, arena)));
     }
@@ -455,16 +481,18 @@ static void category_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     etp_table *table =
         etp_report_table(r, "categories", NULL, columns_of(a, k_columns, 5, arena), 5);
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        uint64_t total = 0, n = 0;
+        uint64_t total = 0, inside = 0, n = 0; // inside: of executions that ended
         for (size_t i = 0; i < a->table.n_rows; i++) {
             if ((int)a->names[i].category == c) {
-                total += a->table.rows[i].total_ns;
+                uint64_t ns = a->table.rows[i].total_ns;
+                total += ns;
+                inside += block_of(a, &a->table.rows[i])->has_execute ? ns : 0;
                 n++;
             }
         }
         if (n) {
-            double share =
-                a->table.execute_ns > 0 ? (double)total / (double)a->table.execute_ns : (double)NAN;
+            double share = a->table.execute_ns > 0 ? (double)inside / (double)a->table.execute_ns
+                                                   : (double)NAN;
             ETP_ROW(table, etp_cell_z(etp_category_name((etp_category)c)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of((etp_category)c))),
                     etp_cell_u64(total), etp_cell_double(share), etp_cell_u64(n));
@@ -547,6 +575,22 @@ static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const cha
     }
 }
 
+static void mode_keys(const etp_ops_answer *a, etp_keys *keys, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(a->trace, i);
+        if (b->has_execute) {
+            etp_keys_add(keys, ETP_PLAIN, "Method::execute",
+                         "block %zu: %s, mean of %zu executions", i,
+                         time_text(a, execute_of(b) / (double)b->n_runs, arena), b->n_runs);
+        }
+    }
+    etp_report_note(r, ETP_WARN,
+                    "executions with the same events have different lengths (other input lengths, "
+                    "or another method): each group is a block of its own, and shares are of its "
+                    "Method::execute");
+}
+
 static void tell_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     size_t n = etp_trace_damage_count(a->trace);
@@ -579,7 +623,9 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                      ETP_STR_ARG(method),
                      join && join->ambiguous ? " (or another that looks alike)" : "");
     }
-    if (t->executions) {
+    if (has_modes(a->trace)) {
+        mode_keys(a, keys, r, arena);
+    } else if (t->executions) {
         double n = (double)t->executions;
         // Sums of several executions would grow with their number: people get means, the document
         // both sums and count.
@@ -601,9 +647,16 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                         "no execution has a Method::execute event: shares are unknown");
     }
     tell_damage(a, r, arena);
+    if (etp_trace_logs_tensors(a->trace)) {
+        etp_report_note(r, ETP_WARN,
+                        "the recording also logged tensors, so its times are not the program's; "
+                        "record again without a debug buffer");
+    }
     warn_of_other_program(a, r);
-    etp_report_section(r, 1, "categories-section", "Categories");
-    category_table(a, r, arena);
+    if (!has_modes(a->trace)) {
+        etp_report_section(r, 1, "categories-section", "Categories");
+        category_table(a, r, arena);
+    }
     etp_report_section(r, 1, "operators-section", "Operators");
     operator_table(a, r, arena);
     span_table(a, ETP_OP_SPAN_WHOLE, "spans", "Spans of delegates", r, arena);

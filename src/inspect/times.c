@@ -44,6 +44,28 @@ static etp_inspect_operator *owner(etp_inspect_operator *list, size_t n, const e
     return op || !delegated ? op : find(list, n, facts->backend, true);
 }
 
+// Executions that fit several methods alike are held against none of them.
+static etp_status one_method_each(const etp_inspect *in, const etp_ops_answer *ops,
+                                  const char *dump, etp_arena *arena, etp_error *err)
+{
+    for (size_t i = 0; i < etp_trace_block_count(ops->trace); i++) {
+        const etp_join *join = &ops->joins[i];
+        if (!join->ambiguous || !etp_trace_block_at(ops->trace, i)->has_execute) {
+            continue;
+        }
+        const char *names = "";
+        for (size_t k = 0; k < join->n_candidates; k++) {
+            etp_str name = in->program->methods[join->candidates[k]].name;
+            names = etp_arena_printf(arena, "%s%s%.*s", names, k ? ", " : "", ETP_STR_ARG(name));
+        }
+        return etp_fail(err, ETP_UNKNOWN,
+                        "%s does not tell which method ran: its events fit %s alike; record each "
+                        "method in a file of its own",
+                        dump, names);
+    }
+    return ETP_OK;
+}
+
 static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char *dump,
                              etp_arena *arena, etp_error *err)
 {
@@ -55,6 +77,7 @@ static etp_status take_times(etp_inspect *in, const etp_trace *trace, const char
     }
     etp_ops_answer ops;
     ETP_TRY(etp_ops_answer_build(trace, in->program, NULL, dump, arena, &ops, err));
+    ETP_TRY(one_method_each(in, &ops, dump, arena, err));
     etp_inspect_operator *list = ETP_NEW_ARRAY(arena, etp_inspect_operator, in->n_operators);
     double *sums = ETP_NEW_ARRAY(arena, double, in->n_operators);
     etp_inspect_times *times = ETP_NEW(arena, etp_inspect_times);

@@ -31,9 +31,8 @@ static const etp_report *report_ops(const void *about, etp_arena *arena)
 
 static etp_trace_options units_of(const etp_question *q)
 {
-    return (etp_trace_options){
-        .units = {q->source_unit, q->delegate_unit}
-    };
+    const etp_trace_units units = {q->source_unit, q->delegate_unit};
+    return (etp_trace_options){.units = units, .modes = true};
 }
 
 etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
@@ -254,7 +253,7 @@ etp_status etp_reply_whatif(const etp_question *q, etp_reply *r, etp_error *err)
         .baseline = q->baseline,
         .program = q->program,
         .roofs = q->roofs,
-        .units = {q->source_unit, q->delegate_unit}
+        .units = {q->source_unit, q->delegate_unit},
     };
     ETP_TRY(etp_ab_open(paths, q->n_paths, &how, &r->session, err));
     r->answer = (etp_answer){.json = etp_whatif_json, .data = w};

@@ -15,13 +15,13 @@ typedef enum etp_span_clock {
 
 typedef struct etp_span {
     etp_span_clock clock;
-    bool flat;         // contains no other span and lies in none
+    bool flat;          // contains no other span and lies in none
     const char *within; // name of the span that it is a part of though it is logged after it; NULL
 } etp_span;
 
 typedef struct etp_delegate {
-    const char *id;                // as programs name the backend
-    bool (*wrote)(etp_str event);  // no other backend writes such a name
+    const char *id;               // as programs name the backend
+    bool (*wrote)(etp_str event); // no other backend writes such a name
     etp_span (*span)(etp_str event);
     etp_str (*family)(etp_str event); // the part that names the operation; empty: none. May be NULL
     // Runs on microcontrollers, whose runtime counts cycles instead of nanoseconds.
@@ -34,7 +34,8 @@ const etp_delegate *etp_delegate_of_event(etp_str event);
 etp_span etp_delegate_span(etp_str event);
 etp_str etp_delegate_family(etp_str event);
 
-// For the files of the folder: the longest beginning of NAME, in whole words, that the table of families knows; else empty.
+// For the files of the folder: the longest beginning of NAME, in whole words, that the table of
+// families knows; else empty.
 etp_str etp_delegate_known_part(etp_str name);
 
 extern const etp_delegate k_etp_delegate_xnnpack, k_etp_delegate_vulkan, k_etp_delegate_vgf,

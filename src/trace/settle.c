@@ -16,11 +16,11 @@ typedef struct state {
     const etp_settle *s;
     etp_arena *scratch;
     size_t n;
-    uint64_t *start, *end; // of the first execution, NULL: not recorded
-    uint8_t *clock;        // etp_span_clock
-    bool *flat, *bad;      // by event; by execution
+    uint64_t *start, *end;  // of the first execution, NULL: not recorded
+    uint8_t *clock;         // etp_span_clock
+    bool *flat, *bad;       // by event; by execution
     uint32_t *first, *next; // parts of an event: index + 1
-    uint64_t *sum;         // by execution
+    uint64_t *sum;          // by execution
 } state;
 
 static bool same_instruction(const etp_trace_event *a, const etp_trace_event *b)
@@ -150,8 +150,7 @@ static bool find_calls(state *t)
         any = any || e->kind == ETP_EVENT_DELEGATE_OP;
     }
     for (uint32_t i = 0; any && i < t->n; i++) {
-        events[i].at_load =
-            events[i].kind == ETP_EVENT_DELEGATE_OP && (loads || in_loading(t, i));
+        events[i].at_load = events[i].kind == ETP_EVENT_DELEGATE_OP && (loads || in_loading(t, i));
     }
     return any;
 }
@@ -176,7 +175,8 @@ static void find_clocks(state *t)
         }
         etp_span span = etp_delegate_span(events[i].name);
         t->flat[i] = span.flat;
-        t->clock[i] = (uint8_t)(span.clock == ETP_SPAN_BY_TIMES ? clock_by_times(t, i) : span.clock);
+        t->clock[i] =
+            (uint8_t)(span.clock == ETP_SPAN_BY_TIMES ? clock_by_times(t, i) : span.clock);
         // A unit that is told is that of all clocks of their own whose unit no layout tells.
         bool told = t->s->delegate.den > 0 && span.clock == ETP_SPAN_BY_TIMES;
         if (told && t->clock[i] == ETP_SPAN_OWN_NS) {
@@ -275,9 +275,8 @@ static void read_ticks(state *t, const bool *wanted)
             }
             uint32_t event = event_at[k++];
             uint64_t ticks = 0;
-            if (wanted[event] &&
-                etp_etdump_elapsed(etp_fb_u64(p, ETP_ED_PROFILE_START, 0),
-                                   etp_fb_u64(p, ETP_ED_PROFILE_END, 0), &ticks)) {
+            if (wanted[event] && etp_etdump_elapsed(etp_fb_u64(p, ETP_ED_PROFILE_START, 0),
+                                                    etp_fb_u64(p, ETP_ED_PROFILE_END, 0), &ticks)) {
                 t->s->columns[event * b->n_runs + r] = ticks;
             }
         }

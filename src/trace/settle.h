@@ -18,9 +18,9 @@ typedef struct etp_settle {
     etp_trace_event *events; // those of the block, with a tree by names and file order
     uint64_t *columns;       // the block's durations
     uint32_t *runs;          // the block's
-    etp_ratio delegate; // of delegates' clocks; den 0: their unit is unknown
-    uint64_t slack_ns; // a time is rounded by up to this (tables)
-    etp_arena *arena;  // the trace's
+    etp_ratio delegate;      // of delegates' clocks; den 0: their unit is unknown
+    uint64_t slack_ns;       // a time is rounded by up to this (tables)
+    etp_arena *arena;        // the trace's
 } etp_settle;
 
 // Executions with a damaged clock leave the block; it may have none afterwards.

@@ -7,6 +7,7 @@
 
 #include "base/guard.h"
 #include "formats/etdump_view.h"
+#include "trace/modes.h"
 #include "trace/settle.h"
 #include "trace/tree.h"
 
@@ -58,6 +59,7 @@ typedef struct grouping {
     size_t n_layouts; // ever made
     etp_arena scratch;
     uint64_t num, den;
+    bool modes;
     etp_ratio delegate; // den 0: unknown
     struct {
         group *items;
@@ -524,6 +526,9 @@ static void make_columns(grouping *g)
         etp_settle_block(&settle);
     }
     drop_empty(t);
+    if (g->modes) {
+        etp_modes_split(t, &t->arena);
+    }
 }
 
 // ---- opening ----
@@ -635,6 +640,7 @@ static etp_status read_dump(etp_bytes bytes, const etp_trace_options *o, etp_tra
         .trace = t,
         .num = o->ticks_num ? o->ticks_num : 1,
         .den = o->ticks_den ? o->ticks_den : 1,
+        .modes = o->modes,
         .err = err,
     };
     ETP_TRY(take_units(o, &g, err));

@@ -27,9 +27,9 @@ etp_status etp_unit_parse(const char *text, const char *option, etp_ratio *out, 
         const char *name;
         uint64_t ns;
     } k_units[] = {
-        {"ns", 1},
-        {"us", 1000},
-        {"ms", 1000000},
+        {"ns", 1         },
+        {"us", 1000      },
+        {"ms", 1000000   },
         {"s",  1000000000},
     };
     etp_str unit = etp_str_from(text);
@@ -66,6 +66,36 @@ bool etp_trace_counts_cycles(const etp_trace *trace)
             if (d && d->counts_cycles) {
                 return true;
             }
+        }
+    }
+    return false;
+}
+
+static bool logs_tensors(const etp_etdump *dump, uint32_t run_index)
+{
+    etp_etdump_run run = etp_etdump_run_at(dump, run_index);
+    for (size_t i = 0; i < run.n_events; i++) {
+        etp_etdump_event event = etp_etdump_event_at(&run, i);
+        etp_etdump_profile p;
+        etp_etdump_debug d;
+        if (etp_etdump_profile_of(event, &p) && etp_str_eqz(p.name, "Method::execute")) {
+            return false; // what follows are the program's outputs
+        }
+        if (etp_etdump_debug_of(dump, event, &d)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Executions of a block are recorded alike, so the first speaks for them.
+bool etp_trace_logs_tensors(const etp_trace *trace)
+{
+    for (size_t b = 0; b < trace->n_blocks; b++) {
+        const etp_trace_block *block = &trace->blocks[b];
+        if (block->has_execute && block->runs[0] < trace->dump.n_runs &&
+            logs_tensors(&trace->dump, block->runs[0])) {
+            return true;
         }
     }
     return false;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as backends write them, with times chosen by hand; layouts are those of the backends' public sources."""
-from etdump import call, delegate, framework, inference, load, own
+from etdump import call, delegate, framework, inference, load, logged, own
 
 MS = 1_000_000
 
@@ -101,9 +101,22 @@ def two_lengths():
     runs = [load()]
     for i in range(20):
         k = 20 if i % 2 == 0 else 1
-        ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, 9 * k * MS), call("DELEGATE_CALL", 1000, 9 * k * MS + 2000)]
+        end = 9 * k * MS
+        ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, end), call("DELEGATE_CALL", 1000, end + 2000)]
         runs += [inference(1000 * MS + 300 * i * MS, 10 * k * MS + 13_000 * i, ops)]
     return runs
+
+
+def tensors():
+    """Tensors were logged inside each execution."""
+    inside = [logged(), call("native_call_relu.out", 1000, 9000), call("OPERATOR_CALL", 500, 10_000)]
+    return executions(inside, 30_000)
+
+
+def outputs():
+    """The outputs alone were logged, behind Method::execute."""
+    inside = [call("native_call_relu.out", 1000, 9000), call("OPERATOR_CALL", 500, 10_000)]
+    return [(name, [*events, logged()]) for name, events in executions(inside, 30_000)]
 
 
 def method_only():
@@ -119,6 +132,7 @@ def failed():
 
 
 ALL = {f.__name__: f for f in (silent, vulkan, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
-                               wrapped, cycles, jumped, jumped_kernel, two_lengths, method_only, failed)}
+                               wrapped, cycles, jumped, jumped_kernel, two_lengths, tensors, outputs,
+                               method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

@@ -6,7 +6,7 @@
 Events stand in the order in which they end, as the runtime appends them."""
 import struct
 
-RUN_DATA, PROFILE = 1, 0
+RUN_DATA, PROFILE, DEBUG = 1, 0, 2
 NAME, CHAIN, INSTRUCTION, DELEGATE_INT, DELEGATE_STR, METADATA, START, END = range(8)
 
 
@@ -66,7 +66,21 @@ def delegate(name, start, end, instruction=0, chain=0, metadata=None):
     return {"id": name, "start": start, "end": end, "instruction": instruction, "chain": chain, "metadata": metadata}
 
 
+def logged(instruction=0):
+    """A debug event without a value: something was logged."""
+    return {"debug": instruction}
+
+
+def put_debug(w, event):
+    table, places = w.table({DEBUG: None})
+    inside, _ = w.table({1: struct.pack("<i", event["debug"])})
+    w.point(places[DEBUG], inside)
+    return table
+
+
 def put_event(w, event):
+    if "debug" in event:
+        return put_debug(w, event)
     table, places = w.table({PROFILE: None})
     fields = {START: struct.pack("<Q", event["start"]), END: struct.pack("<Q", event["end"]),
               CHAIN: struct.pack("<i", event["chain"]), INSTRUCTION: struct.pack("<i", event["instruction"])}
@@ -119,7 +133,7 @@ def load(start=1_000_000, length=20_000_000, inside=()):
 
 def inference(start, length, inside):
     """INSIDE: events by their distance from START."""
-    moved = [{**e, "start": e["start"] + (0 if e.get("own") else start),
+    moved = [e if "debug" in e else {**e, "start": e["start"] + (0 if e.get("own") else start),
               "end": e["end"] + (0 if e.get("own") else start)} for e in inside]
     return ("Execute", [*moved, framework("Method::execute", start, start + length)])
 

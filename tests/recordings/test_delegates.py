@@ -119,7 +119,29 @@ def damage():
     expect(code == 1 and "clock" in out + err, "jumped: validate", code, out, err)
 
 
-for check in (silence, nesting, loading, clocks, units, damage):
+def lengths():
+    doc = ops("two_lengths")
+    expect([b["runs"] for b in doc["blocks"]] == [1, 10, 10], "lengths", doc["blocks"])
+    code, out, err = run("analyze", TMP / "two_lengths.etdump", "--format", "json")
+    arm = json.loads(out)["arms"][0] if code == 0 else {}
+    # the ten of 200 ms, of which each is 13 µs longer than the one before
+    expect(200_000_000 <= arm.get("traced_ns", 0) <= 200_300_000, "lengths: analyze", code, err, arm.get("traced_ns"))
+    expect("10 of 10" in out and "10 of 200" in out, "lengths: both are told", out[:2000])
+
+
+def findings():
+    """What is noticed of a recording, and of which nothing is."""
+    kinds = {"jumped": {"clock_damaged"}, "from_zero": {"own_clock"}, "vulkan_overlap": {"parts_exceed_whole"},
+             "tensors": {"tensors_logged"}, "two_lengths": {"several_lengths"}, "outputs": set(), "vulkan": set(),
+             "silent": set(), "at_load": set(), "wrapped": set(), "method_only": set()}
+    for name, wanted in kinds.items():
+        code, out, err = run("analyze", made(name), "--format", "json")
+        found = {f["kind"] for f in json.loads(out)["findings"]} if code == 0 else {err}
+        noticed = found & {"clock_damaged", "own_clock", "parts_exceed_whole", "tensors_logged", "several_lengths"}
+        expect(noticed == wanted, name, "findings", sorted(found))
+
+
+for check in (silence, nesting, loading, clocks, units, damage, lengths, findings):
     if check.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         check()
 finish("what other backends log is read as they log it")

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader has to know of a recording before its figures: executions that are left out, times
+// that are no part of the inference, tensors that were logged.
+#include "base/number.h"
+#include "compare/session.h"
+
+static const char *name_of(const etp_ab_session *s, uint32_t arm)
+{
+    return etp_ab_arm_called(&s->ab, arm);
+}
+
+static void tell_damage(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                        size_t n, etp_ab_findings *to)
+{
+    size_t damaged = 0;
+    const etp_trace_damage *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t here = etp_trace_damage_count(traces[i]);
+        first = first || here == 0 ? first : etp_trace_damage_at(traces[i], 0);
+        damaged += here;
+    }
+    if (first) {
+        etp_ab_add_finding(
+            to, ETP_FINDING_TRACE_DAMAGED, ETP_SEVERITY_WARN, NULL,
+            etp_arena_printf(s->ab.arena,
+                             "%s: %zu traced %s left out: the clock jumped (%.*s in run %u claims "
+                             "%s)",
+                             name_of(s, arm), damaged, damaged == 1 ? "execution" : "executions",
+                             ETP_STR_ARG(first->name), first->run, ETP_NS((double)first->ns)));
+    }
+}
+
+static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                       size_t n, etp_ab_findings *to)
+{
+    size_t apart[ETP_APART_SUM + 1] = {0};
+    for (size_t i = 0; i < n; i++) {
+        for (size_t b = 0; b < etp_trace_block_count(traces[i]); b++) {
+            const etp_trace_block *block = etp_trace_block_at(traces[i], b);
+            for (size_t e = 0; e < block->n_events; e++) {
+                apart[block->events[e].apart]++;
+            }
+        }
+    }
+    if (apart[ETP_APART_CLOCK]) {
+        etp_ab_add_finding(
+            to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
+            etp_arena_printf(s->ab.arena,
+                             "%s: the delegate's events are by a clock of its own in an unknown "
+                             "unit, so they have no milliseconds ('etprof ops' shows their shares); "
+                             "state the unit: --delegate-unit us or cycles:HZ",
+                             name_of(s, arm)));
+    }
+    if (apart[ETP_APART_SUM]) {
+        etp_ab_add_finding(
+            to, ETP_FINDING_PARTS_EXCEED, ETP_SEVERITY_WARN, NULL,
+            etp_arena_printf(s->ab.arena,
+                             "%s: parts of an event are longer than the event: the parts are "
+                             "withheld ('etprof ops' lists them)",
+                             name_of(s, arm)));
+    }
+}
+
+static void tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                         size_t n, etp_ab_findings *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (etp_trace_logs_tensors(traces[i])) {
+            etp_ab_add_finding(
+                to, ETP_FINDING_TENSORS_LOGGED, ETP_SEVERITY_WARN, NULL,
+                etp_arena_printf(s->ab.arena,
+                                 "%s: the recording also logged tensors, so its times are not the "
+                                 "program's; record again without a debug buffer",
+                                 name_of(s, arm)));
+            return;
+        }
+    }
+}
+
+// "10 of 200.1 ms and 10 of 10.0 ms".
+static const char *populations(const etp_trace *trace, size_t block, etp_arena *arena)
+{
+    const char *text = "";
+    size_t n = etp_trace_block_at(trace, block)->n_modes;
+    for (size_t i = 0; i < n; i++) {
+        const etp_trace_block *b = etp_trace_block_at(trace, block + i);
+        double sum = 0;
+        for (size_t r = 0; r < b->n_runs; r++) {
+            sum += (double)etp_trace_durations(b, b->execute)[r];
+        }
+        const char *between = i == 0 ? "" : i + 1 == n ? " and " : ", ";
+        text = etp_arena_printf(arena, "%s%s%zu of %s", text, between, b->n_runs,
+                                ETP_NS(sum / (double)b->n_runs));
+    }
+    return text;
+}
+
+static void tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                       size_t n, etp_ab_findings *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t b = 0; b < etp_trace_block_count(traces[i]); b++) {
+            const etp_trace_block *block = etp_trace_block_at(traces[i], b);
+            if (block->n_modes > 1 && block->mode == 0) {
+                etp_ab_add_finding(
+                    to, ETP_FINDING_MODES, ETP_SEVERITY_WARN, NULL,
+                    etp_arena_printf(s->ab.arena,
+                                     "%s: executions of different lengths, %s; only the most "
+                                     "frequent (of equally many the longest) are shown, 'etprof "
+                                     "ops' has each",
+                                     name_of(s, arm), populations(traces[i], b, s->ab.arena)));
+                return;
+            }
+        }
+    }
+}
+
+void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+                            size_t n, etp_ab_findings *to)
+{
+    tell_damage(s, arm, traces, n, to);
+    tell_apart(s, arm, traces, n, to);
+    tell_tensors(s, arm, traces, n, to);
+    tell_modes(s, arm, traces, n, to);
+}
