@@ -3,11 +3,47 @@
 #include "base/sink.h"
 #include "base/utf8.h"
 
+// A runner of GitHub obeys "::error ...::" at the start of a line, whatever white space is before
+// it and wherever a line was broken, and "##[error]" anywhere; one of Azure "##vso[...]". Names of
+// C++ have "::" too, so only words that are commands count.
+bool etp_runner_command(etp_str s, size_t at)
+{
+    static const char *const k_words[] = {
+        "error",         "warning",        "notice",   "debug",
+        "group",         "endgroup",       "add-mask", "add-matcher",
+        "add-path",      "remove-matcher", "set-env",  "set-output",
+        "stop-commands", "save-state",     "echo",     "internal-set-repo-path"};
+    s = (etp_str){s.ptr + at, s.len - at};
+    if (etp_str_starts(s, ETP_STR("##[")) || etp_str_starts(s, ETP_STR("##vso["))) {
+        return true;
+    }
+    if (!etp_str_starts(s, ETP_STR("::"))) {
+        return false;
+    }
+    s = (etp_str){s.ptr + 2, s.len - 2};
+    size_t n = 0;
+    while (n < s.len &&
+           (s.ptr[n] == '-' || ((s.ptr[n] | 0x20) >= 'a' && (s.ptr[n] | 0x20) <= 'z'))) {
+        n++;
+    }
+    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
+        size_t k = 0, len = strlen(k_words[i]);
+        while (k < n && k < len && (s.ptr[k] | 0x20) == (k_words[i][k] | 0x20)) {
+            k++;
+        }
+        if (k == n && n == len) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool etp_is_harmless(etp_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
-        if (c < 0x20 || c > 0x7E) {
+        bool begins = c == ':' || c == '#';
+        if (c < 0x20 || c > 0x7E || (begins && etp_runner_command(s, i))) {
             return false;
         }
     }
@@ -28,7 +64,10 @@ void etp_sink_shown(etp_sink *sink, etp_str s, bool lines)
         bool valid = false;
         size_t n = etp_utf8_next(s, &valid);
         unsigned char c = (unsigned char)s.ptr[0];
-        if (lines && (c == '\n' || c == '\t')) {
+        if ((c == ':' || c == '#') && etp_runner_command(s, 0)) {
+            etp_sink_char(sink, s.ptr[0]);
+            etp_sink_char(sink, '\'');
+        } else if (lines && (c == '\n' || c == '\t')) {
             etp_sink_char(sink, s.ptr[0]);
         } else if (valid && (c < 0x20 || c == 0x7F)) {
             control_picture(sink, c);

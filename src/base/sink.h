@@ -49,7 +49,10 @@ void etp_sink_xml(etp_sink *sink,
 void etp_sink_shown(etp_sink *sink, etp_str s, bool lines);
 // S for a terminal without UTF-8: one ASCII character for each of S, so that widths stay.
 void etp_sink_ascii(etp_sink *sink, etp_str s);
-bool etp_is_harmless(etp_str s); // printable ASCII: shown as it is
+bool etp_is_harmless(etp_str s); // printable ASCII and no command: shown as it is
+// Does a command to the runner of a CI service begin at AT ("::error", "##[group]")? Shown, it gets
+// an apostrophe behind its first character.
+bool etp_runner_command(etp_str s, size_t at);
 void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);
 
 #endif

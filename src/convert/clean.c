@@ -18,14 +18,16 @@ static bool is_control(etp_str c)
            (first == 0xC2 && (unsigned char)c.ptr[1] < 0xA0) ||
            (c.len == 3 && memcmp(c.ptr, "\xE2\x80", 2) == 0 &&
             ((unsigned char)c.ptr[2] & 0xFE) == 0xA8) ||
-           (c.len == 3 && memcmp(c.ptr, "\xEF\xBF", 2) == 0 && (unsigned char)c.ptr[2] >= 0xBE);
+           (c.len == 3 && memcmp(c.ptr, "\xEF\xBF", 2) == 0 && (unsigned char)c.ptr[2] >= 0xBE) ||
+           etp_is_deceptive(etp_utf8_code_point((const unsigned char *)c.ptr, c.len));
 }
 
 // How many bytes S begins with that every way of cleaning keeps.
 static size_t kept_bytes(etp_str s)
 {
     size_t n = 0;
-    while (n < s.len && s.ptr[n] >= 0x20 && s.ptr[n] < 0x7F && s.ptr[n] != ';') {
+    while (n < s.len && s.ptr[n] >= 0x20 && s.ptr[n] < 0x7F && s.ptr[n] != ';' && s.ptr[n] != ':' &&
+           s.ptr[n] != '#') {
         n++;
     }
     return n;
@@ -42,8 +44,12 @@ void etp_clean_append(etp_strbuf *buf, etp_str s, etp_clean how)
         s = (etp_str){s.ptr + kept, s.len - kept};
         bool valid = false;
         etp_str c = {s.ptr, etp_utf8_next(s, &valid)};
-        if (!valid || (how != ETP_CLEAN_UTF8 && is_control(c))) {
+        bool shown = how != ETP_CLEAN_UTF8;
+        if (!valid || (shown && is_control(c))) {
             etp_strbuf_append(buf, REPLACEMENT);
+        } else if (shown && etp_runner_command(s, 0)) {
+            etp_strbuf_append(buf, c);
+            etp_strbuf_append(buf, ETP_STR("'"));
         } else if (how == ETP_CLEAN_FOLDED && *c.ptr == ';') {
             etp_strbuf_append(buf, ETP_STR(","));
         } else {

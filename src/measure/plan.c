@@ -34,10 +34,10 @@ static bool is_plain(etp_str s)
     if (s.len == 0 || s.len > 120 || s.ptr[0] == '.') {
         return false;
     }
-    for (etp_str rest = s; rest.len > 0;) { // JSON could not give the name back
+    for (etp_str rest = s; rest.len > 0;) { // JSON could not give it back, people not read it
         bool valid;
         size_t n = etp_utf8_next(rest, &valid);
-        if (!valid) {
+        if (!valid || etp_is_deceptive(etp_utf8_code_point((const unsigned char *)rest.ptr, n))) {
             return false;
         }
         rest = (etp_str){rest.ptr + n, rest.len - n};
@@ -117,8 +117,8 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
         out->stem = etp_str_from(etp_arena_strdup(arena, stem_of(path)));
         status = etp_arena_check(arena, err, path);
         if (status == ETP_OK && !is_plain(out->stem)) {
-            status = etp_fail(err, ETP_USAGE, "%s: the file's name cannot name a folder; rename it",
-                              path);
+            status = etp_fail(err, ETP_USAGE,
+                              "%s: cannot make a folder name from this file name; rename it", path);
         }
     }
     etp_file_close(&file);

@@ -14,7 +14,7 @@ bool etp_run_name_ok(etp_str name)
     for (etp_str rest = name; rest.len > 0;) { // file systems and JSON want text
         bool valid;
         size_t n = etp_utf8_next(rest, &valid);
-        if (!valid) {
+        if (!valid || etp_is_deceptive(etp_utf8_code_point((const unsigned char *)rest.ptr, n))) {
             return false;
         }
         rest = (etp_str){rest.ptr + n, rest.len - n};

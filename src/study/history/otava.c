@@ -24,25 +24,34 @@ static const char *file_of(const etp_history *h, size_t i)
     return text;
 }
 
+static void cell(const etp_history *h, etp_str s, etp_sink *sink)
+{
+    etp_strbuf shown;
+    etp_strbuf_init(&shown, h->arena);
+    etp_sink to = etp_sink_strbuf(&shown);
+    etp_sink_shown(&to, s, false);
+    etp_csv_text(sink, etp_strbuf_str(&shown), ',');
+}
+
 static void write_table(const etp_history *h, const etp_history_series *s, etp_sink *sink)
 {
     etp_sink_z(sink, "time");
     for (size_t a = 0; a < h->attributes.n; a++) {
         etp_sink_z(sink, ",");
-        etp_csv_text(sink, h->attributes.items[a], ',');
+        cell(h, h->attributes.items[a], sink);
     }
     etp_sink_z(sink, ",");
-    etp_csv_text(sink, s->name, ',');
+    cell(h, s->name, sink);
     etp_sink_z(sink, "\n");
     for (size_t r = 0; r < h->runs.n; r++) {
         char text[ETP_NUMBER_CHARS] = "";
         if (isnan(s->values[r])) {
             continue;
         }
-        etp_csv_text(sink, h->runs.items[r].time, ',');
+        cell(h, h->runs.items[r].time, sink);
         for (size_t a = 0; a < h->attributes.n; a++) {
             etp_sink_z(sink, ",");
-            etp_csv_text(sink, h->runs.items[r].attributes[a], ',');
+            cell(h, h->runs.items[r].attributes[a], sink);
         }
         (void)etp_format_double(s->values[r], text);
         etp_sink_z(sink, ",");

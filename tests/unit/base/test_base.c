@@ -489,10 +489,40 @@ static void commands_can_be_copied(void **unused)
     etp_arena_dispose(&arena);
 }
 
+static void commands_to_a_runner_are_broken(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *shown;
+    } k_cases[] = {
+        {"::error::x",           ":':error::x"          }, // as GitHub's runner reads them
+        {"  ::ERROR file=a::x",  "  :':ERROR file=a::x" },
+        {"a ::stop-commands::t", "a :':stop-commands::t"},
+        {"##[group]x",           "#'#[group]x"          },
+        {"##vso[task.x]",        "#'#vso[task.x]"       },
+        {"Method::execute",      "Method::execute"      },
+        {"torch::errors::f",     "torch::errors::f"     },
+        {"a::b::",               "a::b::"               },
+        {"### x ::",             "### x ::"             },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_strbuf out;
+        etp_strbuf_init(&out, &arena);
+        etp_sink sink = etp_sink_strbuf(&out);
+        etp_sink_shown(&sink, etp_str_from(k_cases[i].text), false);
+        assert_string_equal(etp_strbuf_str(&out).ptr, k_cases[i].shown);
+        bool same = strcmp(k_cases[i].text, k_cases[i].shown) == 0;
+        assert_int_equal(etp_is_harmless(etp_str_from(k_cases[i].text)), same);
+        etp_arena_dispose(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_can_be_copied),
+        cmocka_unit_test(commands_to_a_runner_are_broken),
         cmocka_unit_test(parts_of_paths),
         cmocka_unit_test(ends_of_paths),
         cmocka_unit_test(blanks_are_trimmed),
