@@ -5,8 +5,10 @@ in an empty environment; the commits are those of a local git repository, of whi
 recorded model.
 
 usage: recipes.py ETPROF FAKE_RUNNER SOURCE_DIR BUILD_DIR CMAKE"""
+import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +55,19 @@ def wheel(top):
     run(CMAKE, "--install", BUILD, "--prefix", top / "prefix")
     return run(sys.executable, SOURCE / "python/wheel/pack.py", top / "prefix", top / "dist", "--triple", triple,
                "--glibc", "2.28", "--macos", "14.0").strip()
+
+
+def hash_of(package):
+    return hashlib.sha256(pathlib.Path(package).read_bytes()).hexdigest()
+
+
+def pinned():
+    """What a recipe or the action takes from elsewhere is named by its bytes."""
+    for name in ("action.yml", "examples/ci/pull_request.yml", "examples/ci/gitlab.yml"):
+        text = (SOURCE / name).read_text()
+        for used in re.findall(r"uses: (\S+)", text):
+            expect(re.fullmatch(r"\S+@([0-9a-f]{40}|COMMIT)", used), name, "an action without a commit", used)
+        expect(text.count("-m pip install ") == text.count("-m pip install --no-deps --require-hashes "), name, "pip")
 
 
 def repository(top):
@@ -112,7 +127,8 @@ def github(top, package, source):
                    {"ref": "refs/heads/main" if branch == "main" else "refs/pull/1/merge", "sha": name, "token": "t",
                     "event_name": "pull_request" if number else "push", "event": {"number": number or ""}}, env)
         code, steps = made.run(SOURCE / "examples/ci/pull_request.yml",
-                               **{"package": package, "options": OPTIONS, **changes})
+                               **{"package": package, "sha256": hash_of(package), "options": OPTIONS,
+                                  **changes})
         for text in made.summaries:
             expect(len(text.encode()) <= 1 << 20, name, "the summary's size", len(text.encode()))
         said = "\n".join(map(str, made.log))
@@ -157,7 +173,8 @@ def gitlab(top, package, source):
         merge = {} if branch == "main" else {"CI_MERGE_REQUEST_IID": "3", "ETPROF_TOKEN": "t"}
         done = subprocess.run(["bash", "-eo", "pipefail", "-c", "\n".join(recipe["script"])], cwd=work, text=True,
                               capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=600, env={
-                                  **env, **recipe["variables"], "PACKAGE": package, "OPTIONS": OPTIONS,
+                                  **env, **recipe["variables"], "PACKAGE": package, "SHA256": hash_of(package),
+                                  "OPTIONS": OPTIONS,
                                   "CI_COMMIT_BRANCH": branch, "CI_DEFAULT_BRANCH": "main", "CI_PROJECT_ID": "7",
                                   "CI_API_V4_URL": "https://gitlab.example/api/v4", **merge})
         if (work / "baseline").is_dir():
@@ -180,6 +197,7 @@ with tempfile.TemporaryDirectory(prefix="etprof-recipes-") as folder:
     top = pathlib.Path(folder).resolve()
     (top / "comments").mkdir()
     environment(top)
+    pinned()
     package, source = wheel(top), repository(top)
     github(top, package, source)
     gitlab(top, package, source)
