@@ -71,7 +71,7 @@ def folders() -> dict[str, ModelFolder]:
         if not parent.is_dir():
             continue
         for child in sorted(parent.iterdir()):
-            if (child / "__init__.py").is_file() and child.name not in found:
+            if any((child / n).is_file() for n in ("__init__.py", "model.py")) and child.name not in found:
                 found[child.name] = read_folder(child)
     return found
 
@@ -79,8 +79,8 @@ def folders() -> dict[str, ModelFolder]:
 def load_folder(folder: Path) -> Registration:
     """Runs a model folder's code and returns what it registered under the folder's name."""
     name = folder.name
-    if not (folder / "__init__.py").is_file():
-        raise BadInput(f"{folder}: no __init__.py; a model folder has __init__.py and model.py")
+    if not any((folder / n).is_file() for n in ("__init__.py", "model.py")):
+        raise BadInput(f"{folder}: no model.py; a model folder has __init__.py and model.py")
     # The parent becomes a package of its own name, so that `from . import model` and the kit's
     # `from .. import register_model` and `from ..model_base import EagerModelBase` work without any
     # entry in sys.path.
@@ -95,7 +95,7 @@ def load_folder(folder: Path) -> Registration:
         if not (folder.parent / "model_base.py").is_file():
             sys.modules[parent_name + ".model_base"] = parent.model_base = model_base
     qualified = f"{parent_name}.{name}"
-    if qualified not in sys.modules:
+    if qualified not in sys.modules and (folder / "__init__.py").is_file():
         spec = importlib.util.spec_from_file_location(
             qualified, folder / "__init__.py", submodule_search_locations=[str(folder)]
         )
@@ -109,8 +109,19 @@ def load_folder(folder: Path) -> Registration:
                 del sys.modules[loaded]
             raise
     if name not in _registered:
+        run_list(folder.parent, sys.modules[parent_name])
+    if name not in _registered:
         raise UsageError(
-            f"{folder / '__init__.py'} registers no model '{name}'; "
-            f"it should end with register_model(\"{name}\", TheClass)"
+            f"neither {folder / '__init__.py'} nor {folder.parent / '__init__.py'} registers a model '{name}'; "
+            f"one of them should say register_model(\"{name}\", TheClass)"
         )
     return _registered[name]
+
+
+def run_list(folder: Path, package) -> None:
+    """The models' own __init__.py, where the learning path registers a model (import, register_model). It is run only
+    for a model whose folder does not register itself, since it may import all of them."""
+    path = folder / "__init__.py"
+    if path.is_file() and not getattr(package, "__file__", None):
+        package.__file__ = str(path)
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), package.__dict__)  # noqa: S102

@@ -100,8 +100,27 @@ class Registry(unittest.TestCase):
 
     def test_folder_that_registers_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
-            with self.assertRaisesRegex(errors.UsageError, "registers no model"):
+            with self.assertRaisesRegex(errors.UsageError, "registers a model"):
                 registry.load_folder(self.make(folder, ""))
+
+    def test_registered_in_the_list_of_models(self):
+        """As the learning path prints it: two lines in model_profiling/models/__init__.py, none in the folder."""
+        for own in ("", None):
+            with tempfile.TemporaryDirectory() as folder:
+                model = self.make(folder, "")
+                (model / "model.py").write_text("class YourModelClass: pass\n")
+                if own is None:
+                    (model / "__init__.py").unlink()
+                (Path(folder) / "__init__.py").write_text(
+                    "from etprof.registry import register_model\nfrom . import m\n"
+                    "from .m.model import YourModelClass\nregister_model('m', YourModelClass)\n")
+                self.assertEqual(registry.load_folder(model).cls.__name__, "YourModelClass")
+
+    def test_the_list_is_not_run_for_a_folder_that_registers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "__init__.py").write_text("raise SystemExit('never run')\n")
+            model = self.make(folder, "from .. import register_model\nclass C: pass\nregister_model('m', C)\n")
+            self.assertEqual(registry.load_folder(model).name, "m")
 
     def test_kit_style_relative_import(self):
         with tempfile.TemporaryDirectory() as folder:
