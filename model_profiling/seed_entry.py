@@ -13,7 +13,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-os.environ["ETPROF_NEWEST"] = "1"  # the documents' paths are fixed: each stands for the newest run of its name
 
 
 def say(text):
@@ -90,6 +89,29 @@ def off_first(files, names):
     return files, names
 
 
+def level_of(timeline):
+    """The CPU-feature level of a timeline of a run folder, as its manifest says; None: not known."""
+    path = pathlib.Path(timeline).resolve()
+    try:
+        arms = json.loads((path.parents[1] / "manifest.json").read_text())["plan"]["arms"]
+        return next((a["level"] for a in arms if a["name"] == path.parent.name), None)
+    except (OSError, ValueError, TypeError, KeyError, IndexError):
+        return None
+
+
+def what_ran(files, names):
+    """Names with the level beside them where they speak of SME2 and the run was of something else: a figure of x86 must
+    not be quoted as one of SME2."""
+    levels = [level_of(f) for f in files]
+    called = [n or pathlib.Path(f).resolve().parent.name for f, n in zip(files, names)]
+    speaks = any(re.search("sme", n, re.I) for n in called)
+    if not speaks or not all(levels) or any(level.startswith("sme") for level in levels):
+        return names
+    names = called
+    say(f"SME2 did not run here: {', '.join(f'{n} is {level}' for n, level in zip(names, levels))}")
+    return [f"{n} ({level})" for n, level in zip(names, levels)]
+
+
 def program_of(record, strict):
     """The record's options. It leads to source lines by way of its program; without that, or unread,
     it is left out with a warning, as in the kit, unless STRICT."""
@@ -144,5 +166,7 @@ def pipeline(wanted):
     elif not named and not o.analysis_only:
         words += ["--device", {"mac": "local", "android": "adb"}[wanted]]
     words += [w for name in o.only for w in ("--only", name)]
+    if o.analysis_only:
+        os.environ["ETPROF_NEWEST"] = "1"  # a config names where runs go, not a run
     words += [] if o.analysis_only else ["--plain"]  # the documents go on with the timelines, by their names
     become(*words, *["--analysis-only"] * o.analysis_only, *["--full"] * o.verbose)

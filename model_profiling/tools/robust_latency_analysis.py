@@ -4,12 +4,13 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import FLAG, NEEDED, TEXT, become, options  # noqa: E402
+from seed_entry import FLAG, NEEDED, TEXT, become, options, what_ran  # noqa: E402
 
 o = options(("--timeline-csv", NEEDED), ("--compare", TEXT), ("--name", TEXT), ("--name1", TEXT),
             ("--name2", TEXT), ("--output-dir", TEXT), ("--verbose", FLAG))
 name1 = o.name1 if o.compare else o.name or o.name1
-words = ["--name1", name1] if name1 else []
-words += ["--name2", o.name2] if o.compare and o.name2 else []
+files = [o.timeline_csv] + ([o.compare] if o.compare else [])
+names = what_ran(files, [name1, o.name2])
+words = [w for i, n in enumerate(names[:len(files)], 1) if n for w in (f"--name{i}", n)]
 words += ["--out", o.output_dir] if o.output_dir else []
-become("stats", o.timeline_csv, *([o.compare] if o.compare else []), *words)
+become("stats", *files, *words)

@@ -299,7 +299,10 @@ static void view_table(etp_report *r, const etp_kernels_of_arm *const *arms, siz
         {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE}
     };
     for (size_t a = 0; a < n; a++) {
-        columns[1 + a] = (etp_column){.key = arms[a]->name, .title = arms[a]->name};
+        // Beside the experiment's name, which is a wish, what ran.
+        bool same = strcmp(arms[a]->name, arms[a]->called) == 0;
+        const char *title = etp_arena_printf(arena, "%s (%s)", arms[a]->name, arms[a]->called);
+        columns[1 + a] = (etp_column){.key = arms[a]->name, .title = same ? arms[a]->name : title};
     }
     columns[1 + n] = (etp_column){.key = "architecture", .title = "Architecture"};
     columns[2 + n] = (etp_column){.key = "delegation", .title = "Delegation"};
