@@ -138,11 +138,15 @@ etp_status etp_ab_choose_baseline(const etp_ab_session *s, const char *asked, et
 {
     const etp_ab *ab = &s->ab;
     etp_arm_name *names = ETP_NEW_ARRAY(ab->arena, etp_arm_name, ab->n_arms);
+    size_t single = 0;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        single += etp_level_without(ab->arms[i].level) < ETP_HAS_COUNT;
+    }
     for (size_t i = 0; i < ab->n_arms; i++) {
         // etp_level is in order within its family, best first.
         etp_level level = ab->bare ? level_in_name(ab->arms[i].name) : ab->arms[i].level;
         names[i] = (etp_arm_name){etp_str_from(ab->arms[i].name),
-                                  level != ETP_LEVEL_NONE ? (int)level : -1};
+                                  level != ETP_LEVEL_NONE ? etp_level_rank(level, single) : -1};
     }
     etp_str wanted = etp_str_from(asked);
     // A dump may also be named by its whole stem, or by any part of its end that holds its name.

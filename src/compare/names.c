@@ -74,6 +74,9 @@ const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena
         return info->word;
     }
     const etp_ab_arm *base = &ab->arms[ab->baseline];
+    if (best && a == base) { // what the others hide differs
+        return info->word;
+    }
     etp_level lower = base->level != a->level ? base->level : ETP_LEVEL_NONE;
     etp_code seen = etp_kernels_most(a->kernels, etp_kernels_classes(a->level, lower));
     bool named = a->profile && a->level == ETP_LEVEL_VNNI && a->proof.truth == ETP_CONFIRMED &&
@@ -169,7 +172,8 @@ static bool has_word(const char *name, const char *word)
 // SME2.
 static const etp_level_info *level_in_name(const etp_ab_arm *a)
 {
-    for (int i = 1; i < ETP_LEVEL_COUNT && a->level != ETP_LEVEL_NONE; i++) {
+    bool claims = a->level != ETP_LEVEL_NONE && etp_level_without(a->level) == ETP_HAS_COUNT;
+    for (int i = 1; i < ETP_LEVEL_COUNT && claims; i++) {
         const etp_level_info *info = etp_level_get((etp_level)i);
         if (etp_level_of_word(info->name) == info->level && has_word(a->name, info->name) &&
             !has_word(a->name, "off") && info->level != a->level) {

@@ -28,7 +28,8 @@
 
 _Static_assert(ETP_CODES <= 32, "a set of classes is an unsigned");
 
-// The feature that code of a class needs; SSE and NEON need none that can be hidden.
+// The feature that code of a class needs, one of several where it has several rows; SSE and NEON
+// need none that can be hidden.
 static const struct {
     etp_code code;
     etp_isa_family family;
@@ -36,6 +37,8 @@ static const struct {
 } k_needs[] = {
     {ETP_CODE_AVX,            ETP_ISA_X86_64,  ETP_HAS_AVX           },
     {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_AVX2          },
+    {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_FMA           },
+    {ETP_CODE_AVX2,           ETP_ISA_X86_64,  ETP_HAS_F16C          },
     {ETP_CODE_AVX_VNNI,       ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI      },
     {ETP_CODE_AVX_VNNI_INT8,  ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI_INT8 },
     {ETP_CODE_AVX_VNNI_INT16, ETP_ISA_X86_64,  ETP_HAS_AVX_VNNI_INT16},
@@ -70,13 +73,15 @@ typedef struct rule {
     unsigned allowed_best; // classes whose want contradicts when another arm shows plenty
 } rule;
 
+// Classes of which a level hides all features that they may need.
 static unsigned hidden_classes(etp_level level)
 {
-    unsigned classes = 0;
+    unsigned hidden = 0, visible = 0;
     for (size_t i = 0; i < sizeof k_needs / sizeof *k_needs; i++) {
-        classes |= etp_level_hides(level, k_needs[i].needs) ? 1u << k_needs[i].code : 0;
+        bool hides = etp_level_hides(level, k_needs[i].needs);
+        *(hides ? &hidden : &visible) |= 1u << k_needs[i].code;
     }
-    return classes;
+    return hidden & ~visible;
 }
 
 static unsigned classes_of_family(etp_isa_family family)

@@ -113,6 +113,9 @@ const etp_level_info *etp_level_get(etp_level level);
 // The level of that name in that family (ETP_ISA_NONE: in any); ETP_LEVEL_NONE if there is none.
 // "best" is of both families, "-FEATURE" hides that feature alone.
 etp_level etp_level_find(etp_isa_family family, const char *name);
+// Where a level stands among those that a session compares, the best first. SINGLE: how many of
+// them hide one feature alone; several are all compared with the one that hides nothing.
+int etp_level_rank(etp_level level, size_t single);
 // The level that a word in a name somebody gave stands for. Not "fp16", which is a data type there,
 // nor "best".
 etp_level etp_level_of_word(const char *word);

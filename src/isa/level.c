@@ -179,6 +179,12 @@ etp_level etp_level_find(etp_isa_family family, const char *name)
     return ETP_LEVEL_NONE;
 }
 
+int etp_level_rank(etp_level level, size_t single)
+{
+    bool whole = level == ETP_LEVEL_BEST_AARCH64 || level == ETP_LEVEL_BEST_X86_64;
+    return whole && single > 1 ? ETP_LEVEL_COUNT : (int)level;
+}
+
 etp_level etp_level_of_word(const char *word)
 {
     etp_level level = etp_level_find(ETP_ISA_NONE, word);

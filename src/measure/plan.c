@@ -162,6 +162,21 @@ static const char *level_list(etp_isa_family family, const etp_isa_cpu *availabl
     return text ? text : "";
 }
 
+// The features of this CPU that can be hidden one by one.
+static const char *feature_list(const etp_isa_cpu *cpu, etp_arena *arena)
+{
+    etp_level levels[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list_single(cpu->family, levels);
+    const char *text = "";
+    for (size_t i = 0; i < n && text; i++) {
+        if (etp_level_state_of(cpu, levels[i]).available) {
+            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+                                    etp_isa_feature_name(etp_level_without(levels[i])));
+        }
+    }
+    return text && text[0] ? text : "none";
+}
+
 // A word that is a level of another processor family is no typing error: the machine is the wrong
 // one.
 static etp_status check_level(const char *name, const etp_isa_cpu *cpu, etp_arena *arena,
@@ -188,6 +203,54 @@ typedef struct level_choice {
     size_t n;
 } level_choice;
 
+static etp_status add_level(const etp_session_plan_options *o, etp_level level, level_choice *out,
+                            etp_error *err)
+{
+    for (size_t k = 0; k < out->n; k++) {
+        // With names of their own two arms may run at one level: a config may ask for it.
+        if (out->items[k] == level && o->n_names == 0) {
+            return etp_fail(err, ETP_USAGE, "level %s is given twice", etp_level_get(level)->name);
+        }
+    }
+    if (out->n == MAX_ARMS) {
+        return etp_fail(err, ETP_USAGE, "more than %d levels", MAX_ARMS);
+    }
+    out->items[out->n++] = level;
+    return ETP_OK;
+}
+
+// Levels that hide one feature each, beside those that are given or the one that hides nothing.
+static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa_cpu *cpu,
+                                etp_arena *arena, level_choice *out, etp_error *err)
+{
+    if (out->n == 0) {
+        ETP_TRY(add_level(o, etp_level_find(cpu->family, "best"), out, err));
+    }
+    for (size_t i = 0; i < o->n_hide; i++) {
+        const char *name = etp_arena_printf(arena, "-%s", o->hide[i]);
+        etp_level level;
+        ETP_NEED(name, err, "the plan");
+        if (etp_level_find(ETP_ISA_NONE, name) == ETP_LEVEL_NONE) {
+            return etp_fail(err, ETP_USAGE, "no feature %s; this CPU has: %s", o->hide[i],
+                            feature_list(cpu, arena));
+        }
+        ETP_TRY(check_level(name, cpu, arena, &level, err));
+        ETP_TRY(add_level(o, level, out, err));
+    }
+    etp_level single[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list_single(cpu->family, single);
+    for (size_t i = 0; i < n && o->which_feature; i++) {
+        etp_level_state state = etp_level_state_of(cpu, single[i]);
+        if (state.available && state.switchable) {
+            ETP_TRY(add_level(o, single[i], out, err));
+        }
+    }
+    if (out->n == 1) {
+        return etp_fail(err, ETP_ENVIRONMENT, "no feature of this CPU can be hidden");
+    }
+    return ETP_OK;
+}
+
 static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa_cpu *cpu,
                                 etp_arena *arena, level_choice *out, etp_error *err)
 {
@@ -198,13 +261,10 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     for (size_t i = 0; i < o->n_levels; i++) {
         etp_level level;
         ETP_TRY(check_level(o->levels[i], cpu, arena, &level, err));
-        for (size_t k = 0; k < out->n; k++) {
-            // With names of their own two arms may run at one level: a config may ask for it.
-            if (out->items[k] == level && o->n_names == 0) {
-                return etp_fail(err, ETP_USAGE, "level %s is given twice", o->levels[i]);
-            }
-        }
-        out->items[out->n++] = level;
+        ETP_TRY(add_level(o, level, out, err));
+    }
+    if (o->n_hide > 0 || o->which_feature) {
+        return choose_hidden(o, cpu, arena, out, err);
     }
     if (out->n > 0) {
         return ETP_OK;
@@ -392,8 +452,13 @@ static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *
     }
     etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, n);
     ETP_NEED(names, err, "the plan");
+    size_t single = 0;
     for (uint32_t i = 0; i < n; i++) {
-        names[i] = (etp_arm_name){etp_str_from(out->arms[i].name), (int)out->arms[i].level};
+        single += etp_level_without(out->arms[i].level) < ETP_HAS_COUNT;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = (etp_arm_name){etp_str_from(out->arms[i].name),
+                                  etp_level_rank(out->arms[i].level, single)};
     }
     // The rule is shared with the reader of folders, so that a plan and its answer agree.
     ETP_TRY(etp_choose_baseline(names, n, etp_str_from(arm_of_level(out, n, o->baseline)),

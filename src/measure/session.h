@@ -36,6 +36,9 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     const char *const *levels; // none: the best level against plain SIMD; with several models the
                                // best alone, unless it is a sweep
     size_t n_levels;
+    const char *const *hide; // features, each of which is hidden alone in an arm of its own
+    size_t n_hide;
+    bool which_feature;      // every feature that this CPU can be without
     const uint32_t *threads; // none: 1
     size_t n_threads;
     const char *const

@@ -66,6 +66,9 @@ etp_status etp_session_options_of(const etp_session_arguments *arguments, etp_ar
     *out = (etp_session_options){
         .plan = {.levels = call->levels.items,
                  .n_levels = call->levels.n,
+                 .hide = call->hide.items,
+                 .n_hide = call->hide.n,
+                 .which_feature = call->which_feature,
                  .n_threads = call->threads.n,
                  .baseline = call->baseline,
                  .settings = arguments->settings},

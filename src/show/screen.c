@@ -603,7 +603,8 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         } else if (a->proof.truth != ETP_CONFIRMED) {
             mark(s, ETP_PLAIN,
                  etp_arena_printf(arena, "%s not proven: %s", name, etp_ab_unproven(ab, a)));
-        } else if (at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) {
+        } else if ((at == ab->baseline && ab->n_arms > 1 && !shared_level(ab, at)) ||
+                   etp_level_without(a->level) < ETP_HAS_COUNT) {
             mark(s, ETP_GOOD, etp_arena_printf(arena, "%s arm clean", name));
         } else if (at == e->arm && e->feature_name && e->engaged) {
             mark(s, ETP_GOOD,

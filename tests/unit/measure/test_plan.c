@@ -13,6 +13,43 @@ static etp_status plan_error(fixture *f, const etp_session_plan_options *o, etp_
     return etp_session_plan_make(o, f->device, &f->cpu, &f->arena, &plan, err);
 }
 
+// One feature off each: the arms, and that all are compared with the one that hides nothing.
+static void features_are_hidden_one_by_one(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    etp_session_plan plan;
+    const char *model = write_model(f, "");
+    static const char *const k_hide[] = {"sme2", "i8mm"}, *const k_other[] = {"nope"},
+                             *const k_elsewhere[] = {"avx512fp16"};
+    etp_session_plan_options o = {.models = &model, .n_models = 1, .hide = k_hide, .n_hide = 2};
+    assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
+    static const char *const k_levels[] = {"best", "-sme2", "-i8mm"};
+    assert_int_equal(plan.n_arms, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_string_equal(plan.arms[i].level_name, k_levels[i]);
+    }
+    assert_int_equal(plan.baseline, 0);
+    assert_string_equal(plan.arms[0].mask, "aarch64:hwcap=0x0,hwcap2=0x0");
+    assert_string_equal(plan.arms[2].mask, "aarch64:hwcap=0x0,hwcap2=0x2200");
+    o.n_hide = 1; // one alone is what the best is compared with
+    assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
+    assert_int_equal(plan.baseline, 1);
+    o.hide = k_other;
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "no feature nope; this CPU has: sme2, sme"));
+    o.hide = k_elsewhere;
+    assert_int_equal(plan_error(f, &o, &err), ETP_ENVIRONMENT);
+    o.n_hide = 0;
+    o.which_feature = true;
+    assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
+    assert_true(plan.n_arms > 3 && plan.baseline == 0);
+    for (uint32_t i = 1; i < plan.n_arms; i++) { // what the CPU has, and no more
+        etp_isa_feature hidden = etp_level_without(plan.arms[i].level);
+        assert_true(hidden < ETP_HAS_COUNT && etp_isa_has(&f->cpu.cpu, hidden));
+    }
+}
+
 static void bad_plans_are_refused_before_anything_starts(void **state)
 {
     fixture *f = *state;
@@ -29,6 +66,8 @@ static void bad_plans_are_refused_before_anything_starts(void **state)
     levels[1] = "sme2";
     assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
     assert_non_null(strstr(err.msg, "given twice"));
+    levels[1] = "-bf16x";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
     levels[1] = "neon";
     o.baseline = "sme3";
     assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
@@ -140,6 +179,7 @@ static void a_silent_probe_ends_when_the_session_is_to_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(features_are_hidden_one_by_one),
         TEST(bad_plans_are_refused_before_anything_starts),
         TEST(several_models_and_threads_make_distinct_arms),
         TEST(a_runner_that_is_no_runner_is_told),
