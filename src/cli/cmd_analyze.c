@@ -11,7 +11,7 @@
 typedef struct analyze_options {
     etp_trace_units units;
     const char *baseline;
-    double margin_percent;
+    double margin;
     const char *out;
     const char *program, *record, *roofs, *model_id, *phase;
     uint64_t run_index;
@@ -24,7 +24,7 @@ typedef struct analyze_options {
 static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(analyze_options, baseline), "ARM",
      "compare the others with this arm", NULL},
-    {"margin", 0, ETP_OPT_NUMBER, offsetof(analyze_options, margin_percent), "PERCENT",
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(analyze_options, margin), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
     {"pte", 0, ETP_OPT_STRING, offsetof(analyze_options, program), "FILE",
      "the program of bare dumps: adds nodes, work and reasons", NULL},
@@ -84,7 +84,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_ab_options how = {.units = o->units,
                           .baseline = o->baseline,
-                          .margin = o->margin_percent / 100,
+                          .margin = o->margin,
                           .program = o->program,
                           .record = o->record,
                           .roofs = o->roofs};

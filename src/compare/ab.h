@@ -18,7 +18,8 @@
 typedef struct etp_ab_correctness {
     int ok; // 1 same, 0 differ, -1 not compared
     double max_abs, max_rel, cosine;
-    double argmax; // least share of rows whose largest element is the same, NAN without such rows
+    double argmax;   // least share of rows whose largest element is the same, NAN without such rows
+    bool not_finite; // an output has no finite element on either side; ok is 0 or -1 then
 } etp_ab_correctness;
 typedef struct etp_ab_fact {
     const char *key, *value;
@@ -373,7 +374,8 @@ typedef struct etp_ab_fixes {
     X(OUTPUTS, "outputs_differ",                                                                     \
       "outputs of the arms compared element by element; tolerances in docs/run-folder.md")           \
     X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")              \
-    X(OUTPUTS_NAN, "outputs_nan", "outputs/ of both sides: elements that are NaN in both, any")      \
+    X(OUTPUTS_NAN, "outputs_nan",                                                                    \
+      "outputs/ of both sides: elements that are NaN in both, any; outputs without a finite one")    \
     X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")     \
     X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                 \
     X(TRACE_DAMAGED, "clock_damaged",                                                                \
@@ -628,5 +630,12 @@ const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, 
 
 // What the level of an arm is called: after a feature only where it ran.
 const char *etp_ab_level_called(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena);
+
+// The worse of two; what one comparison of outputs says.
+void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c);
+struct etp_outputs_comparison; // measure/outputs.h
+etp_ab_correctness etp_ab_correctness_of(const struct etp_outputs_comparison *c);
+// Why nothing was compared, for people.
+#define ETP_AB_NOT_FINITE "not finite: an output is NaN or infinite in every place"
 
 #endif

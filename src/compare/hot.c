@@ -101,7 +101,8 @@ static etp_hot_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double 
         return ETP_HOT_MOVEMENT;
     }
     // Without a gain as a whole there is nothing to lag behind.
-    bool lags = whole > 1 + ETP_MARGIN_DEFAULT && ab->n_comparisons && op->speedup[0] < whole;
+    bool lags =
+        ab->n_comparisons && whole > 1 + ab->comparisons[0].margin && op->speedup[0] < whole;
     return lags ? ETP_HOT_LITTLE : ETP_HOT_LARGE;
 }
 

@@ -60,43 +60,64 @@ typedef struct comparing {
     etp_ab_outputs *out;
 } comparing;
 
-// That NaN stands where NaN stands is no agreement of results.
-static void mention_nan(const comparing *w, const char *whose, const char *against,
-                        const etp_outputs_comparison *c)
+// That NaN stands where NaN stands is no agreement of results, nor that nothing is finite.
+static void mention_not_finite(const comparing *w, const char *whose, const char *against,
+                               const etp_outputs_comparison *c)
 {
+    etp_arena *arena = w->s->ab.arena;
+    for (size_t i = 0; i < c->n && c->not_finite > 0 && c->nan_both < c->elements; i++) {
+        const etp_output_difference *d = &c->outputs[i];
+        if (d->elements > 0 && d->not_finite == d->elements) {
+            etp_ab_add_finding(
+                w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
+                etp_arena_printf(arena,
+                                 "outputs of %s%s: all %llu elements of output %zu are infinite or "
+                                 "NaN on both sides; nothing was compared: look at the inputs",
+                                 whose, against, (unsigned long long)d->elements, d->index));
+            return;
+        }
+    }
     if (c->nan_both == 0) {
         return;
     }
     etp_ab_add_finding(
         w->noticed, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
         etp_arena_printf(
-            w->s->ab.arena,
+            arena,
             "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
             whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
             c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""));
 }
 
-static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN};
+static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN, false};
 
-static void take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
+void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 {
     out->ok = out->ok < 0 || c->ok < 0 ? (out->ok < 0 ? c->ok : out->ok) : out->ok && c->ok;
+    out->not_finite = out->not_finite || c->not_finite;
+    out->ok = out->not_finite && out->ok > 0 ? -1 : out->ok;
     out->max_abs = fmax(out->max_abs, c->max_abs); // fmax and fmin pass over a NAN
     out->max_rel = fmax(out->max_rel, c->max_rel);
     out->cosine = fmin(out->cosine, c->cosine);
     out->argmax = fmin(out->argmax, c->argmax);
 }
 
+etp_ab_correctness etp_ab_correctness_of(const etp_outputs_comparison *c)
+{
+    etp_ab_correctness one = {c->ok,     c->max_abs, c->max_rel,
+                              c->cosine, c->argmax,  c->not_finite > 0};
+    etp_ab_correctness out = k_none;
+    etp_ab_take_worse(&out, &one);
+    return out;
+}
+
 // Worse of what was known and C; the first reason becomes a finding.
 static void take_comparison(const comparing *w, const char *whose, const char *against,
                             const etp_outputs_comparison *c, etp_ab_correctness *out)
 {
-    mention_nan(w, whose, against, c);
-    if (c->ok && c->elements > 0 && c->nan_both == c->elements) {
-        return;
-    }
-    etp_ab_correctness one = {c->ok, c->max_abs, c->max_rel, c->cosine, c->argmax};
-    take_worse(out, &one);
+    mention_not_finite(w, whose, against, c);
+    etp_ab_correctness one = etp_ab_correctness_of(c);
+    etp_ab_take_worse(out, &one);
     if (c->ok || !c->why) {
         return;
     }
@@ -156,7 +177,7 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
               : etp_arena_printf(ab->arena, " against those of %s", etp_ab_arm_called(ab, against));
     ETP_TRY(compare_dirs(w, at, outputs_dir(w, base, base_arm), outputs_dir(w, cand, cand_arm),
                          words, etp_ab_precision_of(w->s, against), &one, err));
-    take_worse(&w->out->all, &one);
+    etp_ab_take_worse(&w->out->all, &one);
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
     w->out->arms[at].differ |= one.ok == 0;
     w->out->arms[against].differ |= one.ok == 0 && !first;

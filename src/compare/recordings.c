@@ -45,11 +45,12 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
     if (apart[ETP_APART_CLOCK]) {
         etp_ab_add_finding(
             to, ETP_FINDING_OWN_CLOCK, ETP_SEVERITY_WARN, NULL,
-            etp_arena_printf(s->ab.arena,
-                             "%s: the delegate's events are by a clock of its own in an unknown "
-                             "unit, so they have no milliseconds ('etprof ops' shows their shares); "
-                             "state the unit: --delegate-unit us or cycles:HZ",
-                             name_of(s, arm)));
+            etp_arena_printf(
+                s->ab.arena,
+                "%s: the delegate's events are by a clock of its own in an unknown "
+                "unit, so they have no milliseconds ('etprof ops' shows their shares); "
+                "state the unit: --delegate-unit us or cycles:HZ",
+                name_of(s, arm)));
     }
     if (apart[ETP_APART_SUM]) {
         etp_ab_add_finding(

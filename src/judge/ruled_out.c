@@ -275,7 +275,9 @@ static verdict outputs(const etp_ab_session *s)
     case 0:
         return say(ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");
     default:
-        return say(ETP_CAUSE_UNKNOWN, "wrong outputs (not compared)");
+        return say(ETP_CAUSE_UNKNOWN, s->ab.correctness.not_finite
+                                          ? "wrong outputs (not compared, " ETP_AB_NOT_FINITE ")"
+                                          : "wrong outputs (not compared)");
     }
 }
 

@@ -243,6 +243,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
         d->nan_a += isnan(x) != 0;
         d->nan_b += isnan(y) != 0;
         d->nan_both += isnan(x) && isnan(y);
+        d->not_finite += !isfinite(x) && !isfinite(y);
         finite += isfinite(x) && isfinite(y);
         // The same NaN in both is no difference; equal infinities are equal.
         if ((isnan(x) && isnan(y)) || x == y) {
@@ -364,6 +365,7 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->cosine = fmin(out->cosine, d->cosine);
         out->elements += d->elements;
         out->nan_both += d->nan_both;
+        out->not_finite += d->elements > 0 && d->not_finite == d->elements;
         if (!d->within) {
             set_reason(out, etp_arena_printf(
                                 arena, "output %zu (%s): %llu of %llu elements differ, by up to %s",

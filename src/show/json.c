@@ -206,6 +206,12 @@ static const etp_field k_proof_rows[] = {
 };
 static SHAPE(k_proof, k_proof_rows);
 #undef OF
+static bool is_true(const void *member, const etp_place *at)
+{
+    (void)at;
+    return *(const bool *)member;
+}
+
 #define OF etp_ab_correctness
 static const etp_field k_agreement_rows[] = {
     FIELD("ok", MAYBE, ok, "within the tolerance; null: not compared"),
@@ -214,6 +220,8 @@ static const etp_field k_agreement_rows[] = {
     FIELD("cosine", RATIO, cosine, "least cosine similarity", .range = ETP_SIGNED),
     FIELD("argmax", RATIO, argmax, "least share of rows whose largest element is the same",
           .range = ETP_0_TO_1, .flags = ETP_LATER),
+    FIELD("not_finite", BOOL, not_finite, "an output is NaN or infinite in every place",
+          .when = is_true, .flags = ETP_ABSENT | ETP_LATER),
 };
 SHAPE_ON_ONE_LINE(k_etp_ab_agreement, k_agreement_rows);
 #undef OF

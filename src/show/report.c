@@ -539,6 +539,9 @@ static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_correctness *c,
                       const char *right, const char *wrong)
 {
+    if (ok < 0 && c->not_finite) {
+        etp_keys_add(keys, ETP_BAD, key, "%s", ETP_AB_NOT_FINITE);
+    }
     if (ok < 0 || !isfinite(c->cosine)) { // nothing was compared
         return;
     }

@@ -619,6 +619,10 @@ static void mark_levels(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 static void mark_outputs(const etp_ab *ab, etp_screen *s)
 {
     const etp_ab_correctness *c = &ab->correctness;
+    if (c->ok < 0 && c->not_finite) {
+        mark(s, ETP_BAD, "outputs NOT finite");
+        return;
+    }
     // Without a cosine no element was compared.
     bool asked = c->ok >= 0 && isfinite(c->cosine);
     if (asked) {

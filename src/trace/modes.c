@@ -127,8 +127,7 @@ static size_t split(const etp_trace_block *block, etp_arena *arena, etp_trace_bl
 
 void etp_modes_split(etp_trace *t, etp_arena *arena)
 {
-    etp_trace_block *blocks =
-        etp_arena_alloc_array(arena, t->n_blocks * ETP_MODES, sizeof *blocks);
+    etp_trace_block *blocks = etp_arena_alloc_array(arena, t->n_blocks * ETP_MODES, sizeof *blocks);
     size_t n = 0;
     for (size_t i = 0; i < t->n_blocks; i++) {
         if (t->blocks[i].has_execute && t->blocks[i].n_runs >= (size_t)2 * LEAST_RUNS) {

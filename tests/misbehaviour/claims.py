@@ -27,7 +27,6 @@ DUMP_SAYS = ((("op2", "Reduction"), "takes", "0.227", "us", "in mixed_xnnpack_fp
 SESSION_SAYS = ((("vnni", "linux_vnni"), "is", "1.50", "x", "faster than avx2"),
                 (("avx2",), "is", "1.50", "x", "slower than linux_vnni"),
                 (("vnni", "linux_vnni"), "takes", "4.148", "ms", ""), (("avx2",), "takes", "6.242", "ms", ""),
-                (("N1",), "saves", "0.94", "ms", ""), (("N2",), "saves", "0.21", "ms", ""),
                 (("GEMM",), "takes", "0.950", "ms", "in vnni"), (("GEMM",), "takes", "2.205", "ms", "in linux_avx2"),
                 (("Convolution",), "takes", "0.379", "ms", "in linux_vnni"),
                 (("Convolution",), "takes", "1.317", "ms", "in avx2"),
@@ -138,6 +137,8 @@ def main():
                 for who in names:
                     sentence = sentence_of(who, *rest)
                     expect(ask(sentence, where) == "confirmed", sentence)
+        for sentence in ("N1 saves 0.94 ms", "N2 saves 0.21 ms"): # predicted, and measured by nobody
+            expect(ask(sentence, "session") == "not in the data", sentence)
         for sentence in ("N1 saves at least 0.94 ms", "N1 saves up to 0.94 ms", "vnni is as fast as avx2"):
             expect(ask(sentence, "session") == "contradicted", sentence)
         expect(ask("vnni is 1.49x faster than avx2", "session") == "not in the data", "inside the interval")

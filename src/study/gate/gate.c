@@ -508,11 +508,18 @@ static void check_outputs(etp_gate *g, const etp_ab *ab)
 {
     etp_gate_check c = k_no_figure;
     int ok = ab->correctness.ok;
-    if (ok < 0) {
+    if (ok < 0 && !ab->correctness.not_finite) {
         return;
     }
     c.id = "outputs";
     c.expected = "no difference";
+    if (ok < 0) {
+        c.state = ETP_GATE_UNKNOWN;
+        c.found = ETP_AB_NOT_FINITE;
+        c.fix = "give inputs that the model can compute with: --inputs FILE";
+        add(g, c);
+        return;
+    }
     c.state = ok ? ETP_GATE_YES : ETP_GATE_NO;
     c.found = ok ? "agree within tolerance" : "differ";
     c.fix = ok ? NULL : "a speedup with other results is none: see outputs in the report";

@@ -96,12 +96,20 @@ static bool has_phase(const void *cell, const etp_place *at)
     return ((const etp_sweep *)at->root)->ab->phase != NULL;
 }
 
+static bool is_true(const void *member, const etp_place *at)
+{
+    (void)at;
+    return *(const bool *)member;
+}
+
 #define OF etp_ab_correctness
 static const etp_field k_correctness_rows[] = {
     FIELD("ok", MAYBE, ok, "within the tolerance; null: not compared"),
     FIELD("max_abs", RATIO, max_abs, "largest difference"),
     FIELD("max_rel", RATIO, max_rel, "largest relative difference"),
     FIELD("cosine", RATIO, cosine, "least cosine similarity", .range = ETP_SIGNED),
+    FIELD("not_finite", BOOL, not_finite, "an output is NaN or infinite in every place",
+          .when = is_true, .flags = ETP_ABSENT | ETP_LATER),
 };
 static SHAPE_ON_ONE_LINE(k_correctness, k_correctness_rows);
 #undef OF

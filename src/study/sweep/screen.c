@@ -383,18 +383,18 @@ static void mark_levels(const etp_sweep *s, etp_screen *out, etp_arena *arena)
 
 static void mark_outputs(const etp_sweep *s, etp_screen *out)
 {
-    bool compared = false, differ = false;
+    bool compared = false, differ = false, not_finite = false;
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         compared = compared || s->models[m].correctness.ok >= 0;
         differ = differ || s->models[m].correctness.ok == 0;
+        not_finite = not_finite || s->models[m].correctness.not_finite;
     }
-    etp_screen_mark(out, "Trust",
-                    differ     ? ETP_BAD
-                    : compared ? ETP_GOOD
-                               : ETP_PLAIN,
-                    differ     ? "outputs DIFFER"
-                    : compared ? "outputs agree"
-                               : "outputs not compared");
+    if (differ || not_finite) {
+        etp_screen_mark(out, "Trust", ETP_BAD, differ ? "outputs DIFFER" : "outputs NOT finite");
+        return;
+    }
+    etp_screen_mark(out, "Trust", compared ? ETP_GOOD : ETP_PLAIN,
+                    compared ? "outputs agree" : "outputs not compared");
 }
 
 // The gravest of what the pairs say.

@@ -232,11 +232,8 @@ static void compare_cell(builder *b, etp_sweep_cell *cell, uint32_t reference)
             ETP_OK) {
         return; // nothing recorded: the model's correctness stays unknown
     }
-    etp_ab_correctness *out = &m->correctness;
-    out->ok = out->ok < 0 ? c.ok : out->ok && c.ok;
-    out->max_abs = isfinite(out->max_abs) ? fmax(out->max_abs, c.max_abs) : c.max_abs;
-    out->max_rel = isfinite(out->max_rel) ? fmax(out->max_rel, c.max_rel) : c.max_rel;
-    out->cosine = isfinite(out->cosine) ? fmin(out->cosine, c.cosine) : c.cosine;
+    etp_ab_correctness one = etp_ab_correctness_of(&c);
+    etp_ab_take_worse(&m->correctness, &one);
     cell->differs = !c.ok;
     m->differing += cell->differs;
     if (!c.ok && !m->differs) {

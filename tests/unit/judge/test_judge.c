@@ -277,6 +277,10 @@ static void outputs_nan(made *m)
 {
     m->nan_output = true;
 }
+static void outputs_infinite(made *m)
+{
+    m->output[0] = m->output[1] = -HUGE_VALF;
+}
 static void outputs_no_nan(made *m)
 {
     m->nan_output = false;
@@ -536,6 +540,7 @@ static const struct {
     {ETP_CAUSE_OUTPUTS,    NULL,               ETP_CAUSE_RULED_OUT, "agree"                         },
     {ETP_CAUSE_OUTPUTS,    outputs_differ,     ETP_CAUSE_SUSPECT,   "differ"                        },
     {ETP_CAUSE_OUTPUTS,    outputs_nan,        ETP_CAUSE_UNKNOWN,   "not compared"                  },
+    {ETP_CAUSE_OUTPUTS,    outputs_infinite,   ETP_CAUSE_UNKNOWN,   "not finite"                    },
     {ETP_CAUSE_OUTPUTS,    outputs_none,       ETP_CAUSE_UNKNOWN,   "not compared"                  },
 };
 

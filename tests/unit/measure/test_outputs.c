@@ -110,6 +110,26 @@ static void nan_and_infinity_are_not_overlooked(void **state)
     assert_true(isinf(c.max_abs));
 }
 
+// Nothing finite is nothing compared: of a kind or mixed, in one output of several.
+static void outputs_without_a_finite_element_are_told(void **state)
+{
+    etp_arena *arena = *state;
+    const float low[3] = {-INFINITY, -INFINITY, -INFINITY}, mixed[3] = {NAN, INFINITY, -INFINITY},
+                masked[3] = {1, -INFINITY, -INFINITY};
+    const char *x = make(arena, "a", "float32", "[3]", low, sizeof low);
+    const char *m = make(arena, "m", "float32", "[3]", mixed, sizeof mixed);
+    const char *k = make(arena, "k", "float32", "[3]", masked, sizeof masked);
+    etp_outputs_comparison c;
+    assert_int_equal(etp_outputs_compare(x, x, ETP_OUTPUTS_FLOAT32, arena, &c, NULL), ETP_OK);
+    assert_int_equal(c.not_finite, 1);
+    assert_int_equal(etp_outputs_compare(m, m, ETP_OUTPUTS_FLOAT32, arena, &c, NULL), ETP_OK);
+    assert_int_equal(c.not_finite, 1);
+    assert_int_equal(etp_outputs_compare(k, k, ETP_OUTPUTS_FLOAT32, arena, &c, NULL), ETP_OK);
+    assert_true(c.ok && c.not_finite == 0); // a mask of attention is no defect
+    assert_int_equal(etp_outputs_compare(x, m, ETP_OUTPUTS_FLOAT32, arena, &c, NULL), ETP_OK);
+    assert_false(c.ok);
+}
+
 static void noise_under_one_large_element_is_not_within(void **state)
 {
     etp_arena *arena = *state;
@@ -231,6 +251,7 @@ int main(void)
         TEST(floats_differ_by_hand),
         TEST(each_precision_has_its_bound),
         TEST(nan_and_infinity_are_not_overlooked),
+        TEST(outputs_without_a_finite_element_are_told),
         TEST(noise_under_one_large_element_is_not_within),
         TEST(every_type_is_decoded),
         TEST(quantised_steps_are_allowed_only_for_quantised_models),
