@@ -136,6 +136,11 @@ def folder_here(path):
     if own != path and not os.path.exists(path) and os.path.isdir(own):
         say(f"{path} is not there, and this is {platform.system()}: {own} is read")
         return own
+    if not os.path.exists(path):
+        here = "android" if re.search(r"/runs/android(?=[/.]|$)", path) else "mac"
+        scripts = f"{ROOT}/model_profiling/scripts"
+        say(f"{path} is not there: python {scripts}/{here}_pipeline.py --config CONFIG makes it")
+        sys.exit(2)
     return path
 
 
@@ -154,12 +159,18 @@ def pipeline(wanted):
     a config whose names are of another platform."""
     o = options(("--config", NEEDED), ("--only", {"nargs": "+", "default": []}), ("--analysis-only", FLAG),
                 ("--verbose", FLAG), ("--remote-device", TEXT))
+    named = of_mac = False
     try:
-        named = "device" in json.loads(pathlib.Path(o.config).read_text())
+        text = pathlib.Path(o.config).read_text()
+        named = "device" in json.loads(text)
+        of_mac = '"mac_' in text or "/runs/mac" in text
     except (OSError, ValueError, TypeError):
-        named = False  # etprof says what is wrong with it
+        pass  # etprof says what is wrong with it
     if wanted == "mac" != host() and twin_here(o.config):
         say(f"this is {platform.system()}, not macOS: {twin_here(o.config)} is the same config for this machine")
+    elif wanted == "mac" != host() and of_mac:
+        say(f"this is {platform.system()}, not macOS, and the config names mac: "
+            f"model_profiling/configs/templates/{host()}_template.json is the template for this machine")
     words = ["run", o.config]
     if o.remote_device:
         words += ["--remote-device", o.remote_device]

@@ -19,6 +19,9 @@ Builds this machine's runner. With ANDROID_NDK set, one for phones too:
 TEXT
         exit 0 ;;
 esac
+# Before anything is installed or built.
+[ -z "${ETPROF_EXECUTORCH:-}" ] || [ -d "$ETPROF_EXECUTORCH" ] ||
+    die "ETPROF_EXECUTORCH=$ETPROF_EXECUTORCH is no folder: name an ExecuTorch checkout, or where it was installed"
 make_venv
 # shellcheck disable=SC2154 # setup.sh sets it
 "$root/scripts/build-runner" native "$@" || exit "$?" # it has said why

@@ -138,7 +138,7 @@ static void a_runner_that_is_no_runner_is_told(void **state)
     assert_int_equal(etp_session_probe(d, 0, NULL, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
     assert_non_null(strstr(err.msg, "does not start (status 1)"));
     etp_device_close(d);
-    o.runner = "/nonexistent";
+    o.runner = "/dev/null/none"; // a place that cannot be made
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_ENVIRONMENT);
     o.runner = NULL;
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_ENVIRONMENT);
