@@ -36,11 +36,15 @@ static int compare_ns(int64_t a, int64_t b)
     return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
 }
 
-// 0 what the model or its export can do better; 1 more threads, which mend nothing and cost the
-// other CPUs; 2 what is hardly worth the while.
+// 0 what the model or its export can do better; 1 a distance to a roof, which says where time is
+// and not what to do; 2 more threads, which mend nothing and cost the other CPUs; 3 what is hardly
+// worth the while.
 static int tier_of(const etp_ab_fix *f)
 {
-    return !isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE ? 2 : f->kind == ETP_FIX_THREADS;
+    if (!isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE) {
+        return 3;
+    }
+    return f->kind == ETP_FIX_THREADS ? 2 : f->kind == ETP_FIX_ROOF_GAP;
 }
 
 // The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain

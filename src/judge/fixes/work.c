@@ -323,6 +323,18 @@ static bool is_float32(const etp_profile_row *row)
     return row->parsed.n_dtypes == 1 && (etp_str_eqz(t, "F32") || etp_str_eqz(t, "PF32"));
 }
 
+// Its weights are half as wide as what it was computed in: the level has no kernel of float16 for
+// it.
+static bool is_half_program(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool half = false;
+    for (uint32_t i = 0; facts && i < facts->n_inputs; i++) {
+        half = half || facts->values[facts->inputs[i]].dtype == ETP_DTYPE_FLOAT16;
+    }
+    return half;
+}
+
 static bool has_int8(const etp_profile_row *row)
 {
     static const char *const k_tokens[] = {"QS8", "QU8", "QC8", "PQS8", "QD8", "QDU8", "QP8"};
@@ -349,6 +361,7 @@ static bool is_quantised_program(const etp_fixer *f)
 
 static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
 {
+    bool half = at->ops.n > 0 && is_half_program(f, at->ops.items[0]);
     if (done) {
         etp_fix_show(
             f, at,
@@ -370,8 +383,13 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
         f, at,
         &(etp_fix_text){
             ETP_FIX_PRECISION,
-            etp_fix_count_text(f, at, "convolution or matrix product in float32 takes",
-                               "convolutions and matrix products in float32 take"),
+            half ? etp_fix_count_text(f, at,
+                                      "float16 convolution or matrix product computed as float32 "
+                                      "at this level takes",
+                                      "float16 convolutions and matrix products computed as "
+                                      "float32 at this level take")
+                 : etp_fix_count_text(f, at, "convolution or matrix product in float32 takes",
+                                      "convolutions and matrix products in float32 take"),
             etp_arena_printf(f->ab->arena,
                              "%s; its check says what that does to the outputs, --calibrate "
                              "FILE.npz gives it samples of yours",
