@@ -169,6 +169,9 @@ std::optional<Failure> check_level(const Options &o, const etp_hook_state &hook)
         return std::nullopt;
     }
     etp_level level = etp_level_find(hook.cpu.family, o.level.c_str());
+    if (level == ETP_LEVEL_NONE) { // of another processor: why it cannot be had is said below
+        level = etp_level_find(ETP_ISA_NONE, o.level.c_str());
+    }
     if (level == ETP_LEVEL_NONE) {
         return Failure{"level", "there is no level '" + o.level + "'"};
     }

@@ -41,11 +41,12 @@ NO_AVX512 = NO_VNNI + (
     "avx512vbmi2,avx512bitalg,avx512vpopcntdq,avx512vp2intersect,avx512_4vnniw,avx512_4fmaps,"
     "avx10_1,avx10_2"
 )
+NO_AVX2_VNNI = "avx_vnni_int8,avx_vnni_int16,avx_ne_convert"
 X86 = {
-    "vnni": "x86_64:none",
-    "avx512": "x86_64:" + NO_VNNI,
-    "avx2": "x86_64:" + NO_AVX512,
-    "sse": "x86_64:" + NO_AVX512 + ",avx,f16c,fma3,avx2,avxvnni",
+    "vnni": "x86_64:avx512fp16,avx10_2,amx_bf16,amx_tile,amx_int8,amx_fp16",
+    "avx512": "x86_64:avxvnni,avx10_2," + NO_VNNI,
+    "avx2": "x86_64:avxvnni," + NO_AVX512 + "," + NO_AVX2_VNNI,
+    "sse": "x86_64:avx,f16c,fma3,avx2,avxvnni," + NO_AVX512 + "," + NO_AVX2_VNNI,
 }
 
 
@@ -508,9 +509,9 @@ class SelfTest(Case):
         self.assertEqual(r.status, 0, r.text + r.stderr)
         levels = {line["level"]: line for line in r.one("selftest")["levels"]}
         if platform.machine() == "x86_64":
-            self.assertEqual(list(levels), ["vnni", "avx512", "avx2", "sse"])
+            self.assertEqual(list(levels), ["amx", "fp16", "vnni", "avx512", "avx2", "sse"])
             if levels["vnni"]["linear"]:  # the CPU has it: then names can prove all four
-                self.assertEqual([line["ok"] for line in levels.values()], [True] * 4)
+                self.assertEqual([levels[name]["ok"] for name in ("vnni", "avx512", "avx2", "sse")], [True] * 4)
                 self.assertIn("QDU8", levels["vnni"]["linear"])
                 self.assertIn("QD8", levels["avx512"]["linear"])
         else:
@@ -524,7 +525,7 @@ class SelfTest(Case):
             self.skipTest("x86-64 masks")
         level, = self.run_it("--selftest", mask=X86["avx2"]).one("selftest")["levels"]
         self.assertEqual(level["level"], "avx2")
-        level, = self.run_it("--selftest", mask="x86_64:gfni").one("selftest")["levels"]
+        level, = self.run_it("--selftest", mask="x86_64:rdtscp").one("selftest")["levels"]
         self.assertEqual((level["level"], level["ok"]), ("custom", None))
 
 
