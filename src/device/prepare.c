@@ -376,6 +376,22 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
     return ETP_OK;
 }
 
+const char *etp_prepare_sets(etp_prepare_mode mode, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *value = wanted(&k_settings[i], mode);
+        if (value) {
+            etp_strbuf_printf(&text, "%s%s=%s", text.len ? " " : "", k_settings[i].key, value);
+        }
+    }
+    if (mode == ETP_PREPARE_FIXED) {
+        etp_strbuf_printf(&text, "%sfixed-performance mode", text.len ? ", " : "");
+    }
+    return text.failed ? "" : etp_strbuf_str(&text).ptr;
+}
+
 static void tell_before(etp_device *d, const journal *j)
 {
     etp_strbuf text;

@@ -18,6 +18,8 @@ const char *etp_prepare_mode_name(etp_prepare_mode mode);
 ETP_NODISCARD etp_status etp_prepare_mode_read(const char *name, etp_prepare_mode *out,
                                                etp_error *err);
 
+// What MODE sets, for people: "low_power=0 stay_on_while_plugged_in=15 …".
+const char *etp_prepare_sets(etp_prepare_mode mode, etp_arena *arena);
 // Writes the journal below DIR, applies MODE, reads it back, and adds the facts "prepare" and
 // "prepare_…" to d->extra. A journal of a session that is gone is undone first (*out_undone);
 // ETP_ENVIRONMENT when that session still lives, or when the device does not take the settings:

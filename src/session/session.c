@@ -249,6 +249,8 @@ static etp_status prepare(const request *r, etp_prepare_mode mode, etp_error *er
         tell(r, "the settings that an earlier session had left on %s were restored first",
              r->device->info.spec);
     }
+    tell(r, "%s was set up for this session (--prepare %s): %s; undone at the end",
+         r->device->info.spec, etp_prepare_mode_name(mode), etp_prepare_sets(mode, r->arena));
     return ETP_OK;
 }
 

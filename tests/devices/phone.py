@@ -119,6 +119,7 @@ def sets_and_restores(b, phone):
         wait_until(p, lambda: phone.settings() == wanted)
         _, text = p.communicate(timeout=300)
         assert p.returncode == 0, (p.returncode, text)
+        assert all(f"{key}={value}" in text for key, value in wanted.items()), text  # what was set is said
         assert phone.settings() == before, phone.settings()
         facts = facts_of(out)
         assert facts.get("prepare") == mode, facts
