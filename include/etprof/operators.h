@@ -92,6 +92,8 @@ ETP_API etp_category etp_op_category(etp_str name);
 ETP_API size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap);
 // Whether two names have the same key; cheaper than writing both.
 ETP_API bool etp_op_same_key(const etp_op_name *a, const etp_op_name *b);
+// Draws random numbers ("aten::native_dropout.out"), so that its results differ at every call.
+ETP_API bool etp_op_draws(etp_str name);
 // A convolution that works channel by channel (the DWConv micro-kernel): never on the matrix unit.
 ETP_API bool etp_op_is_depthwise(const etp_op_name *op);
 

@@ -45,7 +45,11 @@ static void record_arms(etp_cli *cli, const etp_ab *ab)
 static void record_phase(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
 {
     record_arms(cli, ab);
-    if (ab->correctness.ok == 0) {
+    bool wrong = ab->correctness.ok == 0;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        wrong = wrong || ab->arms[i].expected.ok == 0;
+    }
+    if (wrong) {
         etp_cli_outcome(cli, 1);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {

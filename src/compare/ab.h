@@ -373,6 +373,10 @@ typedef struct etp_ab_fixes {
       "what the session wrote down while it measured; notes of the manifest")                        \
     X(OUTPUTS, "outputs_differ",                                                                     \
       "outputs of the arms compared element by element; tolerances in docs/run-folder.md")           \
+    X(OUTPUTS_RANDOM, "not_deterministic", "operators of the program that draw random numbers")      \
+    X(OUTPUTS_EXPECTED, "not_as_expected",                                                           \
+      "outputs of the arm against those that its inputs came with; tolerances in "                   \
+      "docs/run-folder.md")                                                                          \
     X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")              \
     X(OUTPUTS_NAN, "outputs_nan",                                                                    \
       "outputs/ of both sides: elements that are NaN in both, any; outputs without a finite one")    \

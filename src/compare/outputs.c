@@ -58,7 +58,44 @@ typedef struct comparing {
     const etp_ab_session *s;
     etp_ab_findings *noticed;
     etp_ab_outputs *out;
+    bool *agrees; // by arm: compared with another one of its program, and alike
 } comparing;
+
+// The operator of the arm's program that draws random numbers; len 0: none, or it is not known.
+static etp_str drawing_operator(const etp_ab_session *s, uint32_t arm)
+{
+    uint32_t model = s->programs.n == 1 ? 0 : s->ab.arms[arm].model;
+    const etp_program *p = model < s->programs.n ? s->programs.items[model].program : NULL;
+    for (uint32_t m = 0; p && m < p->n_methods; m++) {
+        for (uint32_t i = 0; i < p->methods[m].n_instructions; i++) {
+            const etp_instruction *in = &p->methods[m].instructions[i];
+            if (in->kind == ETP_INSTR_KERNEL && etp_op_draws(in->op)) {
+                return in->op;
+            }
+        }
+    }
+    return (etp_str){0};
+}
+
+// Outputs of such a program differ from launch to launch of one arm too.
+static bool is_random(const comparing *w, uint32_t arm)
+{
+    etp_str op = drawing_operator(w->s, arm);
+    bool told = false;
+    for (size_t i = 0; i < w->noticed->n; i++) {
+        told = told || w->noticed->items[i].kind == ETP_FINDING_OUTPUTS_RANDOM;
+    }
+    if (op.len > 0 && !told) {
+        etp_ab_add_finding(
+            w->noticed, ETP_FINDING_OUTPUTS_RANDOM, ETP_SEVERITY_WARN, "outputs",
+            etp_arena_printf(w->s->ab.arena,
+                             "not deterministic: %.*s draws random numbers at every call, so an "
+                             "arm's outputs differ from its own too and were not compared; export "
+                             "the model in evaluation mode (model.eval())",
+                             ETP_STR_ARG(op)));
+    }
+    return op.len > 0;
+}
 
 // That NaN stands where NaN stands is no agreement of results, nor that nothing is finite.
 static void mention_not_finite(const comparing *w, const char *whose, const char *against,
@@ -113,7 +150,8 @@ etp_ab_correctness etp_ab_correctness_of(const etp_outputs_comparison *c)
 
 // Worse of what was known and C; the first reason becomes a finding.
 static void take_comparison(const comparing *w, const char *whose, const char *against,
-                            const etp_outputs_comparison *c, etp_ab_correctness *out)
+                            etp_finding_kind kind, const etp_outputs_comparison *c,
+                            etp_ab_correctness *out)
 {
     mention_not_finite(w, whose, against, c);
     etp_ab_correctness one = etp_ab_correctness_of(c);
@@ -122,7 +160,7 @@ static void take_comparison(const comparing *w, const char *whose, const char *a
         return;
     }
     etp_ab_add_finding(
-        w->noticed, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
+        w->noticed, kind, ETP_SEVERITY_BAD, "outputs",
         etp_arena_printf(w->s->ab.arena, "outputs of %s%s: %s", whose, against, c->why));
 }
 
@@ -140,8 +178,8 @@ static const char *outputs_dir(const comparing *w, const etp_run *run, uint32_t 
 }
 
 // Compares the folders X and Y where both are there.
-static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, const char *y,
-                               const char *against, etp_output_precision precision,
+static etp_status compare_dirs(const comparing *w, uint32_t arm, uint32_t of, const char *x,
+                               const char *y, const char *against, etp_finding_kind kind,
                                etp_ab_correctness *out, etp_error *err)
 {
     etp_outputs_comparison c;
@@ -149,7 +187,8 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, 
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y)) {
         return ETP_OK;
     }
-    etp_status st = etp_outputs_compare(x, y, precision, w->s->ab.arena, &c, &why);
+    etp_status st =
+        etp_outputs_compare(x, y, etp_ab_precision_of(w->s, of), w->s->ab.arena, &c, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "outputs");
     }
@@ -159,7 +198,7 @@ static etp_status compare_dirs(const comparing *w, uint32_t arm, const char *x, 
                                             etp_ab_arm_called(&w->s->ab, arm), against, why.msg));
         return ETP_OK;
     }
-    take_comparison(w, etp_ab_arm_called(&w->s->ab, arm), against, &c, out);
+    take_comparison(w, etp_ab_arm_called(&w->s->ab, arm), against, kind, &c, out);
     return ETP_OK;
 }
 
@@ -171,13 +210,18 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
 {
     const etp_ab *ab = &w->s->ab;
     etp_ab_correctness one = k_none;
+    if (is_random(w, at)) {
+        return ETP_OK;
+    }
     const bool first = against == ab->baseline;
     const char *words =
         first ? ""
               : etp_arena_printf(ab->arena, " against those of %s", etp_ab_arm_called(ab, against));
-    ETP_TRY(compare_dirs(w, at, outputs_dir(w, base, base_arm), outputs_dir(w, cand, cand_arm),
-                         words, etp_ab_precision_of(w->s, against), &one, err));
+    ETP_TRY(compare_dirs(w, at, against, outputs_dir(w, base, base_arm),
+                         outputs_dir(w, cand, cand_arm), words, ETP_FINDING_OUTPUTS, &one, err));
     etp_ab_take_worse(&w->out->all, &one);
+    w->agrees[at] |= one.ok == 1;
+    w->agrees[against] |= one.ok == 1;
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
     w->out->arms[at].differ |= one.ok == 0;
     w->out->arms[against].differ |= one.ok == 0 && !first;
@@ -188,10 +232,15 @@ static etp_status compare_expected(const comparing *w, const etp_run *run, uint3
                                    uint32_t at, etp_error *err)
 {
     etp_ab_arm_outputs *arm = &w->out->arms[at];
-    ETP_TRY(compare_dirs(w, at, folder_of(w, run, ETP_STR(ETP_RUN_EXPECTED)),
+    if (is_random(w, at)) {
+        return ETP_OK;
+    }
+    ETP_TRY(compare_dirs(w, at, at, folder_of(w, run, ETP_STR(ETP_RUN_EXPECTED)),
                          outputs_dir(w, run, run_arm), " against the expected ones",
-                         etp_ab_precision_of(w->s, at), &arm->expected, err));
-    if (arm->expected.ok == 0) { // a wrong answer is wrong in however many arms
+                         ETP_FINDING_OUTPUTS_EXPECTED, &arm->expected, err));
+    // Arms that agree with each other are alike, whatever was expected; of one that was held
+    // against none this is all that is known.
+    if (arm->expected.ok == 0 && !w->agrees[at]) {
         w->out->all.ok = 0;
         arm->differ = true;
     }
@@ -211,7 +260,7 @@ etp_status etp_ab_compare_sides_outputs(const etp_ab_session *s, bool same_task,
                                         etp_error *err)
 {
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
-    const comparing w = {s, noticed, out};
+    const comparing w = {s, noticed, out, ETP_NEW_ARRAY(s->ab.arena, bool, s->ab.n_arms + 1)};
     begin(&s->ab, out);
     if (same_task) {
         ETP_TRY(compare_two(&w, &x->run, x->arm, s->ab.baseline, &y->run, y->arm, 1, err));
@@ -224,7 +273,7 @@ etp_status etp_ab_compare_outputs(const etp_ab_session *s, etp_ab_findings *noti
                                   etp_ab_outputs *out, etp_error *err)
 {
     const etp_ab_arm *arms = s->ab.arms;
-    const comparing w = {s, noticed, out};
+    const comparing w = {s, noticed, out, ETP_NEW_ARRAY(s->ab.arena, bool, s->ab.n_arms + 1)};
     begin(&s->ab, out);
     for (size_t i = 0; i < s->ab.n_arms; i++) { // each against the first shown of its program
         size_t first = 0;

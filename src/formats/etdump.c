@@ -149,6 +149,13 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, b.base + b.len, "%zu bytes are too few for an ETDump",
                            b.len);
     }
+    etp_str text = {(const char *)b.ptr, b.len < 512 ? b.len : 512};
+    if (etp_str_find(text, ETP_STR("event_block_name")) < text.len) {
+        return etp_fail_at(
+            err, ETP_UNSUPPORTED, b.base,
+            "this is a table of ExecuTorch's Inspector, which has lost what encloses "
+            "what; give the .etdump that it was made from");
+    }
     return etp_fail_at(err, ETP_UNSUPPORTED, b.base + 4,
                        "not an ETDump: no identifier \"ED00\" at byte 4 or 8");
 }

@@ -269,6 +269,12 @@ static verdict builds(const etp_ab_session *s)
 
 static verdict outputs(const etp_ab_session *s)
 {
+    for (size_t i = 0; s->ab.correctness.ok == 1 && i < s->ab.n_arms; i++) {
+        if (s->ab.arms[i].expected.ok == 0) {
+            return say(ETP_CAUSE_SUSPECT,
+                       "wrong outputs (the arms agree, but not with what their inputs expect)");
+        }
+    }
     switch (s->ab.correctness.ok) {
     case 1:
         return say(ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");

@@ -141,7 +141,29 @@ def findings():
         expect(noticed == wanted, name, "findings", sorted(found))
 
 
-for check in (silence, nesting, loading, clocks, units, damage, lengths, findings):
+def tables():
+    """Tables and logs that people have instead of a recording are named, or read."""
+    inspector = TMP / "inspector.tsv"
+    code, out, _ = run("ops", made("silent"), "--format", "inspector")
+    inspector.write_text(out)
+    for verb in (("ops", inspector), ("compare", inspector, inspector), ("analyze", inspector)):
+        code, _, err = run(*verb)
+        expect(code == 4 and "table of ExecuTorch's Inspector" in err and ".etdump" in err, verb[0], code, err)
+    semicolons = TMP / "de_exec_all_runs_timeline.csv"
+    semicolons.write_text("run_index;name;duration_ms\n0;Method::execute;12,3\n")
+    code, _, err = run("compare", semicolons, semicolons)
+    expect(code == 4 and "semicolons" in err, "semicolons", code, err)
+    line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"
+    answers = []
+    for name, data in (("plain", line.encode()), ("le", b"\xff\xfe" + line.encode("utf-16-le")),
+                       ("be", b"\xfe\xff" + line.encode("utf-16-be")), ("mark", b"\xef\xbb\xbf" + line.encode())):
+        (TMP / name).mkdir(exist_ok=True)
+        (TMP / name / "x.log").write_bytes(data)
+        answers.append(run("kernels", TMP / name / "x.log", "--format", "json"))
+    expect(answers[0][0] == 0 and all(a == answers[0] for a in answers), "UTF-16", answers)
+
+
+for check in (silence, nesting, loading, clocks, units, damage, lengths, findings, tables):
     if check.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         check()
 finish("what other backends log is read as they log it")

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/guard.h"
 #include "base/number.h"
+#include "base/utf16.h"
 #include "document/rows.h"
 
 // Far more than a library has (1,485 with names in that of docs/kernels.md): a file with more is no
@@ -217,7 +218,7 @@ static etp_status read_either(etp_str text, etp_arena *arena, etp_kernel_log *ou
 
 etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
-    ETP_GUARDED(arena, err, "kernels", read_either(text, arena, out, err));
+    ETP_GUARDED(arena, err, "kernels", read_either(etp_utf16_decode(text, arena), arena, out, err));
 }
 
 // ---- showing ----

@@ -158,6 +158,19 @@ static void check_rows(const expected_category *rows, size_t n)
     }
 }
 
+static void drawing_operators(void **state)
+{
+    (void)state;
+    static const char *const k_draw[] = {"aten::native_dropout.out", "native_call_rand.out",
+                                         "aten::bernoulli.out", "aten.randn_like.default"};
+    static const char *const k_do_not[] = {"aten::addmm.out", "native_call_random_access.out",
+                                           "Convolution (NHWC, F32) IGEMM #1", ""};
+    for (size_t i = 0; i < sizeof k_draw / sizeof *k_draw; i++) {
+        assert_true(etp_op_draws(etp_str_from(k_draw[i])));
+        assert_false(etp_op_draws(etp_str_from(k_do_not[i])));
+    }
+}
+
 static void misread_names(void **state)
 {
     (void)state;
@@ -320,6 +333,7 @@ int main(void)
         cmocka_unit_test(parts_of_names),
         cmocka_unit_test(keys_ignore_what_levels_change),
         cmocka_unit_test(table_is_sorted_and_categories_round_trip),
+        cmocka_unit_test(drawing_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
