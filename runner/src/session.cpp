@@ -11,6 +11,7 @@
 
 #include <sys/stat.h>
 
+#include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/platform/clock.h>
 #include <executorch/runtime/platform/platform.h>
 
@@ -207,6 +208,33 @@ std::optional<Failure> Session::choose_method()
     return std::nullopt;
 }
 
+// "; it needs VulkanBackend; this runner has XnnpackBackend", or nothing.
+std::string Session::lacking_backends(const std::string &method)
+{
+    auto meta = module_->method_meta(method);
+    std::set<std::string> lacking;
+    for (size_t i = 0; meta.ok() && i < meta->num_backends(); i++) {
+        auto name = meta->get_backend_name(i);
+        if (name.ok() && !executorch::runtime::get_backend_class(*name)) {
+            lacking.insert(*name);
+        }
+    }
+    std::string has;
+    for (size_t i = 0; i < executorch::runtime::get_num_registered_backends(); i++) {
+        auto name = executorch::runtime::get_backend_name(i);
+        has += name.ok() ? (has.empty() ? "" : ", ") + std::string(*name) : "";
+    }
+    std::string needs;
+    for (const std::string &name : lacking) {
+        needs += (needs.empty() ? "" : ", ") + name;
+    }
+    return needs.empty()
+               ? ""
+               : "; it needs " + needs + "; this runner has " + (has.empty() ? "no backend" : has) +
+                     ". Export it for one of these, or measure with a runner that has "
+                     "it (--runner)";
+}
+
 std::optional<Failure> Session::load_methods(Whose &whose)
 {
     std::set<std::string> called;
@@ -227,12 +255,14 @@ std::optional<Failure> Session::load_methods(Whose &whose)
         }
         Error error = module_->load_method(name);
         if (error != Error::Ok) {
-            return Failure{"load",
-                           options_.model + ": the SDK cannot load method '" + name +
-                               "': " + reason(error) +
-                               (options_.data.empty()
-                                    ? "; if its weights are in a .ptd file, give it with --data"
-                                    : "")};
+            std::string why = lacking_backends(name);
+            if (why.empty()) {
+                why = options_.data.empty()
+                          ? "; if its weights are in a .ptd file, give it with --data"
+                          : "; weights that the program names are not in " + options_.data;
+            }
+            return Failure{"load", options_.model + ": the SDK cannot load method '" + name +
+                                       "': " + reason(error) + why};
         }
     }
     return std::nullopt;

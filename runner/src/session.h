@@ -92,6 +92,7 @@ class Session
   private:
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
+    std::string lacking_backends(const std::string &method);
     std::optional<Failure> load_methods(Whose &whose);
     std::optional<Failure> make_calls();
     std::optional<Failure> once();
