@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings whose pairs of data stand in other tests. Include after judge/open.h.
+#ifndef ETP_TESTS_JUDGE_ELSEWHERE_H
+#define ETP_TESTS_JUDGE_ELSEWHERE_H
+
+// Text decoders: test_language.c, runner.phases. Recordings: tests/recordings.
+static inline bool tested_elsewhere(etp_finding_kind k)
+{
+    return (k >= ETP_FINDING_DECODE_ROOF && k <= ETP_FINDING_CHUNK) ||
+           (k >= ETP_FINDING_TRACE_DAMAGED && k <= ETP_FINDING_MODES) ||
+           k == ETP_FINDING_OUTPUTS_RANDOM || k == ETP_FINDING_OUTPUTS_EXPECTED;
+}
+
+#endif
