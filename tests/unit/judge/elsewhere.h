@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings whose pairs of data stand in other tests. Include after judge/open.h.
+// Findings whose pairs of data stand in other tests, and what a finding must say.
 #ifndef ETP_TESTS_JUDGE_ELSEWHERE_H
 #define ETP_TESTS_JUDGE_ELSEWHERE_H
 
@@ -9,6 +9,13 @@ static inline bool tested_elsewhere(etp_finding_kind k)
     return (k >= ETP_FINDING_DECODE_ROOF && k <= ETP_FINDING_CHUNK) ||
            (k >= ETP_FINDING_TRACE_DAMAGED && k <= ETP_FINDING_MODES) ||
            k == ETP_FINDING_OUTPUTS_RANDOM || k == ETP_FINDING_OUTPUTS_EXPECTED;
+}
+
+static inline void expect_words(const char *id, const char *text, const char *words)
+{
+    if (!text[0] || !strstr(text, words)) {
+        fail_msg("%s: '%s' does not say '%s'", id, text, words);
+    }
 }
 
 #endif
