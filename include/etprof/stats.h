@@ -137,6 +137,10 @@ ETP_API etp_paired etp_paired_estimate(const double *log_ratios, size_t k, doubl
 // The verdict alone. lo_ln and hi_ln bound the log ratio.
 ETP_API etp_verdict etp_verdict_of(double lo_ln, double hi_ln, size_t blocks, double sign_flip_p,
                                    double margin);
+// The same beside the A/A control (the ratio of equal launches, NAN: there is none): an effect that
+// the control reaches is unknown, and so is "same" where it reaches three margins.
+ETP_API etp_verdict etp_verdict_beside(const etp_paired *p, const etp_interval *control,
+                                       double margin);
 // Fixed-precision stop rule. A session that looks at its interval until it is narrow enough stops
 // more readily where the spread happens to look small; the interval would then hold the truth in as
 // few as 93.2 % of sessions instead of 95 % (simulated, docs/statistics.md). So it looks only after
@@ -307,6 +311,7 @@ typedef struct etp_sample { // one iteration; rows of one launch in the order of
     uint64_t iteration;
     etp_sample_use use;
     uint64_t duration_ns; // ≥ 1
+    uint64_t cpu_ns;      // of it its one thread ran; 0: not known, or several threads
 } etp_sample;
 
 typedef struct etp_stats_options { // a zeroed struct means the defaults
@@ -316,7 +321,23 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     uint64_t seed;                 // of the sign-flip draws
     bool sequential;               // results were looked at before the end: intervals are widened
     double clock_ns; // step of the clock that the durations were read from, 0: as fine as they are
+    const double *waited; // per arm, where samples have no CPU time: see etp_stats_arm.waited; NULL
 } etp_stats_options;
+
+// ---- other programs ----
+
+// An iteration that another program interrupts takes longer on the clock. One that is longer than a
+// time slice is always interrupted, a shorter one seldom: so the noise depends on the arm, and
+// neither the interval nor more blocks show it. CPU time does.
+#define ETP_WAIT_MUCH 0.02  // share of its time an arm waits: other programs may have mattered
+#define ETP_WAIT_MOST 0.05  // and from here on the ratio is not given
+#define ETP_NOISE_MOST 0.10 // A/A control: farther than that, and than half of the effect, likewise
+typedef enum etp_contention { // why a ratio by the clock is not given
+    ETP_CONTENTION_NONE,      // nothing speaks against it
+    ETP_CONTENTION_WAITED,    // an arm waited for more than ETP_WAIT_MOST of its time
+    ETP_CONTENTION_CLOCKS,    // CPU time gives another ratio, by more than the interval
+    ETP_CONTENTION_NOISE      // equal launches differ by more than half of the effect
+} etp_contention;
 
 // ---- cycles and clock ----
 
@@ -383,7 +404,10 @@ typedef struct etp_launch_stats { // one launch with timed or control iterations
     double value_ln;  // median of what is kept
     double within_ln; // standard deviation of what is kept (robust: 1.4826·MAD)
     size_t first;     // position of its first iteration in the sorted samples; private
-    uint64_t tail;    // kept iterations far above: see etp_stats_arm.tail_share
+    double cpu_ln;    // median of the CPU times of what is kept; NAN unknown
+    double waited;    // share of its time in which the thread did not run; NAN unknown
+    uint64_t timed_cpu, interrupted; // kept iterations with a CPU time; those that waited
+    uint64_t tail;                   // kept iterations far above: see etp_stats_arm.tail_share
 } etp_launch_stats;
 
 // Of single iterations, for the tail that people feel; nothing is removed. lo and hi are order
@@ -409,10 +433,13 @@ typedef struct etp_stats_arm {
     double drift_p;         // Mann–Kendall
     double kind_var[2], kind_df[2]; // between launches, timed with control and traced, without a
                                     // trend, and degrees of freedom; 0 below 6 blocks
-    double scatter_ln; // standard deviation, from the mean over both kinds; NAN below 6 blocks
+    double scatter_ln;  // standard deviation, from the mean over both kinds; NAN below 6 blocks
+    double waited;      // share of the time of its launches that it waited for a CPU; NAN unknown
+    double interrupted; // share of its iterations that waited: more than 2 % of their time
     unsigned flags;
 } etp_stats_arm;
 
+#define ETP_BLOCKS_UNKNOWN UINT32_MAX
 typedef struct etp_stats_comparison {
     uint32_t baseline, candidate;
     etp_paired paired;
@@ -420,10 +447,12 @@ typedef struct etp_stats_comparison {
     // Of the launch values (ln), baseline against candidate, only when no block is complete: a
     // weaker comparison that drift can fool. p is NAN otherwise.
     etp_unpaired unpaired;
-    etp_spread spread;    // df 0 when it says no more than the ratios do
+    etp_spread spread; // df 0 when it says no more than the ratios do
+    etp_paired cpu;    // the same by CPU time; 0 blocks where that is not known
+    etp_contention contention;
     unsigned flags;       // of both arms and of the block ratios
-    uint32_t more_blocks; // to expect before the verdict is known; 0: known already, UINT32_MAX:
-                          // the effect is too close to the margin to say
+    uint32_t more_blocks; // to expect before the verdict is known; 0: known already,
+                          // ETP_BLOCKS_UNKNOWN: too close to the margin, or inside the noise
 } etp_stats_comparison;
 
 typedef struct etp_stats {

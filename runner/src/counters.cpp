@@ -415,6 +415,19 @@ void measure_cost()
     }
 }
 
+// The CPU time can be read everywhere: it tells an iteration that other programs interrupted from a
+// slow one.
+void finish_opening(bool wanted)
+{
+    on = wanted;
+    if (!on || events == Events::none) {
+        close_groups();
+    }
+    if (on) {
+        measure_cost();
+    }
+}
+
 } // namespace
 
 void counters_open(bool wanted)
@@ -422,17 +435,13 @@ void counters_open(bool wanted)
     const char *mode = std::getenv("ETPROF_COUNTERS");
     if (mode != nullptr && std::strcmp(mode, "off") == 0) {
         none("switched off by ETPROF_COUNTERS", "unset ETPROF_COUNTERS");
+        finish_opening(wanted);
         return;
     }
     events =
         mode != nullptr && std::strcmp(mode, "software") == 0 ? Events::software : Events::hardware;
     open_counters();
-    on = wanted && events != Events::none;
-    if (on) {
-        measure_cost();
-    } else {
-        close_groups();
-    }
+    finish_opening(wanted);
 }
 
 bool counters_on()

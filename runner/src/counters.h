@@ -21,9 +21,10 @@ struct Reading { // since counters_open
 };
 
 // Call before any thread is started: threads started later are counted, those already there are
-// not. What cannot be counted is no failure: counters_describe says why. WANTED false: nothing is
-// opened, but it is found out what could be. Environment: ETPROF_COUNTERS=off; =software counts the
-// kernel's own events, which need no hardware (for tests).
+// not. Where the processor's events cannot be counted, counters_describe says why and the CPU time
+// is read alone. WANTED false: nothing is opened, but it is found out what could be. Environment:
+// ETPROF_COUNTERS=off; =software counts the kernel's own events, which need no hardware (for
+// tests).
 void counters_open(bool wanted);
 void counters_describe(etp_wire_hello &hello);
 bool counters_on();

@@ -68,6 +68,7 @@ typedef struct etp_cli {
     const char *program;               // path of this executable, NULL when unknown
     const char *command_line;          // as typed, quoted for a shell; NULL on out of memory
     const char *env_runner, *env_qemu; // ETPROF_RUNNER, ETPROF_QEMU; NULL when unset or empty
+    bool no_wait;                      // ETPROF_NO_WAIT is set
     const char *env_path;              // PATH
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
     const char *env_home, *env_state;                // HOME, XDG_STATE_HOME

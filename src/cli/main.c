@@ -256,6 +256,7 @@ int main(int argc, char **argv)
         .terminal = isatty(STDOUT_FILENO),
         .env_runner = environment("ETPROF_RUNNER"),
         .env_qemu = environment("ETPROF_QEMU"),
+        .no_wait = environment("ETPROF_NO_WAIT") != NULL,
         .env_path = environment("PATH"),
         .env_ssh_config = environment("ETPROF_SSH_CONFIG"),
         .env_home = environment("HOME"),

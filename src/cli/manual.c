@@ -121,6 +121,7 @@ void etp_manual_program(FILE *out)
           "name (NAME, NAME.2, NAME.3 ...)\n"
           ".TP\n.B ETPROF_PYTHON\nthe Python of\n.BR etprof\\-export (1)\nand\n.BR etprof\\-models "
           "(1)\n"
+          ".TP\n.B ETPROF_NO_WAIT\nwhen set, sessions begin at once on a busy machine, too\n"
           ".TP\n.B ETPROF_QEMU\nqemu\\-aarch64 10.1 or newer, for \\-\\-device qemu\n"
           ".TP\n.B ETPROF_SSH_CONFIG\nssh's configuration file, for \\-\\-device ssh:HOST\n"
           ".TP\n.B ANDROID_SERIAL\nthe device of \\-\\-device adb\n"

@@ -190,6 +190,7 @@ etp_session_place etp_cli_place(etp_cli *cli)
                                .ssh_config = cli->env_ssh_config,
                                .android_serial = cli->env_android_serial,
                                .search_path = cli->env_path,
+                               .no_wait = cli->no_wait,
                                .work_dir = etp_cli_work(cli),
                                .state_dir = etp_cli_state(cli, "")};
 }

@@ -91,9 +91,11 @@ typedef struct etp_ab_arm {
     const double *spread; // [ETP_AB_SPREAD] quantiles of all timed iterations, evenly from the
                           // shortest to the longest; NULL unknown
     double lo_ns, hi_ns;  // 95 % interval of the median over the blocks, NAN unknown
-    int64_t median_ns;    // exp(mean over complete blocks of the launch value); bare dumps: unknown
-    int64_t traced_ns;    // mean Method::execute of the executions kept of the traced launches
-                          // (explain/profile.h)
+    double waited, interrupted; // shares of its time without a CPU, of its iterations that were
+                                // interrupted; NAN unknown
+    int64_t median_ns; // exp(mean over complete blocks of the launch value); bare dumps: unknown
+    int64_t traced_ns; // mean Method::execute of the executions kept of the traced launches
+                       // (explain/profile.h)
     int64_t traced_mean_ns;            // and of all of them: the ETDumps' latency
     double traced_median_ns;           // and their median, NAN unknown
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
@@ -120,6 +122,7 @@ typedef enum etp_withheld {
     ETP_WITHHELD_OUTPUTS_DIFFER,
     ETP_WITHHELD_PROOF_FAILED,
     ETP_WITHHELD_EMULATED,
+    ETP_WITHHELD_CONTENDED, // other programs had the CPU
     ETP_WITHHELD_NOISE_FLOOR,
     ETP_WITHHELD_COUNT
 } etp_withheld;
@@ -131,6 +134,13 @@ typedef enum etp_ab_method {
     ETP_TRACED_MEDIANS
 } etp_ab_method;
 const char *etp_ab_method_name(etp_ab_method m); // "paired-blocks"
+
+struct etp_ab_comparison;
+// Why C is unknown although its interval decides: equal launches differ as much. NULL: that is not
+// the reason.
+const char *etp_ab_noise_words(const struct etp_ab_comparison *c, etp_arena *arena);
+// What the noise of a session withholds.
+etp_withheld etp_ab_noise_reason(etp_contention contention, bool control_differs);
 
 typedef struct etp_ab_comparison {
     uint32_t baseline, candidate; // arms
@@ -147,6 +157,8 @@ typedef struct etp_ab_comparison {
     etp_interval
         control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
     uint32_t control_blocks;
+    etp_ab_ratio by_cpu; // the same by the time that the threads ran; blocks 0: not known
+    etp_contention contention;
     etp_withheld withheld;
     etp_ab_states states;
 } etp_ab_comparison;

@@ -8,6 +8,8 @@
 
 const etp_ab_arm k_etp_ab_unknown_arm = {
     .model = ETP_NO_INDEX,
+    .waited = NAN,
+    .interrupted = NAN,
     .lo_ns = NAN,
     .hi_ns = NAN,
     .median_ns = ETP_NS_UNKNOWN,

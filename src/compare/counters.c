@@ -75,7 +75,7 @@ static void take_launches(const etp_run *run, const etp_stats *st, etp_counted *
         const etp_run_launch *launch =
             l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
         size_t block = block_index(st, l->block);
-        if (!launch || launch->counted.n == 0 || block == st->n_blocks_seen ||
+        if (!launch || launch->counted.events == ETP_EVENTS_NONE || block == st->n_blocks_seen ||
             l->arm >= st->n_arms) {
             continue;
         }

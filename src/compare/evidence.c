@@ -164,14 +164,25 @@ etp_status etp_ab_take_launches(const etp_ab_session *s, const etp_run *run, uin
     return ETP_OK;
 }
 
-etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
-                                 bool control_differs)
+etp_withheld etp_ab_noise_reason(etp_contention contention, bool control_differs)
 {
-    return outputs_differ    ? ETP_WITHHELD_OUTPUTS_DIFFER
-           : refuted         ? ETP_WITHHELD_PROOF_FAILED
-           : ab->emulated    ? ETP_WITHHELD_EMULATED
-           : control_differs ? ETP_WITHHELD_NOISE_FLOOR
-                             : ETP_WITHHELD_NOT;
+    static const etp_withheld k_reasons[] = {
+        [ETP_CONTENTION_NONE] = ETP_WITHHELD_NOT,
+        [ETP_CONTENTION_WAITED] = ETP_WITHHELD_CONTENDED,
+        [ETP_CONTENTION_CLOCKS] = ETP_WITHHELD_CONTENDED,
+        [ETP_CONTENTION_NOISE] = ETP_WITHHELD_NOISE_FLOOR,
+    };
+    etp_withheld why = k_reasons[contention];
+    return why == ETP_WITHHELD_NOT && control_differs ? ETP_WITHHELD_NOISE_FLOOR : why;
+}
+
+etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
+                                 etp_withheld noise)
+{
+    return outputs_differ ? ETP_WITHHELD_OUTPUTS_DIFFER
+           : refuted      ? ETP_WITHHELD_PROOF_FAILED
+           : ab->emulated ? ETP_WITHHELD_EMULATED
+                          : noise;
 }
 
 etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *measured,
@@ -180,11 +191,13 @@ etp_ab_comparison etp_ab_withhold(const etp_ab *ab, const etp_ab_comparison *mea
     const etp_ab_arm *base = &ab->arms[measured->baseline], *cand = &ab->arms[measured->candidate];
     bool refuted = base->proof.truth == ETP_CONTRADICTED || cand->proof.truth == ETP_CONTRADICTED;
     bool differ = base->outputs_differ || cand->outputs_differ;
-    const etp_withheld found = etp_ab_first_reason(ab, differ, refuted, control_differs);
+    const etp_withheld found = etp_ab_first_reason(
+        ab, differ, refuted, etp_ab_noise_reason(measured->contention, control_differs));
     etp_ab_comparison out = *measured;
     out.withheld = found ? found : otherwise;
     if (out.withheld) {
         out.estimate = out.lo = out.hi = out.sign_flip_p = NAN;
+        out.by_cpu = (etp_ab_ratio){.blocks = 0};
         out.verdict = ETP_VERDICT_UNKNOWN;
     }
     return out;

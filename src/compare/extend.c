@@ -2,6 +2,7 @@
 // What would settle an unknown answer: how many more blocks, and the command that measures them.
 #include <math.h>
 
+#include "base/number.h"
 #include "base/shell.h"
 #include "compare/ab.h"
 
@@ -45,13 +46,29 @@ const char *etp_ab_extend_command(const etp_ab *ab, uint32_t more, etp_arena *ar
     return again ? etp_arena_printf(arena, "%s --blocks %u", again, more) : NULL;
 }
 
+const char *etp_ab_noise_words(const etp_ab_comparison *c, etp_arena *arena)
+{
+    double reach = etp_interval_reach(&c->control);
+    bool decides = log(c->lo) > log1p(c->margin) || log(c->hi) < -log1p(c->margin) ||
+                   (log(c->hi) <= log1p(c->margin) && log(c->lo) >= -log1p(c->margin));
+    bool inside = decides && c->verdict == ETP_VERDICT_UNKNOWN && c->blocks >= ETP_MIN_BLOCKS &&
+                  reach >= fabs(log(c->estimate));
+    return inside ? etp_arena_printf(arena, "noise ±%s %%; the effect is inside it",
+                                     ETP_DIGITS(100 * expm1(reach), 2))
+                  : NULL;
+}
+
 const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
-    if (c->withheld == ETP_WITHHELD_NOISE_FLOOR && ab->dir && !ab->bare) {
+    bool noise = c->withheld == ETP_WITHHELD_NOISE_FLOOR || c->withheld == ETP_WITHHELD_CONTENDED;
+    if (noise && ab->dir && !ab->bare) {
         return etp_shell_command(arena, "etprof rerun %s", ab->dir); // on a quieter machine
     }
     if (c->withheld || c->verdict != ETP_VERDICT_UNKNOWN || ab->emulated) {
         return NULL;
+    }
+    if (etp_ab_noise_words(c, arena) && ab->dir && !ab->bare) { // more blocks do not end the noise
+        return etp_shell_command(arena, "etprof rerun %s", ab->dir);
     }
     if (c->method == ETP_PAIRED_BLOCKS && ab->dir && !ab->bare) {
         return etp_ab_extend_command(ab, of_verdict(c), arena);

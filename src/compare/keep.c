@@ -43,6 +43,8 @@ void etp_ab_keep_times(etp_ab_session *s, const etp_ab_times *times)
         s->arms[i].median_ns = times->arms[i].median_ns;
         s->arms[i].lo_ns = times->arms[i].lo_ns;
         s->arms[i].hi_ns = times->arms[i].hi_ns;
+        s->arms[i].waited = times->arms[i].waited;
+        s->arms[i].interrupted = times->arms[i].interrupted;
     }
 }
 

@@ -39,6 +39,9 @@ typedef struct etp_ab_options {
 
 // Samples of the committed blocks, in the form the statistics take them; arms are those of the run.
 void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out);
+// Of each arm's timed launches, the share of their time that they waited for a CPU as the system
+// counts it; NAN unknown.
+const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena);
 // How they are analysed: by the session's seed, and wider where it stopped by a precision.
 etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin);
 const etp_ab *etp_ab_answer(const etp_ab_session *session);

@@ -162,13 +162,13 @@ typedef struct etp_ab_statistics {
 ETP_NODISCARD etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
                                                const etp_ab_session *whole, etp_ab_statistics *out,
                                                etp_error *err);
-etp_sample etp_ab_sample_of(const etp_run_sample *sample);
 // What the statistics say of the arms.
 typedef struct etp_ab_timed {
     uint64_t launches, samples;
     const double *spread; // NULL unknown
     int64_t median_ns;
     double lo_ns, hi_ns;
+    double waited, interrupted;
 } etp_ab_timed;
 typedef struct etp_ab_times {
     etp_ab_timed *arms;         // [n_arms]
@@ -228,7 +228,7 @@ void etp_ab_take_hook(const etp_run *run, uint32_t run_arm, int64_t median_ns, e
 const char *etp_ab_hook_words(const etp_ab_hook *hook, etp_arena *arena);
 // The first of the reasons to withhold a ratio that hold, in the order in which they are told.
 etp_withheld etp_ab_first_reason(const etp_ab *ab, bool outputs_differ, bool refuted,
-                                 bool control_differs);
+                                 etp_withheld noise);
 // MEASURED as the answer gives it: without its figures where the evidence does not carry them (the
 // raw samples stay). Asks for what is known of outputs and proofs. OTHERWISE: why they are withheld
 // where nothing else does.

@@ -57,6 +57,7 @@ static etp_status analyze_session(etp_arena *arena, const etp_run *run, double m
     etp_ab_samples_of(run, arena, &samples);
     etp_stats_options o =
         etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, margin);
+    o.waited = etp_ab_waited_of(run, arena);
     return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, arena, out, err);
 }
 
@@ -69,21 +70,24 @@ static etp_status time_pairs(const etp_ab_session *s, double margin, etp_ab_side
     etp_arena *arena = s->ab.arena;
     etp_stats whole, *st = &out->paired.stats;
     ETP_TRY(analyze_session(arena, run, margin, &whole, err));
-    etp_sample *samples = ETP_NEW_ARRAY(arena, etp_sample, 2 * run->samples.n + 1);
+    etp_sample *all, *samples = ETP_NEW_ARRAY(arena, etp_sample, 2 * run->samples.n + 1);
     size_t n = 0;
+    etp_ab_samples_of(run, arena, &all);
     for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *in = &run->samples.items[i];
         bool control = in->phase == ETP_PHASE_CONTROL && in->arm == x->arm;
         if (is_timed(in, x->arm) || control) {
-            samples[n] = etp_ab_sample_of(in);
+            samples[n] = all[i];
             samples[n++].arm = 0;
         }
         if (is_timed(in, y->arm)) {
-            samples[n] = etp_ab_sample_of(in);
+            samples[n] = all[i];
             samples[n++].arm = 1;
         }
     }
     etp_stats_options o = etp_ab_stats_options(run, 0, margin);
+    const double waited[] = {whole.arms[x->arm].waited, whole.arms[y->arm].waited};
+    o.waited = waited;
     ETP_TRY(etp_stats_analyze(samples, n, 2, &o, arena, st, err));
     etp_stats_take_control(st, &whole); // it may have been of another arm
     out->paired.known = true;
@@ -108,6 +112,13 @@ static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], do
     return u->lo > far    ? ETP_VERDICT_FASTER
            : u->hi < -far ? ETP_VERDICT_SLOWER
                           : ETP_VERDICT_UNKNOWN;
+}
+
+// Two sessions have no blocks in common: only how long their arms waited can be said.
+static etp_contention other_programs(const etp_ab_session *s, const etp_stats st[2])
+{
+    double a = st[0].arms[s->sides[0].arm].waited, b = st[1].arms[s->sides[1].arm].waited;
+    return a > ETP_WAIT_MOST || b > ETP_WAIT_MOST ? ETP_CONTENTION_WAITED : ETP_CONTENTION_NONE;
 }
 
 static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_sides_times *out,
@@ -151,6 +162,7 @@ static etp_status time_unpaired(const etp_ab_session *s, double margin, etp_ab_s
         .cliffs_delta = u.cliffs_delta,
         .verdict = unpaired_verdict(&u, n, st[0].margin, st),
         .margin = st[0].margin,
+        .contention = other_programs(s, st),
         .noise_floor = st[noisier].noise_floor,
         .control = st[noisier].control,
         .control_blocks = st[noisier].control_blocks,

@@ -14,10 +14,27 @@ static etp_sample_use use_of(etp_phase phase)
                                         : ETP_SAMPLE_UNUSED;
 }
 
-etp_sample etp_ab_sample_of(const etp_run_sample *in)
+// Of several threads the CPU time is a sum, which says nothing of waiting.
+static uint64_t cpu_of(const etp_run *run, const etp_run_sample *in, const etp_run_launch *launch)
 {
-    return (etp_sample){in->arm,       in->block,         in->launch,
-                        in->iteration, use_of(in->phase), in->duration_ns};
+    bool known = launch && run->arms.items[in->arm].threads == 1 && launch->arm == in->arm &&
+                 in->iteration < launch->counted.n;
+    return known ? launch->counted.items[in->iteration].cpu_ns : 0;
+}
+
+// Rows of one launch stand beside each other, in the order of the launches; *AT: where the last
+// was.
+static const etp_run_launch *launch_of(const etp_run *run, const etp_run_sample *in, size_t *at)
+{
+    etp_launch_kind kind = in->phase == ETP_PHASE_CONTROL ? ETP_LAUNCH_CONTROL : ETP_LAUNCH_TIMED;
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[(*at + i) % run->launches.n];
+        if (l->launch == in->launch && l->block == in->block && l->kind == kind) {
+            *at = (*at + i) % run->launches.n;
+            return l;
+        }
+    }
+    return NULL;
 }
 
 // The coarsest of the phases that RUN has arms of: one, where each phase is answered by itself.
@@ -44,9 +61,35 @@ etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, do
 void etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out)
 {
     *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
+    size_t at = 0;
     for (size_t i = 0; i < run->samples.n; i++) {
-        (*out)[i] = etp_ab_sample_of(&run->samples.items[i]);
+        const etp_run_sample *in = &run->samples.items[i];
+        etp_sample_use use = use_of(in->phase);
+        bool compared = use == ETP_SAMPLE_TIMED || use == ETP_SAMPLE_CONTROL;
+        (*out)[i] = (etp_sample){.arm = in->arm,
+                                 .block = in->block,
+                                 .launch = in->launch,
+                                 .iteration = in->iteration,
+                                 .use = use,
+                                 .duration_ns = in->duration_ns,
+                                 .cpu_ns = compared ? cpu_of(run, in, launch_of(run, in, &at)) : 0};
     }
+}
+
+const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena)
+{
+    double *out = ETP_NEW_ARRAY(arena, double, run->arms.n + 1);
+    for (uint32_t arm = 0; arm < run->arms.n; arm++) {
+        etp_run_wait sum = {0};
+        for (size_t i = 0; i < run->launches.n; i++) {
+            const etp_run_launch *l = &run->launches.items[i];
+            if (l->arm == arm && l->kind == ETP_LAUNCH_TIMED) {
+                etp_run_wait_add(&sum, l);
+            }
+        }
+        out[arm] = etp_run_wait_share(&sum);
+    }
+    return out;
 }
 
 etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
@@ -65,6 +108,7 @@ etp_status etp_ab_run_statistics(const etp_ab_session *s, double margin,
         return ETP_OK;
     }
     etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, margin);
+    o.waited = etp_ab_waited_of(run, s->ab.arena);
     ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, s->ab.arena,
                               &out->stats, err));
     if (whole) {
@@ -121,7 +165,9 @@ etp_ab_timed etp_ab_time_arm(const etp_stats *st, uint32_t arm, double *ln, size
                           .samples = in->iterations,
                           .median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns,
                           .lo_ns = exp(ci.lo),
-                          .hi_ns = exp(ci.hi)};
+                          .hi_ns = exp(ci.hi),
+                          .waited = in->waited,
+                          .interrupted = in->interrupted};
 }
 
 void etp_ab_take_statistics(const etp_ab_session *s, const etp_stats *st, etp_ab_times *out)
@@ -154,6 +200,8 @@ etp_ab_comparison etp_ab_paired_blocks(const etp_stats *st, uint32_t at)
         .method = ETP_PAIRED_BLOCKS,
         .sign_flip_p = c->paired.sign_flip_p,
         .verdict = c->paired.verdict,
+        .contention = c->contention,
+        .by_cpu = {c->cpu.estimate, c->cpu.lo, c->cpu.hi, c->cpu.blocks, c->cpu.verdict},
         .margin = st->margin,
         .noise_floor = st->noise_floor,
         .control = st->control,

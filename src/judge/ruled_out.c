@@ -186,22 +186,27 @@ static verdict drift(const etp_ab_session *s)
 // Only timed launches make the headline; what the others waited is not its matter.
 static verdict contention(const etp_ab_session *s)
 {
-    etp_run_wait waited = {0};
-    for (size_t i = 0; i < s->run.launches.n; i++) {
-        if (s->run.launches.items[i].kind == ETP_LAUNCH_TIMED) {
-            etp_run_wait_add(&waited, &s->run.launches.items[i]);
-        }
+    const etp_ab *ab = &s->ab;
+    double most = (double)NAN;
+    bool disagree = false;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        most = fmax(most, ab->arms[i].waited); // passes over a NAN
     }
-    double share = etp_run_wait_share(&waited);
-    if (!isfinite(share)) {
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        disagree = disagree || ab->comparisons[i].contention == ETP_CONTENTION_CLOCKS;
+    }
+    if (disagree) {
+        return say(ETP_CAUSE_SUSPECT,
+                   "other programs (CPU time and the clock give different ratios)");
+    }
+    if (!isfinite(most)) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
     }
     return say(
-        share > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
-        etp_arena_printf(
-            s->ab.arena,
-            "other programs (timed launches waited for a CPU for up to %.1f %% of their time)",
-            100 * share));
+        most > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+        etp_arena_printf(s->ab.arena,
+                         "other programs (an arm waited for a CPU for up to %.1f %% of its time)",
+                         100 * most));
 }
 
 // ---- the rest ----

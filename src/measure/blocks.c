@@ -9,6 +9,7 @@
 #include "measure/block_environment.h"
 #include "measure/environment.h"
 #include "measure/phases.h"
+#include "measure/quiet.h"
 #include "measure/state.h"
 
 // One lost block may be chance. An arm that loses one after another would cost each of them its
@@ -295,6 +296,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
                                .order = order.arms,
                                .n_arms = s->plan->n_arms,
                                .control_position = order.control};
+    etp_quiet_wait(s, block);
     etp_block_environment_begin(s, &e);
     e.wall_start = etp_os_wall_seconds();
     etp_status launched = launch_block(s, block, &order, lost, err);

@@ -266,7 +266,7 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
     ETP_ADD(l->arena, &l->counts, counts);
     etp_run_launch *r = &l->out->record;
     r->counted.scaled += c->scaled != 0;
-    if (c->cycles > 0) { // without cycles there is nothing to tell time apart by
+    if (c->cycles > 0 || c->cpu_ns > 0) {
         r->counted.n = (uint32_t)l->counts.n;
     }
     return true;
@@ -478,8 +478,8 @@ static void finish(launch *l, bool good)
     out->record.instructions = counters.instructions;
     out->record.fast_cycles = counters.fast_cycles;
     out->record.energy_nj = counters.energy_nj;
-    // Once cycles were counted, all iterations have a row, zeros included, so that the row's number
-    // stays that of the iteration.
+    // Once anything was counted, all iterations have a row, zeros included, so that the row's
+    // number stays that of the iteration.
     out->record.counted.n = out->record.counted.n > 0 ? (uint32_t)l->counts.n : 0;
     out->record.counted.items = l->counts.items;
     out->ok = good;

@@ -536,6 +536,8 @@ static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
     // Tests ask for very little; a day is for ever, and no product of it wraps.
     seconds = fmin(fmax(seconds, 0.05), 86400);
     out->timeout_ns = (uint64_t)(seconds * 1e9);
+    double patience = set->budget_s > 0 ? fmin(o->patience_s, set->budget_s / 4) : o->patience_s;
+    out->patience_ns = emulated ? 0 : (uint64_t)(patience * 1e9);
     if (set->kernels && emulated) {
         return etp_fail(
             err, ETP_ENVIRONMENT,

@@ -316,7 +316,8 @@ etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
                      .config = config,
                      .hooks = hooks ? hooks : &k_silent,
                      .result = out,
-                     .start_ns = etp_os_now_ns()};
+                     .start_ns = etp_os_now_ns(),
+                     .patience_ns = plan->patience_ns};
     s.arms = ETP_NEW_ARRAY(&s.arena, etp_arm_state, plan->n_arms);
     etp_status status = s.arms ? measure(&s, err) : etp_fail_nomem(err, "the session");
     // Asked once more at the end: a signal that came after the last launch was still meant for this

@@ -49,6 +49,7 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     etp_settings settings; // inputs NULL: random:0; cpus as etp_cpus_resolve makes it of words
     bool no_control;       // without the A/A control
     double timeout_s;      // longest silence of a runner; 0: 60, emulated 600
+    double patience_s;     // in all, to wait for a quieter moment; 0: begin at once
     const char *const
         *runners;     // stock executor_runners instead of the device's: one, at every level, or
     size_t n_runners; // one per level, which then is what the build is said to be; or of two builds
@@ -104,6 +105,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     const char *kernels_lib_sha256; // hex, NULL without a library
     const char *tokenizer_sha256;   // likewise
     uint64_t timeout_ns;
+    uint64_t patience_ns; // in all, to wait for a quieter moment
     etp_device_cpu cpu;
     etp_inputs *inputs; // of each model
     struct {

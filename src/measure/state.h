@@ -57,6 +57,8 @@ typedef struct etp_session {
     const char *data, *kernels_lib, *tokenizer; // paths on the device, or NULL
     uint64_t start_ns;
     etp_run_wait waited;      // of the timed launches of blocks
+    etp_run_wait lately;      // of the iterations since the last block began
+    uint64_t patience_ns;     // left to wait for a quieter moment
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     struct {
         uint64_t each_ns;  // in the model, of one sampled launch

@@ -43,8 +43,12 @@ etp_status etp_session_take_values(etp_session *s, const etp_run_sample *samples
     size_t timed = 0;
     for (size_t i = 0; rows && i < n; i++) {
         const etp_run_sample *r = &samples[i];
-        rows[i] = (etp_sample){r->arm,       r->block,         r->launch,
-                               r->iteration, use_of(r->phase), r->duration_ns};
+        rows[i] = (etp_sample){.arm = r->arm,
+                               .block = r->block,
+                               .launch = r->launch,
+                               .iteration = r->iteration,
+                               .use = use_of(r->phase),
+                               .duration_ns = r->duration_ns};
         timed += rows[i].use == ETP_SAMPLE_TIMED;
     }
     etp_status st = etp_arena_check(&scratch, err, "the session");

@@ -8,6 +8,7 @@
 #include "measure/cores.h"
 #include "measure/foreign.h"
 #include "measure/phases.h"
+#include "measure/quiet.h"
 #include "measure/state.h"
 
 // A bound on what a runner makes the session take in.
@@ -410,6 +411,9 @@ static void add_totals(etp_session *s, const etp_task *t, const etp_launch_outco
         s->arms[t->arm].traced_wall_ns = o->record.wall_ns;
     }
     // Pilots have another number of iterations and would make blocks look shorter.
+    if (t->kind == ETP_LAUNCH_TIMED && o->ok) {
+        etp_quiet_add(s, t->arm, o);
+    }
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
         s->arms[t->arm].timed_wall_ns = o->record.wall_ns;
         etp_run_wait_add(&s->waited, &o->record);

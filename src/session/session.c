@@ -16,6 +16,8 @@
 #include "session/platform.h"
 #include "session/roofs.h"
 
+#define PATIENCE_S 30.0 // for a quieter machine, in a whole session
+
 // The steps stand in the order of what they cost: words are checked before files are read, files
 // before a device is opened, and the run folder is made only when there is a plan to measure.
 typedef struct request { // of etp_session_run
@@ -330,6 +332,7 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
                  .arena = arena,
                  .out = out};
     r.plan_options.timeout_s = o->call.timeout;
+    r.plan_options.patience_s = o->call.no_wait || o->place.no_wait ? 0 : PATIENCE_S;
     choose_inputs(&r);
     etp_prepare_mode mode;
     ETP_TRY(etp_prepare_mode_read(o->call.prepare, &mode, err));

@@ -18,8 +18,9 @@ const char *etp_ab_withheld_text(etp_withheld why)
         [ETP_WITHHELD_OUTPUTS_DIFFER] = "the arms' outputs differ beyond tolerance",
         [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
         [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
+        [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
         [ETP_WITHHELD_NOISE_FLOOR] =
-            "two equal baseline launches differed: this machine is too restless now",
+            "equal launches of the baseline differ too much: the machine is too noisy",
     };
     return k_texts[why];
 }
@@ -124,7 +125,8 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         } else if (is_unpaired(c) && c->verdict == ETP_VERDICT_UNKNOWN) {
             verdict = "unknown: two sessions, and the difference is not clear of their noise";
         } else {
-            verdict = etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
+            const char *noise = etp_ab_noise_words(c, arena);
+            verdict = noise ? noise : etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
         }
         const char *label = headline_label(view, c, arena);
         etp_headline h = {

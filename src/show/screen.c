@@ -138,8 +138,10 @@ static void headline(const etp_ab *whole, const etp_ab *ab, const etp_ab_compari
     } else if (c->verdict == ETP_VERDICT_SAME) {
         words = etp_arena_printf(arena, "%s is as fast as %s", cand, base);
     } else {
-        const char *why = !ab->bare ? etp_verdict_words(arena, c->verdict, c->lo, c->blocks)
-                                    : "no verdict without blocks";
+        const char *noise = etp_ab_noise_words(c, arena);
+        const char *why = ab->bare ? "no verdict without blocks"
+                          : noise  ? noise
+                                   : etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
         words =
             !why ? NULL
             : isfinite(c->estimate)
@@ -198,6 +200,14 @@ static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
             etp_screen_remark(s, ETP_WARN, etp_ab_withheld_text(ab->comparisons[i].withheld));
             *said |= bit;
         }
+    }
+    if (ab->n_arms == 1 && ab->arms[0].waited > ETP_WAIT_MOST) {
+        etp_screen_remark(s, ETP_WARN,
+                          etp_arena_printf(ab->arena,
+                                           "other programs had the CPU for %.0f %% of the time: an "
+                                           "inference alone is faster; measure again when the "
+                                           "machine is quiet",
+                                           100 * ab->arms[0].waited));
     }
 }
 

@@ -18,8 +18,9 @@ typedef struct work {
     etp_stats *out;
     row *rows; // timed, control, traced
     size_t n_rows;
-    double *ln, *scratch; // longest launch; scratch twice that
-    bool *has_timed;      // [n_arms]
+    double *ln, *scratch;    // longest launch; scratch twice that
+    const etp_sample **kept; // likewise
+    bool *has_timed;         // [n_arms]
 } work;
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -103,7 +104,9 @@ static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
     double far = out.value_ln + fmax(log(1.05), 5 * out.within_ln);
     for (size_t i = out.warmup.dropped; i < n; i++) {
         out.tail += w->ln[i] > far;
+        w->kept[i - out.warmup.dropped] = &rows[i].sample;
     }
+    etp_noise_of_launch(w->kept, kept, w->scratch, &out);
     return out;
 }
 
@@ -119,6 +122,7 @@ static void find_launches(work *w)
     }
     w->ln = etp_arena_alloc_raw(w->arena, longest, sizeof *w->ln);
     w->scratch = etp_arena_alloc_raw(w->arena, longest, 2 * sizeof *w->scratch);
+    w->kept = etp_arena_alloc_raw(w->arena, longest, sizeof *w->kept);
     w->out->launches = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_launches);
     w->out->traced = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_traced);
     start = 0;
@@ -205,7 +209,7 @@ static bool in_complete_block(const etp_stats *s, uint32_t block)
     return s->block_numbers[low] == block && s->block_complete[low];
 }
 
-static void sum_up_arms(etp_stats *out)
+static void sum_up_arms(etp_stats *out, const double *waited)
 {
     for (size_t i = 0; i < out->n_launches; i++) {
         const etp_launch_stats *l = &out->launches[i];
@@ -231,6 +235,7 @@ static void sum_up_arms(etp_stats *out)
         arm->median_ns = isfinite(ns) && ns < 9.2e18 ? (int64_t)llround(ns) : -1;
         arm->tail_share /= arm->iterations > 0 ? (double)arm->iterations : 1;
         arm->drift_per_block = arm->drift_p = arm->scatter_ln = (double)NAN;
+        etp_noise_of_arm(out, a, waited ? waited[a] : (double)NAN, arm);
     }
 }
 
@@ -449,13 +454,6 @@ static void find_drift(work *w)
     out->drift_p = k >= 4 ? drift.p : (double)NAN;
 }
 
-double etp_interval_reach(const etp_interval *ratio)
-{
-    return isfinite(ratio->lo) && isfinite(ratio->hi)
-               ? fmax(fabs(log(ratio->lo)), fabs(log(ratio->hi)))
-               : (double)NAN;
-}
-
 void etp_stats_take_control(etp_stats *part, const etp_stats *whole)
 {
     if (!isfinite(part->noise_floor)) {
@@ -463,6 +461,7 @@ void etp_stats_take_control(etp_stats *part, const etp_stats *whole)
         part->control_blocks = whole->control_blocks;
         part->noise_floor = whole->noise_floor;
         part->control_differs = whole->control_differs;
+        etp_noise_of_comparisons(part);
     }
 }
 
@@ -500,11 +499,13 @@ static etp_status analyze(const etp_sample *samples, size_t n_samples, uint32_t 
     }
     find_launches(&w);
     find_blocks(&w);
-    sum_up_arms(out);
+    sum_up_arms(out, options->waited);
     find_quantiles(&w);
     judge_control(out);
     find_drift(&w);
     compare_arms(&w);
+    etp_noise_by_cpu(out, ETP_NEW_ARRAY(arena, double, out->n_blocks_seen + 1), options);
+    etp_noise_of_comparisons(out);
     return ETP_OK;
 }
 

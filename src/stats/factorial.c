@@ -71,6 +71,7 @@ static etp_paired estimate(maker *m, const term *terms, size_t n_terms)
     if (m->f->sequential) {
         etp_paired_widen(&p, etp_sequential_widening(k), m->f->margin);
     }
+    p.verdict = etp_verdict_beside(&p, &m->f->control, m->f->margin);
     return p;
 }
 

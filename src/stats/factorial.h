@@ -23,8 +23,9 @@ typedef struct etp_factorial {
     const bool *silent;              // [cell] has a time, but no ratio may be made of it
     const double *value_ln;          // [block · n_columns + column], NAN missing
     size_t n_blocks, n_columns;
-    double margin; // of verdicts
-    double knee;   // gain that more threads must reach to be worth them, 0.1 = 10 %
+    double margin;        // of verdicts
+    etp_interval control; // ratio of the A/A control; NAN: there was none
+    double knee;          // gain that more threads must reach to be worth them, 0.1 = 10 %
     uint64_t seed;
     bool sequential; // results were looked at before the end: intervals are widened
 } etp_factorial;

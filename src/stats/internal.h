@@ -47,4 +47,14 @@ void etp_compare_tails(etp_stats_arm *a, etp_stats_arm *b);
 // Flags the arm whose launches scatter more, if that is sure among so many comparisons.
 void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin, uint32_t n_comparisons);
 
+// What other programs did to a launch, from its N kept iterations; SCRATCH has room for them.
+void etp_noise_of_launch(const etp_sample *const *kept, size_t n, double *scratch,
+                         etp_launch_stats *out);
+// OTHERWISE: the share that the arm waited where its launches have no CPU times.
+void etp_noise_of_arm(const etp_stats *s, uint32_t arm, double otherwise, etp_stats_arm *out);
+// Fills etp_stats_comparison.cpu; RATIOS has room for a value per block.
+void etp_noise_by_cpu(etp_stats *s, double *ratios, const etp_stats_options *options);
+// Verdicts beside the A/A control, and why a ratio is not given. Again where the control changes.
+void etp_noise_of_comparisons(etp_stats *s);
+
 #endif

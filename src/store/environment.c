@@ -12,6 +12,7 @@ KNOWN(has_counters, etp_run_launch, it->cycles > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
 KNOWN(has_counted, etp_run_launch, it->counted.n > 0)
+KNOWN(has_events, etp_run_launch, it->counted.events != ETP_EVENTS_NONE)
 
 // ---- what one iteration cost, by column, as the iterations of samples.csv ----
 
@@ -53,7 +54,7 @@ static void read_column(const etp_json_object *o, const char *key, size_t offset
     const json_t *array;
     size_t found = etp_json_get_array(o, key, UINT32_MAX, &array);
     if (found != 0 && found != n) {
-        etp_json_reject(o, key, "as many values as cycles");
+        etp_json_reject(o, key, "as many values as its other columns");
         return;
     }
     for (size_t i = 0; i < found; i++) {
@@ -74,7 +75,11 @@ static void read_counted(const etp_json_object *launch, void *object, void *root
     etp_run_launch *l = object;
     etp_json_object o = etp_json_get_object(launch, "counted"); // absent where nothing was counted
     const json_t *array;
+    // Where the processor counts nothing, the CPU time stands alone.
     size_t n = o.object ? etp_json_get_array(&o, "cycles", UINT32_MAX, &array) : 0;
+    if (n == 0 && o.object) {
+        n = etp_json_get_array(&o, "cpu_ns", UINT32_MAX, &array);
+    }
     etp_run_counts *items = n > 0 ? ETP_NEW_ARRAY(o.arena, etp_run_counts, n) : NULL;
     if (!items) {
         return;
@@ -123,12 +128,13 @@ static const etp_field k_counters_rows[] = {
 };
 static SHAPE(k_counters, k_counters_rows);
 static const etp_field k_counted_rows[] = {
-    FIELD("events", WORD, counted.events, "what was counted", .words = &k_events),
+    FIELD("events", WORD, counted.events, "what the processor counted", .words = &k_events),
     FIELD("cache", STR, counted.cache, "what cache misses are counted", .flags = ETP_EMPTY),
     FIELD("scaled", UINT, counted.scaled, "iterations with the counters for a part of the time"),
     WRITTEN("cpu_ns", write_cpu_ns, COLUMN, "of all threads"),
-    WRITTEN("cycles", write_cycles, COLUMN, "likewise"),
-    WRITTEN("instructions", write_instructions, COLUMN, "likewise"),
+    WRITTEN("cycles", write_cycles, COLUMN, "likewise", .when = has_events, .flags = ETP_ABSENT),
+    WRITTEN("instructions", write_instructions, COLUMN, "likewise", .when = has_events,
+            .flags = ETP_ABSENT),
     WRITTEN("cache_misses", write_cache_misses, COLUMN, "likewise", .when = has_cache,
             .flags = ETP_ABSENT),
 };

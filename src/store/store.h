@@ -517,7 +517,6 @@ double etp_run_between(double start, double end);
 // Waiting for a CPU: Σ over the launches that a figure rests on. Only launches whose waiting was
 // readable count. One thread that waits holds up the others, so the threads' waiting is added up
 // and held against the time of the launches, not against the time of all threads.
-#define ETP_WAIT_MUCH 0.02 // above this share other programs may have made a difference
 typedef struct etp_run_wait {
     uint64_t wait_ns, wall_ns;
 } etp_run_wait;

@@ -218,6 +218,12 @@ static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo,
     if (ab->emulated) { // more blocks of that make no speed
         return "measure on a device: an emulator's times say nothing";
     }
+    for (size_t i = 0; i < ab->n_comparisons && withheld; i++) {
+        const char *again = etp_ab_settle_command(ab, &ab->comparisons[i], g->arena);
+        if (ab->comparisons[i].withheld && again) {
+            return again;
+        }
+    }
     // More blocks narrow an interval but do not lift what is withheld, so both are said then.
     uint32_t more = etp_ab_blocks_to_tell(v, lo, hi, ab->n_blocks, limit);
     const char *command = etp_ab_extend_command(ab, more, g->arena);
@@ -320,6 +326,10 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
     if (c->withheld) {
         return etp_arena_printf(arena, "withheld: %s", etp_withheld_name(c->withheld));
     }
+    const char *noise = etp_ab_noise_words(c, arena);
+    if (noise) {
+        return noise;
+    }
     bool paired = c->launches[0] == 0;
     // Sides of two sessions have launches instead of blocks; the weaker side decides.
     size_t n = paired                            ? c->blocks
@@ -337,6 +347,16 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
                : NULL;
 }
 
+// Equal launches that differ as much as the figure and the limit do decide nothing.
+static const char *beside_limit(const etp_ab_comparison *c, double limit, etp_arena *arena)
+{
+    double reach = etp_interval_reach(&c->control); // NAN: no control
+    bool inside = c->verdict != ETP_VERDICT_SAME && fabs(log(c->estimate / limit)) <= reach;
+    return inside ? etp_arena_printf(arena, "noise ±%s %%; the limit is inside it",
+                                     ETP_DIGITS(100 * expm1(reach), 2))
+                  : NULL;
+}
+
 static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -349,7 +369,9 @@ static void check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r)
             double noise = expm1(etp_interval_reach(&c->control));
             add_figure(g, ab, r, name, noise, noise, noise, NULL);
         } else {
-            add_figure(g, ab, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena));
+            const char *why = unsettled(c, g->arena);
+            add_figure(g, ab, r, name, c->estimate, c->lo, c->hi,
+                       why ? why : beside_limit(c, r->limit, g->arena));
         }
     }
 }
@@ -378,8 +400,14 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
         lo = v * known(a->median_ns) / a->hi_ns;
         hi = v * known(a->median_ns) / a->lo_ns;
     }
-    add_figure(g, ab, r, a->name, v, lo, hi,
-               a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL);
+    const char *why = NULL;
+    if (a->emulated && r->metric != MEMORY) {
+        why = "emulated: its times say nothing";
+    } else if (a->waited > ETP_WAIT_MOST && r->metric != MEMORY) {
+        why = etp_arena_printf(g->arena, "other programs had the CPU for %.0f %% of its time",
+                               100 * a->waited);
+    }
+    add_figure(g, ab, r, a->name, v, lo, hi, why);
 }
 
 static void check_arms(etp_gate *g, const etp_ab *ab, const rule *r)

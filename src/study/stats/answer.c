@@ -30,9 +30,9 @@ static etp_interval ratio_of(const etp_stats_comparison *c)
 static etp_withheld stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
 {
     etp_withheld why = c && answer->withheld ? answer->withheld[c->candidate] : ETP_WITHHELD_NOT;
-    return why != ETP_WITHHELD_NOT         ? why
-           : answer->stats.control_differs ? ETP_WITHHELD_NOISE_FLOOR
-                                           : ETP_WITHHELD_NOT;
+    return why != ETP_WITHHELD_NOT ? why
+                                   : etp_ab_noise_reason(c ? c->contention : ETP_CONTENTION_NONE,
+                                                         answer->stats.control_differs);
 }
 
 // ---- document ----

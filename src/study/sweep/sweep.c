@@ -271,8 +271,11 @@ static void withhold(builder *b)
             continue;
         }
         bool refuted = b->s->ab.arms[cell->arm].proof.truth == ETP_CONTRADICTED;
-        cell->withheld =
-            etp_ab_first_reason(&b->s->ab, cell->differs, refuted, out->control_differs);
+        etp_contention contention = b->s->ab.arms[cell->arm].waited > ETP_WAIT_MOST
+                                        ? ETP_CONTENTION_WAITED
+                                        : ETP_CONTENTION_NONE;
+        cell->withheld = etp_ab_first_reason(&b->s->ab, cell->differs, refuted,
+                                             etp_ab_noise_reason(contention, out->control_differs));
         b->silent[c] = cell->withheld != ETP_WITHHELD_NOT;
     }
 }
@@ -378,6 +381,7 @@ static etp_status build_phase(const etp_ab_session *session, etp_arena *arena, e
     out->grid.n_blocks = st ? st->n_blocks_seen : 0;
     out->grid.n_columns = session->ab.n_arms;
     out->grid.margin = st ? st->margin : ETP_MARGIN_DEFAULT;
+    out->grid.control = out->control;
     out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_DEFAULT_KNEE;
     out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));

@@ -53,11 +53,12 @@ static void make_session(etp_arena *arena, samples *s)
                                 b * 10 + arm,
                                 i,
                                 control ? ETP_SAMPLE_CONTROL : ETP_SAMPLE_TIMED,
-                                duration(a, b, i, control)};
+                                duration(a, b, i, control),
+                                0};
                 assert_true(ETP_PUSH(arena, s, x));
             }
         }
-        etp_sample unused = {0, b, b * 10, 99, ETP_SAMPLE_UNUSED, 1};
+        etp_sample unused = {0, b, b * 10, 99, ETP_SAMPLE_UNUSED, 1, 0};
         assert_true(ETP_PUSH(arena, s, unused));
     }
 }
@@ -148,8 +149,8 @@ static unsigned flags_of(const double *us, uint32_t k)
     samples s = {0};
     static const uint64_t k_calm[] = {53, 57, 51, 59, 55, 50, 58, 52, 56, 54};
     for (uint32_t b = 0; b < k; b++) {
-        etp_sample x = {0, b + 1, 0, 0, ETP_SAMPLE_TIMED, (uint64_t)(us[b] * 1000)};
-        etp_sample y = {1, b + 1, 0, 0, ETP_SAMPLE_TIMED, 8340 + 12 * k_calm[b]};
+        etp_sample x = {0, b + 1, 0, 0, ETP_SAMPLE_TIMED, (uint64_t)(us[b] * 1000), 0};
+        etp_sample y = {1, b + 1, 0, 0, ETP_SAMPLE_TIMED, 8340 + 12 * k_calm[b], 0};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -207,9 +208,9 @@ static void tails(uint64_t every_a, uint64_t every_b, double share_a, double sha
         for (uint64_t i = 0; i < 20; i++) {
             uint64_t n = b * 20 + i + 1, ns = 100000 + i * 7 % 10 * 100;
             etp_sample x = {
-                0, b, 1, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_a == 0 ? 25000 : 0)};
+                0, b, 1, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_a == 0 ? 25000 : 0), 0};
             etp_sample y = {
-                1, b, 2, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_b == 0 ? 25000 : 0)};
+                1, b, 2, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_b == 0 ? 25000 : 0), 0};
             assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
         }
     }
@@ -240,14 +241,15 @@ static unsigned flags_with_traced(const double *us, bool as_traced)
     etp_stats r;
     samples s = {0};
     for (uint32_t b = 0; b < 10; b++) {
-        etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[b] * 1000)};
-        etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[9 - b] * 500)};
+        etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[b] * 1000), 0};
+        etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[9 - b] * 500), 0};
         etp_sample t = {0,
                         b + 1,
                         3,
                         0,
                         as_traced ? ETP_SAMPLE_TRACED : ETP_SAMPLE_UNUSED,
-                        (uint64_t)(us[b] * 1050)};
+                        (uint64_t)(us[b] * 1050),
+                        0};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y) && ETP_PUSH(&arena, &s, t));
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -285,8 +287,8 @@ static unsigned flags_of_scatter(double wide, double calm)
     samples s = {0};
     for (uint32_t b = 0; b < 10; b++) {
         double at = (k_order[b] - 4.5) / 4.5 / 100, other = (k_order[9 - b] - 4.5) / 4.5 / 100;
-        etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + wide * at))};
-        etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + calm * other))};
+        etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + wide * at)), 0};
+        etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + calm * other)), 0};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -319,8 +321,8 @@ static void sessions_without_pairs(void **state)
     static const uint64_t k_a[] = {401, 398, 405, 400, 399}, k_b[] = {100, 103, 99, 101, 102};
     samples s = {0};
     for (uint32_t i = 0; i < 5; i++) {
-        etp_sample a = {0, i, 0, 0, ETP_SAMPLE_TIMED, k_a[i]},
-                   b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i]};
+        etp_sample a = {0, i, 0, 0, ETP_SAMPLE_TIMED, k_a[i], 0},
+                   b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i], 0};
         assert_true(ETP_PUSH(&arena, &s, a) && ETP_PUSH(&arena, &s, b));
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -342,9 +344,9 @@ static void odd_sessions(void **state)
     etp_error err;
     etp_stats r;
     etp_sample s[] = {
-        {0, 1, 1, 0, ETP_SAMPLE_TIMED,   200},
-        {1, 1, 2, 0, ETP_SAMPLE_TIMED,   100},
-        {0, 2, 3, 0, ETP_SAMPLE_CONTROL, 100},
+        {0, 1, 1, 0, ETP_SAMPLE_TIMED,   200, 0},
+        {1, 1, 2, 0, ETP_SAMPLE_TIMED,   100, 0},
+        {0, 2, 3, 0, ETP_SAMPLE_CONTROL, 100, 0},
     };
     assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, &arena, &r, &err), ETP_OK);
     near_rel(r.comparisons[0].paired.estimate, 2, 1e-14, "one block");
@@ -357,7 +359,7 @@ static void odd_sessions(void **state)
     assert_true(isnan(r.noise_floor));
     // The control of an arm that is not the first: its own launches are compared, 100 with 80.
     etp_sample twin[] = {
-        s[0], s[1], {1, 1, 4, 0, ETP_SAMPLE_CONTROL, 80}
+        s[0], s[1], {1, 1, 4, 0, ETP_SAMPLE_CONTROL, 80, 0}
     };
     assert_int_equal(etp_stats_analyze(twin, 3, 2, NULL, &arena, &r, &err), ETP_OK);
     assert_int_equal(r.control_blocks, 1);

@@ -96,7 +96,8 @@ int main(void)
         etp_sample s = {.arm = i % 2,
                         .block = i / 2 / ITERATIONS,
                         .iteration = i / 2 % ITERATIONS,
-                        .duration_ns = 1000 + i * 7919 % 101};
+                        .duration_ns = 1000 + i * 7919 % 101,
+                        0};
         s.launch = s.arm;
         k_samples[i] = s;
         k_x[i] = (double)s.duration_ns - 1050.5;

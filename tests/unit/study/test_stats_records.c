@@ -46,7 +46,7 @@ static void make(session *s)
                 uint64_t ns = (1000000 + 3000 * b + 7 * i) / (a + 1);
                 bool slow = a == 0 && (i == 4 || i == 7);
                 s->samples[(2 * b + a) * ITERATIONS + i] = (etp_sample){
-                    a, b + 1, 2 * b + a + 1, i, ETP_SAMPLE_TIMED, slow ? ns * 3 / 2 : ns};
+                    a, b + 1, 2 * b + a + 1, i, ETP_SAMPLE_TIMED, slow ? ns * 3 / 2 : ns, 0};
             }
         }
     }
