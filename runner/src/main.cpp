@@ -227,6 +227,8 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
         failure = session.run(cmd.n, lines);
         done.hook_calls = session.hook_calls();
         done.hook_call_ps = session.hook_call_ps();
+        done.span_ns = session.waits().span_ns;
+        done.wait_ns = session.waits().wait_ns;
         break;
     case ETP_WIRE_DUMP:
         copy(done.cmd, "dump");

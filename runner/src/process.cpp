@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <dirent.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #elif defined(__APPLE__)
@@ -63,6 +64,29 @@ uint64_t peak_rss_bytes()
 #else
     return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 #endif
+}
+
+uint64_t waited_ns()
+{
+    uint64_t sum = UINT64_MAX;
+#if defined(__linux__)
+    DIR *tasks = opendir("/proc/self/task");
+    while (dirent *entry = tasks != nullptr ? readdir(tasks) : nullptr) {
+        unsigned long long wait = 0;
+        std::string path = std::string("/proc/self/task/") + entry->d_name + "/schedstat";
+        std::FILE *f = entry->d_name[0] == '.' ? nullptr : std::fopen(path.c_str(), "r");
+        if (f != nullptr && std::fscanf(f, "%*u %llu", &wait) == 1) {
+            sum = (sum == UINT64_MAX ? 0 : sum) + wait;
+        }
+        if (f != nullptr) {
+            std::fclose(f);
+        }
+    }
+    if (tasks != nullptr) {
+        closedir(tasks);
+    }
+#endif
+    return sum;
 }
 
 void die_with_parent()

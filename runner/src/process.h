@@ -15,6 +15,9 @@ namespace etprof
 uint64_t now_ns(); // CLOCK_MONOTONIC
 uint64_t rss_bytes();
 uint64_t peak_rss_bytes();
+// For how long this process's threads together were ready without a CPU (Linux); UINT64_MAX: the
+// system does not tell.
+uint64_t waited_ns();
 
 // The kernel ends this process when its parent ends (Linux; elsewhere the end of stdin does it).
 void die_with_parent();

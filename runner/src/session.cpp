@@ -461,7 +461,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     Reading before{}, after{};
     const uint64_t length = calls_.size() - once_; // of a repetition
     std::optional<Failure> failure;
-    uint64_t last_sent = now_ns();
+    const uint64_t waited = waited_ns(), began = now_ns();
+    uint64_t last_sent = began;
     Progress progress{samples.data(), done_, 0, 0};
     auto send = [&] {
         etp_wire_msg msg{};
@@ -524,6 +525,11 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         }
     }
     sampler_stop();
+    const uint64_t waited_now = waited_ns();
+    waits_ = {0, 0};
+    if (waited != UINT64_MAX && waited_now != UINT64_MAX && waited_now >= waited) {
+        waits_ = {now_ns() - began, waited_now - waited};
+    }
     send();
     crash_progress(nullptr);
     crash_doing("waiting for a command");

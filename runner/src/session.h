@@ -81,6 +81,13 @@ class Session
     {
         return hook_calls_;
     }
+    struct Waits {
+        uint64_t span_ns, wait_ns; // of the last run; span 0: not known
+    };
+    Waits waits() const
+    {
+        return waits_;
+    }
     uint64_t hook_call_ps() const
     {
         return hook_call_ps_;
@@ -111,10 +118,11 @@ class Session
     std::vector<Call> calls_; // of `once`, then of a repetition
     size_t once_ = 0;         // that are of `once`
     std::vector<Saved> saved_;
-    uint64_t done_ = 0;         // iterations of this launch
-    uint64_t shortest_ns_ = 0;  // of them, 0 before the first
-    bool recorded_ = false;     // something since the last dump
-    uint64_t hook_calls_ = 0;   // of the second execution; 0 none or not counted
+    uint64_t done_ = 0;        // iterations of this launch
+    uint64_t shortest_ns_ = 0; // of them, 0 before the first
+    bool recorded_ = false;    // something since the last dump
+    uint64_t hook_calls_ = 0;  // of the second execution; 0 none or not counted
+    Waits waits_ = {0, 0};
     uint64_t hook_call_ps_ = 0; // each, from the third one on; 0 not measured
 };
 

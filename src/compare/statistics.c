@@ -80,14 +80,14 @@ const double *etp_ab_waited_of(const etp_run *run, etp_arena *arena)
 {
     double *out = ETP_NEW_ARRAY(arena, double, run->arms.n + 1);
     for (uint32_t arm = 0; arm < run->arms.n; arm++) {
-        etp_run_wait sum = {0};
+        uint64_t span = 0, wait = 0;
         for (size_t i = 0; i < run->launches.n; i++) {
             const etp_run_launch *l = &run->launches.items[i];
-            if (l->arm == arm && l->kind == ETP_LAUNCH_TIMED) {
-                etp_run_wait_add(&sum, l);
-            }
+            bool counts = l->arm == arm && l->kind == ETP_LAUNCH_TIMED;
+            span += counts ? l->run_span_ns : 0;
+            wait += counts ? l->run_wait_ns : 0;
         }
-        out[arm] = etp_run_wait_share(&sum);
+        out[arm] = span > 0 ? fmin(1, (double)wait / (double)span) : (double)NAN;
     }
     return out;
 }

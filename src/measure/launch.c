@@ -313,6 +313,8 @@ static bool run_iterations(launch *l, uint64_t n)
         l->out->record.peak_rss_bytes = msg.u.done.peak_rss_bytes;
         l->out->record.hook_cost.calls = msg.u.done.hook_calls;
         l->out->record.hook_cost.call_ps = msg.u.done.hook_call_ps;
+        l->out->record.run_span_ns = msg.u.done.span_ns; // at last those of the timed run
+        l->out->record.run_wait_ns = msg.u.done.wait_ns;
         return true;
     }
 }
@@ -481,6 +483,11 @@ static void finish(launch *l, bool good)
     // Once anything was counted, all iterations have a row, zeros included, so that the row's
     // number stays that of the iteration.
     out->record.counted.n = out->record.counted.n > 0 ? (uint32_t)l->counts.n : 0;
+    bool events = false; // beside the CPU time
+    for (size_t i = 0; i < l->counts.n; i++) {
+        events = events || l->counts.items[i].cycles > 0;
+    }
+    out->record.counted.events = events ? out->record.counted.events : ETP_EVENTS_NONE;
     out->record.counted.items = l->counts.items;
     out->ok = good;
     out->iterations = l->iterations.items;

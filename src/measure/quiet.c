@@ -10,7 +10,7 @@
 
 #define LOOK_NS ((uint64_t)250000000) // a system counts its CPUs' work in steps of 10 ms
 #define NAP_NS ((uint64_t)50000000)   // a signal is noticed this late
-#define QUIET 0.1                     // of the CPUs in use by others: this session's launches fit in
+#define QUIET 0.1 // of the CPUs in use by others: this session's launches fit in
 
 // One thread that does not run waits. Of several the system's own figure is known on this machine
 // only.
@@ -55,8 +55,7 @@ void etp_quiet_wait(etp_session *s, uint32_t block)
     bool waited = etp_run_wait_share(&s->lately) > ETP_WAIT_MUCH; // NAN: not known
     s->lately = (etp_run_wait){0};
     uint64_t cpus = 0;
-    if (!waited || s->patience_ns == 0 ||
-        !etp_parse_u64(etp_run_fact_of(&s->run, "cpus"), &cpus)) {
+    if (!waited || s->patience_ns == 0 || !etp_parse_u64(etp_run_fact_of(&s->run, "cpus"), &cpus)) {
         return;
     }
     uint64_t start = etp_os_now_ns(), passed = 0;
@@ -74,10 +73,11 @@ void etp_quiet_wait(etp_session *s, uint32_t block)
         passed = etp_os_now_ns() - start;
     }
     if (said) {
-        etp_session_say(s, busy > QUIET * (double)cpus
-                               ? "block %u: other programs still use the CPUs after %.0f s; "
-                                 "measuring, but the ratio may be withheld"
-                               : "block %u: quiet after %.0f s",
+        etp_session_say(s,
+                        busy > QUIET * (double)cpus
+                            ? "block %u: other programs still use the CPUs after %.0f s; "
+                              "measuring, but the ratio may be withheld"
+                            : "block %u: quiet after %.0f s",
                         block, (double)passed / 1e9);
     }
     s->patience_ns -= passed < s->patience_ns ? passed : s->patience_ns;

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define INTERRUPTED 0.02 // of an iteration's time; a reading of the CPU time takes less
-#define COUNTED 20 // one of so many kept iterations has a CPU time, or the launch's is not known
+#define COUNTED 20   // one of so many kept iterations has a CPU time, or the launch's is not known
 #define SAME_REACH 3 // margins that the A/A control may reach beside "same"
 
 void etp_noise_of_launch(const etp_sample *const *kept, size_t n, double *scratch,
@@ -78,9 +78,10 @@ static etp_contention contention_of(const etp_stats *s, const etp_stats_comparis
         return ETP_CONTENTION_WAITED;
     }
     // Of one launch nothing is known of its scatter: then a difference of the margin is enough.
-    double most = isfinite(p->half_width_ln) ? fmax(p->half_width_ln, log1p(s->margin))
-                                             : log1p(s->margin);
-    if (c->cpu.blocks > 0 && c->cpu.blocks == p->blocks && fabs(c->cpu.mean_ln - p->mean_ln) > most) {
+    double most =
+        isfinite(p->half_width_ln) ? fmax(p->half_width_ln, log1p(s->margin)) : log1p(s->margin);
+    if (c->cpu.blocks > 0 && c->cpu.blocks == p->blocks &&
+        fabs(c->cpu.mean_ln - p->mean_ln) > most) {
         return ETP_CONTENTION_CLOCKS;
     }
     if (reach > log1p(ETP_NOISE_MOST) && reach > fabs(p->mean_ln) / 2) {

@@ -10,6 +10,7 @@ WORDS(k_kinds, etp_launch_kind_name, etp_launch_kind, ETP_LAUNCH_KINDS)
 FIND(launch_type, etp_run_launch, etp_run, MAKE(text, k_launch_type))
 KNOWN(has_counters, etp_run_launch, it->cycles > 0)
 KNOWN(has_hook_cost, etp_run_launch, it->hook_cost.call_ps > 0)
+KNOWN(has_waits, etp_run_launch, it->run_span_ns > 0)
 KNOWN(has_cache, etp_run_launch, it->counted.cache.len > 0)
 KNOWN(has_counted, etp_run_launch, it->counted.n > 0)
 KNOWN(has_events, etp_run_launch, it->counted.events != ETP_EVENTS_NONE)
@@ -174,6 +175,10 @@ static const etp_field k_launch_rows[] = {
     NUMBER(involuntary_switches, "likewise"),
     NUMBER(env_pad_bytes, "by which its environment was made larger"),
     FIELD("wait_ns", UINT, wait_ns, "ready, but no CPU was free", .flags = ETP_MOST),
+    FIELD("run_span_ns", UINT, run_span_ns, "of the measured iterations",
+          .flags = ETP_ABSENT | ETP_ZERO),
+    FIELD("run_wait_ns", UINT, run_wait_ns, "in it, ready without a CPU; all threads",
+          .when = has_waits, .flags = ETP_ABSENT),
     FIELD("migrations", UINT, migrations, "moves between CPUs", .flags = ETP_MOST),
     GROUP("counters", &k_counters, "of the process", .when = has_counters),
     GROUP("counted", &k_counted, "by iteration, warm-up included", .when = has_counted,

@@ -183,6 +183,8 @@ typedef struct etp_run_launch {
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     uint64_t env_pad_bytes; // by which its environment was made larger, drawn anew for each launch
     uint64_t wait_ns, migrations; // ready but without a CPU, moved between CPUs; UINT64_MAX unknown
+    uint64_t run_span_ns, run_wait_ns; // the same in the measured iterations alone, as the runner
+                                       // tells; span 0: unknown
     uint64_t cycles, instructions, fast_cycles,
         energy_nj;                   // of the process before its end; 0 unknown
     struct {                         // by the runner, iteration by iteration; none: n is 0

@@ -99,6 +99,10 @@ static void done(etp_json *j, const etp_wire_done *d)
         etp_json_kv_u64(j, "hook_calls", d->hook_calls);
         etp_json_kv_u64(j, "hook_call_ps", d->hook_call_ps);
     }
+    if (d->span_ns != 0) {
+        etp_json_kv_u64(j, "span_ns", d->span_ns);
+        etp_json_kv_u64(j, "wait_ns", d->wait_ns);
+    }
 }
 
 static void selftest(etp_json *j, const etp_wire_selftest *t)

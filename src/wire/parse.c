@@ -534,7 +534,9 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("bytes", d->bytes, false),
                            NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
                            NUMBER("hook_calls", d->hook_calls, false),
-                           NUMBER("hook_call_ps", d->hook_call_ps, false)};
+                           NUMBER("hook_call_ps", d->hook_call_ps, false),
+                           NUMBER("span_ns", d->span_ns, false),
+                           NUMBER("wait_ns", d->wait_ns, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ERROR: {

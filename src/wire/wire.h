@@ -133,6 +133,8 @@ typedef struct etp_wire_done {
     uint64_t hook_calls; // run: by SDK libraries during the second execution (the first asks more)
     uint64_t hook_call_ps; // run: what the hook adds to a call since then, in picoseconds; 0 not
                            // measured
+    uint64_t span_ns, wait_ns; // run: how long it took, and for how long its threads together were
+                               // ready without a CPU; span_ns 0: not known
 } etp_wire_done;
 
 typedef enum etp_wire_code {

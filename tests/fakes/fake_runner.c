@@ -11,6 +11,7 @@
 //   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
 //   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES
+//   waits LEVEL PERCENT: of each timed iteration's time it had no CPU (default 0)
 //                              of an iteration of the base duration in timed launches; longer
 //                              ones count as much more
 //   side NAME DIRECTIVE        only where FAKE_SIDE in the environment is NAME
@@ -44,6 +45,7 @@ typedef struct fake {
     struct {
         unsigned long long cycles, cpu_ns, instructions, misses;
     } counts;
+    unsigned long long waits;
     char what[64], kernels[512];
     unsigned long long done;
     unsigned long long clock_ns;
@@ -137,6 +139,8 @@ static void read_directive(fake *f, const char *line)
         if (matches(level, f->level)) {
             snprintf(f->kernels, sizeof f->kernels, "%s", line + at);
         }
+    } else if (sscanf(line, "waits %63s %llu", level, &a) == 2 && matches(level, f->level)) {
+        f->waits = a;
     } else if (sscanf(line, "counts %63s %llu %llu %llu %llu", level, &a, &b, &c, &d) == 5 &&
                matches(level, f->level)) {
         f->counts.cycles = a;
@@ -242,8 +246,11 @@ static void note_turn(const fake *f)
 static void add_counts(const fake *f, etp_wire_iter *it)
 {
     double more = (double)it->ns / (double)f->base_ns;
-    if (f->counts.cycles == 0 || strcmp(f->kind, "timed") != 0 ||
-        (is(f, "uncounted") && f->done > 0)) {
+    if (strcmp(f->kind, "timed") != 0 || (is(f, "uncounted") && f->done > 0)) {
+        return;
+    }
+    it->counts.cpu_ns = it->ns - it->ns * f->waits / 100;
+    if (f->counts.cycles == 0) {
         return;
     }
     it->counts = (etp_wire_counts){.cpu_ns = (uint64_t)((double)f->counts.cpu_ns * more),

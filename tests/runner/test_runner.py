@@ -296,7 +296,7 @@ class Protocol(Case):
             with open(stat) as f:
                 return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
 
-        wanted = ticks() + 0.05 * os.sysconf("SC_CLK_TCK")
+        wanted = ticks() + 0.3 * os.sysconf("SC_CLK_TCK")
         while ticks() < wanted and time.monotonic() < end:
             time.sleep(0.01)
 

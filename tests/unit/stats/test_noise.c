@@ -97,12 +97,14 @@ static bool wrong(const etp_paired *p, double truth)
 static void slices_make_wrong_ratios(void **state)
 {
     (void)state;
-    const world w = {.work_ns = {4e6, 2e6},
-                     .slice_ns = 3e6,
-                     .loops = 4,
-                     .launch_sd = 0.01,
-                     .iteration_sd = 0.01,
-                     .busy_blocks = 1};
+    const world w = {
+        .work_ns = {4e6, 2e6},
+        .slice_ns = 3e6,
+        .loops = 4,
+        .launch_sd = 0.01,
+        .iteration_sd = 0.01,
+        .busy_blocks = 1
+    };
     etp_arena arena = {0};
     etp_stats st;
     session(&w, 1, &arena, &st);
@@ -129,13 +131,15 @@ static void what_is_given_is_true(void **state)
         for (size_t m = 0; m < 5; m++) {
             for (size_t s = 0; s < 4; s++) {
                 for (uint64_t seed = 0; seed < 10; seed++) {
-                    const world w = {.work_ns = {k_work[m][0], k_work[m][1]},
-                                     .slice_ns = 3e6,
-                                     .loops = k_loops[l],
-                                     .launch_sd = 0.005,
-                                     .iteration_sd = 0.01,
-                                     .busy_blocks = k_busy[s],
-                                     .cpu_times = true};
+                    const world w = {
+                        .work_ns = {k_work[m][0], k_work[m][1]},
+                        .slice_ns = 3e6,
+                        .loops = k_loops[l],
+                        .launch_sd = 0.005,
+                        .iteration_sd = 0.01,
+                        .busy_blocks = k_busy[s],
+                        .cpu_times = true
+                    };
                     etp_arena arena = {0};
                     etp_stats st;
                     session(&w, seed * 1000 + l * 100 + m * 10 + s, &arena, &st);
@@ -187,15 +191,19 @@ static void reasons_by_hand(void **state)
         size_t n = 0;
         for (uint32_t b = 0; b < BLOCKS; b++) {
             for (uint32_t a = 0; a < 2; a++) {
-                rows[n++] = (etp_sample){a, b + 1, b * 3 + a + 1, 0, ETP_SAMPLE_TIMED,
-                                         k_cases[k].ns[a], k_cases[k].cpu[a]};
+                rows[n++] = (etp_sample){a,
+                                         b + 1,
+                                         b * 3 + a + 1,
+                                         0,
+                                         ETP_SAMPLE_TIMED,
+                                         k_cases[k].ns[a],
+                                         k_cases[k].cpu[a]};
             }
             // Up and down in turn: the control's mean is 1, and its interval wide.
             double factor = b % 2 ? k_cases[k].control : 1 / k_cases[k].control;
             if (b < CONTROLS) {
                 uint64_t ns = (uint64_t)llround((double)k_cases[k].ns[0] * factor);
-                rows[n++] =
-                    (etp_sample){0, b + 1, b * 3 + 3, 0, ETP_SAMPLE_CONTROL, ns, 0};
+                rows[n++] = (etp_sample){0, b + 1, b * 3 + 3, 0, ETP_SAMPLE_CONTROL, ns, 0};
             }
         }
         etp_arena arena = {0};
