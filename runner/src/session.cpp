@@ -452,6 +452,13 @@ std::optional<Failure> Session::keep_outputs(const Call &call)
     return std::nullopt;
 }
 
+static Session::Waits waits_since(uint64_t waited, uint64_t began)
+{
+    const uint64_t now = waited_ns();
+    bool known = waited != UINT64_MAX && now != UINT64_MAX && now >= waited;
+    return known ? Session::Waits{now_ns() - began, now - waited} : Session::Waits{0, 0};
+}
+
 std::optional<Failure> Session::run(uint64_t n, Lines &lines)
 {
     // All memory before the first measurement, and touched.
@@ -525,11 +532,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         }
     }
     sampler_stop();
-    const uint64_t waited_now = waited_ns();
-    waits_ = {0, 0};
-    if (waited != UINT64_MAX && waited_now != UINT64_MAX && waited_now >= waited) {
-        waits_ = {now_ns() - began, waited_now - waited};
-    }
+    waits_ = waits_since(waited, began);
     send();
     crash_progress(nullptr);
     crash_doing("waiting for a command");

@@ -183,6 +183,18 @@ static verdict drift(const etp_ab_session *s)
                                 fine ? "" : ": too wide beside the effect"));
 }
 
+// As the system counts it, from the start of a process to its end: of runners of others, too.
+static double waited_of_launches(const etp_run *run)
+{
+    etp_run_wait waited = {0};
+    for (size_t i = 0; i < run->launches.n; i++) {
+        if (run->launches.items[i].kind == ETP_LAUNCH_TIMED) {
+            etp_run_wait_add(&waited, &run->launches.items[i]);
+        }
+    }
+    return etp_run_wait_share(&waited);
+}
+
 // Only timed launches make the headline; what the others waited is not its matter.
 static verdict contention(const etp_ab_session *s)
 {
@@ -199,6 +211,7 @@ static verdict contention(const etp_ab_session *s)
         return say(ETP_CAUSE_SUSPECT,
                    "other programs (CPU time and the clock give different ratios)");
     }
+    most = isfinite(most) ? most : waited_of_launches(&s->run);
     if (!isfinite(most)) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sentence rests on data: for each kind of finding and each cause a made session shows it,
-// and one change of that session removes it, another changes its words. A kind without such a pair
-// fails.
+// Every sentence rests on data: a made session shows each finding and each cause, one change removes
+// it, another changes its words. A kind without such a pair fails.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -708,8 +707,7 @@ static const etp_ab_finding *finding_in(const etp_ab *ab, etp_finding_kind kind)
 }
 
 // The arms take 1570 and 1000 µs. With the clock that makes the cycles equal, all of the speedup is
-// the clock's; with a higher one, more than all; with a steady clock none. Different numbers of
-// threads are no waiting.
+// its; with a higher one, more than all; with a steady one none. More threads are no waiting.
 static void speedup_or_clock(void **state)
 {
     (void)state;
@@ -767,8 +765,7 @@ static void speedup_or_clock(void **state)
     }
 }
 
-// The warm-up rule drops counts with times: clock and CPUs at work are those planted, exactly. (Of
-// all iterations the candidate's median would lie 1e-4 higher.)
+// The warm-up rule drops counts with times: clock and CPUs at work are those planted, exactly.
 static void counts_of_the_kept_iterations(void **state)
 {
     (void)state;
