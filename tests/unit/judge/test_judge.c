@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sentence rests on data: a made session shows each finding and each cause, one change removes
-// it, another changes its words. A kind without such a pair fails.
+// Every sentence rests on data: a made session shows each finding and each cause, one change
+// removes it, another changes its words. A kind without such a pair fails.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
