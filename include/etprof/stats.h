@@ -473,7 +473,7 @@ typedef struct etp_stats {
     uint32_t control_blocks;
     etp_interval control; // of the ratio
     double noise_floor;   // half-width of the control's interval of ln, NAN below 2
-    bool control_differs; // the control's interval excludes 1: withholds the headline
+    bool control_differs; // the control's interval excludes all within the margin: no headline
     // Of the blocks' means over all arms, against the block's number: what the pairs cancel. NAN
     // below 4 complete blocks.
     double drift_per_block, drift_p;
