@@ -5,6 +5,8 @@
 
 #include "compare/session.h"
 
+#define ROUNDING 1.000001 // times are whole nanoseconds
+
 // ---- what clocks resolve ----
 
 bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
@@ -145,6 +147,10 @@ static void interval(const summer *w, size_t at, etp_ab_category *c)
     double before = (double)c->ns[cmp->baseline], after = (double)c->ns[cmp->candidate];
     c->lo[at] = exp(ci.lo) / etp_cut_factor(after, (double)c->cut_ns[cmp->candidate]);
     c->hi[at] = exp(ci.hi) * etp_cut_factor(before, (double)c->cut_ns[cmp->baseline]);
+    // The ratio is of means over all blocks: where blocks differ this much it says nothing of them.
+    bool resolved = c->hi[at] <= 2 * c->lo[at] && c->speedup[at] >= c->lo[at] / ROUNDING &&
+                    c->speedup[at] <= c->hi[at] * ROUNDING;
+    c->speedup[at] = resolved ? c->speedup[at] : (double)NAN;
 }
 
 static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)

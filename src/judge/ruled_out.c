@@ -321,7 +321,7 @@ static const struct {
     [ETP_CAUSE_DRIFT] = {drift,      ETP_FINDING_COUNT,
                              "ruled out: the farther end of the A/A control's interval (ln) is below "
                          "the margin or a quarter of each effect; "
-                         "suspect: that interval lies outside the margin",                                         "samples.csv"      },
+                         "suspect: that interval lies outside the margin",                            "samples.csv"      },
     [ETP_CAUSE_CONTENTION] = {contention, ETP_FINDING_CONTENTION,
                              "Σ time the threads of timed launches were ready without a CPU ÷ Σ "
                               "time of the launches; suspect above 2 %",                              "environment.jsonl"},

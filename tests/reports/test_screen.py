@@ -353,7 +353,7 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     for path in few.glob("linux_vnni/*.samples"):
         path.write_text("".join(path.read_text().splitlines(True)[:41]))
     text = run("analyze", few)[0]
-    expect("? VNNI not proven: too few samples" in text, "few", text)
+    expect("? level vnni not proven: too few samples" in text, "few", text)
     shutil.rmtree(few)
     bare = pathlib.Path(tmp, "bare")  # outputs of an 8-bit program that differ by 3 %, and no recording says what it is
     shutil.copytree(tmp, bare, ignore=lambda at, names: [n for n in names if n.endswith(".etdump") or n == "bare"])
@@ -382,8 +382,8 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
             os.truncate(path, 300)
     text = look("torn", "analyze", tmp)
     traces = len([p for p in pathlib.Path(tmp).glob("linux_*/*") if ".etdump" in p.name])
-    wanted = ["program", f"2 of {traces} traces", "samples of VNNI"]
-    told = re.findall(r"^  F\d+ (program|\S+(?: of \d+)? traces?|samples of \S+) not used[:;] ",
+    wanted = ["program", f"2 of {traces} traces", "samples of level vnni"]
+    told = re.findall(r"^  F\d+ (program|\S+(?: of \d+)? traces?|samples of level vnni) not used[:;] ",
                       re.sub(r"([:;])\n", r"\1 ", text), re.M)
     expect(told == wanted[:len(told)] and told, "torn", "warnings", wanted, text)
     found = json.loads(run("analyze", tmp, "--format", "json")[0])["findings"]
