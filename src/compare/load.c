@@ -17,9 +17,8 @@ static bool is_timeline_name(const char *path)
     return etp_str_ends(etp_str_from(path), ETP_STR(".csv"));
 }
 
-// Name of a dump's arm: file name without folder and ".etdump"/".etdp" or what timelines of it are
-// called; "_b<k>" is the block.
-static etp_str arm_of_file(const char *path, uint32_t *block)
+// File name without folder and ".etdump"/".etdp" or what timelines of it are called.
+static etp_str stem_of_file(const char *path)
 {
     etp_str name = etp_str_from(etp_path_name(path));
     static const char *const k_suffixes[] = {ETP_OS_PACKED, ".etdump",   ".etdp",
@@ -31,6 +30,13 @@ static etp_str arm_of_file(const char *path, uint32_t *block)
             name.len -= suffix.len;
         }
     }
+    return name;
+}
+
+// Name of a dump's arm, where "_b<k>" is the block of one that has several.
+static etp_str arm_of_file(const char *path, uint32_t *block)
+{
+    etp_str name = stem_of_file(path);
     *block = 1;
     for (size_t i = name.len; i > 2; i--) {
         if (name.ptr[i - 1] >= '0' && name.ptr[i - 1] <= '9') {
@@ -45,6 +51,34 @@ static etp_str arm_of_file(const char *path, uint32_t *block)
         break;
     }
     return name;
+}
+
+static bool is_arm(const etp_ab *ab, etp_str name)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (etp_str_eqz(name, ab->arms[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A recording without others of its arm is called as its file is: "_b10" tells no blocks apart.
+static void name_single_blocks(etp_ab_described *out)
+{
+    for (size_t i = 0; i < out->recordings.n; i++) {
+        const etp_ab_recording *r = &out->recordings.items[i];
+        size_t of_arm = 0;
+        for (size_t k = 0; k < out->recordings.n; k++) {
+            of_arm += out->recordings.items[k].arm == r->arm;
+        }
+        etp_str whole = stem_of_file(r->path);
+        uint32_t block;
+        bool cut = etp_str_eqz(arm_of_file(r->path, &block), out->arms[r->arm].name);
+        if (of_arm == 1 && block > 1 && cut && !is_arm(&out->ab, whole)) {
+            out->arms[r->arm].name = etp_arena_strdup(out->ab.arena, whole);
+        }
+    }
 }
 
 typedef struct collecting {
@@ -151,6 +185,7 @@ etp_status etp_ab_describe_dumps(etp_arena *arena, const char *const *paths, siz
             ETP_TRY(add_dump(&c, paths[i], err));
         }
     }
+    name_single_blocks(out);
     size_t prefix = common_prefix(&out->ab);
     for (size_t i = 0; i < out->ab.n_arms; i++) {
         out->arms[i].full_name = out->arms[i].name;

@@ -18,9 +18,11 @@
 #define OPERATION                                                            \
     MAYBE_TEXT("category", "of operators and portable kernels, else empty"), \
         MAYBE_TEXT("five", "the kit's group of that category")
-#define TYPE_AND_BACKEND                          \
-    MAYBE_TEXT("type", "the name without ` #k`"), \
-        MAYBE_TEXT("delegate_backend", "`delegated` or `portable`")
+#define BACKEND                                                            \
+    "`portable`, or the backend (`XnnpackBackend`); `delegated` where no " \
+    "program names it"
+#define TYPE_AND_BACKEND \
+    MAYBE_TEXT("type", "the name without ` #k`"), MAYBE_TEXT("delegate_backend", BACKEND)
 #define ROW_KIND "`operator`, `portable`, `boundary`, `framework`, `unexplained`"
 
 static const etp_layout_column k_samples[] = {
@@ -95,7 +97,7 @@ static const etp_layout_column k_operators[] = {
     MAYBE_INTEGER("instruction", "of the program"),
     MAYBE_INTEGER("occurrence", "which of those with this name and instruction"),
     MAYBE_TEXT("kind", ROW_KIND),
-    MAYBE_TEXT("delegate_backend", "`delegated` or `portable`"),
+    MAYBE_TEXT("delegate_backend", BACKEND),
 };
 
 static const etp_layout_column k_latency[] = {

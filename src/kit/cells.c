@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/csv.h"
 #include "base/number.h"
 
 // V ÷ 10^DECIMALS, exactly. By hand: a timeline has millions of them, and printf is half its time.
@@ -60,6 +61,24 @@ void etp_kit_put_threads(etp_sink *sink, uint32_t threads)
     if (threads) {
         etp_sink_printf(sink, "%lu", (unsigned long)threads);
     }
+}
+
+etp_str etp_kit_delegate_of(const etp_profile *p)
+{
+    etp_str backend = {0};
+    for (size_t i = 0; p && p->facts && !p->facts->problem && i < p->n_rows; i++) {
+        etp_str own = p->facts->rows[i].op.backend;
+        if (own.len > 0 && backend.len > 0 && !etp_str_eq(own, backend)) {
+            return ETP_STR("delegated");
+        }
+        backend = own.len > 0 ? own : backend;
+    }
+    return backend.len > 0 ? backend : ETP_STR("delegated");
+}
+
+void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated)
+{
+    etp_csv_text(sink, delegated ? arm->delegate : ETP_STR("portable"), ',');
 }
 
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)

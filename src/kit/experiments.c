@@ -109,10 +109,11 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
     etp_kit_put_ratio(s, percent_of(arm, ns));
     etp_sink_printf(s, ",%llu", (unsigned long long)row->calls);
     put_experiment(s, arm);
-    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s,%s\n",
-                    etp_kit_category_name(etp_kit_category_of(c)), (long long)ns, (long)row->chain,
-                    (long)row->instruction, (unsigned long)row->occurrence,
-                    etp_row_kind_name(row->kind), row->delegated ? "delegated" : "portable");
+    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s,", etp_kit_category_name(etp_kit_category_of(c)),
+                    (long long)ns, (long)row->chain, (long)row->instruction,
+                    (unsigned long)row->occurrence, etp_row_kind_name(row->kind));
+    etp_kit_put_backend(s, arm, row->delegated);
+    etp_sink_char(s, '\n');
 }
 
 // What the kit has no group for.

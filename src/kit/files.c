@@ -198,6 +198,7 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
         etp_kit_arm *arm = &kit->arms[i];
         arm->index = ab->shown[i];
         arm->arm = &ab->arms[arm->index];
+        arm->delegate = etp_kit_delegate_of(arm->arm->profile);
         name_arm(kit, arm);
         take_dumps(kit, arm);
         take_latencies(kit, arm);

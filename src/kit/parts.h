@@ -15,6 +15,7 @@ typedef struct etp_kit_arm {
     uint32_t index;
     const char *stem;          // P: what the names of its files begin with
     const char *model_id;      // of its tables: P, unless the user wants another
+    etp_str delegate;          // etp_kit_delegate_of
     const char *folder;        // "<experiment>/" in a run folder, else ""
     const etp_ab_dump **dumps; // readable ones, by block
     size_t n_dumps;
@@ -114,6 +115,11 @@ const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit
 double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
                        int64_t after);
 
+// The backend of delegates as the program names it; "delegated" without a program, and where they
+// are of several backends. P may be NULL.
+etp_str etp_kit_delegate_of(const etp_profile *p);
+// Column delegate_backend: arm->delegate or "portable".
+void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated);
 // Exact decimals of whole nanoseconds: "1.234567", "1234.567".
 void etp_kit_put_ms(etp_sink *sink, int64_t ns);
 void etp_kit_put_us(etp_sink *sink, uint64_t ns);

@@ -28,11 +28,6 @@ const etp_kit_place *etp_kit_places(const etp_trace *trace, etp_arena *arena)
     return out;
 }
 
-static const char *backend_of(const etp_trace_event *e)
-{
-    return e->delegated ? "delegated" : "portable";
-}
-
 // Parents follow their parts in file order, so one backward pass tells what is inside.
 static bool *mark_inside(const etp_trace_block *block, etp_arena *arena)
 {
@@ -78,7 +73,9 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     etp_csv_text(&s, e->name, ',');
     etp_sink_char(&s, ',');
     etp_csv_text(&s, etp_trace_base_name(e->name, &counter), ',');
-    etp_sink_printf(&s, ",%s,", backend_of(e));
+    etp_sink_char(&s, ',');
+    etp_kit_put_backend(&s, t->arm, e->delegated);
+    etp_sink_char(&s, ',');
     return etp_strbuf_str(&buf);
 }
 
@@ -345,7 +342,9 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
             etp_sink_char(s, ',');
             etp_csv_text(s, r->type, ',');
         }
-        etp_sink_printf(s, ",%s,%zu,", r->delegated ? "delegated" : "portable", r->events);
+        etp_sink_char(s, ',');
+        etp_kit_put_backend(s, arm, r->delegated);
+        etp_sink_printf(s, ",%zu,", r->events);
         etp_kit_put_ms(s, llround(mean));
         etp_sink_char(s, ',');
         etp_kit_put_ms(s, llround(mean / (double)r->events));

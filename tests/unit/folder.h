@@ -114,16 +114,22 @@ static inline etp_str cell(const table *t, size_t row, const char *column)
 }
 
 // Opens PATHS, writes their files into OUT.
-static inline void write_kit_files(const char *const *paths, size_t n, const char *out)
+static inline void write_kit_files_of(const char *const *paths, size_t n,
+                                      const etp_ab_options *options, const char *out)
 {
     etp_error err = ERROR_NONE;
     etp_ab_session *session = NULL;
-    etp_ab_options options = {0};
-    if (etp_ab_open(paths, n, &options, &session, &err) != ETP_OK ||
+    if (etp_ab_open(paths, n, options, &session, &err) != ETP_OK ||
         etp_kit_write_files(session, out, NULL, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
     etp_ab_close(session);
+}
+
+static inline void write_kit_files(const char *const *paths, size_t n, const char *out)
+{
+    const etp_ab_options options = {0};
+    write_kit_files_of(paths, n, &options, out);
 }
 
 #endif

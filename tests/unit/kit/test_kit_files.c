@@ -99,6 +99,60 @@ static void timeline_equals_flatc(void **state)
     folder_remove(&f);
 }
 
+// The one delegate of the program that flatc shows is "XnnpackBackend"; a recording alone does not
+// name it.
+static void delegates_are_called_as_the_program_says(void **state)
+{
+    (void)state;
+    static const char *const k_tables[] = {"_exec_all_runs_timeline.csv", "_exec_ops_stats.csv",
+                                           "_operator_details.csv"};
+    char program[512];
+    snprintf(program, sizeof program, "%s", fixture("mixed_xnnpack_fp32.pte"));
+    for (int known = 0; known < 2; known++) {
+        folder f;
+        folder_make(&f);
+        const etp_ab_options options = {.program = known ? program : NULL};
+        write_kit_files_of((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, &options,
+                           f.path);
+        for (size_t k = 0; k < 3; k++) {
+            table t = folder_csv(&f, etp_arena_printf(&f.arena, LOAD_STEM "%s", k_tables[k]));
+            size_t named = 0;
+            for (size_t i = 0; i < t.rows.n; i++) {
+                etp_str backend = cell(&t, i, "delegate_backend");
+                bool own = etp_str_eqz(backend, known ? "XnnpackBackend" : "delegated");
+                assert_true(own || etp_str_eqz(backend, "portable"));
+                named += own;
+            }
+            assert_true(named > 0);
+        }
+        folder_remove(&f);
+    }
+}
+
+// "_b10" tells blocks of one recording apart; without others it is a part of the name.
+static void one_block_keeps_its_name(void **state)
+{
+    (void)state;
+    static const char *const k_names[] = {"toy_on_t1_b10.etdump", "toy_off_t1_b2.etdump",
+                                          "toy_off_t1.etdump"};
+    const char *paths[3];
+    folder f, out;
+    folder_make(&f);
+    folder_make(&out);
+    for (size_t i = 0; i < 3; i++) {
+        folder_copy(&f, fixture(LOAD_STEM ".etdump"), k_names[i]);
+        paths[i] = folder_path(&f, k_names[i]);
+    }
+    write_kit_files(paths, 1, out.path);
+    table t = folder_csv(&out, "toy_on_t1_b10_exec_all_runs_timeline.csv");
+    assert_true(etp_str_eqz(cell(&t, 0, "model_id"), "toy_on_t1_b10"));
+    write_kit_files(paths, 3, out.path);
+    t = folder_csv(&out, "toy_off_t1_exec_all_runs_timeline.csv"); // of both blocks
+    assert_true(etp_str_eqz(cell(&t, t.rows.n - 1, "run_index"), "5"));
+    folder_remove(&out);
+    folder_remove(&f);
+}
+
 // By hand from expected/: three executions of 25257, 2934 and 4116 ns; run 0's first linear took
 // 1000 ns, the other operators of delegates 0.
 static void tables_by_hand(void **state)
@@ -568,6 +622,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_of_the_kit),
         cmocka_unit_test(timeline_equals_flatc),
+        cmocka_unit_test(delegates_are_called_as_the_program_says),
+        cmocka_unit_test(one_block_keeps_its_name),
         cmocka_unit_test(tables_by_hand),
         cmocka_unit_test(summary_closes),
         cmocka_unit_test(same_bytes_again),
