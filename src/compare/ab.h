@@ -122,6 +122,7 @@ typedef enum etp_withheld {
     ETP_WITHHELD_OUTPUTS_DIFFER,
     ETP_WITHHELD_PROOF_FAILED,
     ETP_WITHHELD_EMULATED,
+    ETP_WITHHELD_CROWDED,   // more threads than CPUs allowed
     ETP_WITHHELD_CONTENDED, // other programs had the CPU
     ETP_WITHHELD_NOISE_FLOOR,
     ETP_WITHHELD_COUNT
@@ -603,6 +604,9 @@ typedef struct etp_ab {
 } etp_ab;
 
 const char *etp_ab_fact_of(const etp_ab *ab, const char *key); // of the device; NULL: not told
+// "8 threads on 2 CPUs": an arm has more threads than CPUs are allowed; NULL: not so, or not known.
+const char *etp_ab_crowded(const etp_ab *ab);
+uint32_t etp_ab_whole_cpus(const etp_ab *ab); // allowed to a run, whole ones; 0 unknown or none
 // Tokens a second of an arm, NAN where nothing is told.
 double etp_ab_token_rate(const etp_ab *ab, uint32_t arm);
 

@@ -58,9 +58,41 @@ const char *etp_ab_noise_words(const etp_ab_comparison *c, etp_arena *arena)
                   : NULL;
 }
 
+const char *etp_ab_crowded(const etp_ab *ab)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        most = ab->arms[i].threads > most ? ab->arms[i].threads : most;
+    }
+    if (ab->bare || ab->emulated) {
+        return NULL;
+    }
+    return etp_crowded_words(most, etp_str_from(etp_ab_fact_of(ab, "cpus")),
+                             etp_str_from(etp_ab_fact_of(ab, "cpu_quota")), ab->arena);
+}
+
+uint32_t etp_ab_whole_cpus(const etp_ab *ab)
+{
+    double allowed = etp_cpus_allowed(etp_str_from(etp_ab_fact_of(ab, "cpus")),
+                                      etp_str_from(etp_ab_fact_of(ab, "cpu_quota")));
+    return allowed <= 4096 ? (uint32_t)allowed : 0;
+}
+
+// NULL: not one CPU is allowed, so no number of threads would do.
+static const char *fewer_threads(const etp_ab *ab, etp_arena *arena)
+{
+    uint32_t cpus = etp_ab_whole_cpus(ab);
+    const char *model = ab->n_models > 0 ? ab->models[0].path : NULL;
+    const char *command = etp_shell_command(arena, "etprof ab %s", model ? model : "MODEL.pte");
+    return cpus > 0 && command ? etp_arena_printf(arena, "%s --threads %u", command, cpus) : NULL;
+}
+
 const char *etp_ab_settle_command(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
 {
     bool noise = c->withheld == ETP_WITHHELD_NOISE_FLOOR || c->withheld == ETP_WITHHELD_CONTENDED;
+    if (etp_ab_crowded(ab)) { // neither blocks nor a quiet machine end that
+        return fewer_threads(ab, arena);
+    }
     if (noise && ab->dir && !ab->bare) {
         return etp_shell_command(arena, "etprof rerun %s", ab->dir); // on a quieter machine
     }

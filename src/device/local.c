@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This machine as a device, and what an emulator on this machine shares with it.
 
+#include "base/number.h"
 #include "device/internal.h"
 
 #define MAX_ARGS 64
@@ -14,6 +15,11 @@ etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out
     etp_device_fact_add(out, arena, "machine", etp_arena_printf(arena, "%s", f.machine));
     etp_device_fact_add(out, arena, "cpu", etp_arena_printf(arena, "%s", f.cpu));
     etp_device_fact_add(out, arena, "cpus", etp_arena_printf(arena, "%u", f.cpus));
+    double quota = etp_os_cpu_quota();
+    if (quota > 0) {
+        etp_device_fact_add(out, arena, "cpu_quota",
+                            etp_arena_printf(arena, "%s", ETP_DIGITS(quota, 3)));
+    }
     etp_device_fact_add(out, arena, "memory_bytes",
                         etp_arena_printf(arena, "%llu", (unsigned long long)f.memory_bytes));
     etp_os_details details;

@@ -201,6 +201,11 @@ static verdict contention(const etp_ab_session *s)
     const etp_ab *ab = &s->ab;
     double most = (double)NAN;
     bool disagree = false;
+    const char *crowded = etp_ab_crowded(ab);
+    if (crowded) {
+        return say(ETP_CAUSE_SUSPECT,
+                   etp_arena_printf(ab->arena, "more threads than CPUs allowed (%s)", crowded));
+    }
     for (size_t i = 0; i < ab->n_arms; i++) {
         most = fmax(most, ab->arms[i].waited); // passes over a NAN
     }

@@ -145,6 +145,23 @@ static void clock_check(etp_doctor *d, etp_arena *arena)
                                "use a machine or clock source with a finer clock", NULL});
 }
 
+// More threads than these take turns, whatever else runs.
+static void cpus_check(etp_doctor *d, uint32_t cpus, etp_arena *arena)
+{
+    double quota = etp_os_cpu_quota();
+    etp_checks_add(
+        &d->checks, arena,
+        (etp_check){NAME(CPUS), cpus > 0 ? 1 : -1, false,
+                    cpus > 0 ? etp_arena_printf(arena, "%u allowed", cpus) : "unreadable",
+                    "as many as a run has threads", NULL, NULL});
+    etp_checks_add(
+        &d->checks, arena,
+        (etp_check){NAME(CPU_QUOTA), quota == 0, false,
+                    quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
+                    "none: a control group with a quota stops its threads when it is used up",
+                    "raise the quota of the container (cpu.max; docker run --cpus)", NULL});
+}
+
 // An empty FOUND means that the system does not tell, which is neither good nor bad; the advice
 // would not apply.
 static void text_check(etp_doctor *d, etp_arena *arena, const char *id, const char *found,
@@ -164,6 +181,7 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
     etp_os_state_read(&s);
     etp_os_facts_read(&facts);
     clock_check(d, arena);
+    cpus_check(d, facts.cpus, arena);
     double most = MOST_LOAD_PER_CPU * (facts.cpus ? facts.cpus : 1);
     etp_checks_add(
         &d->checks, arena,
@@ -201,9 +219,9 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
 const char *etp_doctor_check_name(etp_doctor_check check)
 {
     static const char *const k_names[ETP_DOCTOR_CHECKS] = {
-        "runner", "runner_answers", "levels", "counters",   "mask",        "clock",
-        "load",   "governor",       "boost",  "power",      "temperature", "disk",
-        "qemu",   "other_work",     "stolen", "noise_floor"};
+        "runner",      "runner_answers", "levels", "counters",   "mask",   "clock",
+        "cpus",        "cpu_quota",      "load",   "governor",   "boost",  "power",
+        "temperature", "disk",           "qemu",   "other_work", "stolen", "noise_floor"};
     return k_names[check];
 }
 

@@ -62,6 +62,18 @@ void etp_cores_units(etp_session *s)
     }
 }
 
+const char *etp_cores_crowded(etp_session *s)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        most = s->plan->arms[i].threads > most ? s->plan->arms[i].threads : most;
+    }
+    return s->device->info.emulated
+               ? NULL
+               : etp_crowded_words(most, etp_run_fact_of(&s->run, "cpus"),
+                                   etp_run_fact_of(&s->run, "cpu_quota"), &s->arena);
+}
+
 // A request to pin is advice that a system may refuse (cpusets of Android): what the kernel says of
 // the running threads counts.
 void etp_cores_check(etp_session *s, uint32_t arm, etp_str allowed)

@@ -78,6 +78,12 @@ static etp_status describe(etp_session *s, etp_error *err)
     etp_environment_counters(&p->cpu, &s->arena, r);
     ETP_TRY(etp_arena_check(&s->arena, err, "the session")); // each arm has a place in RUN
     etp_cores_units(s);
+    const char *crowded = etp_cores_crowded(s);
+    if (crowded) {
+        etp_session_say(s,
+                        "%s: they will wait for CPU time; use fewer (--threads) or allow more CPUs",
+                        crowded);
+    }
     return ETP_OK;
 }
 
@@ -254,7 +260,7 @@ static etp_status measure(etp_session *s, etp_error *err)
 static void judge_contention(etp_session *s)
 {
     double share = etp_run_wait_share(&s->waited);
-    if (share > ETP_WAIT_MUCH) {
+    if (share > ETP_WAIT_MUCH && !etp_cores_crowded(s)) {
         const char *text =
             etp_arena_printf(&s->arena,
                              "timed launches waited for a free CPU for up to %.1f %% of their "

@@ -268,6 +268,9 @@ typedef struct etp_os_facts {
     uint64_t memory_bytes;
 } etp_os_facts;
 void etp_os_facts_read(etp_os_facts *out);
+// CPUs' worth of time that control groups allow this process (0.2: a fifth of one); 0: no limit is
+// known.
+double etp_os_cpu_quota(void);
 
 // More about the machine than the struct above has names for: only what could be read.
 typedef struct etp_os_detail {

@@ -189,8 +189,6 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
     return dir ? dir : "DIR";
 }
 
-// The answer itself, or one of its phases.
-// The first phase is the answer.
 // Why there is no verdict, each reason once. Bit i of *SAID is that of etp_withheld i.
 static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
 {
@@ -201,7 +199,13 @@ static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
             *said |= bit;
         }
     }
-    if (ab->n_arms == 1 && ab->arms[0].waited > ETP_WAIT_MOST) {
+    const char *crowded = etp_ab_crowded(ab);
+    if (crowded && !(*said & 1u << ETP_WITHHELD_CROWDED)) {
+        etp_screen_remark(s, ETP_WARN,
+                          etp_arena_printf(ab->arena, "%s: they waited for CPU time", crowded));
+        *said |= 1u << ETP_WITHHELD_CROWDED;
+    }
+    if (ab->n_arms == 1 && !crowded && ab->arms[0].waited > ETP_WAIT_MOST) {
         etp_screen_remark(s, ETP_WARN,
                           etp_arena_printf(ab->arena,
                                            "other programs had the CPU for %.0f %% of the time: an "
@@ -656,6 +660,9 @@ static void mark_causes(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     for (size_t i = 0; i < ab->judged.n_causes && !ab->bare && !ab->emulated; i++) {
         const etp_ab_cause *c = &ab->judged.causes[i];
         const char *text = etp_screen_cause(c->cause, c->state);
+        if (c->cause == ETP_CAUSE_CONTENTION && etp_ab_crowded(ab)) {
+            text = etp_ab_crowded(ab);
+        }
         if (c->cause == ETP_CAUSE_DRIFT && control) {
             // The bounds of a control this wide are figures without meaning.
             text = etp_screen_control(control, arena);

@@ -513,6 +513,10 @@ const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, ui
                                           etp_launch_kind kind);
 // What the device said of itself under KEY; empty: nothing.
 etp_str etp_run_fact_of(const etp_run *run, const char *key);
+// From the facts "cpus" and "cpu_quota": CPUs' worth of time that a run may use; 0 unknown.
+double etp_cpus_allowed(etp_str cpus, etp_str quota);
+// "8 threads on 2 CPUs": more threads than that; NULL: not so, or not known.
+const char *etp_crowded_words(uint32_t threads, etp_str cpus, etp_str quota, etp_arena *arena);
 // What was read at a block's start and end as one figure: the mean, or the one that was read.
 double etp_run_between(double start, double end);
 

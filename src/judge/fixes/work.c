@@ -576,13 +576,6 @@ static void precision(etp_fixer *f)
     show_precision(f, &at, done);
 }
 
-static uint32_t cpus_of(const etp_ab *ab)
-{
-    uint64_t n = 0;
-    return etp_parse_u64(etp_str_from(etp_ab_fact_of(ab, "cpus")), &n) && n <= 4096 ? (uint32_t)n
-                                                                                    : 0;
-}
-
 // With what was asked of the model: without it another thing would be measured.
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
@@ -605,7 +598,7 @@ static void threads(etp_fixer *f)
 {
     const etp_ab *ab = f->ab;
     const etp_ab_arm *own = &ab->arms[f->arm];
-    uint32_t cpus = cpus_of(ab);
+    uint32_t cpus = etp_ab_whole_cpus(ab);
     bool measured = false;
     for (size_t a = 0; a < ab->n_arms; a++) {
         measured = measured || (ab->arms[a].threads > 1 && ab->arms[a].model == own->model);

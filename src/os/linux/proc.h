@@ -12,4 +12,8 @@ bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out);
 // Value of the first line "KEY<blanks>: value" of TEXT, empty when there is none.
 etp_str etp_proc_value(etp_str text, const char *key);
 
+// CPUs' worth of time that the groups in SELF (text of /proc/self/cgroup) may use, below ROOT,
+// where they are mounted; 0: no limit is known.
+double etp_cgroup_cpus(const char *root, etp_str self, etp_arena *arena);
+
 #endif

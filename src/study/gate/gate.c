@@ -404,8 +404,11 @@ static void check_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const rule *r
     if (a->emulated && r->metric != MEMORY) {
         why = "emulated: its times say nothing";
     } else if (a->waited > ETP_WAIT_MOST && r->metric != MEMORY) {
-        why = etp_arena_printf(g->arena, "other programs had the CPU for %.0f %% of its time",
-                               100 * a->waited);
+        const char *crowded = etp_ab_crowded(ab);
+        why = crowded
+                  ? crowded
+                  : etp_arena_printf(g->arena, "other programs had the CPU for %.0f %% of its time",
+                                     100 * a->waited);
     }
     add_figure(g, ab, r, a->name, v, lo, hi, why);
 }

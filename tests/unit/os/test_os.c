@@ -19,6 +19,9 @@
 #define FOLDER "os-test"
 #include "base/guard.h"
 #include "fixture.h"
+#ifdef __linux__
+#include "os/linux/proc.h"
+#endif
 
 static void small_files_are_read_and_large_ones_mapped(void **state)
 {
@@ -484,6 +487,39 @@ static void nothing_stays_open_when_memory_ends_at_a_guard(void **state)
     assert_true(short_of > 3); // in the list, in the text, and in neither
 }
 
+#ifdef __linux__
+static void group(fixture *f, const char *folder, const char *file, const char *text)
+{
+    const char *dir = in_dir(f, folder);
+    assert_int_equal(etp_os_mkdirs(dir, NULL), ETP_OK);
+    const char *path = etp_arena_printf(&f->arena, "%s/%s", dir, file);
+    assert_int_equal(etp_os_write_atomic(path, etp_str_from(text), NULL), ETP_OK);
+}
+
+// Layouts as in the kernel's cgroup-v2.rst and sched-bwc.rst.
+static void the_tightest_quota_of_the_groups_counts(void **state)
+{
+    fixture *f = *state;
+    etp_str v2 = ETP_STR("0::/a/b\n"), v1 = ETP_STR("4:cpuset:/x\n3:cpu,cpuacct:/box\n0::/\n");
+    const char *root = in_dir(f, "two");
+    assert_true(etp_cgroup_cpus(root, v2, &f->arena) == 0); // nothing is mounted
+    group(f, "two/a/b", "cpu.max", "max 100000\n");
+    assert_true(etp_cgroup_cpus(root, v2, &f->arena) == 0);
+    group(f, "two/a", "cpu.max", "150000 100000\n"); // a group above
+    assert_true(etp_cgroup_cpus(root, v2, &f->arena) == 1.5);
+    group(f, "two", "cpu.max", "20000 100000\n"); // as containers see their own
+    assert_true(etp_cgroup_cpus(root, v2, &f->arena) == 0.2);
+    assert_true(etp_cgroup_cpus(root, ETP_STR(""), &f->arena) == 0.2); // no /proc
+    root = in_dir(f, "one");
+    group(f, "one/cpu/box", "cpu.cfs_period_us", "100000\n");
+    group(f, "one/cpu/box", "cpu.cfs_quota_us", "-1\n");
+    assert_true(etp_cgroup_cpus(root, v1, &f->arena) == 0);
+    group(f, "one/cpu/box", "cpu.cfs_quota_us", "50000\n");
+    assert_true(etp_cgroup_cpus(root, v1, &f->arena) == 0.5);
+    assert_true(etp_cgroup_cpus(root, ETP_STR("3:cpuset:/box\n"), &f->arena) == 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +541,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_written_through_a_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(facts_are_there, set_up, tear_down),
+#ifdef __linux__
+        cmocka_unit_test_setup_teardown(the_tightest_quota_of_the_groups_counts, set_up, tear_down),
+#endif
         cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
         cmocka_unit_test(a_signal_wakes_a_reader),
         cmocka_unit_test_setup_teardown(nothing_stays_open_when_memory_ends_at_a_guard, set_up,

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""More threads than the CPUs that the process is allowed: that is the cause, not other programs.
+
+usage: crowded.py ETPROF FAKE_RUNNER"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:3])
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory() as tmp:
+        (pathlib.Path(tmp) / "net.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+
+        def etprof(*words):
+            return subprocess.run([ETPROF, *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+
+        for threads, crowded in (("2", True), ("1", False)):
+            done = etprof("ab", "net.pte", "--levels", "sme2,neon", "--runner", FAKE, "--threads", threads, "--blocks", "2", "--iterations", "3",
+                          "--out", "run" + threads)
+            text = done.stdout + done.stderr
+            said = " ".join(text.split())
+            expect(done.returncode in (0, 1), done.returncode, text)
+            expect(("2 threads on 1 CPU" in said) == crowded, "the cause", text)
+            if crowded:
+                expect("other programs" not in said and "--extend" not in said and "rerun" not in said, text)
+        rows = json.loads(etprof("doctor", "--runner", FAKE, "--format", "json").stdout)["checks"]
+        rows = {c["id"]: c for c in rows}
+        expect(rows["cpus"]["found"] == "1 allowed" and "cpu_quota" in rows, rows)
+finish()
