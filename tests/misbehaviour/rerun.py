@@ -26,6 +26,10 @@ def times(factor_of_block):
                 cells[6] = str(int(1000000 * factor_of_block(int(cells[1]))))
                 lines[i] = ",".join(cells)
         path.write_text("\n".join(lines) + "\n")
+        # CPU times that stayed behind would say that other programs made the difference.
+        path = run / "environment.jsonl"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "counted"}) + "\n" for row in rows))
     return change
 
 
