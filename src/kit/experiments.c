@@ -173,22 +173,23 @@ etp_status etp_kit_other_top_ops(const etp_kit *kit, const etp_kit_arm *none, et
 
 // ---- end to end ----
 
-// First the kit's columns, of traced executions; then parts that add up to their mean, and the
-// untraced median with its interval.
+// First the kit's columns, of all traced executions, as it counts them; then parts that add up to
+// the mean of those that the profile takes, and the untraced median with its interval.
 static void latency_line(const etp_kit_arm *arm, etp_sink *s)
 {
     const etp_profile *p = arm->arm->profile;
-    uint64_t lo = UINT64_MAX, hi = 0;
+    uint64_t lo = UINT64_MAX, hi = 0, total = 0;
     for (size_t i = 0; i < arm->n_runs; i++) {
+        total += arm->latency_ns[i];
         lo = arm->latency_ns[i] < lo ? arm->latency_ns[i] : lo;
         hi = arm->latency_ns[i] > hi ? arm->latency_ns[i] : hi;
     }
     etp_csv_text(s, etp_str_from(arm->stem), ',');
     etp_sink_printf(s, ",%zu,", arm->n_runs);
-    if (p) {
-        etp_kit_put_ms(s, p->all_execute_ns);
+    if (p && arm->n_runs > 0) {
+        etp_kit_put_ms(s, (int64_t)total);
         etp_sink_char(s, ',');
-        etp_kit_put_ms(s, arm->mean.execute_ns);
+        etp_kit_put_ms(s, llround((double)total / (double)arm->n_runs));
         etp_sink_char(s, ',');
         etp_kit_put_ms(s, (int64_t)lo);
         etp_sink_char(s, ',');

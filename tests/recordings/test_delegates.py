@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """test_delegates.py ETPROF: what other backends' recordings say. Expected figures are the times that dumps.py chose."""
+import csv
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -127,6 +129,20 @@ def lengths():
     # the ten of 200 ms, of which each is 13 µs longer than the one before
     expect(200_000_000 <= arm.get("traced_ns", 0) <= 200_300_000, "lengths: analyze", code, err, arm.get("traced_ns"))
     expect("10 of 10" in out and "10 of 200" in out, "lengths: both are told", out[:2000])
+    # The kit's table is of all: ten of 200 ms, ten of 10 ms, and 13 µs times 0 + 1 + … + 19.
+    (TMP / "lengths").mkdir()
+    shutil.copy(TMP / "two_lengths.etdump", TMP / "lengths")
+    code, out, err = run("analyze", "lengths/two_lengths.etdump", "--out", "lengths")
+    expect(code == 0, "lengths: tables", code, err)
+    row = next(csv.DictReader((TMP / "lengths/two_lengths_e2e_latency.csv").open()))
+    found = [float(row[k]) for k in ("num_runs", "total_ms", "avg_ms", "min_ms", "max_ms")]
+    expect(found == [20, 2102.47, 105.1235, 10.013, 200.234], "lengths: end to end", found)
+    # Types are of the profile's: no share of its time above the whole.
+    for row in csv.DictReader((TMP / "lengths/two_lengths_exec_ops_stats.csv").open()):
+        expect(float(row["pct_total"]) <= 100, "lengths: a share", row)
+        expect(row["name"] != "Method::execute" or float(row["total_ms"]) < 201, "lengths: a mean", row)
+    code, out, err = run("validate", "lengths")
+    expect(code == 0, "lengths: the tables are valid", code, out, err)
 
 
 def findings():
