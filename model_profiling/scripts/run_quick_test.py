@@ -12,11 +12,9 @@ model.parent.mkdir(parents=True, exist_ok=True)
 if not o.no_export and has_torch():
     then("export", "toy_cnn", "--dtype", "fp16", "--outdir", model.parent)
 else:
-    why = "--no-export says so" if o.no_export else "there is no PyTorch here"
-    say(f"left out: exporting, because {why}; the bundled toy_cnn is measured. 'etprof export toy_cnn' installs "
-        "PyTorch once; then this test exports, too")
+    say("left out: exporting ('etprof export toy_cnn' installs PyTorch once); the bundled toy_cnn is measured")
     model.write_bytes((ROOT / "examples/models" / model.name).read_bytes())
-then("smoke", "--model", model, "--out", (out := fresh(f"out_toy_cnn/runs/{o.platform}")),
-     *(["--device", "adb"] if o.platform == "android" else []))
+device = ["--device", "adb"] if o.platform == "android" else []
+then("smoke", "--model", model, "--out", (out := fresh(f"out_toy_cnn/runs/{o.platform}")), *device)
 then("analyze", out, "--out", out, "--quiet")  # with the timelines
 become("validate", out)
