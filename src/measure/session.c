@@ -80,9 +80,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     etp_cores_units(s);
     const char *crowded = etp_cores_crowded(s);
     if (crowded) {
-        etp_session_say(s,
-                        "%s: they will wait for CPU time; use fewer (--threads) or allow more CPUs",
-                        crowded);
+        etp_session_say(s, "%s: they will wait for CPU time; use fewer (--threads)", crowded);
     }
     return ETP_OK;
 }

@@ -23,8 +23,8 @@ if hasattr(os, "sched_setaffinity"):
             return subprocess.run([ETPROF, *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
 
         for threads, crowded in (("2", True), ("1", False)):
-            done = etprof("ab", "net.pte", "--levels", "sme2,neon", "--runner", FAKE, "--threads", threads, "--blocks", "2", "--iterations", "3",
-                          "--out", "run" + threads)
+            done = etprof("ab", "net.pte", "--levels", "sme2,neon", "--runner", FAKE, "--threads", threads,
+                          "--blocks", "2", "--iterations", "3", "--out", "run" + threads)
             text = done.stdout + done.stderr
             said = " ".join(text.split())
             expect(done.returncode in (0, 1), done.returncode, text)
