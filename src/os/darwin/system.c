@@ -103,6 +103,12 @@ void etp_os_facts_read(etp_os_facts *out)
     }
 }
 
+// macOS has no control groups.
+double etp_os_cpu_quota(void)
+{
+    return 0;
+}
+
 // Free for the asking, as Linux's MemAvailable: unused, and cached files that can go.
 static void read_memory(etp_os_state *out)
 {
