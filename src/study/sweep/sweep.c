@@ -141,7 +141,8 @@ static void name_models(builder *b)
     for (size_t i = 0; i < n; i++) {
         etp_str name = {stems[i].ptr + head, stems[i].len - head - tail};
         b->out->models[i] = (etp_sweep_model){
-            .name = etp_arena_strdup(b->arena, name), .correctness = {-1, NAN, NAN, NAN, NAN, false}
+            .name = etp_arena_strdup(b->arena, name),
+            .correctness = {-1, NAN, NAN, NAN, NAN, false}
         };
     }
 }
