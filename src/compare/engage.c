@@ -71,7 +71,8 @@ static bool choose_feature(const etp_ab *ab, etp_ab_engagement *e, etp_engage_ca
     etp_code seen = seen_at_work(better, lower);
     bool vnni = (VNNI_CODE >> seen & 1) != 0;
     common->classes = etp_kernels_classes(better->level, lower);
-    // Where VNNI did run, the question stays what of the program it ran, however much else there is.
+    // Where VNNI did run, the question stays what of the program it ran, however much else there
+    // is.
     bool some = etp_kernels_most(better->kernels, VNNI_CODE & common->classes) != ETP_CODE_UNKNOWN;
     if (seen != ETP_CODE_UNKNOWN && e->feature == ETP_FEATURE_VNNI && !vnni && !some) {
         e->feature = ETP_FEATURE_X86;

@@ -368,7 +368,8 @@ def partly(browsing, tmp, folder):
     expect(abs(told["heat"] - 35) < 1 and told["hue"] == told["down"], "half the colour", told)
     expect(told["good"] is False and told["green"] == "", "not green", told)
     expect(told["drawer"] and told["drawer"].startswith("partly"), "its drawer says so", told["drawer"])
-    both = [k for k in told["kernels"] if "avx512, 12 avx512-vnni" in k and k.startswith("VNNI")]
+    # The arm is called after what most of its samples saw, the operator is still asked about VNNI.
+    both = [k for k in told["kernels"] if "avx512, 12 avx512-vnni" in k and k.startswith("AVX-512")]
     expect(both, "both kinds of samples", told)
 
 
