@@ -109,7 +109,7 @@ class Bench:
             gone = time.monotonic() if left else gone
         assert not left, left
 
-    def assert_no_folder(self, before, seconds=30):
+    def assert_no_folder(self, before, seconds=90):
         """A session that was killed leaves no folder there but those of BEFORE, as soon as its shell has looked."""
         end = time.monotonic() + seconds
         while (left := self.under("work") - before) and time.monotonic() < end:
@@ -518,7 +518,7 @@ def resident_pairs(b: Bench):
         assert all(a[1] <= c[0] for a, c in zip(order, order[1:])), "turns overlap"
     comparison = json.loads(text)["comparisons"][0]
     ratio = comparison["resident"]
-    if comparison["withheld"] == "noise_floor":  # by its definition the control does this to one session in 20
+    if comparison["withheld"] in ("noise_floor", "contended"):  # tests run beside this one
         assert ratio is None, comparison
     else:
         assert ratio["rounds"] == 40 and ratio["blocks"] == 2, comparison
