@@ -63,7 +63,8 @@ class Question(Sized):
                 ("n_paths", c.c_size_t), ("changes", c.POINTER(c.c_char_p)), ("n_changes", c.c_size_t),
                 ("program", c.c_char_p), ("record", c.c_char_p), ("buffer", c.c_char_p), ("recording", c.c_char_p),
                 ("other", c.c_char_p), ("roofs", c.c_char_p), ("baseline", c.c_char_p), ("margin", c.c_double),
-                ("tree", c.c_bool), ("tensor", c.c_bool), ("phase", c.c_char_p)]
+                ("tree", c.c_bool), ("tensor", c.c_bool), ("phase", c.c_char_p), ("source_unit", c.c_char_p),
+                ("delegate_unit", c.c_char_p)]
 
 
 class Summary(Sized):

@@ -55,16 +55,19 @@ class Stats(Reply):
                                  x["speedup"]["hi"], x["verdict"], x["withheld"]) for x in self.document["comparisons"]]
 
 
-def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None) -> Ops:
-    """The operators of a recording with their times."""
-    return Ops(ask(OPS, [dump], program=pte, record=etrecord))
+def ops(dump: Path, *, pte: Path | None = None, etrecord: Path | None = None, source_unit: str | None = None,
+        delegate_unit: str | None = None) -> Ops:
+    """The operators of a recording with their times. Units of its ticks: "us", "cycles:168e6"; None: nanoseconds, and
+    a delegate's own clock has no known unit."""
+    return Ops(ask(OPS, [dump], program=pte, record=etrecord, source_unit=source_unit, delegate_unit=delegate_unit))
 
 
 def inspect(file: Path, *, etrecord: Path | None = None, etdump: Path | None = None, diff: Path | None = None,
-            tree: bool = False, tensor: bool = False, debug_buffer: Path | None = None) -> Reply:
-    """What is in a model or recording, and what makes it big."""
+            tree: bool = False, tensor: bool = False, debug_buffer: Path | None = None, source_unit: str | None = None,
+            delegate_unit: str | None = None) -> Reply:
+    """What is in a model or recording, and what makes it big. Units: as of `ops`."""
     return Reply(ask(INSPECT, [file], record=etrecord, recording=etdump, other=diff, tree=tree, tensor=tensor,
-                     buffer=debug_buffer))
+                     buffer=debug_buffer, source_unit=source_unit, delegate_unit=delegate_unit))
 
 
 def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phase: str | None = None) -> Stats:
@@ -74,8 +77,10 @@ def stats(samples: Path, *, baseline: str | None = None, margin: float = 0, phas
 
 
 def whatif(source: Path | Sequence[Path], *changes: str, baseline: str | None = None,
-           pte: Path | None = None, roofs: Path | None = None, phase: str | None = None) -> Reply:
+           pte: Path | None = None, roofs: Path | None = None, phase: str | None = None, source_unit: str | None = None,
+           delegate_unit: str | None = None) -> Reply:
     """An inference with some operators changed: whatif("run/", "drop transpose*", "scale conv* 2"). PHASE: of a session
-    of several, "decode@256"; else the first."""
+    of several, "decode@256"; else the first. Units: as of `ops`."""
     paths = list(source) if isinstance(source, (list, tuple)) else [source]
-    return Reply(ask(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase)) # type: ignore[arg-type]
+    return Reply(ask(WHATIF, paths, changes, baseline=baseline, program=pte, roofs=roofs, phase=phase,  # type: ignore[arg-type]
+                     source_unit=source_unit, delegate_unit=delegate_unit))

@@ -125,6 +125,8 @@ class Files(unittest.TestCase):
         # ExecuTorch's Inspector: mixed_xnnpack_fp32.etdump.tsv
         kernel = next(t for t in found.times if t.name == "native_call_cumsum.out")
         self.assertEqual((kernel.mean_ns, kernel.max_ns, kernel.calls), (227, 511, 3))
+        slow = next(t for t in etprof.ops(DUMP, source_unit="us").times if t.name == "native_call_cumsum.out")
+        self.assertEqual((slow.mean_ns, slow.max_ns, slow.calls), (227_000, 511_000, 3))
         self.assertEqual(found.document["schema"], "etprof.ops/1")
         self.assertIn("operators", found.tables)
         self.assertEqual(len(found.operators), 3)

@@ -43,6 +43,9 @@ def unpack(tmp):
         (outputs / "outputs.json").write_text(json.dumps({"outputs": [
             {"index": 0, "file": "output-0.bin", "dtype": "float32", "shape": [1, 64, 32, 32],
              "dim_order": [0, 1, 2, 3], "bytes": 4 * 64 * 32 * 32}]}))
+    # Of the raw files those that the archive has.
+    kept = [f for f in manifest["files"] if (tmp / FOLDER / f["path"]).exists() and "/outputs/" not in f["path"]]
+    (tmp / FOLDER / "manifest.json").write_text(json.dumps({**manifest, "files": kept}))
     return manifest
 
 
