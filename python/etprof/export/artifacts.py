@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 from ..errors import EnvironmentProblem
 
 SCRATCH = ".etprof-export-"
-FAILED = ".failed"
+SUFFIXES = {"ok": "", "failed": ".failed", "unproven": ".unproven"}  # by the state of the program
 
 
 @contextmanager
@@ -114,20 +114,23 @@ def write_json(path: Path, document):
                     encoding="utf-8")
 
 
-def publish(scratch: Path, out: Path, names: list, failed: bool) -> None:
-    """Moves finished files to their names, or to NAME.failed when the check failed."""
+def remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    elif path.exists():
+        path.unlink()
+
+
+def publish(scratch: Path, out: Path, names: list, suffix: str) -> None:
+    """Moves finished files to their names with SUFFIX, which says that the check did not pass."""
     for name in names:
-        source = scratch / name
-        target = out / (name + (FAILED if failed else ""))
-        if target.is_dir():
-            shutil.rmtree(target)
-        os.replace(source, target)
-        stale = out / (name if failed else name + FAILED)
         # A file that no longer passes must not stay under the good name, nor the other way round.
-        if stale.is_dir():
-            shutil.rmtree(stale)
-        elif stale.exists():
-            stale.unlink()
+        for other in SUFFIXES.values():
+            if other != suffix:
+                remove(out / (name + other))
+        if (out / (name + suffix)).is_dir():
+            shutil.rmtree(out / (name + suffix))
+        os.replace(scratch / name, out / (name + suffix))
 
 
 def update_export_json(scratch: Path, out: Path, entry: dict, tool: dict) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import signal
@@ -12,13 +13,21 @@ import time
 import traceback
 from pathlib import Path
 
-from ..errors import CheckFailed, EnvironmentProblem, EtprofError, MissingPackage, UsageError
+from ..errors import (
+    CheckFailed,
+    EnvironmentProblem,
+    EtprofError,
+    MissingPackage,
+    NotEnoughData,
+    UsageError,
+)
 
 PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4", "8da4w", "8da8w")
 DESCRIPTION = """\
 Exports a PyTorch model to <model>_<backend>_<precision>.pte with its .etrecord and example inputs,
 reloads it, runs it in the ExecuTorch runtime, compares it with eager PyTorch and says what was
-delegated. A program that does not pass is kept as .pte.failed and the exit code is 1.
+delegated. A program that does not pass is kept as .pte.failed and the exit code is 1; one of which the
+check proves nothing (eager answers zeros, or otherwise when it is asked twice) is kept as .pte.unproven, 3.
 
 MODEL is one of
   NAME               a model folder; `etprof models` lists them (model_profiling/models/NAME)
@@ -33,8 +42,8 @@ MODEL is one of
 """
 EXIT_CODES = """\
 exit codes: 0 exported and checked; 1 the program does not compute what the model does; 2 usage,
-unknown model; 4 the model or a data file is broken or cannot be exported; 5 something is missing on
-this machine or cannot be written; 128+N ended by signal N; 70 a bug here
+unknown model; 3 the check proves nothing; 4 the model or a data file is broken or cannot be exported;
+5 something is missing on this machine or cannot be written; 128+N ended by signal N; 70 a bug here
 """
 
 
@@ -82,6 +91,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default 0)")
     p.add_argument("--tolerance", type=float, metavar="COSINE",
                    help="accept this agreement with eager instead of the precision's own limits")
+    p.add_argument("--accept-unproven", action="store_true",
+                   help="take a program of which the check proves nothing under its own name, exit code 0")
     p.add_argument("-f", "--format", choices=("text", "json"), default="text")
     p.add_argument("--verbose", action="store_true", help="show the libraries' own messages")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
@@ -197,10 +208,7 @@ def main(argv) -> int:
         entry, tool, out = run_with_needs(options, argv, answer)
         print_answer(answer, options, entry, tool, out)
         answer.close()
-        if entry["state"] != "ok":
-            why = next(c["why"] for c in entry["checks"] if not c["ok"])
-            raise CheckFailed(f"the program does not agree with eager PyTorch: {why}; "
-                              f"it was kept as {out / entry['kept_as']}")
+        raise_for(entry, options, out)
         return 0
     except EtprofError as error:
         print(f"etprof export: {error}", file=sys.stderr)
@@ -247,6 +255,51 @@ def run_with_needs(options, argv, answer):
         os.environ[ADDED] = " ".join([*before, *error.modules])
         os.dup2(answer.fileno(), 1)  # see keep_stdout_clean
         restart.again(sys.executable, "export", argv)
+
+
+VERDICTS = {  # of a check that is not ok: what is wrong, and what to do about it
+    "differs": ("the program does not agree with eager PyTorch", None),
+    "not_run": ("the program does not run", "try --backend portable, or another precision"),
+    "unproven": ("the check proves nothing",
+                 "give weights and inputs with which the answer varies, or take the program as it is with "
+                 "--accept-unproven"),
+    "not_deterministic": ("the model is not deterministic, so that the check proves nothing",
+                          "switch the drawing off (eval(), training=False), give the random numbers as an input, or "
+                          "take the program as it is with --accept-unproven"),
+}
+
+
+def raise_for(entry, options, out):
+    """The error of an export whose program was written and did not pass."""
+    if entry["state"] == "ok" or (entry["state"] == "unproven" and options.accept_unproven):
+        return
+    check = next(c for c in entry["checks"] if not c["ok"] and (c["state"] in ("differs", "not_run"))
+                 == (entry["state"] == "failed"))
+    verdict, step = VERDICTS[check["state"]]
+    kind = CheckFailed if entry["state"] == "failed" else NotEnoughData
+    parts = [f"{verdict}: {check['why']}", parting_text(check), step or accepting(check),
+             f"it was kept as {out / entry['kept_as']}"]
+    raise kind("; ".join(p for p in parts if p))
+
+
+def parting_text(check):
+    """The first operator whose numbers part, where that was looked for."""
+    found = check.get("parts_at")
+    if not found:
+        return None
+    place = f" ({found['where']})" if found["where"] else ""
+    far, before = ("infinities or NaN" if x is None else f"{x:.2g} of the largest value"
+                   for x in (found["max_rel"], found["before"]))
+    return f"numbers part first at {found['operator']}{place}: {far} after it, {before} before it"
+
+
+def accepting(check):
+    """The option with which this agreement would pass, where a cosine says it."""
+    cosines = [c["cosine"] for c in (check["against_same_precision"], check["against_fp32"],
+                                     *check["other_shapes"], *check["steps"])]
+    if any(c is None for c in cosines) or min(cosines) <= 0:
+        return None
+    return f"--tolerance {math.floor(min(cosines) * 1e4) / 1e4:g} accepts this agreement"
 
 
 def print_answer(stream, options, entry, tool, out):

@@ -101,7 +101,7 @@ def source_line(node) -> tuple[str | None, int | None]:
     """The model's own line: the innermost frame that is not inside an installed library."""
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     for path, line in reversed(frames):
-        if "site-packages" not in path and "dist-packages" not in path:
+        if "site-packages" not in path and "dist-packages" not in path and not path.startswith("<"):
             return path, int(line)
     return None, None
 

@@ -207,7 +207,7 @@ def refuse_taken(out: Path, file: str, found):
 
 
 def make(options, talk, found, model, wanted, fixes, names, out):
-    from . import artifacts, delegation, lower, verify
+    from . import artifacts, delegation, lower, refusals, verify
 
     settings = lower.Options(
         options.backend, options.dtype, options.calibrate, options.inline_delegates,
@@ -218,18 +218,22 @@ def make(options, talk, found, model, wanted, fixes, names, out):
         talk(f"exporting {names.stem}")
         lowered = lower.lower(model, wanted, settings)
         talk("writing")
-        files = write_files(options, scratch, names, lowered, verify)
+        with refusals.refused(f"'{model.name}' cannot be written", refusals.WRITE, dtype=options.dtype,
+                              backend=options.backend):
+            files = write_files(options, scratch, names, lowered, verify)
         talk("checking in the ExecuTorch runtime")
         data = str(scratch / names.data) if names.data in files else None
         if options.dtype not in ("fp32", "fp16"):
             load_quantized_kernels()
         checks = verify.check_program(
             scratch / names.pte, data, lowered.methods, options.dtype, options.tolerance, model.steps)
-        ok = all(c["ok"] for c in checks)
+        explain_failures(checks, lowered, settings, options, talk)
+        state = verify.state_of(checks)
+        suffix = "" if state == "unproven" and options.accept_unproven else artifacts.SUFFIXES[state]
         entry = {
             "file": names.pte,
-            "state": "ok" if ok else "failed",
-            "kept_as": names.pte + ("" if ok else artifacts.FAILED),
+            "state": state,
+            "kept_as": names.pte + suffix,
             "bytes": (scratch / names.pte).stat().st_size,
             "sha256": artifacts.sha256(scratch / names.pte),
             "files": file_records(scratch, files, artifacts),
@@ -246,10 +250,24 @@ def make(options, talk, found, model, wanted, fixes, names, out):
             "warnings": lowered.warnings,
         }
         tool = {"version": __version__, **versions()}
-        artifacts.publish(scratch, out, files, failed=not ok)
+        artifacts.publish(scratch, out, files, suffix)
         artifacts.update_export_json(scratch, out, entry, tool)
     talk("done")
     return entry, tool, out
+
+
+def explain_failures(checks, lowered, settings, options, talk):
+    """What made a program fail: kernels that the runtime has not, or the first operator whose numbers part."""
+    from . import parting, verify
+
+    for check, method in zip(checks, lowered.methods):
+        if check["state"] == "not_run":
+            absent = verify.absent_kernels(lowered.program)
+            check["why"] += f"; this runtime has no kernel of {', '.join(absent)}" if absent else ""
+        if check["state"] != "differs":
+            continue
+        talk("looking for the operator whose numbers part")
+        check["parts_at"] = parting.first(check, method, settings)
 
 
 def load_quantized_kernels():
@@ -299,6 +317,7 @@ def option_record(options, fixes) -> dict:
         "inline_delegates": options.inline_delegates, "external_weights": options.external_weights,
         "dynamic_shape": options.dynamic_shape, "method": options.method,
         "calibrate": options.calibrate, "tolerance": options.tolerance,
+        "accept_unproven": options.accept_unproven,
         "group_size": options.group_size if options.dtype == "8da4w" else None,
         "attention": options.attention, "context": options.context,
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +16,13 @@ from executorch.exir import (
     to_edge_transform_and_lower,
 )
 from torch.export import export
-from torch.utils import _pytree as pytree
 
 from ..errors import BadInput
+from . import evidence
 from . import precision as prec
 from .leftovers import drop_unused
 from .recipe import require_change
+from .refusals import EXPORT, LOWER, QUANTISE, WRITE, refused
 from .source import Model, first_line, user_frame
 
 
@@ -48,6 +48,10 @@ class Method:
     kwargs: dict
     dynamic_shapes: Any
     reference: Any = None  # outputs of the fp32 model
+    fp32: Any = None  # the module and its inputs before anything was done to them
+    evidence: Any = None  # what a comparison with them can tell
+    drawing: list = field(default_factory=list)  # operators that draw random numbers
+    depth: int = 0  # operators that round, on the longest path
     program: Any = None  # torch.export.ExportedProgram that is lowered
 
 
@@ -107,36 +111,8 @@ def note_rejection(node, reason: str):
 
 def trace(what: str, module, args, kwargs, dynamic_shapes):
     """torch.export, with its failures turned into one line that names the model's own source."""
-    try:
+    with refused(f"{what} cannot be exported", EXPORT, inputs=(args, kwargs)):
         return export(module, args, kwargs, dynamic_shapes=dynamic_shapes)
-    except Exception as error:
-        where = user_frame(error) or frame_in_text(str(error))
-        raise BadInput(
-            f"{what} cannot be exported: {type(error).__name__}: {first_line(error)}"
-            + (f" ({where})" if where else "") + advice(error, args, kwargs)
-        ) from error
-
-
-MIXED = re.compile(r"dtype|scalar type|same type|\bHalf\b|float16|float32", re.I)
-
-
-def advice(error, args, kwargs) -> str:
-    """What to do about a failed trace, where its words tell why it failed."""
-    text = f"{type(error).__name__} {error}".lower()
-    if "data-dependent" in text or "datadependent" in text or "control flow" in text:
-        return "; see the onboarding guide on data-dependent control flow and shapes"
-    halves = any(getattr(x, "dtype", None) == torch.float16 for x in pytree.tree_leaves((args, kwargs)))
-    if halves and MIXED.search(first_line(error)):
-        return ("; the model makes float32 tensors of its own: cast them to the type of its inputs or "
-                "weights, or export fp32 (the onboarding guide has the pattern)")
-    return ""
-
-
-def frame_in_text(text: str) -> str:
-    """torch.export quotes the user's frame inside its message, not in the traceback."""
-    frames = re.findall(r'File "([^"]+)", line (\d+)', text)
-    mine = [f"{f}:{n}" for f, n in frames if "site-packages" not in f and not f.startswith("<")]
-    return mine[-1] if mine else ""
 
 
 def run_eager(what: str, module, args, kwargs):
@@ -151,8 +127,17 @@ def run_eager(what: str, module, args, kwargs):
         ) from error
 
 
-def in_precision(method: Method, options: Options, model: Model):
+def in_precision(what: str, method: Method, options: Options, model: Model):
     """Brings a method to its precision. Returns (warnings, calibration)."""
+    traced: list = []
+    if options.dtype in ("int8", "int8-dynamic"):
+        traced.append(trace(what, method.module, method.args, method.kwargs, method.dynamic_shapes))
+    with refused(f"{what} cannot be brought to {options.dtype}", QUANTISE, traced,
+                 (method.args, method.kwargs), dtype=options.dtype):
+        return converted(method, options, model, *traced)
+
+
+def converted(method: Method, options: Options, model: Model, traced=None):
     dtype = options.dtype
     if dtype == "fp32":
         return [], None
@@ -171,10 +156,7 @@ def in_precision(method: Method, options: Options, model: Model):
         samples, calibration, warnings = prec.read_calibration(options.calibrate, own)
     else:
         samples, calibration, warnings = [(method.args, method.kwargs)], None, []
-    method.module = prec.quantize_pt2e(
-        method.module, method.args, method.kwargs, method.dynamic_shapes, samples,
-        dynamic=dtype == "int8-dynamic",
-    )
+    method.module = prec.quantize_pt2e(traced.module(), samples, dynamic=dtype == "int8-dynamic")
     return warnings, calibration
 
 
@@ -195,6 +177,8 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
         what = f"'{model.name}'" if name == "forward" else f"'{model.name}' method {name}"
         method = Method(name, module, args, kwargs, model.dynamic_shapes)
         method.reference = run_eager(what, module, args, kwargs)
+        method.evidence = evidence.of_reference(module, args, kwargs, method.reference)
+        method.fp32 = (module, args, kwargs)
         if options.dtype in ("fp16", *prec.OF_LINEAR):
             method.module = copy.deepcopy(module)  # methods share the module; casts are in place
         for fix in options.fixes:
@@ -206,7 +190,7 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
             for fix in options.fixes:
                 require_change(fix, fix.on_graph(graph), model.name)
             method.module = graph
-        more, found = in_precision(method, options, model)
+        more, found = in_precision(what, method, options, model)
         warnings += [w for w in more if w not in warnings]
         calibration = found or calibration
         method.program = trace(
@@ -215,6 +199,7 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
         if options.external_weights and options.backend == "xnnpack":
             method.program = tag_external(method, options.external_weights)
         drop_unused(method.program)
+        method.drawing, method.depth = evidence.drawing(method.program), evidence.depth(method.program)
         methods.append(method)
     return methods, warnings, calibration
 
@@ -235,37 +220,37 @@ def parts_for(programs, parts, single):
     return parts if single else dict.fromkeys(programs, parts)
 
 
-def lower(model: Model, wanted: dict, options: Options) -> Lowered:
-    methods, warnings, calibration = prepare(model, wanted, options)
-    programs = {m.name: m.program for m in methods}
+def to_edge(programs: dict, options: Options, constants=None, record=False):
     parts = partitioners(options)
     single = list(programs) == ["forward"]
     passes = get_transform_passes() if options.backend == "xnnpack" and options.transforms else None
     compile_config = EdgeCompileConfig(
         _check_ir_validity=options.dtype in ("fp32", "fp16") and not options.fixes
     )
-    with RejectionLog() as log:
-        try:
-            edge = to_edge_transform_and_lower(
-                programs["forward"] if single else programs,
-                partitioner=parts_for(programs, parts, single),
-                transform_passes=passes,
-                compile_config=compile_config,
-                constant_methods=model.constants or None,
-                generate_etrecord=True,
-            )
-        except Exception as error:
-            cause = error.__cause__ or error
-            raise BadInput(
-                f"ExecuTorch cannot lower '{model.name}' for {options.backend}: "
-                f"{type(cause).__name__}: {first_line(cause)}; --verbose shows where"
-            ) from error
+    return to_edge_transform_and_lower(
+        programs["forward"] if single else programs,
+        partitioner=parts_for(programs, parts, single),
+        transform_passes=passes,
+        compile_config=compile_config,
+        constant_methods=constants,
+        generate_etrecord=record,
+    )
+
+
+def lower(model: Model, wanted: dict, options: Options) -> Lowered:
+    methods, warnings, calibration = prepare(model, wanted, options)
+    programs = {m.name: m.program for m in methods}
+    known = {"dtype": options.dtype, "backend": options.backend}
     config = ExecutorchBackendConfig(extract_delegate_segments=not options.inline_delegates)
     if options.external_weights and options.backend == "portable":
         tag = options.external_weights
         config = ExecutorchBackendConfig(external_constants=lambda _: tag)
-    # to_executorch changes the graphs it is given; the summary wants them as partitioned.
-    partitioned = {name: edge.exported_program(name) for name in programs}
-    snapshot = {name: copy.deepcopy(p.graph_module) for name, p in partitioned.items()}
-    program = edge.to_executorch(config)
+    with RejectionLog() as log, refused(
+            f"ExecuTorch cannot lower '{model.name}' for {options.backend}", LOWER, programs.values(), **known):
+        edge = to_edge(programs, options, model.constants or None, record=True)
+    with refused(f"ExecuTorch cannot write '{model.name}'", WRITE, programs.values(), **known):
+        # to_executorch changes the graphs it is given; the summary wants them as partitioned.
+        partitioned = {name: edge.exported_program(name) for name in programs}
+        snapshot = {name: copy.deepcopy(p.graph_module) for name, p in partitioned.items()}
+        program = edge.to_executorch(config)
     return Lowered(methods, snapshot, program, log.reasons, warnings, calibration)

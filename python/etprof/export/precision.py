@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from torch.export import export
 from torch.utils import _pytree as pytree
 
 from ..errors import BadInput, UsageError
 
 OF_LINEAR = {"int4": 4, "8da4w": 4, "8da8w": 8}  # of linear layers alone: bits of a weight
 HALF_MAX = 65504.0
+NAMED = 8  # layers that a warning lists
 
 
 def cast_inputs(tree, dtype):
@@ -103,8 +103,8 @@ def read_npz(path: Path, model):
     return [pytree.tree_unflatten(list(row), spec) for row in zip(*columns)]
 
 
-def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
-    """int8 by PT2E for XNNPACK: weights per channel, activations static or per inference."""
+def quantize_pt2e(graph, samples, dynamic: bool):
+    """A traced graph in int8 by PT2E for XNNPACK: weights per channel, activations static or per inference."""
     from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
         XNNPACKQuantizer,
         get_symmetric_quantization_config,
@@ -123,7 +123,6 @@ def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
         quantizer.set_operator_type(torch.ops.aten.linear.default, config)
     else:
         quantizer.set_global(config)
-    graph = export(module, args, kwargs, dynamic_shapes=dynamic_shapes).module()
     prepared = prepare_pt2e(graph, quantizer)
     with torch.no_grad():
         for sample_args, sample_kwargs in samples:
@@ -131,8 +130,11 @@ def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
     converted = plain_scalars(convert_pt2e(prepared))
     if not any("dequantize" in str(n.target) for n in converted.graph.nodes):
         kind = "linear layer" if dynamic else "operator"
+        control = [n for n in converted.graph.nodes if isinstance(n.target, torch._ops.HigherOrderOperator)]
+        inside = f"; what is inside of torch.{control[0].target.name()} stays as it is: choose with torch.where"
         raise BadInput(
             f"nothing was quantised: the model has no {kind} that XNNPACK takes in int8; export fp32"
+            + (inside if control else "")
         )
     return converted
 
@@ -176,8 +178,9 @@ def quantize_linear(module, bits: int, group: int):
     def fits(m):
         return isinstance(m, torch.nn.Linear) and m.in_features % (group or 1) == 0
 
-    linears = [m for m in module.modules() if isinstance(m, torch.nn.Linear)]
-    fitting = [m for m in linears if fits(m)]
+    linears = {name: m for name, m in module.named_modules() if isinstance(m, torch.nn.Linear)}
+    fitting = [m for m in linears.values() if fits(m)]
+    left = [f"{name} ({m.in_features})" for name, m in linears.items() if not fits(m)]
     if fitting and bits == 4 and group == 0:
         return four_bits_per_channel(module), []
     if not fitting:
@@ -195,10 +198,11 @@ def quantize_linear(module, bits: int, group: int):
         filter_fn=lambda m, _: fits(m),
     )
     warnings = []
-    if len(fitting) < len(linears):
+    if left:
+        more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
         warnings.append(
-            f"{len(linears) - len(fitting)} of {len(linears)} linear layers stay fp32: "
-            f"their input width is no multiple of {group}"
+            f"{len(left)} of {len(linears)} linear layers stay fp32, as {group} does not divide their input width: "
+            f"{', '.join(left[:NAMED])}{more}"
         )
     return module, warnings
 

@@ -98,7 +98,11 @@ class Simple:
         self._build, self._shape = build, shape
 
     def get_eager_model(self):
-        return settle(self._build(), self._shape)
+        from .redraw import redraw
+
+        model = self._build()
+        redraw(model)
+        return settle(model, self._shape)
 
     def get_example_inputs(self):
         import torch
@@ -202,7 +206,11 @@ def from_hf(spec: str):
 
     class HF:
         def get_eager_model(self):
-            return TupleOutput(transformers.AutoModel.from_config(config))
+            from .redraw import redraw
+
+            model = transformers.AutoModel.from_config(config)
+            redraw(model)
+            return TupleOutput(model)
 
         def get_example_inputs(self):
             if hasattr(config, "image_size"):

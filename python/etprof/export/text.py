@@ -2,6 +2,9 @@
 # The export's answer for a person: files, agreement, delegation.
 import os
 
+WORDS = {"agrees": "ok", "differs": "FAILED", "not_run": "FAILED", "unproven": "PROVES NOTHING",
+         "not_deterministic": "NOT DETERMINISTIC"}
+
 
 def share(x):
     return "no multiply-accumulates" if x is None else f"{100 * x:.1f} % of {{}} multiply-accumulates"
@@ -33,7 +36,7 @@ def render(entry, out) -> str:
 def check_lines(check):
     if check["against_same_precision"] is None:
         return [f"check {check['method']}: FAILED: {check['why']}"]
-    word = "ok" if check["ok"] else "FAILED"
+    word = WORDS[check["state"]]
     same, fp32 = check["against_same_precision"], check["against_fp32"]
     lines = [
         f"check {check['method']}: {word}; against eager max abs {same['max_abs']}, "
@@ -44,6 +47,8 @@ def check_lines(check):
         lines.append(f"  at {other['inputs']}: {'ok' if other['ok'] else other['why']}")
     if not check["ok"]:
         lines.append(f"  {check['why']}")
+    elif check["unproven"]:
+        lines += [f"  of this one the check proves nothing: {output['why']}" for output in check["unproven"]]
     return lines
 
 

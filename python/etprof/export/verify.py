@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch.utils import _pytree as pytree
 
+from . import evidence
+from .refusals import CHECK, refused
+
 # Against eager in the same precision the program must agree closely; against the fp32 model it may
 # lose what the precision loses. (relative to the largest reference value, cosine)
 SAME = {
@@ -23,6 +26,22 @@ FP32 = {
     "int8": (None, 0.95), "int8-dynamic": (None, 0.97), "int4": (None, 0.85),
     "8da4w": (None, 0.85), "8da8w": (None, 0.97),
 }
+HALF_STEP = 2.0**-11  # what rounding to float16 costs a value at most, relative to it
+AGREES, DIFFERS, NOT_RUN, UNPROVEN, RANDOM = "agrees", "differs", "not_run", "unproven", "not_deterministic"
+
+
+def limits(dtype: str, depth: int, tolerance_cosine: float | None):
+    """(against eager in the same precision, against the fp32 model).
+
+    In float16 every operator rounds, and what one rounds off goes through all that follow: over DEPTH operators on
+    a path that is DEPTH steps, of which each side has its own."""
+    if tolerance_cosine is not None:
+        return (None, tolerance_cosine), (None, tolerance_cosine)
+    same, fp32 = SAME[dtype], FP32[dtype]
+    if dtype == "fp16":
+        most = float(f"{HALF_STEP * depth:.3g}")
+        same, fp32 = (max(same[0], most), same[1]), (max(fp32[0], most), fp32[1])
+    return same, fp32
 
 
 NOT_FINITE = "infinities or NaN"
@@ -161,59 +180,84 @@ def other_sizes(method):
     return sets
 
 
+class NotRun(Exception):
+    """The runtime did not take a program, or not these inputs."""
+
+
+def executed(loaded, method, args, kwargs) -> list:
+    try:
+        return loaded.execute(flatten_inputs(method.program, args, kwargs))
+    except Exception as error:
+        raise NotRun(f"the runtime cannot run the method: {error}") from error
+
+
+def asked_eager(method, args, kwargs) -> list:
+    with torch.no_grad(), refused(f"eager PyTorch cannot run method {method.name} in the program's precision", CHECK,
+                                  inputs=(args, kwargs)):
+        return outputs_of(method.module(*args, **kwargs))
+
+
 def check_steps(loaded, method, steps, same) -> list:
     """Calls that follow each other on one state, ours and eager's, the last ones compared too."""
     checks = []
     for i, args in enumerate(steps):
-        with torch.no_grad():
-            want = outputs_of(method.module(*args))
-        figures = compare(loaded.execute(flatten_inputs(method.program, args, {})), want, same)
+        want = asked_eager(method, args, {})
+        figures = compare(executed(loaded, method, args, {}), want, same)
         why = f"step {i + 1} of {len(steps)}: {figures.why}" if figures.why else None
         checks.append({**figures.as_json(same), "why": why})
     return checks
 
 
+def check_shapes(loaded, method, same) -> list:
+    """The same at the other ends of the axes that vary."""
+    checks = []
+    for args, kwargs in other_sizes(method):
+        figures = compare(executed(loaded, method, args, kwargs), asked_eager(method, args, kwargs), same)
+        inputs = [list(x.shape) for x in pytree.tree_flatten((args, kwargs))[0]]
+        checks.append({"inputs": inputs, **figures.as_json(same), "why": figures.why or None})
+    return checks
+
+
 def check_method(loaded, method, dtype, tolerance_cosine, steps=()) -> dict:
-    """Figures of one method; `ok` is what decides."""
-    same, fp32 = SAME[dtype], FP32[dtype]
-    if tolerance_cosine is not None:
-        same, fp32 = (None, tolerance_cosine), (None, tolerance_cosine)
-    flat = flatten_inputs(method.program, method.args, method.kwargs)
-    got = loaded.execute(flat)
-    with torch.no_grad():
-        eager = outputs_of(method.module(*method.args, **method.kwargs))
+    """Figures of one method; `state` is what they say, `ok` whether they agree."""
+    same, fp32 = limits(dtype, method.depth, tolerance_cosine)
+    got = executed(loaded, method, method.args, method.kwargs)
+    eager = asked_eager(method, method.args, method.kwargs)
     against_same = compare(got, eager, same)
     reference = outputs_of(method.reference)
     against_fp32 = compare(got, reference, fp32)
     # Asked only where it decides.
-    rounded = (dtype == "int8" and tolerance_cosine is None and not against_same.ok
+    rounded = (dtype not in ("fp32",) and tolerance_cosine is None and not against_same.ok
                and as_near(got, eager, reference))
     if rounded:
         against_same = replace(against_same, ok=True, why="")
-    shapes = []
-    for args, kwargs in other_sizes(method):
-        with torch.no_grad():
-            want = outputs_of(method.module(*args, **kwargs))
-        figures = compare(loaded.execute(flatten_inputs(method.program, args, kwargs)), want, same)
-        inputs = [list(x.shape) for x in pytree.tree_flatten((args, kwargs))[0]]
-        shapes.append({"inputs": inputs, **figures.as_json(same), "why": figures.why or None})
+    empty = evidence.empty_answers(got, eager, reference, method.evidence)
+    shapes = check_shapes(loaded, method, same)
     stepped = check_steps(loaded, method, steps, same)
     checks = [against_same, against_fp32]
-    ok = all(c.ok for c in checks) and all(s["ok"] for s in [*shapes, *stepped])
+    agree = all(c.ok for c in checks) and all(s["ok"] for s in [*shapes, *stepped])
     why = next((c.why for c in checks if not c.ok), None) or next(
         (s["why"] for s in [*shapes, *stepped] if not s["ok"]), None
     )
+    state = AGREES if agree else DIFFERS
     if against_same.ok and not against_fp32.ok:
         why += f"; eager PyTorch in {dtype} is as far from fp32: " + (
             "values leave the range of float16 (65504), export fp32"
             if dtype == "fp16" and NOT_FINITE in why else "the precision costs it, not the export")
+    if method.evidence.again > evidence.REPEATS:
+        state, why = RANDOM, evidence.why_random(method)
+    elif agree and empty and len(empty) == len(reference):
+        state, why = UNPROVEN, "; ".join(empty.values())
     return {
         "method": method.name,
-        "ok": ok,
+        "ok": state == AGREES,
+        "state": state,
         "why": why,
         "against_same_precision": against_same.as_json(same),
         "against_fp32": against_fp32.as_json(fp32),
         "as_near_as_eager": rounded,
+        "depth": method.depth,
+        "unproven": [{"output": i, "why": text} for i, text in empty.items()],
         "other_shapes": shapes,
         "steps": stepped,
     }
@@ -244,22 +288,44 @@ def check_program(pte, data, methods, dtype, tolerance_cosine, steps=()) -> list
         try:
             program = Runtime.get().load_program(str(pte), data_path=data)
         except Exception as error:
-            return [failed(m.name, f"the runtime cannot load the program: {error}")
-                    for m in methods]
+            return [not_run(m.name, f"the runtime cannot load the program: {error}") for m in methods]
         for method in methods:
             try:
                 loaded = program.load_method(method.name)
-                results.append(check_method(loaded, method, dtype, tolerance_cosine, steps))
             except Exception as error:
-                results.append(failed(method.name, f"the runtime cannot run the method: {error}"))
+                results.append(not_run(method.name, f"the runtime cannot load the method: {error}"))
+                continue
+            try:
+                results.append(check_method(loaded, method, dtype, tolerance_cosine, steps))
+            except NotRun as error:
+                results.append(not_run(method.name, str(error)))
     for result in results:
         if not result["ok"]:
             result["runtime_messages"] = lines[-5:]
     return results
 
 
-def failed(name, why):
+def not_run(name, why):
     return {
-        "method": name, "ok": False, "why": why.strip().splitlines()[0],
-        "against_same_precision": None, "against_fp32": None, "other_shapes": [], "steps": [],
+        "method": name, "ok": False, "state": NOT_RUN, "why": why.strip().splitlines()[0],
+        "against_same_precision": None, "against_fp32": None, "unproven": [], "other_shapes": [], "steps": [],
     }
+
+
+def absent_kernels(program) -> list[str]:
+    """Operators of a written program (ExecutorchProgramManager) that the runtime here has no kernel of."""
+    from executorch.runtime import Runtime
+
+    known = Runtime.get().operator_registry.operator_names
+    named = {f"{o.name}.{o.overload}" if o.overload else o.name
+             for plan in program.executorch_program.execution_plan for o in plan.operators}
+    return sorted(named - set(known))
+
+
+STATES = ((DIFFERS, "failed"), (NOT_RUN, "failed"), (RANDOM, "unproven"), (UNPROVEN, "unproven"))
+
+
+def state_of(checks: list) -> str:
+    """Of the whole program: the worst of its methods'."""
+    found = {c["state"] for c in checks}
+    return next((word for state, word in STATES if state in found), "ok")

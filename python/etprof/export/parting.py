@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where a program that does not agree begins to differ: the first operator whose answer parts from the other's while
+# those before it agree. Asked only of programs that failed their check, since it takes another lowering or two.
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .delegation import base_name, operator_name
+from .evidence import EXACT, change, where
+
+AT_ONCE = 40  # operators whose answers one program gives beside its own
+LIMIT = 0.15  # of the largest value, where the check itself has none
+ROUNDS = 3  # 40³ operators at most
+# What the delegate makes one operator of together with the one before it; the answer in between is not asked for.
+FOLLOWERS = {"relu", "relu_", "hardtanh", "hardtanh_", "clamp", "batch_norm", "_native_batch_norm_legit_no_training",
+             "quantize_per_tensor", "dequantize_per_tensor"}
+
+
+class Values(torch.fx.Interpreter):
+    """Runs a graph and keeps the answers of its calls, by their names."""
+
+    def __init__(self, graph_module, names=None):
+        super().__init__(graph_module)
+        self.names, self.found = names, {}
+
+    def run_node(self, node):
+        value = super().run_node(node)
+        wanted = not self.names or node.name in self.names
+        if wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
+            self.found[node.name] = value.detach().clone()
+        return value
+
+
+def answers(graph_module, args, kwargs, names=None) -> dict:
+    flat = graph_module.graph._codegen.process_inputs(*args, **kwargs)
+    values = Values(graph_module, names)
+    with torch.no_grad():
+        values.run(*flat, enable_io_processing=False)
+    return values.found
+
+
+def kind(node) -> str:
+    return base_name(operator_name(node.target))
+
+
+def end_of(node):
+    """The last of the operators that the delegate makes one of with NODE."""
+    while len(node.users) == 1 and kind(next(iter(node.users))) in FOLLOWERS:
+        node = next(iter(node.users))
+    return node
+
+
+def computing(graph) -> list:
+    """Calls that round, in their order, each with the call whose answer stands for it."""
+    found = []
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        if node.op == "call_function" and isinstance(value, torch.Tensor) and value.is_floating_point() \
+                and kind(node) not in EXACT | FOLLOWERS:
+            found.append((node, end_of(node)))
+    return found
+
+
+def described(node, max_rel, before) -> dict:
+    """MAX_REL and BEFORE are None where infinities or NaN are there that the other has not."""
+    far, near = (float(f"{x:.3g}") if math.isfinite(x) else None for x in (max_rel, before))
+    return {"operator": operator_name(node.target), "where": where(node), "max_rel": far, "before": near}
+
+
+def of_precision(fp32, graph_module, args, kwargs, fp32_args, fp32_kwargs, limit):
+    """Where eager PyTorch in the program's precision parts from the fp32 model: both graphs have the same calls under
+    the same names, but for batch norms that went into the convolution before them."""
+    reference = fp32.module()
+    merged = {n.name for n in reference.graph.nodes if any("batch_norm" in kind(u) for u in n.users)}
+    ours, theirs = answers(graph_module, args, kwargs), answers(reference, fp32_args, fp32_kwargs)
+    far = {name: change(value, ours[name]) for name, value in theirs.items() if name in ours and name not in merged}
+    for node in graph_module.graph.nodes:
+        if far.get(node.name, 0.0) > limit and kind(node) not in EXACT:
+            before = max((far.get(n.name, 0.0) for n in node.all_input_nodes), default=0.0)
+            return described(node, far[node.name], before)
+    return None
+
+
+def spread(indices: list) -> list:
+    """At most AT_ONCE of them, evenly, the last one too."""
+    if len(indices) <= AT_ONCE:
+        return indices
+    return sorted({indices[(len(indices) - 1) * i // (AT_ONCE - 1)] for i in range(AT_ONCE)})
+
+
+def of_program(method, settings, limit):
+    """Where the program parts from eager PyTorch in its own precision. None: not before its last operator."""
+    from executorch.runtime import Runtime
+
+    from . import lower
+    from .verify import native_messages
+
+    def differences(indices) -> list:
+        graph_module = method.program.module()
+        calls = computing(graph_module.graph)
+        ends = [calls[i][1] for i in indices]
+        output = next(n for n in graph_module.graph.nodes if n.op == "output")
+        output.args = (tuple(ends),)
+        graph_module.graph._codegen.pytree_info = graph_module.graph._codegen.pytree_info._replace(out_spec=None)
+        graph_module.graph.eliminate_dead_code()
+        graph_module.recompile()
+        names = {n.name for n in ends}
+        want = answers(graph_module, method.args, method.kwargs, names)
+        traced = torch.export.export(graph_module, method.args, method.kwargs)
+        edge = lower.to_edge({"forward": traced}, settings)
+        program = Runtime.get().load_program(edge.to_executorch().buffer)
+        got = program.load_method("forward").execute(pytree.tree_leaves((method.args, method.kwargs)))
+        return [change(want[n.name], g) for n, g in zip(ends, got)]
+
+    calls = computing(method.program.module().graph)
+    left, before = list(range(len(calls))), 0.0
+    with native_messages():
+        for _ in range(ROUNDS):
+            asked = spread(left)
+            found = differences(asked)
+            bad = next((i for i, far in enumerate(found) if far > limit), None)
+            if bad is None:
+                return None
+            before = found[bad - 1] if bad else before
+            left = [i for i in left if (asked[bad - 1] if bad else -1) < i <= asked[bad]]
+            if len(left) <= 1 or asked == left:
+                return described(calls[asked[bad]][0], found[bad], before)
+    return described(calls[asked[bad]][0], found[bad], before)
+
+
+def first(check: dict, method, settings):
+    """The first operator whose numbers part, by whichever comparison failed; None where it is not found."""
+    same, fp32 = check["against_same_precision"], check["against_fp32"]
+    try:
+        if not same["ok"]:
+            return of_program(method, settings, same["tolerance"]["max_rel"] or LIMIT)
+        if not fp32["ok"]:
+            module, args, kwargs = method.fp32
+            reference = torch.export.export(module, args, kwargs)
+            graph = method.module if isinstance(method.module, torch.fx.GraphModule) else method.program.module()
+            return of_precision(reference, graph, method.args, method.kwargs, args, kwargs,
+                                fp32["tolerance"]["max_rel"] or LIMIT)
+    except Exception:  # an answer to "where" is no reason to lose the answer to "whether"
+        return None
+    return None
