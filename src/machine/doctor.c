@@ -219,9 +219,9 @@ void etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp
 const char *etp_doctor_check_name(etp_doctor_check check)
 {
     static const char *const k_names[ETP_DOCTOR_CHECKS] = {
-        "runner",      "runner_answers", "levels", "counters",   "mask",   "clock",
-        "cpus",        "cpu_quota",      "load",   "governor",   "boost",  "power",
-        "temperature", "disk",           "qemu",   "other_work", "stolen", "noise_floor"};
+        "runner",    "runner_answers", "levels",   "counters", "mask",       "clock",       "cpus",
+        "cpu_quota", "load",           "governor", "boost",    "power",      "temperature", "disk",
+        "qemu",      "other_work",     "waiting",  "stolen",   "noise_floor"};
     return k_names[check];
 }
 
@@ -274,10 +274,18 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     };
     etp_report *r = etp_report_create(arena, "doctor");
     etp_report_section(r, 1, "checks", "Is this machine fit to measure on?");
-    bool fit = etp_doctor_fit(d);
-    etp_report_note(r, fit ? ETP_GOOD : ETP_BAD, "%s",
-                    fit ? "yes; what says no below adds noise"
-                        : "no: something required is missing");
+    bool fit = etp_doctor_fit(d), shared = false;
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        shared = shared || (etp_doctor_check_is(c, ETP_DOCTOR_WAITING) && c->ok == 0);
+    }
+    if (!fit) {
+        etp_report_note(r, ETP_BAD, "no: something required is missing");
+    } else if (shared) {
+        etp_report_note(r, ETP_WARN, "not now: other programs take its CPUs");
+    } else {
+        etp_report_note(r, ETP_GOOD, "yes; what says no below adds noise");
+    }
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
         // The noise is the one figure that says how fine a difference can be found today: it stands

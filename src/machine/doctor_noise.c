@@ -11,8 +11,7 @@
 
 #define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
 #define PAIRS 10u
-#define SLICES 20u         // of a piece of work; a piece counts by their median, as a launch does
-#define SLICE_NS 1500000.0 // aimed at
+#define PIECE_NS 30e6 // aimed at: longer than a turn on a CPU, so that who shares it is noticed
 #define WARM_NS ((uint64_t)150000000)
 #define MOST_NOISE 0.01  // the default margin of a verdict
 #define MOST_OTHERS 0.1  // CPUs that other programs keep busy
@@ -29,9 +28,9 @@ static double work(uint64_t rounds, double start)
     return x;
 }
 
-// The sum goes through SINK, so that no slice can be left out and none can be computed ahead of its
+// The sum goes through SINK, so that no piece can be left out and none can be computed ahead of its
 // time.
-static double slice_ns(uint64_t rounds, double *sink)
+static double piece_ns(uint64_t rounds, double *sink)
 {
     uint64_t start = etp_os_now_ns();
     *sink += work(rounds, *sink);
@@ -39,31 +38,24 @@ static double slice_ns(uint64_t rounds, double *sink)
     return ns > 0 ? (double)ns : 1;
 }
 
-// Rounds of a slice, found while the clock of the CPU comes up.
+// Rounds of a piece, by the time on the CPU, found while the clock of the CPU comes up.
 static uint64_t warm_up(double *sink)
 {
-    uint64_t rounds = 1000, begin = etp_os_now_ns();
+    uint64_t rounds = 100000, begin = etp_os_now_ns();
     while (etp_os_now_ns() - begin < WARM_NS) {
-        double ns = slice_ns(rounds, sink);
-        rounds = (uint64_t)fmax(1000, fmin((double)rounds * SLICE_NS / ns, 1e9));
+        uint64_t before = etp_os_cpu_ns();
+        (void)piece_ns(rounds, sink);
+        double ns = (double)(etp_os_cpu_ns() - before);
+        rounds = (uint64_t)fmax(1000, fmin((double)rounds * PIECE_NS / fmax(ns, 1), 1e9));
     }
     return rounds;
-}
-
-// Logarithms, as launches are compared: the interval of the mean is one of a ratio.
-static double piece_ln(uint64_t rounds, double *sink)
-{
-    double slices[SLICES];
-    for (size_t i = 0; i < SLICES; i++) {
-        slices[i] = log(slice_ns(rounds, sink));
-    }
-    return etp_median(slices, SLICES);
 }
 
 typedef struct noise {
     double floor;  // relative half-width of the 95 % interval
     double others; // CPUs busy with something else meanwhile, NAN unreadable
     double stolen; // share of the time, NAN unreadable
+    double waited; // share of the time that the loop did not run, NAN unreadable
 } noise;
 
 static noise measure(void)
@@ -72,10 +64,12 @@ static noise measure(void)
     uint64_t rounds = warm_up(&sink);
     etp_os_state before, after;
     etp_os_state_read(&before);
+    uint64_t start_ns = etp_os_now_ns(), start_cpu_ns = etp_os_cpu_ns();
     for (size_t i = 0; i < PAIRS; i++) { // odd pairs run the other way round, as blocks do
-        double first = piece_ln(rounds, &sink), second = piece_ln(rounds, &sink);
+        double first = log(piece_ns(rounds, &sink)), second = log(piece_ns(rounds, &sink));
         ratios[i] = i % 2 ? second - first : first - second;
     }
+    uint64_t ns = etp_os_now_ns() - start_ns, cpu_ns = etp_os_cpu_ns() - start_cpu_ns;
     etp_os_state_read(&after);
     etp_interval ln = etp_mean_interval(ratios, PAIRS, ETP_CONFIDENCE);
     double wall_ms = (double)(after.time_ns - before.time_ns) / 1e6;
@@ -87,6 +81,7 @@ static noise measure(void)
     n.others = busy
                    ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
                    : (double)NAN;
+    n.waited = start_cpu_ns > 0 ? fmax(0, 1 - (double)cpu_ns / (double)ns) : (double)NAN;
     n.stolen =
         steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
     return n;
@@ -97,8 +92,8 @@ static const char *remedies(const etp_doctor *d, etp_arena *arena)
 {
     // Only what disturbs times: a missing emulator or a full disk explains no noise.
     static const etp_doctor_check k_restless[] = {
-        ETP_DOCTOR_LOAD,  ETP_DOCTOR_OTHER_WORK, ETP_DOCTOR_STOLEN,     ETP_DOCTOR_GOVERNOR,
-        ETP_DOCTOR_BOOST, ETP_DOCTOR_POWER,      ETP_DOCTOR_TEMPERATURE};
+        ETP_DOCTOR_LOAD,     ETP_DOCTOR_OTHER_WORK, ETP_DOCTOR_WAITING, ETP_DOCTOR_STOLEN,
+        ETP_DOCTOR_GOVERNOR, ETP_DOCTOR_BOOST,      ETP_DOCTOR_POWER,   ETP_DOCTOR_TEMPERATURE};
     const char *text = NULL;
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
@@ -133,6 +128,16 @@ void etp_doctor_noise(etp_doctor *d, etp_arena *arena)
                                    : "unreadable",
                                "at most 1 %, taken by the host of a virtual machine",
                                stolen ? "use a machine of its own" : NULL, NULL});
+    bool waited = isfinite(n.waited);
+    etp_checks_add(
+        &d->checks, arena,
+        (etp_check){
+            NAME(WAITING), waited ? n.waited <= ETP_WAIT_MUCH : -1, false,
+            waited ? etp_arena_printf(arena, "%.1f %% of the time without a CPU", 100 * n.waited)
+                   : "unreadable",
+            etp_arena_printf(arena, "at most %.0f %%: 'etprof ab' gives no ratio above %.0f %%",
+                             100 * ETP_WAIT_MUCH, 100 * ETP_WAIT_MOST),
+            waited ? "end other programs, or measure when they are through" : NULL, NULL});
     // A NAN is not quiet either: the machine could not be judged.
     bool quiet = n.floor <= MOST_NOISE;
     etp_checks_add(&d->checks, arena,

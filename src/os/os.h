@@ -147,6 +147,7 @@ void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when 
 // ---- clock and terminal ----
 
 uint64_t etp_os_now_ns(void);                    // monotonic, the clock the runner reports
+uint64_t etp_os_cpu_ns(void);                    // that this process has run; 0 unknown
 int64_t etp_os_wall_seconds(void);               // since 1970
 const char *etp_os_utc_now(char buf[static 24]); // "2026-11-21T09:00:00Z"
 void etp_os_sleep_ns(uint64_t ns);

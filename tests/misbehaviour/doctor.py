@@ -64,6 +64,24 @@ with tempfile.TemporaryDirectory() as tmp:
     expect(re.fullmatch(r"no runner for (\S+): build it with scripts/build-runner \1, or name one with --runner or "
                         r"ETPROF_RUNNER", line), "what to do about no runner", line)
 
+# Beside hogs on its own CPU it waits, and a loop that it is held against itself with is no longer the same. Then the
+# answer is no longer yes, and the noise is not told to be small.
+one = min(os.sched_getaffinity(0))
+hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        for _ in range(3)]
+everywhere = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {one})
+try:
+    checks = {c["id"]: c for c in json.loads(doctor(FAKE, "--format", "json").stdout)["checks"]}
+    text = doctor(FAKE).stdout
+finally:
+    os.sched_setaffinity(0, everywhere)
+    for hog in hogs:
+        hog.kill()
+        hog.wait()
+expect(checks["waiting"]["ok"] is False and float(checks["waiting"]["found"].split()[0]) > 25, checks["waiting"])
+expect("not now: other programs take its CPUs" in text, "beside three hogs", text)
+
 # A hog is seen as other work. It needs a CPU beside ours.
 if len(os.sched_getaffinity(0)) > 1:
     hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])

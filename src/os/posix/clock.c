@@ -19,6 +19,12 @@ uint64_t etp_os_now_ns(void)
     return nanoseconds(t);
 }
 
+uint64_t etp_os_cpu_ns(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? nanoseconds(t) : 0;
+}
+
 int64_t etp_os_wall_seconds(void)
 {
     return (int64_t)time(NULL);
