@@ -181,8 +181,39 @@ static int shortest_first(const void *pa, const void *pb)
 
 typedef struct choice { // executions of a block, each as a whole
     bool *keep, *usual;
-    size_t kept;
+    size_t n_keep, n_usual;
 } choice;
+
+static int smaller_first(const void *pa, const void *pb)
+{
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+// How far from the median an execution may lie: three times as far as half of them do, and a tenth
+// of it. Where a third of them was interrupted, some of those are in the middle half.
+static uint64_t far_from(const run_order *order, size_t n, uint64_t median, uint64_t *apart)
+{
+    for (size_t i = 0; i < n; i++) {
+        apart[i] = order[i].ns > median ? order[i].ns - median : median - order[i].ns;
+    }
+    qsort(apart, n, sizeof *apart, smaller_first);
+    uint64_t spread = n ? apart[n / 2] : 0, tenth = median / 10;
+    return spread > UINT64_MAX / 3 || 3 * spread < tenth ? tenth : 3 * spread;
+}
+
+// Marks those of the N in the middle that are not far from the median. How many.
+static size_t mark(const run_order *order, size_t n, size_t middle, uint64_t median, uint64_t far,
+                   bool *out)
+{
+    size_t marked = 0;
+    for (size_t i = (n - middle) / 2; i < (n - middle) / 2 + middle; i++) {
+        uint64_t ns = order[i].ns;
+        out[order[i].run] = (ns > median ? ns - median : median - ns) <= far;
+        marked += out[order[i].run];
+    }
+    return marked;
+}
 
 // Marks the executions around the block's median.
 static choice choose_kept(builder *b, const etp_trace_block *block)
@@ -191,18 +222,18 @@ static choice choose_kept(builder *b, const etp_trace_block *block)
     size_t usual = kept < n ? kept : n - n / 4 * 2;
     const uint64_t *d = etp_trace_durations(block, block->execute);
     run_order *order = ETP_NEW_ARRAY(&b->scratch, run_order, n);
-    choice chosen = {ETP_NEW_ARRAY(&b->scratch, bool, n), ETP_NEW_ARRAY(&b->scratch, bool, n),
-                     kept};
+    uint64_t *apart = ETP_NEW_ARRAY(&b->scratch, uint64_t, n);
+    choice chosen = {.keep = ETP_NEW_ARRAY(&b->scratch, bool, n),
+                     .usual = ETP_NEW_ARRAY(&b->scratch, bool, n)};
     for (size_t i = 0; i < n; i++) {
         order[i] = (run_order){d[i], i};
     }
     qsort(order, n, sizeof *order, shortest_first);
-    for (size_t i = 0; i < kept; i++) {
-        chosen.keep[order[(n - kept) / 2 + i].run] = true;
-    }
-    for (size_t i = 0; i < usual; i++) {
-        chosen.usual[order[(n - usual) / 2 + i].run] = true;
-    }
+    uint64_t median = n ? order[(n - 1) / 2].ns : 0;
+    bool few = n < ETP_PROFILE_KEEP_LEAST; // what is usual, they do not tell
+    uint64_t far = b->keep_all || few ? UINT64_MAX : far_from(order, n, median, apart);
+    chosen.n_keep = mark(order, n, kept, median, far, chosen.keep);
+    chosen.n_usual = mark(order, n, usual, median, far, chosen.usual);
     return chosen;
 }
 
@@ -330,9 +361,9 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     ETP_TRY(add_ns(&out->per_dump_execute_ns[dump], whole->kept, err));
     ETP_TRY(add_ns(&out->all_execute_ns, whole->all, err));
     ETP_TRY(add_ns(&out->per_dump_all_execute_ns[dump], whole->all, err));
-    b->usual += chosen.kept < block->n_runs ? chosen.kept : block->n_runs - block->n_runs / 4 * 2;
-    out->executions += chosen.kept;
-    out->per_dump_executions[dump] += chosen.kept;
+    b->usual += chosen.n_usual;
+    out->executions += chosen.n_keep;
+    out->per_dump_executions[dump] += chosen.n_keep;
     out->all_executions += block->n_runs;
     out->per_dump_all_executions[dump] += block->n_runs;
     return ETP_OK;

@@ -15,7 +15,8 @@
 #include <etprof/trace.h>
 
 // The middle quarter of a launch's executions is kept; where that is fewer than this, the middle
-// half, up to this.
+// half, up to this; of as many or more those alone that are no farther from the median than a tenth
+// of it, or three times as far as half of all.
 #define ETP_PROFILE_KEEP_LEAST 8u
 
 #define ETP_CLOCK_CUT_NS 1000 // XNNPACK's timers cut off less than this
