@@ -16,11 +16,21 @@ namespace etprof
 namespace
 {
 
-uint64_t now_ns()
+uint64_t read_clock(clockid_t clock)
 {
     struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    (void)clock_gettime(clock, &t);
     return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+uint64_t now_ns()
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t cpu_ns()
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 struct Out {
@@ -41,6 +51,7 @@ bool send(void *ctx, const etp_roof *roof)
     r.bytes = roof->bytes;
     r.best = roof->best;
     r.median = roof->median;
+    r.again = roof->again;
     out->lines.send(msg);
     out->lines.flush();
     out->n++;
@@ -69,6 +80,9 @@ std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_c
     }
     request.cpu = &cpu;
     request.now_ns = now_ns;
+    request.cpu_ns = cpu_ns;
+    etp_roofs_load load{};
+    request.load = &load;
     request.memory = memory.get();
     Out out{lines, 0};
     char why[256];
@@ -79,6 +93,8 @@ std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_c
     msg.type = ETP_WIRE_DONE;
     std::snprintf(msg.u.done.cmd, sizeof msg.u.done.cmd, "roofs");
     msg.u.done.n = out.n;
+    msg.u.done.span_ns = load.span_ns;
+    msg.u.done.wait_ns = load.wait_ns;
     lines.send(msg);
     lines.flush();
     return std::nullopt;

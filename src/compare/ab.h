@@ -340,6 +340,10 @@ typedef struct etp_ab_fixes {
     X(DECODE_ROOF, "decode_roof",                                                                    \
       "(weights of matrix products + key-value cache, each read once) ÷ measured bandwidth of "     \
       "reading that much, ÷ median of a call with one token")                                        \
+    X(ABOVE_ROOF, "above_roof",                                                                      \
+      "Σ time of operators with roof ÷ time above 1.05 ÷ Σ time of operators with a roof, at "   \
+      "least "                                                                                       \
+      "0.05")                                                                                        \
     X(ATTENTION, "attention_written_out",                                                            \
       "Σ time of kernels that write a tensor of the size of a key-value cache ÷ Method::execute; " \
       "calls "                                                                                       \
@@ -597,7 +601,8 @@ typedef struct etp_ab {
     const double *block_values;
     uint32_t n_blocks;
     const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
-    const char *selftest;               // the runner's own proof that masking works, NULL
+    bool roofs_low; // of some arm much is faster than they allow: nothing is concluded from them
+    const char *selftest; // the runner's own proof that masking works, NULL
     // Of the rooms that read all of the above.
     etp_ab_fixes fixes;
     etp_ab_judgement judged;

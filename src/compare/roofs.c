@@ -30,7 +30,12 @@ etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file, const et
     if (file && table->emulated) {
         return etp_fail(err, ETP_USAGE, "%s is of an emulator, whose speed says nothing", file);
     }
-    *out = table->emulated || s->ab.emulated ? NULL : table;
+    const char *doubt = etp_roofs_doubt(table, ETP_WAIT_MOST);
+    if (file && doubt) {
+        return etp_fail(err, ETP_USAGE, "%s: %s; measure again on a quiet machine (etprof roofs)",
+                        file, doubt);
+    }
+    *out = table->emulated || s->ab.emulated || doubt ? NULL : table;
     return ETP_OK;
 }
 
@@ -114,8 +119,10 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
     }
     uint64_t executions = ab->arms[arm].profile->all_executions, written = out_bytes(f);
     uint64_t calls = executions ? (row->calls + executions / 2) / executions : 1;
+    const etp_ab_part part = etp_ab_operator_part(ab, op, arm);
     etp_roof_work work = {
         .ns = (double)op->ns[arm],
+        .cut_ns = (double)part.cut_ns,
         .macs = f->work.macs,
         .ops = f->work.ops,
         .in_bytes = f->work.bytes - written,
@@ -129,7 +136,6 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         .threads = ab->arms[arm].threads ? ab->arms[arm].threads : 1,
     };
     etp_roof_place_of(ab->roofs, &work, out);
-    const etp_ab_part part = etp_ab_operator_part(ab, op, arm);
     if (!etp_ab_resolved(part.ns, part.cut_ns) &&
         !out->missing) { // how much of its roof it reached, its clock cannot tell
         out->efficiency = (double)NAN;
@@ -145,6 +151,26 @@ void etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out)
         place(ab, &ab->operators[op], a, &places[a]);
     }
     *out = places;
+}
+
+double etp_ab_above_roof(const etp_ab *ab, uint32_t arm, const etp_ab_operator **worst)
+{
+    double all = 0, above = 0, most = 0;
+    *worst = NULL;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        const etp_roof_place *p = op->roofs ? &op->roofs[arm] : NULL;
+        if (!p || p->verdict == ETP_ROOF_UNKNOWN) {
+            continue;
+        }
+        all += (double)op->ns[arm];
+        if (p->verdict == ETP_ROOF_ABOVE_ROOF) {
+            above += (double)op->ns[arm];
+            *worst = p->efficiency > most ? op : *worst;
+            most = p->efficiency > most ? p->efficiency : most;
+        }
+    }
+    return all > 0 ? above / all : (double)NAN;
 }
 
 const char *etp_ab_roofs_device(const etp_ab *ab)

@@ -257,6 +257,9 @@ void etp_ab_engage(const etp_ab_session *s, etp_ab_engagement *out, etp_engage *
 ETP_NODISCARD etp_status etp_ab_read_roofs(const etp_ab_session *s, const char *file,
                                            const struct etp_roof_table **out, etp_error *err);
 void etp_ab_place_roofs(const etp_ab *ab, size_t op, const etp_roof_place **out);
+// Share of the time of ARM's operators with a roof that is in those faster than theirs; the most
+// extreme of them. NAN: it has none with a roof.
+double etp_ab_above_roof(const etp_ab *ab, uint32_t arm, const etp_ab_operator **worst);
 // outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
 // What the arm computes in, by its recordings, else by its program; float32 without either. Decides
 // how far outputs may differ.

@@ -39,10 +39,11 @@ const char *etp_roof_verdict_name(etp_roof_verdict verdict); // "compute-bound";
 
 #define ETP_ROOF_NEAR 0.5           // efficiency from which an operator is near its roof
 #define ETP_ROOF_TOLERANCE 1.05     // above it: faster than can be
+#define ETP_ROOF_MANY 0.05          // of an arm's time above its roofs: the roofs are too low
 #define ETP_ROOF_TRUNCATION_NS 1000 // XNNPACK's clock has whole microseconds
 
 typedef struct etp_roof_work {    // of one inference
-    double ns;                    // time it took
+    double ns, cut_ns;            // time it took, and what its clock may have cut off
     uint64_t macs, ops;           // multiply-accumulates; other arithmetic
     uint64_t in_bytes, out_bytes; // operands and weights; results
     uint64_t calls;               // the work above is that of one call

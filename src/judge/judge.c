@@ -360,6 +360,7 @@ static etp_status judge(const etp_ab_session *s, etp_ab_judgement *out)
     portable_finding(s, to);
     engagement_finding(s, to);
     etp_ab_groupwise_finding(s, to);
+    etp_ab_above_roof_findings(s, to);
     etp_ab_decode_finding(s, to);
     etp_ab_program_findings(s, to);
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {

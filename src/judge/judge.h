@@ -15,6 +15,10 @@ void etp_ab_grade(const etp_ab_session *s, etp_ab_judgement *out);
 // ruled_out.c: what else could have made the difference; suspects become findings.
 void etp_ab_weigh_causes(const etp_ab_session *s, etp_ab_judgement *out);
 
+// fixes/roofs.c: the roofs that conclusions may rest on, NULL: none; arms that are faster than
+// theirs.
+const struct etp_roof_table *etp_ab_sound_roofs(const etp_ab *ab);
+void etp_ab_above_roof_findings(const etp_ab_session *s, etp_ab_findings *to);
 // language.c: 4-bit weights in groups where the feature is SME.
 void etp_ab_groupwise_finding(const etp_ab_session *s, etp_ab_findings *to);
 // How far a call of a language model with one token is from what memory allows.

@@ -189,7 +189,8 @@ void etp_ab_decode_finding(const etp_ab_session *s, etp_ab_findings *to)
 {
     const etp_ab *ab = &s->ab;
     uint32_t arm = ab->engagement.arm;
-    const etp_method *m = ab->n_arms && ab->roofs && !ab->emulated ? method_of(ab, arm) : NULL;
+    const etp_method *m =
+        ab->n_arms && etp_ab_sound_roofs(ab) && !ab->emulated ? method_of(ab, arm) : NULL;
     token_bytes b = m && decodes(s, m) ? bytes_of(m) : (token_bytes){0};
     double least, takes, least_before, before;
     if (b.cache == 0 || b.weights == 0 || !token_times(ab, arm, &b, &least, &takes)) {

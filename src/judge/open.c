@@ -283,6 +283,10 @@ static etp_status explain(etp_ab_session *s, const etp_ab_options *options, etp_
             etp_ab_place_roofs(ab, i, &aligned.operators[i].roofs);
         }
     }
+    for (uint32_t a = 0; ab->roofs && a < ab->n_arms; a++) {
+        const etp_ab_operator *worst;
+        ab->roofs_low = ab->roofs_low || etp_ab_above_roof(ab, a, &worst) >= ETP_ROOF_MANY;
+    }
     ab->hot_arm = ab->engagement.arm;
     ab->hot = etp_ab_find_hot(ab);
     return etp_ab_next_fixes(ab, &ab->fixes, err);

@@ -170,17 +170,19 @@ const etp_report *etp_roofs_rows(const etp_roofs_answer *a, etp_arena *arena)
         {.key = "bytes", .title = "working set", .kind = ETP_KIND_BYTES},
         {.key = "best", .title = "best", .kind = ETP_KIND_DOUBLE, .decimals = 1},
         {.key = "median", .title = "median", .kind = ETP_KIND_DOUBLE, .decimals = 1},
+        {.key = "again", .title = "another pass", .kind = ETP_KIND_DOUBLE, .decimals = 1},
         {.key = "unit", .title = "unit"},
     };
     static const char *const k_units[ETP_ROOF_UNITS] = {"Gop/s", "GB/s", "ns"};
     const etp_roof_table *table = &a->table;
     etp_report *r = etp_report_create(arena, "roofs");
-    etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
+    etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 8);
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
         ETP_ROW(t, etp_cell_z(etp_roof_what_name(x->what)), etp_cell_z(x->isa[0] ? x->isa : NULL),
                 etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
                 best_of(x), x->best ? etp_cell_double(rate(x, x->median)) : etp_cell_missing(),
+                x->again ? etp_cell_double(rate(x, x->again)) : etp_cell_missing(),
                 etp_cell_z(k_units[x->unit]));
     }
     return r;
@@ -200,13 +202,23 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
             r, ETP_PLAIN,
             "emulated: every loop computed what it must; times of an emulator are no roofs");
     }
-    size_t low = roofs_disturbed(table);
+    size_t low = roofs_disturbed(table), apart = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        apart += etp_roof_noise(&table->items[i]) > ETP_ROOF_AGREE;
+    }
+    if (a->doubt) {
+        etp_report_note(r, ETP_WARN, "not kept: %s; measure again on a quiet machine", a->doubt);
+    }
     if (low) {
         etp_report_note(
             r, ETP_WARN,
             "%zu roofs are lower than those of fewer threads: something else was running; "
             "measure again with --fresh on a quiet machine",
             low);
+    }
+    if (apart) {
+        etp_report_note(r, ETP_INFO, "two passes differ by more than %.0f %% in %zu of %zu figures",
+                        100 * ETP_ROOF_AGREE, apart, table->n);
     }
     uint32_t threads[MOST_THREADS + 1] = {0};
     size_t n = thread_counts(table, threads, MOST_THREADS);

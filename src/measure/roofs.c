@@ -2,6 +2,7 @@
 // Measuring the roofs of a device: in this process for the machine we run on, else in the runner's.
 #include "measure/roofs.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -29,7 +30,8 @@ static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error
     etp_isa_cpu_detect(&cpu);
     (void)etp_isa_cpu_format(&cpu, features, sizeof features);
     ETP_TRY(etp_os_details_read(arena, &details, err));
-    *out = (etp_roof_table){.device = "local", .boost = state.boost, .cpus = facts.cpus};
+    *out = (etp_roof_table){
+        .device = "local", .boost = state.boost, .cpus = facts.cpus, .waited = (double)NAN};
     out->cpu = etp_arena_strdup(arena, etp_str_from(facts.cpu));
     out->governor = etp_arena_strdup(arena, etp_str_from(state.governor));
     out->features = etp_arena_strdup(arena, etp_str_from(features));
@@ -51,7 +53,8 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
     ETP_TRY(device->ops->probe(device, arena, &facts, err));
     ETP_TRY(etp_session_probe(device, 0, NULL, arena, &cpu, err));
     device->ops->state(device, &state);
-    *out = (etp_roof_table){.boost = state.boost, .emulated = device->info.emulated};
+    *out = (etp_roof_table){
+        .boost = state.boost, .emulated = device->info.emulated, .waited = (double)NAN};
     out->device = etp_arena_strdup(arena, etp_str_from(device->info.spec));
     out->governor = etp_arena_strdup(arena, etp_str_from(state.governor));
     out->features = etp_arena_strdup(arena, etp_str_from(cpu.text));
@@ -89,6 +92,11 @@ static bool take(void *ctx, const etp_roof *roof)
     return !t->failed;
 }
 
+static void take_load(taker *t, etp_roofs_load load)
+{
+    t->table->waited = load.span_ns > 0 ? (double)load.wait_ns / (double)load.span_ns : (double)NAN;
+}
+
 static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_roof_table *table,
                               etp_error *err)
 {
@@ -97,8 +105,13 @@ static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_
     etp_arena scratch = {0};
     taker t = {arena, table, false};
     char why[256];
-    etp_roofs_request request = {
-        .cpu = &cpu, .n_threads = o->n_threads, .seconds = o->seconds, .now_ns = etp_os_now_ns};
+    etp_roofs_load load = {0};
+    etp_roofs_request request = {.cpu = &cpu,
+                                 .n_threads = o->n_threads,
+                                 .seconds = o->seconds,
+                                 .now_ns = etp_os_now_ns,
+                                 .cpu_ns = etp_os_cpu_ns,
+                                 .load = &load};
     memcpy(request.threads, o->threads, sizeof request.threads);
     request.memory = etp_arena_alloc_raw(&scratch, ETP_ROOF_MEMORY, 1);
     etp_status st = etp_arena_check(&scratch, err, "roofs");
@@ -106,6 +119,7 @@ static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_
         st = t.failed ? etp_fail_nomem(err, "roofs") : etp_fail(err, ETP_CHILD, "roofs: %s", why);
     }
     etp_arena_dispose(&scratch);
+    take_load(&t, load);
     return st;
 }
 
@@ -143,6 +157,7 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
                     : "");
         }
         if (msg.type == ETP_WIRE_DONE) {
+            take_load(t, (etp_roofs_load){msg.u.done.span_ns, msg.u.done.wait_ns});
             return ETP_OK;
         }
         const etp_wire_roof *w = &msg.u.roof;
@@ -154,7 +169,7 @@ static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t,
             // Words of a later version read as "other"; a unit is no matter of opinion, and an
             // unknown one would be compared with the wrong figures.
             etp_roof roof = {w->isa,   ETP_ROOF_OTHER, ETP_ROOF_OP_S, (uint32_t)w->threads,
-                             w->bytes, w->best,        w->median};
+                             w->bytes, w->best,        w->median,     w->again};
             for (etp_roof_what what = 0; what < ETP_ROOF_WHATS; what++) {
                 roof.what = strcmp(w->what, etp_roof_what_name(what)) == 0 ? what : roof.what;
             }
@@ -189,8 +204,8 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
     channel->timeout_ns = LINE_NS;
     etp_status status = etp_channel_start(device, args, env, arena, channel, err);
     if (status == ETP_OK) {
-        // A line comes when its roof was measured, which may take all the time of one thread count.
-        status = read_output(channel, (uint64_t)(o->seconds * 1e9), &t, err);
+        // Lines come when all of a thread count was measured, twice where passes differ.
+        status = read_output(channel, (uint64_t)(2 * o->seconds * 1e9), &t, err);
     }
     etp_channel_dispose(channel);
     return status;
@@ -203,6 +218,7 @@ etp_status etp_roofs_gather(etp_device *device, const etp_roofs_options *options
     if (o.n_threads == 0) {
         o.n_threads = etp_roof_default_threads(table->cpus, o.threads);
     }
+    table->measured_s = etp_os_wall_seconds();
     return is_here(device) ? gather_here(&o, arena, table, err)
                            : gather_there(device, &o, arena, table, err);
 }

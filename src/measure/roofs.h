@@ -3,6 +3,8 @@
 #ifndef ETP_MEASURE_ROOFS_H
 #define ETP_MEASURE_ROOFS_H
 
+#include <etprof/stats.h>
+
 #include "device/device.h"
 #include "roofs/roofs.h"
 

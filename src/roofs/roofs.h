@@ -93,7 +93,12 @@ typedef struct etp_roof {
     uint32_t threads;
     uint64_t bytes;        // working set of all threads together, 0 none
     uint64_t best, median; // both 0: the loop's result was checked, its speed was not measured
+    uint64_t again;        // the best of another pass, 0 unknown
 } etp_roof;
+
+#define ETP_ROOF_AGREE 0.05 // two passes that differ by less agree
+// Share by which the best of another pass differs; NAN unknown.
+double etp_roof_noise(const etp_roof *roof);
 
 // Roofs, and where and in which clock state they were measured.
 typedef struct etp_roof_table {
@@ -105,17 +110,27 @@ typedef struct etp_roof_table {
     int boost;            // 1 on, 0 off, −1 unknown
     uint32_t cpus;        // 0 unknown
     bool emulated;        // then nothing was timed
+    double waited;        // share of the time that its threads had no CPU, NAN unknown
+    int64_t measured_s;   // when, since 1970; 0 unknown
     etp_roof *items;
     size_t n, cap;
 } etp_roof_table;
+
+typedef struct etp_roofs_load { // beside other programs, threads wait
+    uint64_t span_ns, wait_ns;  // time of all threads together, and of it without a CPU; 0 unknown
+} etp_roofs_load;
 
 typedef struct etp_roofs_request {
     const etp_isa_cpu *cpu;
     uint32_t threads[ETP_ROOF_COUNTS_MAX]; // each 1 … ETP_ROOF_THREADS_MAX
     size_t n_threads;
-    double seconds; // for each thread count; 0: only check that the loops compute what they claim
+    // For each thread count, up to twice as long where passes differ; 0: only check that the loops
+    // compute what they claim.
+    double seconds;
     uint64_t (*now_ns)(void);
-    void *memory; // ETP_ROOF_MEMORY bytes
+    uint64_t (*cpu_ns)(void); // that this process ran; NULL: not to be had
+    etp_roofs_load *load;     // out, NULL is fine
+    void *memory;             // ETP_ROOF_MEMORY bytes
 } etp_roofs_request;
 
 typedef bool etp_roofs_emit(void *ctx, const etp_roof *roof); // false: stop

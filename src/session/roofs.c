@@ -40,6 +40,13 @@ static bool same_state(const etp_roof_table *a, const etp_roof_table *b)
            a->emulated == b->emulated;
 }
 
+// A device is cleaned, updated, put elsewhere. A clock that was set back makes nothing younger.
+static bool is_recent(const etp_roof_table *t)
+{
+    int64_t age_s = etp_os_wall_seconds() - t->measured_s;
+    return age_s >= -86400 && age_s <= (int64_t)ETP_ROOFS_DAYS * 86400;
+}
+
 // Roofs of PATH that are of T's state; none when the file is missing or not to be believed.
 static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_arena *arena)
 {
@@ -47,7 +54,8 @@ static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_
     etp_roof_table found = {0};
     bool ok = etp_os_is_file(path) &&
               etp_os_read_text(path, CACHE_LIMIT, arena, &text, NULL) == ETP_OK &&
-              etp_roofs_read(text, arena, &found, NULL) == ETP_OK && same_state(&found, t);
+              etp_roofs_read(text, arena, &found, NULL) == ETP_OK && same_state(&found, t) &&
+              is_recent(&found) && !etp_roofs_doubt(&found, ETP_WAIT_MOST);
     return ok ? found : (etp_roof_table){0};
 }
 
@@ -82,6 +90,7 @@ static void keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena 
             again = again || etp_roof_same(&now.items[k], &old->items[i]);
         }
         if (!again) {
+            t->measured_s = old->measured_s; // as old as the oldest of them
             ETP_ADD(arena, t, old->items[i]);
         }
     }
@@ -96,6 +105,10 @@ etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena
     etp_roof_table found = read_cache(path, &out->table, arena);
     out->table.items = found.items;
     out->table.n = out->table.cap = found.n;
+    if (found.n > 0) {
+        out->table.waited = found.waited;
+        out->table.measured_s = found.measured_s;
+    }
     return ETP_OK;
 }
 
@@ -115,14 +128,23 @@ etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roo
     out->table.items = NULL;
     out->table.n = out->table.cap = 0;
     ETP_TRY(etp_roofs_gather(device, &o, arena, &out->table, err));
-    // The loops were checked, nothing was timed: a cache of that would look like roofs.
-    if (out->table.emulated) {
+    out->doubt = etp_roofs_doubt(&out->table, ETP_WAIT_MOST);
+    // Of an emulator the loops were checked, nothing was timed: a cache of that would look like
+    // roofs.
+    if (out->table.emulated || out->doubt) {
         return ETP_OK;
     }
-    keep_others(&known, &out->table, arena);
-    const char *path = cache_path(&out->table, cache_dir, arena);
+    return etp_roofs_keep(out, cache_dir, arena, err);
+}
+
+etp_status etp_roofs_keep(etp_roofs_answer *a, const char *cache_dir, etp_arena *arena,
+                          etp_error *err)
+{
+    const char *path = cache_path(&a->table, cache_dir, arena);
+    etp_roof_table known = read_cache(path, &a->table, arena);
     etp_str text;
-    ETP_TRY(etp_roofs_document(out, arena, &text, err));
+    keep_others(&known, &a->table, arena);
+    ETP_TRY(etp_roofs_document(a, arena, &text, err));
     ETP_TRY(etp_os_mkdirs(cache_dir, err));
     return etp_os_write_atomic(path, text, err);
 }

@@ -99,6 +99,11 @@ static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str 
         }
     }
     ETP_TRY(etp_roofs_of(r->device, ETP_ROOFS_CACHE, &o, false, r->arena, &answer, err));
+    if (answer.doubt) {
+        tell(r, "roofs      none: %s; measure them when the machine is quiet (etprof roofs)",
+             answer.doubt);
+        return ETP_OK;
+    }
     tell(r, "roofs      %s",
          answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
                        : "measured");

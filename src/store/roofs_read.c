@@ -28,6 +28,9 @@ static void check_roof(const etp_json_object *o, const void *object, const void 
     if ((r->best == 0) != (r->median == 0) || (rate ? r->best < r->median : r->best > r->median)) {
         etp_json_reject(o, "best", rate ? "at least the median" : "at most the median");
     }
+    if (r->again != 0 && (rate ? r->again > r->best : r->again < r->best)) {
+        etp_json_reject(o, "again", rate ? "at most the best" : "at least the best");
+    }
 }
 
 static void check_table(const etp_json_object *root, const void *object, const void *unused)
@@ -50,8 +53,9 @@ static const etp_field k_roof_rows[] = {
     FIELD("working_set_bytes", UINT, bytes, "of all threads together", .flags = ETP_ZERO),
     FIELD("best", UINT, best, "null: checked, not timed", .most = MAX_RATE, .flags = ETP_ZERO),
     FIELD("median", UINT, median, "likewise", .most = MAX_RATE, .flags = ETP_ZERO),
+    FIELD("again", UINT, again, "the best of another pass", .most = MAX_RATE, .flags = ETP_ZERO),
 };
-static const etp_shape k_roof = {k_roof_rows, 7, sizeof(OF), true, check_roof, false};
+static const etp_shape k_roof = {k_roof_rows, 8, sizeof(OF), true, check_roof, false};
 #undef OF
 #define OF etp_roof_table
 static const etp_field k_table_rows[] = {
@@ -63,6 +67,8 @@ static const etp_field k_table_rows[] = {
     FIELD("max_khz", UINT, max_khz, "highest clock of the first processor", .flags = ETP_ZERO),
     FIELD("boost", MAYBE, boost, "clocks above the nominal one are allowed"),
     FIELD("emulated", BOOL, emulated, "then nothing was timed"),
+    FIELD("measured", INT, measured_s, "when, seconds since 1970", .flags = ETP_ZERO),
+    FIELD("waited_share", RATIO, waited, "of the time of its threads without a CPU"),
     LIST("roofs", OBJECT, items, n, "what the device can do at most", .shape = &k_roof,
          .most = MAX_ROOFS, .cap_offset = (uint32_t)offsetof(OF, cap)),
 };
@@ -70,6 +76,20 @@ static SHAPE_CHECKED(k_table, k_table_rows, check_table);
 #undef OF
 const etp_document k_etp_roofs_document = {ETP_ROOFS_SCHEMA, "roofs.json and what roofs prints",
                                            &k_table};
+
+const char *etp_roofs_doubt(const etp_roof_table *t, double waited_most)
+{
+    size_t rates = 0, apart = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        bool rate = t->items[i].unit != ETP_ROOF_NS && t->items[i].again > 0;
+        rates += rate;
+        apart += rate && etp_roof_noise(&t->items[i]) > ETP_ROOF_AGREE;
+    }
+    if (t->waited > waited_most) {
+        return "other programs took the CPUs while they were measured";
+    }
+    return apart > rates / 4 ? "one pass of the measurement differs from the next" : NULL;
+}
 
 static etp_status read_roofs(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err)
 {

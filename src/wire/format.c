@@ -163,6 +163,9 @@ static void body(etp_json *j, const etp_wire_msg *m)
         etp_json_kv_u64(j, "bytes", m->u.roof.bytes);
         etp_json_kv_u64(j, "best", m->u.roof.best);
         etp_json_kv_u64(j, "median", m->u.roof.median);
+        if (m->u.roof.again != 0) {
+            etp_json_kv_u64(j, "again", m->u.roof.again);
+        }
         break;
     case ETP_WIRE_UNKNOWN:
         etp_json_kv_z(j, "type", m->word);

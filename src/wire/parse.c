@@ -552,10 +552,10 @@ static bool fields_of(in *s, etp_wire_msg *m)
     }
     case ETP_WIRE_ROOF: {
         etp_wire_roof *r = &m->u.roof;
-        const field f[] = {TEXT("isa", r->isa, false),       TEXT("what", r->what, true),
-                           TEXT("unit", r->unit, true),      NUMBER("threads", r->threads, true),
-                           NUMBER("bytes", r->bytes, false), NUMBER("best", r->best, true),
-                           NUMBER("median", r->median, true)};
+        const field f[] = {TEXT("isa", r->isa, false),        TEXT("what", r->what, true),
+                           TEXT("unit", r->unit, true),       NUMBER("threads", r->threads, true),
+                           NUMBER("bytes", r->bytes, false),  NUMBER("best", r->best, true),
+                           NUMBER("median", r->median, true), NUMBER("again", r->again, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_UNKNOWN:

@@ -20,7 +20,7 @@
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,
-//    "median":1}
+//    "median":1,"again":1}
 // and the only line of `--selftest`, "ok" being true, false or null (these names cannot tell):
 //   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully ...",
 //    "conv":"Conv...","why":"..."}]}
@@ -133,8 +133,8 @@ typedef struct etp_wire_done {
     uint64_t hook_calls; // run: by SDK libraries during the second execution (the first asks more)
     uint64_t hook_call_ps; // run: what the hook adds to a call since then, in picoseconds; 0 not
                            // measured
-    uint64_t span_ns, wait_ns; // run: how long it took, and for how long its threads together were
-                               // ready without a CPU; span_ns 0: not known
+    uint64_t span_ns, wait_ns; // run, roofs: how long it took, and for how long its threads
+                               // together were ready without a CPU; span_ns 0: not known
 } etp_wire_done;
 
 typedef enum etp_wire_code {
@@ -172,6 +172,7 @@ typedef struct etp_wire_roof {        // see roofs/roofs.h
     uint64_t threads;                 // *
     uint64_t bytes;
     uint64_t best, median; // *
+    uint64_t again;        // 0 unknown
 } etp_wire_roof;
 
 #define ETP_WIRE_LEVELS_MAX 8

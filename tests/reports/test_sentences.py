@@ -100,6 +100,22 @@ def portable(a, f):
     a.fail_unless(held > 0, f["text"], "is about no arm", list(a.arms))
 
 
+def above_roof(a, f):
+    for arm in a.arms:
+        held = [o for o in a.d["operators"] if (o["roof"].get(arm) or {}).get("verdict")]
+        above = [o for o in held if o["roof"][arm]["verdict"] == "above-roof"]
+        if not above or not f["text"].split(" % of ")[1].startswith(called(a, arm)):
+            continue
+        share = sum(o["ns"][arm] for o in above) / sum(o["ns"][arm] for o in held)
+        worst = max(above, key=lambda o: o["roof"][arm]["efficiency"])
+        a.fail_unless(says(percents(f["text"]), share), f["text"], "operators above their roof take", share)
+        a.fail_unless(says(percents(f["text"]), worst["roof"][arm]["efficiency"]), f["text"], worst["id"])
+        a.fail_unless(f["evidence"] == [worst["id"]], f["evidence"], "the most extreme is", worst["id"])
+        a.fail_unless(not any(x["kind"] == "roof_gap" for x in a.d["next_fixes"]), f["text"], "a fix rests on roofs")
+        return
+    a.fail_unless(False, f["text"], "is about no arm", list(a.arms))
+
+
 def off_feature(a, f):
     arm = a.d["engagement"]["arm"]
     ns = sum(a.operators[o]["ns"][arm] for o in f["evidence"])
@@ -133,7 +149,7 @@ FINDINGS = {
     "tracer": same_as_cause("tracer"), "thermal": same_as_cause("thermal"), "contention": same_as_cause("contention"),
     "statistics": plain, "resident_differs": plain, "clock_effect": plain, "waits": plain, "arm_fails": plain,
     "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain,
-    "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain,
+    "outputs_not_compared": plain, "groupwise_4bit": plain, "decode_roof": plain, "above_roof": above_roof,
     "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,
     "samples_not_used": plain,
 }

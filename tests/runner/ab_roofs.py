@@ -45,7 +45,13 @@ def nothing_known(folder):
 
 def measured(tmp):
     """The answer of a session in TMP/run that took the roofs from the cache without being asked, and the roofs."""
-    run(tmp, "roofs", "--threads", "1,2", "--seconds", "0.3")
+    for _ in range(6):
+        said = run(tmp, "roofs", "--threads", "1,2", "--seconds", "1").stdout
+        if "not kept" not in said:
+            break
+        assert not list(tmp.glob(".etprof/roofs/*")), "roofs of a busy machine were kept"
+    else:
+        skip("other programs disturbed every measurement of the roofs: " + said)
     answer = json.loads(ab(tmp, "run", "--threads", "1,2").stdout)
     roofs = (tmp / "run" / "roofs.json").read_bytes()
     manifest = json.loads((tmp / "run" / "manifest.json").read_text())

@@ -13,8 +13,9 @@
 #include "roofs/roofs.h"
 
 #define G UINT64_C(1000000000)
-#define OPS(isa, what, gops, threads) {isa, what, ETP_ROOF_OP_S, threads, 0, (gops) * G, (gops) * G}
-#define BYTES(what, size, gb) {"", what, ETP_ROOF_BYTE_S, 1, size, (gb) * G, (gb) * G}
+#define OPS(isa, what, gops, threads) \
+    {isa, what, ETP_ROOF_OP_S, threads, 0, (gops) * G, (gops) * G, 0}
+#define BYTES(what, size, gb) {"", what, ETP_ROOF_BYTE_S, 1, size, (gb) * G, (gb) * G, 0}
 
 static etp_roof k_items[] = {
     OPS("avx2", ETP_ROOF_FMA_F32, 100, 1),
@@ -32,8 +33,8 @@ static etp_roof k_items[] = {
     BYTES(ETP_ROOF_WRITE, 1048576, 20),
     BYTES(ETP_ROOF_COPY, 16384, 30),
     BYTES(ETP_ROOF_COPY, 1048576, 10),
-    {"", ETP_ROOF_REGION, ETP_ROOF_NS, 1, 0, 200, 300},
-    {"", ETP_ROOF_TIMER,  ETP_ROOF_NS, 1, 0, 20,  30 },
+    {"", ETP_ROOF_REGION, ETP_ROOF_NS, 1, 0, 200, 300, 0},
+    {"", ETP_ROOF_TIMER,  ETP_ROOF_NS, 1, 0, 20,  30,  0},
 };
 static const etp_roof_table k_roofs = {.items = k_items, .n = sizeof k_items / sizeof *k_items};
 
@@ -218,10 +219,10 @@ static void one_reading(void **state)
     // at 99.533414203, 16 MiB at 68.832086145 bytes a nanosecond; ln(15621120 / 4 MiB) / ln 4 =
     // 0.94846.
     etp_roof items[] = {
-        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 4194304,  99533414203, 1},
-        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 16777216, 68832086145, 1},
-        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 67108864, 33057712324, 1},
-        {"",       ETP_ROOF_WRITE, ETP_ROOF_BYTE_S, 1, 8388608,  5000000000,  1},
+        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 4194304,  99533414203, 1, 0},
+        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 16777216, 68832086145, 1, 0},
+        {"avx512", ETP_ROOF_READ,  ETP_ROOF_BYTE_S, 1, 67108864, 33057712324, 1, 0},
+        {"",       ETP_ROOF_WRITE, ETP_ROOF_BYTE_S, 1, 8388608,  5000000000,  1, 0},
     };
     const uint64_t token = 15187968 / 2 + 15187968 / 32 * 2 + 6 * 2 * 512 * 6 * 48 * 4;
     assert_int_equal(token, 15621120);

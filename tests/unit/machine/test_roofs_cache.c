@@ -6,6 +6,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
+
+#include <etprof/stats.h>
 
 #include "base/sink.h"
 #include "machine/roofs.h"
@@ -41,6 +44,16 @@ static etp_roofs_answer roofs(fixture *f, uint32_t threads, bool fresh)
         fail_msg("%s", err.msg);
     }
     assert_true(a.table.n > 0);
+    // Beside other programs nothing is kept: this test is about what is. So as if it had been
+    // quiet.
+    if (a.doubt) {
+        a.table.waited = 0;
+        for (size_t i = 0; i < a.table.n; i++) {
+            a.table.items[i].again = a.table.items[i].best;
+        }
+        assert_null(etp_roofs_doubt(&a.table, ETP_WAIT_MOST));
+        assert_int_equal(etp_roofs_keep(&a, f->dir, &f->arena, NULL), ETP_OK);
+    }
     return a;
 }
 
@@ -122,6 +135,9 @@ static void does_not_believe(void **state)
         {"\"governor\": ",        "\"governor\": \"other\", \"was\": "             },
         {"\"boost\": ",           "\"boost\": true, \"max_khz\": 7, \"was\": "     },
         {"\"unit\": \"op/s\"",    "\"unit\": \"m/s\""                              },
+        {"\"measured\": ",        "\"measured\": 1600000000, \"was\": "            }, // old
+        {"\"measured\": ",        "\"measured\": 9900000000, \"was\": "            }, // to come
+        {"\"waited_share\": ",    "\"waited_share\": 0.06, \"was\": "              }, // busy
     };
     (void)roofs(f, 1, false);
     for (size_t i = 0; i < sizeof k_spoilt / sizeof *k_spoilt; i++) {
@@ -176,6 +192,10 @@ static void documents(void **state)
                  "\"median\": 2}"),
         DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": "
                  "9000000000000000000, \"median\": 2}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2, "
+                 "\"median\": 1, \"again\": 3}"),
+        DOCUMENT("{\"what\": \"region\", \"unit\": \"ns\", \"threads\": 1, \"best\": 2, "
+                 "\"median\": 2, \"again\": 1}"),
         DOCUMENT("{\"what\": 7, \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2, \"median\": 2}"),
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
@@ -206,7 +226,31 @@ static void rates_are_decimal(void **state)
     etp_sink sink = etp_sink_strbuf(&text);
     const etp_report_style style = {.select = "roofs"};
     assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, &style, &sink, NULL), ETP_OK);
-    assert_non_null(strstr(etp_strbuf_str(&text).ptr, "fma_f32,sse,1,,18.181111725,8.065484793,"));
+    assert_non_null(strstr(etp_strbuf_str(&text).ptr, "fma_f32,sse,1,,18.181111725,8.065484793,,"));
+}
+
+// Rates of which a quarter may differ between passes; of a region's length nothing is asked.
+static void what_is_doubted(void **state)
+{
+    (void)state;
+    etp_roof items[8];
+    for (size_t i = 0; i < 8; i++) {
+        items[i] = (etp_roof){.unit = i < 7 ? ETP_ROOF_BYTE_S : ETP_ROOF_NS, .best = 100};
+        items[i].again = i < 7 ? 96 : 900;
+    }
+    etp_roof_table t = {.items = items, .n = 8, .waited = (double)NAN};
+    assert_null(etp_roofs_doubt(&t, ETP_WAIT_MOST));
+    items[0].again = 94;
+    assert_null(etp_roofs_doubt(&t, ETP_WAIT_MOST)); // 1 of 7
+    items[1].again = 0;
+    assert_null(etp_roofs_doubt(&t, ETP_WAIT_MOST)); // there was no other pass
+    items[2].again = 1;
+    assert_non_null(strstr(etp_roofs_doubt(&t, ETP_WAIT_MOST), "differs from the next")); // 2 of 6
+    items[2].again = 100;
+    t.waited = 0.049;
+    assert_null(etp_roofs_doubt(&t, ETP_WAIT_MOST));
+    t.waited = 0.051;
+    assert_non_null(strstr(etp_roofs_doubt(&t, ETP_WAIT_MOST), "other programs"));
 }
 
 // A terminal has a line for each loop and each working set, in units of their size; CSV has all.
@@ -276,6 +320,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(keeps_other_thread_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(does_not_believe, setup, teardown),
         cmocka_unit_test_setup_teardown(documents, setup, teardown),
+        cmocka_unit_test(what_is_doubted),
         cmocka_unit_test_setup_teardown(rates_are_decimal, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
