@@ -82,6 +82,32 @@ class Inputs(ExportCase):
         self.assertIn("model.py:9", run.err)
         self.assertNotIn("data-dependent", run.err)
 
+    def test_wide_layer_norms_are_computed_in_float32(self):
+        """In float16 the kernel of executorch 1.5.1 answers them wrongly: 2.3 times the largest value off at 384."""
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self, width):
+                    super().__init__()
+                    self.a, self.norm, self.b = nn.Linear(64, width), nn.LayerNorm(width), nn.Linear(width, 8)
+                def forward(self, x):
+                    return self.b(self.norm(self.a(x)))
+
+            class Wide:
+                def get_eager_model(self):
+                    return M(384)
+                def get_example_inputs(self):
+                    return (torch.randn(4, 64),)
+
+            class Narrow(Wide):
+                def get_eager_model(self):
+                    return M(128)
+        """)
+        for name, wide in (("Wide", 1), ("Narrow", 0)):
+            entry = self.exported(f"{path}:{name}", "--dtype", "fp16").entry
+            self.assertEqual(len([w for w in entry["warnings"] if "layer norm" in w]), wide)
+            left = {u["operator"]: u["dtype"] for u in entry["delegation"]["undelegated"]}
+            self.assertEqual(left["aten.native_layer_norm.default"], "float32" if wide else "float16")
+
     def test_values_beyond_half_are_refused(self):
         path = self.model_file(MLP + """
     class Big(Mlp):
@@ -193,6 +219,44 @@ class Quantised(ExportCase):
         plain_scalars(converted)
         self.assertEqual(scalars(), [])
         self.assertLess((converted(x) - Half()(x)).abs().max().item(), 0.02)
+
+    def test_integers_stay_integers(self):
+        """The quantiser of executorch 1.5.1 makes ids + 1 a float32, with which no table can be read (BERT's mask)."""
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.table, self.out = nn.Embedding(16, 32), nn.Linear(32, 4)
+                def forward(self, ids):
+                    return self.out(self.table(ids + 1) * 2.0)
+
+            class Next:
+                def get_eager_model(self):
+                    return M()
+                def get_example_inputs(self):
+                    return (torch.tensor([[1, 5, 9]]),)
+        """)
+        self.exported(f"{path}:Next", "--dtype", "int8")
+
+    def test_layers_that_stay_fp32_are_named(self):
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.a, self.b, self.c = nn.Linear(64, 144), nn.Linear(144, 64), nn.Linear(64, 8)
+                def forward(self, x):
+                    return self.c(torch.relu(self.b(torch.relu(self.a(x)))))
+
+            class Widths:
+                def get_eager_model(self):
+                    return M()
+                def get_example_inputs(self):
+                    return (torch.randn(1, 64),)
+        """)
+        warnings = self.exported(f"{path}:Widths", "--dtype", "8da4w").entry["warnings"]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("1 of 3 linear layers stay fp32", warnings[0])
+        self.assertTrue(warnings[0].endswith(": b (144)"), warnings[0])
 
     def test_weights_are_quantised_per_channel(self):
         entry = self.exported("toy_cnn", "--dtype", "int8", "--calibrate", "2").entry

@@ -18,7 +18,7 @@ from executorch.exir import (
 from torch.export import export
 
 from ..errors import BadInput
-from . import evidence
+from . import evidence, norms
 from . import precision as prec
 from .leftovers import drop_unused
 from .recipe import require_change
@@ -196,12 +196,25 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
         method.program = trace(
             what, method.module, method.args, method.kwargs, method.dynamic_shapes
         )
+        if options.dtype == "fp16":
+            warnings += [w for w in with_wide_norms(what, method) if w not in warnings]
         if options.external_weights and options.backend == "xnnpack":
             method.program = tag_external(method, options.external_weights)
         drop_unused(method.program)
         method.drawing, method.depth = evidence.drawing(method.program), evidence.depth(method.program)
         methods.append(method)
     return methods, warnings, calibration
+
+
+def with_wide_norms(what: str, method: Method) -> list:
+    """Layer norms that the runtime cannot do in float16 are traced in float32; returns warnings."""
+    graph = method.program.module()
+    warning = norms.in_float32(graph)
+    if warning is None:
+        return []
+    method.module = graph
+    method.program = trace(what, graph, method.args, method.kwargs, method.dynamic_shapes)
+    return [warning]
 
 
 def tag_external(method: Method, tag: str):

@@ -112,6 +112,9 @@ def quantize_pt2e(graph, samples, dynamic: bool):
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
     class Quantizer(XNNPACKQuantizer):
+        def transform_for_annotation(self, model):
+            return with_whole_numbers(model, super().transform_for_annotation)
+
         def annotate(self, model):
             return without_scalars(super().annotate(model))
 
@@ -137,6 +140,20 @@ def quantize_pt2e(graph, samples, dynamic: bool):
             + (inside if control else "")
         )
     return converted
+
+
+def with_whole_numbers(graph, transform):
+    """TRANSFORM without what it does to integers: the quantiser of executorch 1.5.1 makes a float32 tensor of every
+    number that is added or multiplied, so that positions and masks are no integers any more (IndexError in BERT)."""
+    values = {node: node.meta.get("val") for node in graph.graph.nodes}
+    kept = {node: node.args for node, value in values.items()
+            if isinstance(value, torch.Tensor) and not value.is_floating_point()}
+    graph = transform(graph)
+    for node, args in kept.items():
+        node.args = args
+    graph.graph.eliminate_dead_code()
+    graph.recompile()
+    return graph
 
 
 def without_scalars(graph):
