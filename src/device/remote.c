@@ -62,37 +62,46 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
     etp_strbuf_appendz(s, "<&3 3<&-\n) &\n");
 }
 
-// The runner ends when its input does. While it computes it does not look at its input: then a
-// watch ends it as soon as the shell has lost its parent, the daemon's half of the connection
-// (sshd), or the shell itself is gone, which a daemon may end with the connection (adbd). The shell
-// stays the runner's parent, so that it also dies with the shell. The watch takes the session's
-// folder along, unless another launch is at work there: then only the connection was lost, and the
-// session goes on over a new one.
+// The runner ends when its input does. While it computes it does not look at its input: then what
+// follows ends it as soon as the connection is gone, and takes the session's folder along, unless
+// another launch is at work there: then only the connection was lost, and the session goes on over
+// a new one. There are two ways in which the shell is told: it loses its parent, the daemon's half
+// of the connection (sshd), which a watch beside it looks for, as it does for a shell that was
+// killed; or it gets SIGHUP (adbd, whose own process lives on), at any moment from before the
+// runner's start to after its end.
 // Whether the parent is gone is asked of the shell's own line in /proc, not of the parent's: that
-// of another user's process may be hidden, and its number may be somebody else's by then. The
-// connection may be gone before the watch begins. No watch where /proc is not there (macOS) or is
-// not that of our processes.
-static const char k_after_start[] =
+// of another user's process may be hidden, and its number may be somebody else's by then. No watch
+// where /proc is not there (macOS) or is not that of our processes.
+static const char k_before_start[] =
     "connected() {\n"
     "  read -r x <\"/proc/$$/stat\" && set -- ${x##*) } && [ \"$2\" = \"$PPID\" ]\n"
     "}\n"
+    "gone() {\n"
+    "  exec >/dev/null 2>&1\n"
+    "  kill -9 ${r:-$!}; kill_marked \"$k\"\n"
+    "  rm -f \"$f\"\n"
+    "  for x in \"$w\"/pid.*; do [ ! -f \"$x\" ] || exit 129; done\n"
+    "  mv \"$w\" \"$w.$$\" && rm -rf \"$w.$$\"\n"
+    "  exit 129\n"
+    "}\n"
+    "trap gone HUP\n";
+
+// The shell stays the runner's parent, so that it also dies with the shell. The watch goes last,
+// when the connection took the runner's end: until then the runner may have ended because nobody
+// listens to it any more.
+static const char k_after_start[] =
     "r=$!\n"
     "exec 3<&- </dev/null\n"
     "mkdir -p \"$w\"; echo $r >\"$f\"\n"
     "t=\n"
     "if { read -r x </proc/self/stat; } 2>/dev/null && [ \"${x%% *}\" = \"$$\" ]; then\n"
-    "  ( while kill -0 $r && connected; do sleep 5; done; kill -9 $r; kill_marked \"$k\"\n"
-    "    ! connected || exit\n"
-    "    rm -f \"$f\"\n"
-    "    for x in \"$w\"/pid.*; do [ ! -f \"$x\" ] || exit; done\n"
-    "    mv \"$w\" \"$w.$r\" && rm -rf \"$w.$r\" ) >/dev/null 2>&1 &\n"
+    "  ( while connected; do sleep 5; done; gone ) >/dev/null 2>&1 &\n"
     "  t=$!\n"
     "fi\n"
     "wait $r; s=$?\n"
-    "if [ -z \"$t\" ]; then :; elif connected; then kill $t 2>/dev/null; else wait $t; fi\n"
     "kill_marked \"$k\"\n"
     "rm -f \"$f\"\n"
-    "echo \"$m$s\" >&2\n"
+    "echo \"$m$s\" >&2 && [ -n \"$t\" ] && connected && kill $t 2>/dev/null\n"
     "exit $s\n";
 
 // The newest launch of P's client; NULL: judged already.
@@ -142,6 +151,7 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
                       (unsigned)l->number, l->marker);
     etp_shell_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
+    etp_strbuf_appendz(&script, k_before_start);
     append_command(d, l, args, env, &script);
     etp_strbuf_appendz(&script, k_after_start);
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);

@@ -68,6 +68,8 @@ def fake_sys(where: pathlib.Path) -> list:
 class Server:
     """A device with its files in WHERE, which it sees at `inside` alone: no path of it means anything here."""
 
+    first_in_path = "."  # below its home: programs of a test's own
+
     def __init__(self, prefix: pathlib.Path, where: pathlib.Path, port: int, storage=None):
         self.prefix, self.home, self.port, self.process = prefix, where, port, None
         self.serial = f"127.0.0.1:{port}"

@@ -55,6 +55,8 @@ def free_port() -> int:
 class Server:
     """Host "board" of `config`; its HOME is inside DIR."""
 
+    first_in_path = "bin"  # below its home: programs of a test's own
+
     def __init__(self, where: pathlib.Path):
         self.dir = where
         self.home = where / "home"
