@@ -22,6 +22,7 @@ etp_status etp_channel_start(etp_device *device, const char *const *args, const 
 {
     out->device = device;
     out->process = (etp_process){.in_fd = -1, .out_fd = -1, .err_fd = -1};
+    etp_strbuf_init(&out->said, arena);
     etp_strbuf_init(&out->log, arena);
     out->log_dropped = out->pid = 0;
     out->tail_len = 0;
@@ -148,6 +149,9 @@ static etp_channel_result line_until(etp_channel *t, uint64_t deadline, etp_str 
         if (newline) {
             *out = (etp_str){begin, (size_t)(newline - begin)};
             t->start += out->len + 1;
+            if (out->len < ETP_LOG_LIMIT - t->said.len) { // whole lines
+                etp_strbuf_append(&t->said, (etp_str){begin, out->len + 1});
+            }
             return ETP_CHANNEL_OK;
         }
         // What is left of a line moves to the front. A line that fills the whole buffer can never

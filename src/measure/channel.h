@@ -7,12 +7,13 @@
 #include "device/device.h"
 #include "wire/wire.h"
 
-// Most of a launch's stderr that is kept: its beginning and nothing after.
+// Most of a launch's stdout, and of its stderr, that is kept: the beginning and nothing after.
 #define ETP_LOG_LIMIT ((size_t)256 << 10)
 
 typedef struct etp_channel {
     etp_device *device;
     etp_process process;
+    etp_strbuf said;      // its lines, as far as ETP_LOG_LIMIT goes
     etp_strbuf log;       // stderr
     uint64_t log_dropped; // bytes beyond the limit
     char tail[256];       // the last bytes of stderr, also of what was dropped

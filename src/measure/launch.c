@@ -492,6 +492,7 @@ static void finish(launch *l, bool good)
     out->ok = good;
     out->iterations = l->iterations.items;
     out->n_iterations = l->iterations.n - out->n_warmup;
+    out->said = etp_strbuf_str(&t->said);
     out->log = etp_strbuf_str(&t->log);
 }
 

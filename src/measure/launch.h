@@ -44,7 +44,7 @@ typedef struct etp_launch_outcome {
     uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
     bool mean_only;                   // the runner told their sum alone
     uint64_t epoch_ns;                // the iterations' clock at tick 0 of the trace
-    etp_str log;                      // stderr
+    etp_str said, log;                // stdout, stderr; a foreign runner's both are in the log
     etp_str kernels_ours;             // operators whose kernels are our runner's own, ", " between
     etp_str kernels_theirs;           // likewise of kernels_lib
 } etp_launch_outcome;

@@ -38,7 +38,11 @@ static const char *log_name(etp_session *s, const etp_task *t, bool lost)
 static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
                            etp_error *err)
 {
-    return etp_os_write_below(s->config->dir, log_name(s, t, !o->ok), o->log, err);
+    etp_strbuf text;
+    etp_strbuf_init(&text, &s->block_arena);
+    etp_strbuf_append(&text, o->said);
+    etp_strbuf_append(&text, o->log);
+    return etp_os_write_below(s->config->dir, log_name(s, t, !o->ok), etp_strbuf_str(&text), err);
 }
 
 // The whole file is verified when it is analysed. Here a launch that left none, or something else,
