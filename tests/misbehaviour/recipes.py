@@ -63,7 +63,7 @@ def hash_of(package):
 
 def pinned():
     """What a recipe or the action takes from elsewhere is named by its bytes."""
-    for name in ("action.yml", "examples/ci/pull_request.yml", "examples/ci/gitlab.yml"):
+    for name in ("action.yml", "examples/ci/pull_request.yml", "examples/ci/profile.yml", "examples/ci/gitlab.yml"):
         text = (SOURCE / name).read_text()
         for used in re.findall(r"uses: (\S+)", text):
             expect(re.fullmatch(r"\S+@([0-9a-f]{40}|COMMIT)", used), name, "an action without a commit", used)
