@@ -52,6 +52,8 @@ struct etp_remote {
 
 // ---- scripts (remote_call.c) ----
 
+#define ETP_REMOTE_LEAST_RATE 65536u // bytes a second, of a device that goes on talking
+
 typedef struct etp_remote_call {
     const char *script;      // NULL: one that memory was lacking for (ETP_NOMEM)
     etp_bytes input;         // written to its standard input

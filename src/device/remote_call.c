@@ -9,7 +9,6 @@
 #include "base/shell.h"
 
 #define OUTPUT_LIMIT ((size_t)1 << 20)
-#define LEAST_RATE 65536u // bytes a second, of a device that goes on talking
 #define WRITE_PIECE ((size_t)1 << 18)
 #define SLICE_NS ((uint64_t)200000000)
 
@@ -141,7 +140,7 @@ static attempt_end take(attempt *a, etp_process_event event, const char *buf, si
 // what came.
 static uint64_t whole_limit(const attempt *a, uint64_t silence_limit)
 {
-    return 2 * silence_limit + a->answered / LEAST_RATE * UINT64_C(1000000000);
+    return 2 * silence_limit + a->answered / ETP_REMOTE_LEAST_RATE * UINT64_C(1000000000);
 }
 
 static uint64_t silence_limit_of(const etp_remote *r, const etp_remote_call *c)

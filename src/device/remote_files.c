@@ -295,6 +295,12 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     return status;
 }
 
+// Many small files, each of them slow, are an answer that never ends, too.
+static uint64_t pull_limit(const etp_remote *r, uint64_t bytes)
+{
+    return 4 * r->silence_limit_ns + bytes / ETP_REMOTE_LEAST_RATE * UINT64_C(1000000000);
+}
+
 // The script answers with a line for each file, hash and name; a file by itself is called ".".
 etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
 {
@@ -314,6 +320,7 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
     }
     bool folder = false;
     uint64_t left = PULL_BYTES;
+    const uint64_t begin = etp_os_now_ns();
     for (etp_str rest = call.out; status == ETP_OK && rest.len > 0;) {
         etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
         size_t step = line.len < rest.len ? line.len + 1 : line.len;
@@ -330,6 +337,11 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         }
         if (!plain_name(name)) {
             status = etp_fail(err, ETP_CHILD, "%s: %s has a file of an odd name", r->name, remote);
+            break;
+        }
+        if (etp_os_now_ns() - begin >= pull_limit(r, PULL_BYTES - left)) {
+            status = etp_fail(err, ETP_CHILD, "%s: the files of %s did not all come in time",
+                              r->name, remote);
             break;
         }
         if (!folder) {

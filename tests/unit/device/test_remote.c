@@ -121,9 +121,43 @@ static void what_a_device_sends_is_bounded(void **state)
     unlink(path);
 }
 
+// Files that come one after the other, each of them in time, have a time for all.
+static void a_folder_has_a_time(void **state)
+{
+    (void)state;
+    char home[] = "/tmp/etprof-pull-XXXXXX";
+    assert_non_null(mkdtemp(home));
+    etp_arena arena = {0};
+    const char *tools = etp_arena_printf(&arena, "%s/bin", home);
+    const char *make = etp_arena_printf(
+        &arena,
+        "mkdir %s %s/from && printf '#!/bin/sh\\nsleep 0.5; exec /bin/cat \"$@\"\\n' >%s/cat && "
+        "chmod +x %s/cat && cd %s/from && touch $(seq 40)",
+        tools, home, tools, tools, home);
+    assert_int_equal(system(make), 0);
+    etp_remote r = {
+        .prefix = {"/usr/bin/env", etp_arena_printf(&arena, "PATH=%s:%s", tools, getenv("PATH")),
+                   "/bin/sh", "-c"},
+        .n_prefix = 4,
+        .name = "here",
+        .silence_limit_ns = 1000000000u
+    };
+    etp_device d = {.data = &r};
+    etp_error err;
+    uint64_t begin = etp_os_now_ns();
+    assert_int_equal(etp_remote_pull(&d, etp_arena_printf(&arena, "%s/from", home),
+                                     etp_arena_printf(&arena, "%s/to", home), &err),
+                     ETP_CHILD);
+    assert_non_null(strstr(err.msg, "in time"));
+    assert_true(etp_os_now_ns() - begin < UINT64_C(15000000000)); // all of them take 20 s
+    assert_int_equal(etp_os_remove_tree(home, NULL), ETP_OK);
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(words_survive_a_shell),
+                                       cmocka_unit_test(a_folder_has_a_time),
                                        cmocka_unit_test(what_a_device_sends_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
