@@ -6,7 +6,8 @@
 static const char k_note_pack[] =
     "packs the left-hand side for the SME2 matrix kernels: a cost of the GEMM that follows";
 static const char k_note_lut[] =
-    "XNNPACK prints this name for int8 unary operators that it runs as look-up tables";
+    "XNNPACK prints this name for int8 unary operators that it runs as look-up tables, activations "
+    "as a rule";
 static const char k_note_order[] = "changes the memory order, and may change the data type as well";
 
 // Where a family may do two things, one is chosen: `copy` is data movement even where it converts,
@@ -99,7 +100,7 @@ static const etp_op_family k_families[] = {
     F("indexfill", DATA_MOVEMENT), F("indexput", DATA_MOVEMENT), F("indexselect", DATA_MOVEMENT),
     F("inner", GEMM), F("instancenorm", NORMALIZATION), F("interpolate", RESIZE), F("intmm", GEMM),
     F("invalid", OTHER), F("invalidbinaryop", ELEMENTWISE),
-    CATEGORY("invalidunaryop", ELEMENTWISE, k_note_lut), F("inverse", OTHER),
+    CATEGORY("invalidunaryop", ACTIVATION, k_note_lut), F("inverse", OTHER),
     F("isclose", ELEMENTWISE), F("isfinite", ELEMENTWISE), F("isinf", ELEMENTWISE),
     F("isnan", ELEMENTWISE), F("item", CONTROL), F("kthvalue", SEARCH),
     F("layernorm", NORMALIZATION), F("le", ELEMENTWISE), F("leakyrelu", ACTIVATION),

@@ -18,7 +18,7 @@ ETPROF, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 DATA = TREE / "tests/data"
 WIDTHS = (60, 80, 120, 200)
 LONG = 24  # columns of a name that may be broken
-DRAWN = re.compile(r"[█▉▊▋▌▍▎▏▓▒░▚╱╳·─┈▁▂▃▄▅▆▇]+")
+DRAWN = re.compile(r"[█▉▊▋▌▍▎▏▓▒░▚╱╳·▞◦═┆─┈▁▂▃▄▅▆▇]+")
 
 
 def show(words, width, cwd):

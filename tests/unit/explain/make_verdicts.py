@@ -23,8 +23,8 @@ CATEGORIES = [
     ("Data movement",
      r"(Transpose|Slice) |Static Reshape|native_call_(expand_copy|squeeze_copy|unsqueeze_copy|_to_dim_order_copy)\."),
     ("Quantize/convert", r"Convert "),
-    ("Elementwise", r"(Add|Divide|Multiply) |Invalid Unary Op"),
-    ("Activation", r"(Clamp|HardSwish|Sigmoid|GELU) "),
+    ("Elementwise", r"(Add|Divide|Multiply) "),
+    ("Activation", r"(Clamp|HardSwish|Sigmoid|GELU) |Invalid Unary Op"),
     ("Normalization", r"Softmax |native_call_native_layer_norm\."),
     ("Reduction", r"Mean |native_call_mean\."),
 ]

@@ -79,7 +79,7 @@ static const expected_category k_misread[] = {
 
 // Names of real files.
 static const expected_category k_real[] = {
-    {"Invalid Unary Op #3",                                "Elementwise",      "Elementwise"  },
+    {"Invalid Unary Op #3",                                "Activation",       "Elementwise"  },
     {"Convolution (NHWC, QC8) IGEMM #1",                   "Convolution",      "CONV"         },
     {"Convolution (NHWC, QC8) DWConv #1",                  "Convolution",      "CONV"         },
     {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #2",       "Convolution",      "CONV"         },
