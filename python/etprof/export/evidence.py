@@ -162,11 +162,11 @@ def drawing(program) -> list[str]:
 EXACT = {  # operators that move values or choose among them: they round nothing
     "view", "reshape", "_unsafe_view", "permute", "transpose", "t", "squeeze", "unsqueeze", "expand", "expand_as",
     "slice", "select", "cat", "stack", "split", "split_with_sizes", "chunk", "unbind", "flatten", "unflatten",
-    "contiguous", "clone", "alias", "detach", "relu", "relu_", "hardtanh", "hardtanh_", "clamp", "max_pool2d", "dropout", "roll",
-    "pad",
-    "constant_pad_nd", "embedding", "index", "index_select", "gather", "where", "masked_fill", "movedim", "narrow",
-    "repeat", "flip", "neg", "abs", "maximum", "minimum", "amax", "amin", "getitem", "to", "_to_copy", "pixel_shuffle",
-    "zeros_like", "ones_like", "full_like", "lift_fresh_copy", "channel_shuffle",
+    "contiguous", "clone", "alias", "detach", "relu", "relu_", "hardtanh", "hardtanh_", "clamp", "max_pool2d",
+    "dropout", "roll", "pad", "constant_pad_nd", "embedding", "index", "index_select", "gather", "where",
+    "masked_fill", "movedim", "narrow", "repeat", "flip", "neg", "abs", "maximum", "minimum", "amax", "amin",
+    "getitem", "to", "_to_copy", "pixel_shuffle", "zeros_like", "ones_like", "full_like", "lift_fresh_copy",
+    "channel_shuffle",
 }
 
 
