@@ -112,6 +112,16 @@ def what_ran(files, names):
     return [f"{n} ({level})" for n, level in zip(names, levels)]
 
 
+def kernels_of(log):
+    """What was sampled beside a log of a run folder: etprof's runner writes no list of XNNPACK's kernels into it."""
+    path = pathlib.Path(log).resolve()
+    table = path.with_name(re.sub(r"(_b\d+)?(_sampled)?$", "", path.stem) + "_kernels.csv")
+    if path.suffix != ".log" or not table.is_file() or not (path.parents[1] / "manifest.json").is_file():
+        return log
+    say(f"{log} is of etprof's runner: the kernels that ran are in {table.name} beside it")
+    return str(table)
+
+
 def program_of(record, strict):
     """The record's options. It leads to source lines by way of its program; without that, or unread,
     it is left out with a warning, as in the kit, unless STRICT."""

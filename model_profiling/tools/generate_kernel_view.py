@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import TEXT, become, options, say, what_ran  # noqa: E402
+from seed_entry import TEXT, become, kernels_of, options, say, what_ran  # noqa: E402
 
 o = options(("--sme2-on", TEXT), ("--sme2-off", TEXT), ("--sme2-on-kernels", {"dest": "sme2_on"}),
             ("--sme2-off-kernels", {"dest": "sme2_off"}), ("--out", TEXT), ("--filter-op", TEXT), ("--title", TEXT))
@@ -12,5 +12,6 @@ if not (o.sme2_on and o.sme2_off):
     say("--sme2-on LOG and --sme2-off LOG are needed")
     sys.exit(2)
 words = [w for k, v in (("--filter", o.filter_op), ("--title", o.title), ("--output", o.out)) if v for w in (k, v)]
-on, off = what_ran([o.sme2_on, o.sme2_off], ["SME2-On", "SME2-Off"])
-become("kernels", o.sme2_on, o.sme2_off, "--name1", on, "--name2", off, "--format", "md", *words)
+files = [kernels_of(f) for f in (o.sme2_on, o.sme2_off)]
+on, off = what_ran(files, ["SME2-On", "SME2-Off"])
+become("kernels", *files, "--name1", on, "--name2", off, "--format", "md", *words)

@@ -47,6 +47,12 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
         logs[i].title = names[i] ? names[i] : stem;
         logs[i].model_id = o->model_id ? o->model_id : logs[i].model_id ? logs[i].model_id : stem;
     }
+    if (argc == 2 && logs[0].sampled != logs[1].sampled) {
+        return etp_fail(err, ETP_USAGE,
+                        "one of %s and %s is a table of what ran, the other a log of what was "
+                        "registered: give two of one kind",
+                        argv[0], argv[1]);
+    }
     etp_kernel_logs view = {logs, (size_t)argc, o->filter, o->title};
     etp_answer answer = {
         .json = etp_kernel_logs_json,

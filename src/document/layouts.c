@@ -124,7 +124,7 @@ static const etp_layout_column k_comparison[] = {
 
 static const etp_layout_column k_kernels[] = {
     TEXT("model_id", "of the model"),
-    TEXT("kernel_name", "the function's symbol, or its module and place"),
+    TEXT("kernel_name", "the function's symbol; without one \"unnamed code\", and where"),
     MAYBE_TEXT("category", "what kind of kernel"),
     INTEGER("count", "samples in it"),
     MAYBE_TEXT("dtype", "by its name"),

@@ -339,10 +339,10 @@ static bool is_system(etp_str module)
     return false;
 }
 
-static bool is_xnnpack(etp_str module)
+bool etp_kernel_is_of_xnnpack(const etp_kernel *k)
 {
-    return etp_str_find(module, ETP_STR("xnnpack")) < module.len ||
-           etp_str_find(module, ETP_STR("XNNPACK")) < module.len;
+    return etp_str_find(k->module, ETP_STR("xnnpack")) < k->module.len ||
+           etp_str_find(k->module, ETP_STR("XNNPACK")) < k->module.len;
 }
 
 // Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a
@@ -351,11 +351,12 @@ static void choose_evidence(reading *r)
 {
     bool separate = false;
     for (size_t i = 0; i < r->kernels.n; i++) {
-        separate = separate || is_xnnpack(r->kernels.items[i].module);
+        separate = separate || etp_kernel_is_of_xnnpack(&r->kernels.items[i]);
     }
     for (size_t i = 0; i < r->kernels.n; i++) {
         etp_kernel *k = &r->kernels.items[i];
-        k->evidence = separate ? is_xnnpack(k->module) : !is_system(k->module);
+        k->system = is_system(k->module);
+        k->evidence = separate ? etp_kernel_is_of_xnnpack(k) : !k->system;
         if (k->machine != ETP_MACHINE_UNKNOWN) {
             r->out->machine = k->machine;
         }

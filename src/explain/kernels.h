@@ -26,6 +26,7 @@ typedef struct etp_kernel {
     const uint8_t *ahead; // etp_code_ahead of its code
     size_t n_ahead;
     bool evidence; // of a library that levels steer
+    bool system;   // of the C library, the loader, the kernel: no kernel of a model
     uint64_t samples;
     uint32_t op; // index of the operator it was seen in most, ETP_NO_INDEX none
 } etp_kernel;
@@ -102,6 +103,8 @@ typedef struct etp_kernel_name { // parts borrow from the name; "" where it has 
     etp_str dtype, op, variant, shape, arch;
     bool sme, sme2;
 } etp_kernel_name;
+// Its library is called after it. In a program that has everything inside nobody knows.
+bool etp_kernel_is_of_xnnpack(const etp_kernel *k);
 // What to call K, of kernels that are wholly read; NULL on out of memory.
 const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena);
 void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);

@@ -61,6 +61,40 @@ def d2_labels_follow_the_files(cwd):
         expect(all(abs(float(rows.get(x, 0)) - own[x]) < 1e-5 for x in own), f"D2: {rows} against {own}")
 
 
+def logs_of_ours(cwd):
+    """The kernel tools on the logs of a trace run of etprof's own: they say what ran. Nothing that any tool writes
+    speaks of SME2 on a machine without, but with what ran beside it."""
+    out, tool = cwd / "ours", "python3 model_profiling/tools/"
+    out.mkdir()
+    trace = f"{OUT}_trace/{HOST}_sme2_"
+    logs = {x: f"{trace}{x}/toy_cnn_xnnpack_fp16_{HOST}_sme2_{x}_t1.log" for x in ("on", "off")}
+    for x, log in logs.items():
+        text = (cwd / log).read_text()
+        expect('"type":"hello"' in text and '"type":"done"' in text, f"{log}: what the runner said", text[:300])
+        sh(cwd, f"{tool}xnntrace_to_kernels.py --xnntrace {log} --out ours/{x}_kernels.csv --model-id toy")
+        rows = list(csv.DictReader((out / f"{x}_kernels.csv").open()))
+        own = list(csv.DictReader((cwd / log).with_name(pathlib.Path(log).stem + "_kernels.csv").open()))
+        expect(rows and sum(int(r["count"]) for r in rows) == sum(int(r["count"]) for r in own), "samples", rows[:2])
+        expect(all(r["isa"] for r in rows), "instruction sets", rows[:2])
+    for name, files in (("tables", ("ours/on_kernels.csv", "ours/off_kernels.csv")),
+                        ("logs", (logs["on"], logs["off"]))):
+        sh(cwd, f"{tool}generate_kernel_view.py --sme2-on {files[0]} --sme2-off {files[1]} --out ours/{name}.md")
+        expect("Which kernels ran" in (out / f"{name}.md").read_text(), name, "is of what ran")
+    off, on = timelines(cwd)
+    sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --compare {on} --name1 SME2-Off --name2 SME2-On "
+       "--output-dir ours")
+    sh(cwd, f"{tool}analyze_etdump_csv.py --timeline-csv {off} --compare {on} --name1 SME2-Off --name2 SME2-On "
+       "--output-dir ours --verbose")
+    levels = [a["level"] for a in json.loads((cwd / OUT / "manifest.json").read_text())["plan"]["arms"]]
+    if not any(level.startswith("sme") for level in levels):
+        bare = [p.name for p in out.iterdir() if re.search(r"SME2-O(n|ff)(?! \()", p.read_text())]
+        expect(not bare, "a label without what ran", bare)
+    for path in [*out.glob("*"), *(cwd / f"{OUT}_trace").glob("**/*_kernels.csv"),
+                 *(cwd / f"{OUT}_trace").glob("kernel_view*.md")]:
+        calls = re.findall(r"\b(?:brk|mmap\w*|memcpy\w*|memset\w*|futex\w*)\b", path.read_text())
+        expect(not calls, path.name, "functions of the system are no kernels", calls)
+
+
 def folder_stays_valid(cwd):
     """Tables of other things may be written into a run folder: it stays what it was, and validate and verify say so."""
     off, on = timelines(cwd)
@@ -161,6 +195,10 @@ def main(cwd):
     comparison = json.loads((cwd / OUT / "report.json").read_text())["comparisons"][0]
     expect(comparison["baseline"] == f"{HOST}_sme2_off", "off is the baseline")
     sh(cwd, f"python3 model_profiling/scripts/analyze_results.py --run-dir {OUT}")
+    # A run that was not made by the pages' scripts gets what their next lines read.
+    own = f"out_toy_cnn/runs/{HOST}"
+    sh(cwd, f"python3 model_profiling/scripts/analyze_results.py --run-dir {own} && $ETPROF verify {own}")
+    expect(len(list((cwd / own).glob("*/*_all_runs_timeline.csv"))) == 2, "timelines of each arm")
     sh(cwd, f"python3 model_profiling/scripts/generate_report.py --run-dir {OUT}")
     sh(cwd, f"python3 model_profiling/scripts/validate_results.py --results {OUT}")
     sh(cwd, f"""python3 model_profiling/tools/analyze_etdump_csv.py \\
@@ -168,6 +206,7 @@ def main(cwd):
         --compare {OUT}/{HOST}_sme2_on/*_all_runs_timeline.csv \\
         --name1 "SME2-Off" --name2 "SME2-On" --output-dir tables --verbose""")
     d2_labels_follow_the_files(cwd)
+    logs_of_ours(cwd)
     sh(cwd, f"python3 model_profiling/tools/etdump_to_csv.py --etdump {OUT}/{HOST}_sme2_on/*_t1.etdump "
        "--out-dir csv --all-runs")
     for folder in ("tables", "csv"):

@@ -31,11 +31,12 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     const etp_kernels *k = &a->kernels;
     etp_kernel_name name;
     etp_kernel_name_parse(f->symbol, &name);
-    // Without a symbol the place: the same in every arm.
-    const char *name_or_place = f->symbol.len
-                                    ? f->title
-                                    : etp_arena_printf(arena, "%.*s+0x%llx", ETP_STR_ARG(f->module),
-                                                       (unsigned long long)f->start);
+    // Without a symbol the place, which is the same in every arm.
+    const char *name_or_place =
+        f->symbol.len ? f->title
+                      : etp_arena_printf(arena, "unnamed code%s [%.*s+0x%llx]",
+                                         etp_kernel_is_of_xnnpack(f) ? " of XNNPACK" : "",
+                                         ETP_STR_ARG(f->module), (unsigned long long)f->start);
     // Either the name or the code may say it: stripped libraries have no names, and some code
     // cannot be decoded. SME2 includes SME.
     bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
@@ -71,7 +72,9 @@ static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, e
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_layout_header(&sink, ETP_LAYOUT_KERNELS);
     for (size_t i = 0; i < a->kernels.n_kernels; i++) {
-        write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
+        if (!a->kernels.kernels[i].system) {
+            write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
+        }
     }
     const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);
     return etp_run_derive(to, name, etp_strbuf_str(&buf), err);

@@ -101,13 +101,14 @@ static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
 }
 
 static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, etp_str name,
-                      uint64_t count, etp_error *err)
+                      uint64_t count, etp_logged_kernel **out, etp_error *err)
 {
     log->lines += count;
     const name_key key = {log, name};
     uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
     if (at != ETP_NO_INDEX) {
-        log->kernels.items[at].count += count;
+        *out = &log->kernels.items[at];
+        (*out)->count += count;
         return ETP_OK;
     }
     if (log->kernels.n >= MOST_KERNELS) {
@@ -126,6 +127,7 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     etp_kernel_name_parse(k.name, &k.parts);
     ETP_ADD(arena, &log->kernels, k);
     etp_index_insert(&log->by_name, arena, hash_of(name), (uint32_t)(log->kernels.n - 1));
+    *out = &log->kernels.items[log->kernels.n - 1];
     return ETP_OK;
 }
 
@@ -133,11 +135,12 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
 // before them, and other output may be mixed in.
 static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
+    etp_logged_kernel *kernel;
     for (size_t at = 0; at < text.len; at++) {
         etp_str category, name;
         if (lower(text.ptr[at]) == 'u' &&
             parse_use((etp_str){text.ptr + at, text.len - at}, &category, &name)) {
-            ETP_TRY(add(out, arena, category, name, 1, err));
+            ETP_TRY(add(out, arena, category, name, 1, &kernel, err));
             // Behind the closing quote once the loop has counted on, so each byte is looked at
             // once.
             at = (size_t)(name.ptr + name.len - text.ptr);
@@ -146,8 +149,17 @@ static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, 
     return ETP_OK;
 }
 
+static etp_code code_of(etp_str name)
+{
+    int c = 0;
+    while (c < ETP_CODES && !etp_str_eqz(name, etp_code_name((etp_code)c))) {
+        c++;
+    }
+    return c < ETP_CODES ? (etp_code)c : ETP_CODE_UNKNOWN;
+}
+
 // The kit's P_kernels.csv, or ours, which has more columns behind the same names: columns are found
-// by their titles.
+// by their titles. Ours is of what ran; it says in which instruction set.
 static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
 {
     static const char *const k_needed[] = {"kernel_name", "category", "count", "model_id"};
@@ -163,6 +175,8 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
             return etp_fail(err, ETP_CORRUPT, "the table has no column %s", k_needed[i]);
         }
     }
+    const int isa = etp_csv_column(&row, "isa"), share = etp_csv_column(&row, "share");
+    out->sampled = isa >= 0 && share >= 0;
     for (;;) {
         uint64_t count = 0;
         ETP_TRY(etp_csv_next(&reader, &row, &more, err));
@@ -181,7 +195,12 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
                                "line %llu: count is '%.*s', not a number",
                                (unsigned long long)row.line, ETP_STR_ARG(row.cells[at[2]]));
         }
-        ETP_TRY(add(out, arena, row.cells[at[1]], row.cells[at[0]], count, err));
+        etp_logged_kernel *kernel = NULL;
+        ETP_TRY(add(out, arena, row.cells[at[1]], row.cells[at[0]], count, &kernel, err));
+        if (out->sampled && (size_t)isa < row.n && (size_t)share < row.n) {
+            kernel->code = code_of(row.cells[isa]);
+            kernel->share = etp_str_from(etp_arena_strdup(arena, row.cells[share]));
+        }
         out->model_id = out->model_id ? out->model_id : etp_arena_strdup(arena, row.cells[at[3]]);
     }
 }
@@ -232,7 +251,7 @@ static bool wanted(const etp_kernel_logs *logs, etp_str name)
 // What the name says it needs.
 // In order of demand, since a name may have several of the parts: "neoni8mm" has "neon" too, and
 // "sme2" has "sme".
-static const char *architecture(const etp_kernel_name *name)
+static const char *architecture_of(const etp_kernel_name *name)
 {
     static const struct {
         const char *part, *title;
@@ -268,8 +287,24 @@ static const char *architecture(const etp_kernel_name *name)
     return "Other";
 }
 
+// What was sampled is told by its code, whatever it is called.
+static const char *architecture(const etp_logged_kernel *k)
+{
+    return k->code != ETP_CODE_UNKNOWN ? etp_code_title(k->code) : architecture_of(&k->parts);
+}
+
+static bool all_sampled(const etp_kernel_logs *logs)
+{
+    bool sampled = true;
+    for (size_t i = 0; i < logs->n; i++) {
+        sampled = sampled && logs->logs[i].sampled;
+    }
+    return sampled;
+}
+
 FIND(means, etp_kernel_logs, etp_kernel_logs,
-     MAKE(text, "registered for this CPU, not necessarily run"))
+     MAKE(text, all_sampled(it) ? "sampled while the model ran"
+                                : "registered for this CPU, not necessarily run"))
 static bool is_wanted(const void *kernel, const etp_place *at)
 {
     return wanted(at->root, ((const etp_logged_kernel *)kernel)->name);
@@ -329,19 +364,33 @@ static void kernels_table(const etp_kernel_logs *logs, etp_report *r)
         {.key = "arch_chain", .title = "architecture"},
         {.key = "has_sme", .title = "SME", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "has_sme2", .title = "SME2", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "isa", .title = "instruction set"}, // of what ran
+        {.key = "share", .title = "share of samples"},
     };
-    etp_table *t =
-        etp_report_table(r, "kernels", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    const size_t n_columns = sizeof k_columns / sizeof *k_columns - (all_sampled(logs) ? 0 : 2);
+    etp_table *t = etp_report_table(r, "kernels", NULL, k_columns, n_columns);
     for (size_t i = 0; i < logs->n; i++) {
         for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
             const etp_logged_kernel *f = &logs->logs[i].kernels.items[k];
             const etp_kernel_name *name = &f->parts;
+            // Either the name or the code may say it; SME2 includes SME.
+            const bool sme2 = name->sme2 || f->code == ETP_CODE_SME2;
+            const bool sme = name->sme || sme2 || f->code == ETP_CODE_SME;
+            const etp_cell cells[] = {etp_cell_z(logs->logs[i].model_id),
+                                      etp_cell_str(f->name),
+                                      etp_cell_str(f->category),
+                                      etp_cell_u64(f->count),
+                                      etp_cell_str(name->dtype),
+                                      etp_cell_str(name->op),
+                                      etp_cell_str(name->variant),
+                                      etp_cell_str(name->shape),
+                                      etp_cell_str(name->arch),
+                                      etp_cell_u64(sme),
+                                      etp_cell_u64(sme2),
+                                      etp_cell_z(etp_code_name(f->code)),
+                                      etp_cell_str(f->share)};
             if (wanted(logs, f->name)) {
-                ETP_ROW(
-                    t, etp_cell_z(logs->logs[i].model_id), etp_cell_str(f->name),
-                    etp_cell_str(f->category), etp_cell_u64(f->count), etp_cell_str(name->dtype),
-                    etp_cell_str(name->op), etp_cell_str(name->variant), etp_cell_str(name->shape),
-                    etp_cell_str(name->arch), etp_cell_u64(name->sme), etp_cell_u64(name->sme2));
+                etp_table_add_row(t, cells, n_columns);
             }
         }
     }
@@ -376,12 +425,25 @@ static etp_str *all_names(const etp_kernel_logs *logs, etp_arena *arena, size_t 
     return names;
 }
 
+// A table of what ran is called after it too: its name is what somebody wished for.
+static const char *column_title(const etp_kernel_log *log, etp_arena *arena)
+{
+    etp_code most = ETP_CODE_UNKNOWN;
+    for (size_t i = 0; i < log->kernels.n; i++) {
+        most = log->kernels.items[i].code > most ? log->kernels.items[i].code : most;
+    }
+    const bool said = strchr(log->title, '(') != NULL;
+    return !log->sampled || said
+               ? log->title
+               : etp_arena_printf(arena, "%s (%s)", log->title, etp_code_title(most));
+}
+
 void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena)
 {
     const etp_column columns[] = {
         {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE},
-        {.key = "first", .title = logs->logs[0].title},
-        {.key = "second", .title = logs->logs[1].title},
+        {.key = "first", .title = column_title(&logs->logs[0], arena)},
+        {.key = "second", .title = column_title(&logs->logs[1], arena)},
         {.key = "architecture", .title = "Architecture"},
         {.key = "delegation", .title = "Delegation"},
     };
@@ -389,14 +451,14 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
     const etp_str *names = all_names(logs, arena, &n);
     etp_table *t = names ? etp_report_table(r, "view", NULL, columns, 5) : NULL;
     for (size_t i = 0; i < n; i++) {
-        etp_kernel_name name;
-        etp_kernel_name_parse(names[i], &name);
-        bool is_xnn =
-            etp_str_starts(names[i], ETP_STR("xnn_")) || etp_str_starts(names[i], ETP_STR("kai_"));
-        ETP_ROW(t, etp_cell_str(names[i]),
-                etp_cell_z(find(&logs->logs[0], names[i]) ? "✅ Present" : "❌ Absent"),
-                etp_cell_z(find(&logs->logs[1], names[i]) ? "✅ Present" : "❌ Absent"),
-                etp_cell_z(architecture(&name)),
+        const etp_logged_kernel *first = find(&logs->logs[0], names[i]);
+        const etp_logged_kernel *second = find(&logs->logs[1], names[i]);
+        bool is_xnn = etp_str_starts(names[i], ETP_STR("xnn_")) ||
+                      etp_str_starts(names[i], ETP_STR("kai_")) ||
+                      etp_str_starts(names[i], ETP_STR("unnamed code of XNNPACK"));
+        ETP_ROW(t, etp_cell_str(names[i]), etp_cell_z(first ? "✅ Present" : "❌ Absent"),
+                etp_cell_z(second ? "✅ Present" : "❌ Absent"),
+                etp_cell_z(architecture(first ? first : second)),
                 etp_cell_z(is_xnn ? "XNNPACK Delegated" : "unknown"));
     }
     if (n == 0) {
@@ -407,18 +469,22 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
 
 const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena *arena)
 {
+    const bool ran = all_sampled(logs);
     etp_report *r =
         etp_report_create(arena, logs->title ? logs->title : "Kernel view (XNNPACK Delegated)");
+    etp_report_section(r, 1, logs->n == 2 ? "view" : "kernels",
+                       ran ? "Which kernels ran" : "Which kernels are registered");
     if (logs->n == 2) {
-        etp_report_section(r, 1, "view", "Which kernels are registered");
         etp_kernel_logs_view(logs, r, arena);
     } else {
-        etp_report_section(r, 1, "kernels", "Which kernels are registered");
         kernels_table(logs, r);
     }
     etp_report_text(
-        r, "XNNPACK writes these lines when it fills its tables for this CPU, one for each tile: "
-           "present means "
-           "registered, not run, and counts are not calls. 'etprof ab --kernels' shows what ran.");
+        r, "%s",
+        ran ? "Program counters were sampled while the model ran: present means that some were in "
+              "the kernel, absent that none was; counts are samples."
+            : "XNNPACK writes these lines when it fills its tables for this CPU, one for each "
+              "tile: present means registered, not run, and counts are not calls. 'etprof ab "
+              "--kernels' shows what ran.");
     return r;
 }

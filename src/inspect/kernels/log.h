@@ -7,6 +7,7 @@
 #define ETP_INSPECT_KERNELS_LOG_H
 
 #include "base/index.h"
+#include "binary/code.h"
 #include "document/fields.h"
 #include "explain/kernels.h"
 #include "report/report.h"
@@ -15,11 +16,14 @@ typedef struct etp_logged_kernel {
     etp_str name, category; // category in lower case; transposec is transpose
     uint64_t count;
     etp_kernel_name parts; // of the name
+    etp_code code;         // of what ran: that its code was seen to be
+    etp_str share;         // likewise: of all samples, as the table has it
 } etp_logged_kernel;
 
 typedef struct etp_kernel_log {
     const char *title;    // column of a view
     const char *model_id; // of tables
+    bool sampled;         // a table of what ran: counts are samples
     struct {
         etp_logged_kernel *items; // most lines first, then by name
         size_t n, cap;

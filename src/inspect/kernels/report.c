@@ -243,7 +243,7 @@ static bool is_gemm(const etp_kernels *k, const etp_kernel *f)
 // none.
 static bool is_new(const etp_kernels_of_arm *const *arms, size_t a, const etp_kernel *f, bool gemm)
 {
-    bool said = gemm && !is_gemm(&arms[a]->kernels, f);
+    bool said = f->system || (gemm && !is_gemm(&arms[a]->kernels, f));
     for (size_t b = 0; b < a && !said; b++) {
         said = find(&arms[b]->kernels, f) != NULL;
     }
