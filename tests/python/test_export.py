@@ -9,7 +9,7 @@ import zipfile
 from support import HAVE_TORCH, NEEDS_TORCH, ROOT, SLOW, ExportCase, command
 
 MODELS = ("toy_cnn", "image_encoder", "squeeze_sam_like", "edgetam_like", "mobilenet_v3_small",
-          "torchvision:squeezenet1_1", "executorch:ds_cnn", "executorch:deep_autoencoder")
+          "torchvision:squeezenet1_1", "ds_cnn", "executorch:deep_autoencoder")
 
 
 def have_torchvision():
@@ -49,6 +49,17 @@ for _model in MODELS:
 
         _name = _model.replace(":", "_")
         setattr(Matrix, f"test_{_name}_{_dtype}", _test)
+
+
+@NEEDS_TORCH
+class Examples(ExportCase):
+    def test_bare_names_are_those_of_executorch(self):
+        from etprof.export import source
+        from executorch.examples.models import MODEL_NAME_TO_MODEL
+
+        self.assertEqual(source.EXAMPLES, set(MODEL_NAME_TO_MODEL))
+        self.assertEqual(source.resolve("mv2").spec, "executorch:mv2")
+        self.assertEqual(source.resolve("efficient_sam").kind, "folder", "a folder of ours comes first")
 
 
 @NEEDS_TORCH

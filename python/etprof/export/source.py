@@ -19,6 +19,12 @@ from .. import registry
 from ..errors import BadInput, EnvironmentProblem, EtprofError, MissingPackage, UsageError, suggest
 from ..packages import EXTRAS, pinned_for
 
+# Of ExecuTorch 1.5.1, which an export may have to fetch first. A model folder of the same name comes before it.
+EXAMPLES = frozenset((
+    "add add_mul conv1d deep_autoencoder deit_tiny dl3 ds_cnn edsr efficient_sam emformer_join emformer_predict "
+    "emformer_transcribe ic3 ic4 linear llama llama2 llama3_2_vision_encoder llava lstm mobilebert mobilenet_v1_025 "
+    "mul mv2 mv2_untrained mv3 phi_4_mini qwen2_5_1_5b qwen3 resnet18 resnet50 resnet8 sdpa smollm2 smolvlm softmax "
+    "vit w2l whisper yolo26").split())
 GRAMMAR = "NAME, torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, llm:NAME, FILE.py:Class or FOLDER"
 IMAGE = (1, 3, 224, 224)
 
@@ -314,8 +320,10 @@ def resolve(spec: str, options=None) -> Source:
     known = registry.folders()
     if spec in known:
         return folder_source(spec, known[spec].path)
+    if spec in EXAMPLES:
+        return resolve(f"executorch:{spec}", options)
     raise UsageError(
-        f"no model '{spec}'{suggest(spec, known)}; `etprof models` lists them, sources are {GRAMMAR}"
+        f"no model '{spec}'{suggest(spec, [*known, *EXAMPLES])}; `etprof models` lists them, sources are {GRAMMAR}"
     )
 
 
