@@ -12,7 +12,7 @@ model.parent.mkdir(parents=True, exist_ok=True)
 if not o.no_export and has_torch():
     then("export", "toy_cnn", "--dtype", "fp16", "--outdir", model.parent)
 else:
-    say("left out: exporting ('etprof export toy_cnn' installs PyTorch once); the bundled toy_cnn is measured")
+    say("left out: exporting; to have it: bash model_profiling/scripts/setup_repo.sh --export")
     model.write_bytes((ROOT / "examples/models" / model.name).read_bytes())
 device = ["--device", "adb"] if o.platform == "android" else []
 then("smoke", "--model", model, "--out", (out := fresh(f"out_toy_cnn/runs/{o.platform}")), *device)
