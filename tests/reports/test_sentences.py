@@ -221,6 +221,35 @@ def check_ratios(a):
                               "is below what XNNPACK's clock resolves", o["ns"])
 
 
+# Members that are an estimate, where the two ends of its interval stand beside it.
+ESTIMATES = (("estimate", "lo", "hi"), ("expected", "lo", "hi"), ("delta_ns", "lo_ns", "hi_ns"),
+             ("macs_share", "macs_lo", "macs_hi"), ("time_share", "time_lo", "time_hi"))
+
+
+def check_intervals(a):
+    """Every estimate lies inside its own interval, wherever one stands in the document."""
+    def look(where, value):
+        if isinstance(value, list):
+            for i, x in enumerate(value):
+                look(f"{where}[{i}]", x)
+        if not isinstance(value, dict):
+            return
+        for names in ESTIMATES:
+            estimate, lo, hi = (value.get(n) for n in names)
+            if None not in (estimate, lo, hi):
+                room = 1e-5 * abs(estimate)  # of rounding to six digits
+                a.fail_unless(lo - room <= estimate <= hi + room, where, names[0], estimate, "outside", lo, hi)
+        for los, his, estimates in (("speedup_lo", "speedup_hi", "speedup"), ("ratio_lo", "ratio_hi", "ratio")):
+            for lo, hi, estimate in zip(*(value.get(n) if isinstance(value.get(n), list) else [value.get(n)]
+                                          for n in (los, his, estimates))):
+                if None not in (lo, hi, estimate):
+                    inside = lo * 0.99999 <= estimate <= hi * 1.00001
+                    a.fail_unless(inside, where, estimates, estimate, "outside", lo, hi)
+        for key, x in value.items():
+            look(f"{where}.{key}", x)
+    look("", a.d)
+
+
 def check_roofs(a):
     """What lasted fewer than five ticks of XNNPACK's clock has no share of a roof."""
     for o in a.d["operators"]:
@@ -271,7 +300,8 @@ def check(a):
         a.fail_unless(rule, "no rule for findings of kind", f["kind"], f["text"])
         if rule:
             rule(a, f)
-    for c in (check_causes, check_bottlenecks, check_fixes, check_ratios, check_roofs, check_words, check_headline):
+    for c in (check_causes, check_bottlenecks, check_fixes, check_ratios, check_intervals, check_roofs, check_words,
+              check_headline):
         c(a)
 
 
