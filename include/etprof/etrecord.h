@@ -25,6 +25,7 @@ typedef struct etp_source {
     etp_str stack;        // the whole trace as recorded
     etp_str node;         // name in the edge graph, "aten_addmm_default_1"
     etp_str module_stack; // as recorded: "key,path,type" joined by ';'
+    int64_t elements;     // of its first result; 0 when unknown
     bool nested;          // in a graph inside another one (branches of torch.cond)
 } etp_source;
 

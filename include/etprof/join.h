@@ -23,6 +23,8 @@ typedef struct etp_join_event {
     double confidence; // 0…1 that instruction and node are right; 0 when nothing is claimed
 } etp_join_event;
 
+#define ETP_JOIN_BELONGS 0.9
+
 typedef struct etp_join {
     uint32_t method;            // index of etp_program.methods, ETP_NO_INDEX when no method fits
     const uint32_t *candidates; // all methods that fit equally well, ascending
@@ -31,7 +33,12 @@ typedef struct etp_join {
     // events claim only what holds for all of them, and etp_join_facts leaves out what differs.
     bool ambiguous;
     bool complete; // every kernel and delegate call of the method appears (no branch, no failure)
-    const char *reason;           // static: why no method fits, NULL otherwise
+    const char *reason; // what differs where no method fits, NULL otherwise; lives in the arena
+    // Of the kernels and delegate operators whose names say something, the share that the method
+    // can have run. Below ETP_JOIN_BELONGS no method fits, unless a single one differs and as many
+    // do not; below 1 `differs` has the first that does.
+    double agreement;
+    const char *differs;
     const etp_join_event *events; // one per event of the block
     uint32_t n_events;
 } etp_join;
@@ -41,6 +48,10 @@ typedef struct etp_join {
 ETP_API ETP_NODISCARD etp_status etp_join_block(const etp_program *program,
                                                 const etp_trace_block *block, etp_arena *arena,
                                                 etp_join *out, etp_error *err);
+
+// ETP_USAGE: RECORDING is not of the program, because of `reason`.
+ETP_API ETP_NODISCARD etp_status etp_join_refuse(const char *recording, const char *reason,
+                                                 etp_error *err);
 
 typedef struct etp_op_facts { // what the program says about one event
     etp_str node_type;        // "Conv2d", or a kernel's "aten::mean.out"; empty when unknown

@@ -411,6 +411,9 @@ typedef struct etp_ab_fixes {
       "sides and a fifth of the time")                                                               \
     X(PROGRAM_UNUSED, "program_not_used",                                                            \
       "events of the recording against the program's instructions")                                  \
+    X(PROGRAM_DIFFERS, "program_differs",                                                            \
+      "operators of the recording, or points of the record, that are not those of the program: "     \
+      "some, below a tenth")                                                                         \
     X(HOOK, "hook_cost",                                                                             \
       "questions of the SDK in an inference × what the hook adds to each (both by the runner, "     \
       "environment.jsonl) ÷ untraced median, above 0.005")                                           \

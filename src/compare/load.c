@@ -312,7 +312,7 @@ etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
         ETP_TRY(profile_arm(s, a, noticed, &arms[a], err));
         ETP_TRY(etp_ab_split_arm(s, a, &arms[a], err));
     }
-    return ETP_OK;
+    return etp_ab_need_program(s, arms, err);
 }
 
 // A folder of many blocks may have lost many: they are said once, with the first.

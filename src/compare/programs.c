@@ -3,6 +3,7 @@
 // names for bare dumps.
 #include "base/guard.h"
 #include "compare/session.h"
+#include "program/belong.h"
 #include "program/call.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
@@ -16,8 +17,8 @@ static etp_status open_program(etp_ab_program *p, const char *path, const etp_ca
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
-static etp_status open_named(etp_arena *arena, const etp_ab_options *options, etp_ab_programs *out,
-                             etp_error *err)
+static etp_status open_named(etp_arena *arena, const etp_ab_options *options,
+                             etp_ab_findings *noticed, etp_ab_programs *out, etp_error *err)
 {
     if (!options->program) {
         return options->record
@@ -28,7 +29,7 @@ static etp_status open_named(etp_arena *arena, const etp_ab_options *options, et
     }
     etp_ab_program *p = ETP_NEW(arena, etp_ab_program);
     ETP_NEED(p, err, "program");
-    *out = (etp_ab_programs){p, 1};
+    *out = (etp_ab_programs){p, 1, true};
     ETP_TRY(open_program(p, options->program, NULL, err));
     if (!options->record) {
         return ETP_OK;
@@ -38,6 +39,18 @@ static etp_status open_named(etp_arena *arena, const etp_ab_options *options, et
     etp_status st = etp_etrecord_read(file.bytes, arena, &p->record, err);
     etp_file_close(&file);
     p->has_record = st == ETP_OK;
+    etp_belonging record = {0};
+    if (st == ETP_OK) {
+        etp_record_belongs(p->program, &p->record, arena, &record);
+        st = etp_belonging_need(&record, err);
+        p->record_share = etp_belonging_share(&record);
+    }
+    if (st == ETP_OK && record.differs) {
+        etp_ab_add_finding(
+            noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
+            etp_arena_printf(arena, "the record agrees with the program in %u of %u points: %s",
+                             record.agreed, record.compared, record.differs));
+    }
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", options->record);
 }
 
@@ -52,6 +65,7 @@ static etp_status read_sources(etp_arena *arena, etp_ab_program *p, const char *
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
     // Texts are copied into the arena; lines unknown is no reason to give up the rest.
     p->has_record = etp_run_read_sources(text, arena, &p->record, NULL) == ETP_OK;
+    p->record_share = 1; // of others none was kept
     etp_file_close(&file);
     return ETP_OK;
 }
@@ -117,7 +131,7 @@ etp_status etp_ab_open_programs(const etp_ab_session *s, const etp_ab_options *o
 {
     ETP_UNGUARDED(s->ab.arena, s->has_run && !options->program
                                    ? open_all_kept(s, noticed, out, err)
-                                   : open_named(s->ab.arena, options, out, err));
+                                   : open_named(s->ab.arena, options, noticed, out, err));
 }
 
 etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *profile,
@@ -130,11 +144,39 @@ etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm, etp_profile *p
     }
     ETP_TRY(etp_profile_join(profile, traces, p->program, p->has_record ? &p->record : NULL,
                              s->ab.arena, err));
+    for (size_t i = 0; p->has_record && i < profile->n_rows; i++) {
+        etp_row_facts *row = &profile->facts->rows[i];
+        row->confidence *= row->has_source ? p->record_share : 1;
+    }
     if (profile->facts->problem) {
         etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                            etp_arena_printf(s->ab.arena, "%s: explained by names alone: %s",
                                             etp_ab_arm_called(&s->ab, arm),
                                             profile->facts->problem));
+    } else if (profile->facts->differs) {
+        etp_ab_add_finding(noticed, ETP_FINDING_PROGRAM_DIFFERS, ETP_SEVERITY_WARN, "program",
+                           etp_arena_printf(s->ab.arena,
+                                            "%s: %.0f %% of its operators are those of the "
+                                            "program: %s",
+                                            etp_ab_arm_called(&s->ab, arm),
+                                            100 * profile->facts->agreement,
+                                            profile->facts->differs));
     }
     return ETP_OK;
+}
+
+etp_status etp_ab_need_program(const etp_ab_session *s, const etp_ab_traced *arms, etp_error *err)
+{
+    const char *why = NULL, *of = NULL;
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        const etp_profile *p = arms[a].profile;
+        if (p && p->facts && !p->facts->problem) {
+            return ETP_OK;
+        }
+        if (p && p->facts && !why && !p->places_guessed) {
+            why = p->facts->problem;
+            of = etp_ab_arm_called(&s->ab, a);
+        }
+    }
+    return s->programs.named && why ? etp_join_refuse(of, why, err) : ETP_OK;
 }

@@ -33,10 +33,12 @@ typedef struct etp_ab_program { // of one model
     const etp_program *program; // NULL: not there or unreadable
     etp_etrecord record;
     bool has_record;
+    double record_share; // of the points in which the record agrees; with has_record
 } etp_ab_program;
 typedef struct etp_ab_programs {
     etp_ab_program *items;
     size_t n;
+    bool named; // by the user: one that is of no recording is an error
 } etp_ab_programs;
 
 typedef struct etp_ab_side { // one of two operands
@@ -116,6 +118,9 @@ ETP_NODISCARD etp_status etp_ab_open_programs(const etp_ab_session *s,
 ETP_NODISCARD etp_status etp_ab_join_arm(const etp_ab_session *s, uint32_t arm,
                                          etp_profile *profile, const etp_trace *const *traces,
                                          etp_ab_findings *noticed, etp_error *err);
+// ETP_USAGE when the program that the user named is of none of the recordings.
+ETP_NODISCARD etp_status etp_ab_need_program(const etp_ab_session *s, const etp_ab_traced *arms,
+                                             etp_error *err);
 // ARM: of RUN, whose calls tell the sizes; SIZE_MAX: they stay upper bounds.
 ETP_NODISCARD etp_status etp_ab_open_kept(etp_arena *arena, const char *dir, const etp_run *run,
                                           size_t model, size_t arm, etp_ab_findings *noticed,

@@ -21,7 +21,9 @@ typedef struct etp_row_facts {
 typedef struct etp_profile_facts {
     const etp_program *program;
     etp_row_facts *rows; // parallel to the profile's
-    const char *problem; // static: why nothing could be joined, else NULL
+    const char *problem; // why nothing could be joined, else NULL
+    const char *differs; // the first operator that the program has not run as it was recorded
+    double agreement;    // least of the blocks', as etp_join has it
     bool any_delegate;   // the joined program has delegates at all
 } etp_profile_facts;
 

@@ -214,8 +214,25 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
+// Of NODE's first result; 0 when it is no tensor or of a size that is only known at run time.
+static int64_t elements_of(const json_t *tensors, const json_t *node)
+{
+    const json_t *first = json_array_get(json_object_get(node, "outputs"), 0);
+    const char *name = member(json_object_get(first, "as_tensor"), "name");
+    const json_t *sizes = json_object_get(json_object_get(tensors, name), "sizes"), *size = NULL;
+    int64_t n = json_is_array(sizes) ? 1 : 0;
+    size_t i = 0;
+    json_array_foreach(sizes, i, size)
+    {
+        json_int_t d = json_integer_value(json_object_get(size, "as_int"));
+        n = d > 0 && n <= INT64_MAX / d ? n * d : 0;
+    }
+    return n;
+}
+
 // A node without a handle is passed over: nothing in a program could refer to it.
-static void add_source(reader *r, const json_t *node, bool nested, sources *list)
+static void add_source(reader *r, const json_t *tensors, const json_t *node, bool nested,
+                       sources *list)
 {
     const json_t *metadata = json_object_get(node, "metadata");
     etp_source s = {.nested = nested};
@@ -228,6 +245,7 @@ static void add_source(reader *r, const json_t *node, bool nested, sources *list
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
         target += sizeof k_edge - 1;
     }
+    s.elements = elements_of(tensors, node);
     s.node = copy(r, member(node, "name"));
     s.op = copy(r, target);
     s.stack = copy(r, member(metadata, "stack_trace"));
@@ -248,7 +266,7 @@ static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *
     }
     json_array_foreach(json_object_get(graph, "nodes"), i, node)
     {
-        add_source(r, node, depth > 0, list);
+        add_source(r, json_object_get(graph, "tensor_values"), node, depth > 0, list);
         json_array_foreach(json_object_get(node, "inputs"), k, input)
         {
             const json_t *inner = json_object_get(json_object_get(input, "arg"), "as_graph");

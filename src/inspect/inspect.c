@@ -404,7 +404,14 @@ static etp_status open_all(etp_bytes bytes, etp_bytes record_bytes, etp_arena *a
                            etp_inspect *out, etp_error *err)
 {
     ETP_TRY(open_kind(bytes, arena, out, err));
-    return record_bytes.len > 0 ? open_record(record_bytes, arena, out, err) : ETP_OK;
+    if (record_bytes.len == 0) {
+        return ETP_OK;
+    }
+    ETP_TRY(open_record(record_bytes, arena, out, err));
+    if (out->program) {
+        etp_record_belongs(out->program, out->record, arena, &out->belonging);
+    }
+    return etp_belonging_need(&out->belonging, err);
 }
 
 // The kind is told by the bytes alone: names are changed by downloads and by build systems.

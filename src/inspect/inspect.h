@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "document/fields.h"
+#include "program/belong.h"
 #include "report/report.h"
 
 typedef enum etp_file_kind {
@@ -81,6 +82,7 @@ typedef struct etp_inspect {
     size_t n_parts;
     uint64_t shared_bytes;          // saved because blobs are stored once and used several times
     const etp_inspect_times *times; // NULL without a recording
+    etp_belonging belonging;        // how far a record beside a program agrees with it
 } etp_inspect;
 
 // What BYTES look like, by their first bytes.

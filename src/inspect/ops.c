@@ -20,6 +20,21 @@ static const etp_trace_event *event_of(const etp_ops_answer *a, const etp_op_row
     return &block_of(a, row)->events[row->event];
 }
 
+// A program that fits no block with operators is another one's. Blocks without operators (loading)
+// fit none.
+static etp_status need_a_fit(const etp_ops_answer *a, etp_error *err)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < a->table.n_rows; i++) {
+        const etp_join *join = &a->joins[a->table.rows[i].block];
+        if (join->method != ETP_NO_INDEX) {
+            return ETP_OK;
+        }
+        why = why ? why : join->reason;
+    }
+    return why ? etp_join_refuse(a->dump, why, err) : ETP_OK;
+}
+
 // Rows of the table know their block and event, and joins are per block: facts, confidence and
 // sources are turned into one value for each row here, so that the document can index them alike.
 static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, etp_arena *arena,
@@ -33,6 +48,11 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
         ETP_TRY(etp_join_block(a->program, etp_trace_block_at(a->trace, i), arena, &joins[i], err));
     }
     a->joins = joins;
+    ETP_TRY(need_a_fit(a, err));
+    if (record) {
+        etp_record_belongs(a->program, record, arena, &a->record);
+        ETP_TRY(etp_belonging_need(&a->record, err));
+    }
     for (size_t i = 0; i < a->table.n_rows; i++) {
         const etp_op_row *row = &a->table.rows[i];
         etp_join_facts(a->program, &joins[row->block], row->event, &a->facts[i]);
@@ -40,6 +60,8 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
         a->confidence[i] = joins[row->block].events[row->event].confidence;
         if (!etp_join_source(a->program, &joins[row->block], row->event, record, &sources[i])) {
             sources[i] = (etp_source){0};
+        } else if (record) {
+            a->confidence[i] *= etp_belonging_share(&a->record);
         }
     }
     a->sources = sources;
@@ -500,17 +522,25 @@ static void category_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     }
 }
 
-// A program that is not the recording's adds nothing, and must not do so in silence. Blocks without
-// operators (loading) fit none.
-static void warn_of_other_program(const etp_ops_answer *a, etp_report *r)
+// What does not belong together in part.
+static void warn_of_other_files(const etp_ops_answer *a, etp_report *r)
 {
     uint32_t said = ETP_NO_INDEX;
+    if (a->record.differs) {
+        etp_report_note(r, ETP_WARN, "the record agrees with the program in %u of %u points: %s",
+                        a->record.agreed, a->record.compared, a->record.differs);
+    }
     for (size_t i = 0; a->joins && i < a->table.n_rows; i++) {
         uint32_t block = (uint32_t)a->table.rows[i].block;
         const etp_join *join = &a->joins[block];
         if (block != said && join->method == ETP_NO_INDEX && join->reason) {
             etp_report_note(r, ETP_WARN, "nothing of the program is told of block %u: %s",
                             (unsigned)block, join->reason);
+            said = block;
+        } else if (block != said && join->method != ETP_NO_INDEX && join->differs) {
+            etp_report_note(r, ETP_WARN,
+                            "%.0f %% of the operators of block %u are those of the program: %s",
+                            100 * join->agreement, (unsigned)block, join->differs);
             said = block;
         }
     }
@@ -652,7 +682,7 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                         "the recording also logged tensors, so its times are not the program's; "
                         "record again without a debug buffer");
     }
-    warn_of_other_program(a, r);
+    warn_of_other_files(a, r);
     if (!has_modes(a->trace)) {
         etp_report_section(r, 1, "categories-section", "Categories");
         category_table(a, r, arena);

@@ -5,9 +5,12 @@
 #define ETP_INSPECT_OPS_H
 
 #include <etprof/join.h>
+
+#include "program/belong.h"
 #include <etprof/operators.h>
 
 #include "document/fields.h"
+#include "program/belong.h"
 #include "report/report.h"
 #include "trace/ops.h"
 
@@ -21,6 +24,7 @@ typedef struct etp_ops_answer {
     etp_op_facts *facts;       // [table.n_rows], NULL without a program
     double *confidence;        // [table.n_rows], NAN without a program
     const etp_join *joins;     // [blocks], NULL without a program
+    etp_belonging record;      // how far the record agrees with the program
     const etp_source *sources; // [table.n_rows], file.len 0 = unknown; NULL without a program
 } etp_ops_answer;
 

@@ -272,6 +272,10 @@ static void method_section(const etp_inspect *in, const etp_method *m, etp_repor
 static void program_report(const etp_inspect *in, etp_report *r, etp_arena *arena)
 {
     const etp_program *p = in->program;
+    if (in->belonging.differs) {
+        etp_report_note(r, ETP_WARN, "the record agrees with the program in %u of %u points: %s",
+                        in->belonging.agreed, in->belonging.compared, in->belonging.differs);
+    }
     for (uint32_t i = 0; i < p->n_methods; i++) {
         method_section(in, &p->methods[i], r, arena);
     }

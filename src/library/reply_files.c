@@ -2,7 +2,9 @@
 // What is asked about files: opening them, and the answer of each room.
 #include "library/reply_files.h"
 
+#include "base/guard.h"
 #include "compare/phases.h"
+#include "explain/join/record.h"
 #include "inspect/ops.h"
 #include "inspect/tensors.h"
 #include "judge/fixes/whatif.h"
@@ -68,6 +70,21 @@ etp_status etp_reply_ops(const etp_question *q, etp_reply *r, etp_error *err)
                                 &r->arena, ops, err);
 }
 
+// The Inspector looks instructions up by their number alone, whatever the record is of.
+static etp_status compare_record(const etp_trace *trace, const etp_etrecord *record,
+                                 etp_arena *arena, etp_error *err)
+{
+    etp_belonging b;
+    etp_record_is_of(trace, record, arena, &b);
+    return etp_belonging_need(&b, err);
+}
+
+static etp_status need_record(const etp_trace *trace, const etp_etrecord *record, etp_arena *arena,
+                              etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the record", compare_record(trace, record, arena, err));
+}
+
 // ---- the tables of ExecuTorch's Inspector, its losses included ----
 
 static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error *err)
@@ -84,8 +101,12 @@ static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error
     // events of equal ids apart, which a trace does.
     ETP_TRY(etp_etdump_open(r->file.bytes, dump, err));
     ETP_TRY(etp_inspector_build(dump, &r->arena, table, err));
-    return r->record_file.bytes.ptr ? etp_inspector_annotate(table, &r->record, &r->arena, err)
-                                    : ETP_OK;
+    if (!r->record_file.bytes.ptr) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_trace_open(r->file.bytes, NULL, &r->trace, err));
+    ETP_TRY(need_record(r->trace, &r->record, &r->arena, err));
+    return etp_inspector_annotate(table, &r->record, &r->arena, err);
 }
 
 etp_status etp_reply_inspector(const etp_question *q, etp_reply *r, etp_error *err)

@@ -8,6 +8,7 @@
 #include "measure/foreign.h"
 #include "measure/selftest.h"
 #include "measure/state.h"
+#include "program/belong.h"
 
 static etp_status describe(etp_session *s, etp_error *err)
 {
@@ -198,11 +199,50 @@ static void expect_launches(etp_session *s)
     s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
 }
 
+// A record of another program would name its source lines. One that is broken, or a program that
+// cannot be read, costs the lines and not the session.
+static bool belongs(const char *model, const etp_etrecord *record, etp_arena *arena, etp_error *why)
+{
+    etp_file file;
+    const etp_program *program = NULL;
+    etp_belonging b = {0};
+    if (etp_file_open(model, UINT64_MAX, &file, why) != ETP_OK) {
+        return false;
+    }
+    etp_status st = etp_program_open(file.bytes, NULL, &program, why);
+    if (st == ETP_OK) {
+        etp_record_belongs(program, record, arena, &b);
+        st = etp_belonging_need(&b, why);
+    }
+    etp_program_close(program);
+    etp_file_close(&file);
+    return st == ETP_OK;
+}
+
+static etp_status keep_program(etp_session *s, size_t i, const char **out_note, etp_error *err)
+{
+    const char *model = s->plan->model_paths[i];
+    const char *beside = etp_run_record_beside(model, &s->arena);
+    etp_file file = {0};
+    etp_etrecord record;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    bool usable = beside && etp_file_open(beside, UINT64_MAX, &file, &why) == ETP_OK &&
+                  etp_etrecord_read(file.bytes, &s->arena, &record, &why) == ETP_OK &&
+                  belongs(model, &record, &s->arena, &why);
+    if (beside && !usable) {
+        etp_session_say(s, "%s is not used: %s", beside, why.msg);
+    }
+    etp_status st =
+        etp_run_keep_program(&s->writer, i, model, usable ? &record : NULL, out_note, err);
+    etp_file_close(&file);
+    return st;
+}
+
 static etp_status keep_programs(etp_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->plan->n_models; i++) {
         const char *note = NULL;
-        ETP_TRY(etp_run_keep_program(&s->writer, i, s->plan->model_paths[i], &note, err));
+        ETP_TRY(keep_program(s, i, &note, err));
         if (note) {
             etp_session_say(s, "%s", note);
         }

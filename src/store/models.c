@@ -157,8 +157,7 @@ static etp_status write_sources(const char *dir, const char *name, const etp_etr
     return etp_os_write_below(dir, name, etp_strbuf_str(&text), err);
 }
 
-static etp_status keep_sources(const char *model, const char *dir, const char *to, etp_arena *arena,
-                               etp_error *err)
+const char *etp_run_record_beside(const char *model, etp_arena *arena)
 {
     size_t len = strlen(model);
     const char *names[2] = {etp_arena_printf(arena, "%s.etrecord", model), NULL};
@@ -166,32 +165,22 @@ static etp_status keep_sources(const char *model, const char *dir, const char *t
         names[1] = etp_arena_printf(arena, "%.*s.etrecord", (int)(len - 4), model);
     }
     for (size_t i = 0; i < 2; i++) {
-        etp_file file;
-        etp_etrecord record;
-        if (!etp_os_is_file(names[i]) ||
-            etp_file_open(names[i], MODEL_LIMIT, &file, NULL) != ETP_OK) {
-            continue;
-        }
-        etp_status st = etp_etrecord_read(file.bytes, arena, &record, NULL);
-        bool usable = st == ETP_OK; // a broken record costs the source lines, not the session
-        st = usable ? write_sources(dir, to, &record, arena, err) : ETP_OK;
-        etp_file_close(&file);
-        if (usable) {
-            return st;
+        if (names[i] && etp_os_is_file(names[i])) {
+            return names[i];
         }
     }
-    return ETP_OK;
+    return NULL;
 }
 
 etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *path,
-                                const char **out_note, etp_error *err)
+                                const etp_etrecord *record, const char **out_note, etp_error *err)
 {
     *out_note = NULL;
     const char *graph = etp_run_program_name(w->arena, w->run, model, ".pte");
     const char *sources = etp_run_program_name(w->arena, w->run, model, ".sources.csv");
     ETP_TRY(etp_os_mkdirs_below(w->dir, ETP_RUN_PROGRAMS, err));
     ETP_TRY(keep_graph(path, w->dir, graph, w->arena, out_note, err));
-    return keep_sources(path, w->dir, sources, w->arena, err);
+    return record ? write_sources(w->dir, sources, record, w->arena, err) : ETP_OK;
 }
 
 // ---- reading ----

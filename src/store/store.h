@@ -618,10 +618,13 @@ ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_ru
 ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run,
                                         etp_run_writer *out, etp_error *err);
 // Keeps what explanations need of the model at PATH: the program with its weights left out (a file
-// of the same size whose weights are holes), and the sources of the ETRecord beside it. *out_note
+// of the same size whose weights are holes), and the sources of RECORD (may be NULL). *out_note
 // is a line worth telling when the program could not be kept, else NULL.
 ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *path,
-                                              const char **out_note, etp_error *err);
+                                              const etp_etrecord *record, const char **out_note,
+                                              etp_error *err);
+// The ETRecord that lies beside a model under its name; NULL: none.
+const char *etp_run_record_beside(const char *model, etp_arena *arena);
 // Keeps the roofs of the device, an etprof.roofs/1 document.
 ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err);
 // The line of a block for environment.jsonl, without newline, in ARENA; empty on out of memory.

@@ -8,11 +8,12 @@ typedef struct candidate {
     const etp_method *method;
     etp_join_event *events;
     const char *reason;             // why it does not fit, NULL when it does
+    uint32_t n_said, n_other;       // operators whose names say something, those that differ
+    const char *differs;            // the first of these
     uint32_t matched;               // events with an instruction
     uint32_t n_calls, n_calls_seen; // kernel and delegate instructions
-    uint32_t n_named;               // kernels whose name was compared
-    uint32_t misnamed;
-    double fit; // of the delegates' alignments, weighted by operators
+    uint32_t n_named, misnamed;     // kernels; those of another name
+    double fit;                     // of the delegates' alignments, weighted by operators
     bool complete;
 } candidate;
 
@@ -75,6 +76,29 @@ static bool has_instruction(const etp_trace_event *e)
             e->kind == ETP_EVENT_CONTROL);
 }
 
+static const char *kind_words(etp_instruction_kind kind)
+{
+    static const char *const k_words[ETP_INSTR_OTHER + 1] = {
+        [ETP_INSTR_KERNEL] = "a kernel call", [ETP_INSTR_DELEGATE] = "a delegate call",
+        [ETP_INSTR_MOVE] = "a move",          [ETP_INSTR_JUMP_FALSE] = "a jump",
+        [ETP_INSTR_FREE] = "a free",
+    };
+    return k_words[kind] ? k_words[kind] : "of another kind";
+}
+
+// An operator that the program can or cannot have run.
+static void take_opinion(const joiner *j, candidate *c, const etp_trace_event *e, bool differs,
+                         etp_str instead)
+{
+    c->n_said++;
+    c->n_other += differs;
+    if (differs && !c->differs) {
+        c->differs = etp_arena_printf(
+            j->arena, "'%.*s' was recorded at instruction %d, where the program has %.*s",
+            ETP_STR_ARG(e->name), e->instruction, ETP_STR_ARG(instead));
+    }
+}
+
 // One event of a wrong kind is enough to refuse a method: chain and instruction are numbers that
 // the runtime wrote, and no rewriting of the delegate changes them. Names may differ, so they only
 // lower the confidence.
@@ -88,21 +112,26 @@ static void match_events(const joiner *j, candidate *c, bool *seen)
         }
         uint32_t at = etp_method_find_instruction(m, (uint32_t)e->chain, (uint32_t)e->instruction);
         if (at == ETP_NO_INDEX) {
-            c->reason = "the recording has instructions that the program does not have";
+            c->reason = etp_arena_printf(
+                j->arena,
+                "method %.*s has no instruction %d in chain %d, where '%.*s' was recorded",
+                ETP_STR_ARG(m->name), e->instruction, e->chain, ETP_STR_ARG(e->name));
             return;
         }
         const etp_instruction *in = &m->instructions[at];
         if (!kind_fits(e, in->kind)) {
-            c->reason = "the recording and the program disagree about the kind of an instruction";
+            c->reason = etp_arena_printf(
+                j->arena, "'%.*s' was recorded at instruction %d, which is %s in method %.*s",
+                ETP_STR_ARG(e->name), e->instruction, kind_words(in->kind), ETP_STR_ARG(m->name));
             return;
         }
         double confidence = 1.0;
         if (e->kind == ETP_EVENT_NATIVE_CALL) {
+            bool fits = kernel_name_fits(e->name, in->op);
             c->n_named++;
-            if (!kernel_name_fits(e->name, in->op)) {
-                c->misnamed++;
-                confidence = 0.5;
-            }
+            c->misnamed += !fits;
+            confidence = fits ? 1.0 : 0.5;
+            take_opinion(j, c, e, !fits, in->op);
         }
         c->events[i].instruction = at;
         c->events[i].partition = in->partition;
@@ -142,14 +171,14 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
     if (c->reason) {
         return;
     }
-    // A few names may differ (kernels that were registered under another name); more than a tenth
-    // of them is another program. A method with a branch leaves out what it did not take, and an
-    // execution without its Method::execute may have failed in the middle: nothing else explains a
-    // missing call.
+    // A few kernels may be registered under another name. A method with a branch leaves out what it
+    // did not take, and an execution without its Method::execute may have failed in the middle:
+    // nothing else explains a missing call.
     if (c->matched == 0) {
         c->reason = "the block has no event that belongs to an instruction";
     } else if (c->misnamed * 10 > c->n_named) {
-        c->reason = "the kernels of the recording are not those of the program";
+        c->reason = etp_arena_printf(j->arena, "%u of %u kernels fit: %s", c->n_named - c->misnamed,
+                                     c->n_named, c->differs);
     } else if (!c->complete && j->block->has_execute && m->n_of_kind[ETP_INSTR_JUMP_FALSE] == 0) {
         c->reason = "instructions of the program are missing in a finished execution";
     }
@@ -179,6 +208,48 @@ static uint32_t gather(const etp_trace_block *block, uint32_t first, bool *done,
     return n;
 }
 
+// What the partition's nodes are, for who expected others: "Conv2d, Add, …".
+static etp_str list_types(const joiner *j, const etp_partition *p)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < p->n_nodes && i < 4; i++) {
+        text = etp_arena_printf(j->arena, "%s%s%.*s", text, i ? ", " : "",
+                                ETP_STR_ARG(p->nodes[i].type_name));
+    }
+    return etp_str_from(etp_arena_printf(j->arena, "%s%s", text, p->n_nodes > 4 ? ", …" : ""));
+}
+
+static etp_str expected_of(const joiner *j, const etp_partition *p, const etp_placed_operator *at)
+{
+    if (at->node == ETP_NO_INDEX) {
+        return list_types(j, p);
+    }
+    const etp_node *n = &p->nodes[at->node];
+    return etp_str_from(etp_arena_printf(
+        j->arena, "%.*s of %s", ETP_STR_ARG(n->type_name),
+        n->n_inputs > 0 ? etp_dtype_name(p->values[n->inputs[0]].dtype) : "no input"));
+}
+
+static void take_opinions(const joiner *j, candidate *c, const etp_partition *p,
+                          const uint32_t *members, uint32_t n, const etp_placed_operator *placed)
+{
+    etp_match_op *ops = ETP_NEW_ARRAY(j->arena, etp_match_op, n);
+    bool converts = false;
+    for (uint32_t i = 0; i < n; i++) {
+        etp_match_prepare(j->block->events[members[i]].name, &ops[i]);
+        converts = converts || etp_str_eqz(ops[i].name.family, "Convert");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bool differs = etp_match_contradicts(p, &ops[i], &placed[i], converts);
+        etp_str instead = differs && !c->differs ? expected_of(j, p, &placed[i]) : (etp_str){0};
+        // Of names without a type only conversions say whose they are: XNNPACK itself puts clamps
+        // behind operators that cannot do them.
+        if (ops[i].name.n_dtypes > 0 || etp_str_eqz(ops[i].name.family, "Convert")) {
+            take_opinion(j, c, &j->block->events[members[i]], differs, instead);
+        }
+    }
+}
+
 static void place(const joiner *j, candidate *c, const uint32_t *members, uint32_t n,
                   etp_str *names, double *explained)
 {
@@ -204,6 +275,12 @@ static void place(const joiner *j, candidate *c, const uint32_t *members, uint32
         e->confidence = p->confidence * alignment.fit;
     }
     *explained += alignment.fit * n;
+    take_opinions(j, c, &c->method->partitions[partition], members, n, alignment.placed);
+}
+
+static double agreement_of(const candidate *c)
+{
+    return c->n_said == 0 ? 1.0 : 1.0 - (double)c->n_other / c->n_said;
 }
 
 static void place_operators(const joiner *j, candidate *c)
@@ -225,8 +302,11 @@ static void place_operators(const joiner *j, candidate *c)
     }
     // Below a half, more of the operators and nodes contradict each other than agree.
     c->fit = n_ops == 0 ? 1.0 : explained / (double)n_ops;
-    if (c->fit < 0.5) {
-        c->reason = "the operators of the delegates are not those of the program";
+    double agreement = agreement_of(c);
+    if (c->fit < 0.5 || agreement < 0.5 || (agreement < ETP_JOIN_BELONGS && c->n_other > 1)) {
+        const char *first = c->differs ? c->differs : "nodes of the program were not recorded";
+        c->reason = etp_arena_printf(j->arena, "%u of %u operators fit: %s", c->n_said - c->n_other,
+                                     c->n_said, first);
     }
 }
 
@@ -315,6 +395,8 @@ static void choose(const joiner *j, candidate *candidates, size_t n, etp_join *o
     out->method = best->method->index;
     out->complete = best->complete;
     out->events = best->events;
+    out->agreement = agreement_of(best);
+    out->differs = best->differs;
     for (size_t i = 0; i < n; i++) {
         if (!candidates[i].reason && !better(best, &candidates[i])) {
             list[out->n_candidates++] = candidates[i].method->index;
@@ -349,6 +431,13 @@ static etp_status join(const etp_program *program, const etp_trace_block *block,
     out->events = none;
     out->reason = out->reason ? out->reason : "the program has no method";
     return ETP_OK;
+}
+
+etp_status etp_join_refuse(const char *recording, const char *reason, etp_error *err)
+{
+    return etp_fail(err, ETP_USAGE,
+                    "%s is not a recording of this program: %s; give the .pte that ran", recording,
+                    reason);
 }
 
 etp_status etp_join_block(const etp_program *program, const etp_trace_block *block,

@@ -161,19 +161,73 @@ static unsigned bits_of_token(etp_str t)
     return bits;
 }
 
-// XNNPACK lists types in the order input, output, weights: the first is the input's.
-static bool dtype_fits(const etp_op_name *op, const etp_value *in)
+static bool is_float(kind k)
 {
-    if (op->n_dtypes == 0) {
+    return k == KIND_F32 || k == KIND_F16 || k == KIND_BF16;
+}
+
+// What it costs that the name says another type than the program has. Programs in half precision
+// fall back to single where the CPU lacks it, and data movement is named by its bits; nothing else
+// changes a type.
+static uint32_t dtype_cost(const etp_op_name *op, const etp_value *in)
+{
+    // XNNPACK lists types in the order input, output, weights: the first is the input's.
+    unsigned bits = op->n_dtypes == 0 ? 0 : bits_of_token(op->dtypes[0]);
+    if (bits != 0) {
+        return bits == etp_dtype_bits(in->dtype) ? 0 : ETP_COST_UNIT / 2;
+    }
+    kind want = op->n_dtypes == 0 ? KIND_ANY : kind_of_token(op->dtypes[0]);
+    kind have = kind_of_dtype(in->dtype);
+    if (want == KIND_ANY || have == KIND_ANY || want == have) {
+        return 0;
+    }
+    return want == KIND_F32 && is_float(have) ? ETP_COST_UNIT / 2 : ETP_COST_NEVER;
+}
+
+// Does P have a value of kind K, of any but single precision (KIND_ANY), or of so many BITS?
+static bool has_value(const etp_partition *p, kind k, unsigned bits)
+{
+    for (uint32_t i = 0; i < p->n_values; i++) {
+        kind have = kind_of_dtype(p->values[i].dtype);
+        bool other = k == KIND_ANY && have != KIND_ANY && have != KIND_F32;
+        if (bits ? etp_dtype_bits(p->values[i].dtype) == bits : have == k || other) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Types of a name but single precision, to which anything falls back, are ones of the program.
+// Conversions stand where it has such types.
+static bool has_types_of(const etp_partition *p, const etp_match_op *op)
+{
+    bool has = !etp_str_eqz(op->name.family, "Convert") || has_value(p, KIND_ANY, 0);
+    for (size_t i = 0; has && i < op->name.n_dtypes; i++) {
+        kind k = kind_of_token(op->name.dtypes[i]);
+        unsigned bits = bits_of_token(op->name.dtypes[i]);
+        has = bits ? bits >= 32 || has_value(p, KIND_ANY, bits)
+                   : k == KIND_ANY || k == KIND_F32 || has_value(p, k, 0);
+    }
+    return has;
+}
+
+bool etp_match_contradicts(const etp_partition *p, const etp_match_op *op,
+                           const etp_placed_operator *placed, bool converts)
+{
+    if (!op->types) {
+        return false; // a family that is not known says nothing
+    }
+    if (!has_types_of(p, op)) {
         return true;
     }
-    unsigned bits = bits_of_token(op->dtypes[0]);
-    if (bits != 0) {
-        return bits == etp_dtype_bits(in->dtype);
+    if (placed->node == ETP_NO_INDEX) {
+        return !placed->inserted;
     }
-    kind want = kind_of_token(op->dtypes[0]);
-    kind have = kind_of_dtype(in->dtype);
-    return want == KIND_ANY || have == KIND_ANY || want == have;
+    // Half precision that is computed in single is converted first.
+    const etp_node *n = &p->nodes[placed->node];
+    kind want = op->name.n_dtypes > 0 ? kind_of_token(op->name.dtypes[0]) : KIND_ANY;
+    kind have = n->n_inputs > 0 ? kind_of_dtype(p->values[n->inputs[0]].dtype) : KIND_ANY;
+    return want == KIND_F32 && is_float(have) && have != KIND_F32 && !converts;
 }
 
 // ---- costs ----
@@ -234,13 +288,10 @@ uint32_t etp_match_cost(const etp_value_flow *f, uint32_t node, const etp_match_
     if (n->type == ETP_XNN_CONV_2D || n->type == ETP_XNN_DEPTHWISE_CONV_2D) {
         cost = convolution_cost(n, &op->name);
     }
-    if (cost < ETP_COST_NEVER && n->n_inputs > 0 &&
-        !dtype_fits(&op->name, &f->partition->values[n->inputs[0]])) {
-        // Half a contradiction: fp16 graphs that fall back to fp32 have other types than the
-        // program says.
-        cost += ETP_COST_UNIT / 2;
+    if (n->n_inputs > 0) {
+        cost += dtype_cost(&op->name, &f->partition->values[n->inputs[0]]);
     }
-    return cost;
+    return cost < ETP_COST_NEVER ? cost : ETP_COST_NEVER;
 }
 
 // A node that the optimizer may merge costs next to nothing, so that an alignment is never bent to

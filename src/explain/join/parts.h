@@ -65,6 +65,11 @@ typedef struct etp_operator_placement {
     double fit;                  // 0…1: share of operators and nodes without contradiction
 } etp_operator_placement;
 
+// An operator that PARTITION cannot have run, although its family is known: it has no node, or it
+// computes in another type. CONVERTS: the call has conversions between types.
+bool etp_match_contradicts(const etp_partition *partition, const etp_match_op *op,
+                           const etp_placed_operator *placed, bool converts);
+
 // Aligns the operators of one delegate call, in order, to the nodes of PARTITION (with a graph).
 // ARENA stands under a guard.
 void etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,

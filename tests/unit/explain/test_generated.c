@@ -234,12 +234,16 @@ static bool make_partition(generator *g, arm *a, const etp_partition *p, uint32_
         const etp_node *n = &p->nodes[i];
         const etp_node *after = i + 1 < p->n_nodes ? &p->nodes[i + 1] : NULL;
         char name[64];
-        if (uniform(g) < 0.03) { // added by the runtime
+        bool half = strcmp(dtype_of(p, &p->nodes[0]), "F16") == 0;
+        if (uniform(g) < 0.03 && (sme || half)) { // added by the runtime
             made *extra =
                 push(g, a, sme ? "Pack LH (NC, X32)" : "Convert (NC, F32, F16)", instruction);
             extra->mean_ns = 1000 + 50000 * uniform(g);
         }
-        bool as_linear = n->type == ETP_XNN_CONV_2D && g->as_linear[first_node + i];
+        // Only 1 × 1 convolutions are run as matrix multiplications.
+        const etp_xnn_window *w = n->type == ETP_XNN_CONV_2D ? n->xnn->window : NULL;
+        bool as_linear = w && w->kernel_h * w->kernel_w == 1 && w->stride_h * w->stride_w == 1 &&
+                         w->groups == 1 && g->as_linear[first_node + i];
         if (!name_node(p, n, sme && uniform(g) < 0.9, fallback, as_linear, name)) {
             return false;
         }

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_belong.py ETPROF TREE: files that do not belong together are refused, by every verb that takes two of them."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish  # noqa: E402
+
+ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+DATA, TMP = TREE / "tests/data", pathlib.Path(tempfile.mkdtemp())
+CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS", TREE.parent / "shared/corpus"))
+
+
+def run(*words):
+    done = subprocess.run([ETPROF, *map(str, words)], cwd=TMP, capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(words, *said):
+    code, out, err = run(*words)
+    expect(code == 2 and not out and all(s in err for s in said), "not refused:", *words, code, out[:300], err)
+
+
+def accepted(words):
+    code, out, err = run(*words)
+    expect(code == 0, "refused:", *words, err)
+    return out
+
+
+def recordings(dump, program):
+    """Every verb that takes a recording and a program."""
+    yield ("ops", dump, "--pte", program)
+    yield ("analyze", dump, "--pte", program)
+    yield ("compare", dump, dump, "--pte", program)
+    yield ("inspect", program, "--etdump", dump)
+    yield ("convert", dump, "--to", "chrome", "--pte", program)
+    yield ("whatif", dump, "--pte", program, "drop *")
+
+
+def records(dump, program, record):
+    """Every verb that takes a record, and a recording or a program."""
+    yield ("ops", dump, "--pte", program, "--etrecord", record)
+    yield ("analyze", dump, "--pte", program, "--etrecord", record)
+    yield ("inspect", program, "--etrecord", record)
+    yield ("ops", dump, "--format", "inspector", "--etrecord", record)
+    yield ("convert", dump, "--to", "model-explorer", "--pte", program, "--etrecord", record)
+
+
+def edited(record, change):
+    """RECORD with its edge graph changed."""
+    out = TMP / "edited.etrecord"
+    with zipfile.ZipFile(record) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.startswith("edge_dialect") and not name.endswith(("_state_dict", "_constants", "_example_inputs")):
+                graph = json.loads(data)
+                change(graph["graph_module"]["graph"])
+                data = json.dumps(graph).encode()
+            new.writestr(name, data)
+    return out
+
+
+def small():
+    mixed, linear = DATA / "mixed_xnnpack_fp32.etdump", DATA / "linear_xnnpack_fp32.pte"
+    for words in recordings(mixed, linear):
+        refused(words, "is not a recording of this program", "was recorded")
+    for words in recordings(mixed, DATA / "mixed_xnnpack_fp32.pte"):
+        accepted(words)
+    record, program = DATA / "mixed_xnnpack_fp32.etrecord", DATA / "mixed_xnnpack_fp32.pte"
+    for words in records(DATA / "linear_xnnpack_fp32.etdump", linear, record):
+        if "inspector" not in words:
+            refused(words, "the record is of another program")
+    for words in records(mixed, program, record):
+        accepted(words)
+
+    def wider(graph):  # each linear gives twice as much
+        for node in graph["nodes"]:
+            sizes = graph["tensor_values"][node["outputs"][0]["as_tensor"]["name"]]["sizes"]
+            sizes[-1]["as_int"] *= 2
+    refused(("inspect", program, "--etrecord", edited(record, wider)), "of another size")
+
+
+def large():
+    """Two precisions of one model: another precision's types on a row, or its source line, would look right."""
+    for model, level in (("toy_cnn", "x86_full"), ("mobilenet_v3_small", "x86_sse"), ("vit_tiny", "arm64_sme2")):
+        for ran, other in (("fp32", "int8"), ("int8", "fp32")):
+            dump = CORPUS / f"dumps/{model}_xnnpack_{ran}.{level}.etdump"
+            accepted(("ops", dump, "--pte", CORPUS / f"models/{model}_xnnpack_{ran}.pte"))
+            refused(("ops", dump, "--pte", CORPUS / f"models/{model}_xnnpack_{other}.pte"), "operators fit")
+    dump = CORPUS / "dumps/vit_tiny_xnnpack_fp32.x86_full.etdump"
+    program, record = CORPUS / "models/vit_tiny_xnnpack_fp32.pte", CORPUS / "models/vit_tiny_xnnpack_fp32.etrecord"
+    refused(("ops", dump, "--format", "inspector", "--etrecord", CORPUS / "models/toy_cnn_xnnpack_fp32.etrecord"),
+            "the record is of another program")
+    whole = json.loads(accepted(("ops", dump, "--pte", program, "--etrecord", record, "--format", "json")))
+
+    def one(graph):
+        linear = [n for n in graph["nodes"] if n["target"].endswith("aten.linear.default")]
+        linear[3]["target"] = linear[3]["target"].replace("linear", "convolution")
+    part = edited(record, one)
+    out = accepted(("ops", dump, "--pte", program, "--etrecord", part))
+    expect("the record agrees with the program in" in out, "between is told", out[:1500])
+    told = json.loads(accepted(("ops", dump, "--pte", program, "--etrecord", part, "--format", "json")))
+    sure = [(a["confidence"], b["confidence"]) for a, b in zip(whole["operators"], told["operators"]) if b["source"]]
+    expect(sure and all(b < a for a, b in sure), "between: as sure as before", sure[:5])
+
+
+small()
+if (CORPUS / "dumps").is_dir():
+    large()
+finish("files that do not belong together are refused")
