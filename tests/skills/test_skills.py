@@ -197,6 +197,8 @@ def chain(where):
     check("made the Markdown report", "toy_cnn" in (made / "toy_cnn_fp16_report.md").read_text())
     check("made the trace run", (made / "runs" / f"{answer_platform()}_trace" / "manifest.json").is_file())
     all_ok("validation-agent", where)
+    for judged in ("folder=out_toy_cnn", "pte=out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte"):
+        all_ok("validation-agent", where, "--set", judged)
     changed_settings(where, made)
     shutil.rmtree(made)
     all_ok("pipeline-agent", where, "--set", "blocks=2")
