@@ -266,13 +266,15 @@ typedef struct etp_pilot {    // what a few blocks showed
     uint32_t arms;
 } etp_pilot;
 
+#define ETP_PLAN_SURE 0.8  // share of sessions of `blocks` blocks that reach the target
 #define ETP_PLAN_RANGE 0.8 // share of plans whose true need lies between blocks_lo and blocks_hi
 typedef struct etp_plan {
     double sd_ln;        // of one block's log ratio at `iterations`
     double between_var;  // part of sd_ln² that more iterations would not remove
     double df;           // of what sd_ln² was estimated from
     uint32_t iterations; // n* per launch, 10 … 1000
-    uint32_t blocks;     // smallest k ≥ 6 that reaches the target; UINT32_MAX: not reachable
+    uint32_t blocks;     // smallest k ≥ 6 that reaches the target with ETP_PLAN_SURE; UINT32_MAX:
+                         // out of reach
     uint32_t blocks_lo, blocks_hi; // the same if the spread is smaller or larger than it seemed
     double half_width_rel;         // expected at `blocks`
     double mde_rel;                // smallest ratio found with 80 % power at `blocks`

@@ -84,11 +84,11 @@ static bool kernel_is(const comparison *c, const etp_instruction *in,
 static void compare_kernel(const comparison *c, const etp_instruction *in,
                            const etp_record_instruction *as)
 {
-    const etp_source *s =
-        as->n_handles > 0 ? etp_etrecord_source(c->record, as->handles[0]) : NULL;
+    const etp_source *s = as->n_handles > 0 ? etp_etrecord_source(c->record, as->handles[0]) : NULL;
     if (as->delegate.len > 0) {
-        take(c, false, DIFFERS(c, "instruction %u is %.*s, in the record a delegate call",
-                               in->index, ETP_STR_ARG(in->op)));
+        take(c, false,
+             DIFFERS(c, "instruction %u is %.*s, in the record a delegate call", in->index,
+                     ETP_STR_ARG(in->op)));
     } else if (s && !is_substitute(in->op)) {
         take(c, kernel_is(c, in, as),
              DIFFERS(c, "instruction %u is %.*s, in the record %.*s", in->index,
@@ -145,8 +145,8 @@ static void compare_node(const comparison *c, const etp_partition *p, const etp_
                      etp_op_category(n->type_name) == etp_op_category(s->op)
                          ? " with a result of another size"
                          : "")
-           : DIFFERS(c, "debug handle %lld (%.*s) is not in the record",
-                     (long long)n->debug_handle, ETP_STR_ARG(n->type_name)));
+           : DIFFERS(c, "debug handle %lld (%.*s) is not in the record", (long long)n->debug_handle,
+                     ETP_STR_ARG(n->type_name)));
 }
 
 static void compare_call(const comparison *c, const etp_instruction *in,
@@ -154,8 +154,8 @@ static void compare_call(const comparison *c, const etp_instruction *in,
 {
     const etp_partition *p = &c->method->partitions[in->partition];
     if (!as || as->delegate.len == 0) {
-        take(c, false, DIFFERS(c, "instruction %u is a delegate call, in the record it is not",
-                               in->index));
+        take(c, false,
+             DIFFERS(c, "instruction %u is a delegate call, in the record it is not", in->index));
     } else {
         take(c, etp_str_eq(as->delegate, p->backend),
              DIFFERS(c, "instruction %u is of %.*s, in the record of %.*s", in->index,

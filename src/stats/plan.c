@@ -50,19 +50,51 @@ double etp_plan_mde(double sd_ln, uint32_t k)
     return expm1(t * sd_ln / sqrt(k));
 }
 
-static uint32_t blocks_for(double sd_ln, double target_rel)
+// F that is exceeded with probability 1 − P.
+static double f_quantile(double p, double df_above, double df_below)
+{
+    double low = 0, high = 1;
+    while (etp_f_above(high, df_above, df_below) > 1 - p && high < 1e9) {
+        high *= 2;
+    }
+    for (int i = 0; i < 60; i++) {
+        double mid = (low + high) / 2;
+        *(etp_f_above(mid, df_above, df_below) > 1 - p ? &low : &high) = mid;
+    }
+    return (low + high) / 2;
+}
+
+// Half width that ETP_PLAN_SURE of sessions of K blocks do not exceed. The spread of a session to
+// come is to that of the pilot as F: both are estimates of one. SD_LN as etp_spread_sd has it, from
+// DF degrees of freedom.
+static double likely_width(double sd_ln, double df, uint32_t k)
+{
+    double seen = sd_ln * expected_sd(whole_df(df) + 1);
+    double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1.0);
+    return expm1(t * seen * sqrt(f_quantile(ETP_PLAN_SURE, k - 1.0, df) / k));
+}
+
+static double expected_width(double sd_ln, double df, uint32_t k)
+{
+    (void)df;
+    return etp_plan_half_width(sd_ln, k);
+}
+
+typedef double width_of(double sd_ln, double df, uint32_t k); // falls as k grows
+
+static uint32_t blocks_for(width_of *width, double sd_ln, double df, double target_rel)
 {
     uint32_t low = ETP_MIN_BLOCKS, high = ETP_MIN_BLOCKS;
-    while (etp_plan_half_width(sd_ln, high) > target_rel) {
+    while (width(sd_ln, df, high) > target_rel) {
         if (high >= BLOCKS_MAX) {
             return UINT32_MAX;
         }
         low = high;
         high *= 2;
     }
-    while (low < high) { // the width falls as k grows
+    while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (etp_plan_half_width(sd_ln, mid) <= target_rel) {
+        if (width(sd_ln, df, mid) <= target_rel) {
             high = mid;
         } else {
             low = mid + 1;
@@ -145,11 +177,11 @@ etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
     out.iterations = (uint32_t)n;
     out.sd_ln = sqrt(out.between_var + inner / n);
     out.df = known ? etp_spread_df(&pilot->spread, inner / n) : df;
-    out.blocks = blocks_for(out.sd_ln, target_rel);
-    out.blocks_lo =
-        blocks_for(out.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, out.df), target_rel);
-    out.blocks_hi =
-        blocks_for(out.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, out.df), target_rel);
+    out.blocks = blocks_for(likely_width, out.sd_ln, out.df, target_rel);
+    out.blocks_lo = blocks_for(
+        expected_width, out.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, out.df), 0, target_rel);
+    out.blocks_hi = blocks_for(
+        expected_width, out.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, out.df), 0, target_rel);
     uint32_t k = out.blocks == UINT32_MAX ? BLOCKS_MAX : out.blocks;
     out.half_width_rel = etp_plan_half_width(out.sd_ln, k);
     out.mde_rel = etp_plan_mde(out.sd_ln, k);

@@ -133,7 +133,8 @@ FIND(mde, etp_plan_step, etp_plan_answer, is_reachable(it) ? &it->plan.mde_rel :
 static const etp_field k_step_rows[] = {
     FIELD("precision", RATIO, precision, "wanted half-width of the ratio's interval, relative",
           .flags = ETP_SET),
-    FIELD("blocks", UINT, plan.blocks, "that are needed; null: out of reach", .flags = ETP_MOST,
+    FIELD("blocks", UINT, plan.blocks,
+          "with which 80 % of sessions reach the precision; null: out of reach", .flags = ETP_MOST,
           .range = ETP_FROM_1),
     FIELD("blocks_lo", UINT, plan.blocks_lo,
           "lower end of the range that holds the blocks really needed in 80 % of plans",
@@ -240,11 +241,11 @@ static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c,
         return;
     }
     etp_report_note(r, ETP_INFO,
-                    "±%s %% needs %u blocks of %u iterations, about %s; a difference of %s %% is "
-                    "then found in 80 %% of sessions",
+                    "±%s %% needs %u blocks of %u iterations, about %s: %.0f %% of such sessions "
+                    "reach it. A difference of %s %% is then found in 80 %% of sessions",
                     ETP_DIGITS(100 * a->precision, 6), (unsigned)c->wanted.plan.blocks,
                     (unsigned)c->wanted.plan.iterations, range_text(&c->wanted.plan, arena),
-                    ETP_DIGITS(100 * c->wanted.plan.mde_rel, 2));
+                    100 * ETP_PLAN_SURE, ETP_DIGITS(100 * c->wanted.plan.mde_rel, 2));
 }
 
 static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r, etp_arena *arena)

@@ -245,6 +245,12 @@ static void change_points(void **state)
     assert_int_equal(changes_in(k_steps, 0, c), 0);
 }
 
+static double normal(etp_rng *rng)
+{
+    double u = etp_rng_unit(rng);
+    return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * etp_rng_unit(rng));
+}
+
 static void plans(void **state)
 {
     (void)state;
@@ -266,9 +272,10 @@ static void plans(void **state)
     near_rel(p.between_var, 0.0006047565858160352, 1e-11, "between");
     assert_int_equal(p.iterations, 23);
     near_rel(p.sd_ln, 0.025678648324853667, 1e-11, "sd");
-    assert_int_equal(p.blocks, 28);
-    near_rel(p.half_width_rel, 0.0099142143618438, 1e-10, "half width");
-    near_rel(p.total_ns, 30576000000.0, 1e-12, "time");
+    // smallest k with t.ppf(.975, k − 1) · s · √(f.ppf(.8, k − 1, 3) / k) ≤ ln 1.01, s = sd · c4(4)
+    assert_int_equal(p.blocks, 68);
+    near_rel(p.half_width_rel, etp_plan_half_width(p.sd_ln, 68), 1e-12, "half width");
+    near_rel(p.total_ns, 30576000000.0 / 28 * 68, 1e-12, "time");
     pilot.within_var = 0.1; // launches do not differ beyond their own noise: measure long
     p = etp_plan_make(&pilot, 0.01);
     assert_true(p.between_var == 0 && p.iterations == 1000);
@@ -277,9 +284,9 @@ static void plans(void **state)
         double sd;
         uint32_t blocks;
     } k_need[] = {
-        {.005, 6  },
-        {.02,  18 },
-        {.1,   390}
+        {.005, 12  },
+        {.02,  156 },
+        {.1,   3851}
     };
     for (size_t i = 0; i < N(k_need); i++) {
         double half = k_need[i].sd / sqrt(2.0);
@@ -295,13 +302,52 @@ static void plans(void **state)
     }
 }
 
+// Of sessions as long as their pilots of six blocks say, four of five are as narrow as was asked.
+static void plans_hold_as_often_as_they_say(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 2000 };
+    etp_rng rng;
+    etp_rng_init(&rng, 20261126);
+    int narrow = 0;
+    for (int i = 0; i < SESSIONS; i++) {
+        double pilot[6];
+        for (size_t b = 0; b < 6; b++) {
+            pilot[b] = 0.02 * normal(&rng);
+        }
+        etp_pilot p = {.log_ratios = pilot,
+                       .blocks = 6,
+                       .iterations = 1000,
+                       .launch_ns = 1,
+                       .iteration_ns = 1,
+                       .arms = 2};
+        uint32_t k = etp_plan_make(&p, 0.01).blocks;
+        assert_true(k >= 6 && k < 4000);
+        double sum = 0, squares = 0;
+        for (uint32_t b = 0; b < k; b++) {
+            double x = 0.02 * normal(&rng);
+            sum += x;
+            squares += x * x;
+        }
+        double sd = sqrt((squares - sum * sum / k) / (k - 1.0));
+        narrow += expm1(etp_t_quantile(0.975, k - 1.0) * sd / sqrt(k)) <= 0.01;
+    }
+    printf("%d of %d planned sessions reach the precision\n", narrow, (int)SESSIONS);
+    assert_in_range(narrow, SESSIONS * 78 / 100, SESSIONS * 84 / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signed_ranks),      cmocka_unit_test(rank_sums),
-        cmocka_unit_test(rank_sums_of_many), cmocka_unit_test(false_discovery),
-        cmocka_unit_test(geometric_means),   cmocka_unit_test(drift),
-        cmocka_unit_test(change_points),     cmocka_unit_test(plans),
+        cmocka_unit_test(signed_ranks),
+        cmocka_unit_test(rank_sums),
+        cmocka_unit_test(rank_sums_of_many),
+        cmocka_unit_test(false_discovery),
+        cmocka_unit_test(geometric_means),
+        cmocka_unit_test(drift),
+        cmocka_unit_test(change_points),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(plans_hold_as_often_as_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
