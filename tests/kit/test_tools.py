@@ -68,6 +68,24 @@ class Kernels(unittest.TestCase):
         done = etprof("kernels", ON, OFF, "--filter", "dwconv", "--format", "csv")
         self.assertEqual(len(done.stdout.splitlines()), 2)
 
+    def test_a_table_of_what_ran_says_so(self):
+        """Its code tells the instruction set, whatever the run was called; it is no list of what was registered."""
+        head = ("model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,has_sme,has_sme2,"
+                "isa,share\n")
+        with tempfile.TemporaryDirectory() as tmp:
+            on, off = (pathlib.Path(tmp) / f"{x}_kernels.csv" for x in ("on", "off"))
+            on.write_text(head + "m,unnamed code of XNNPACK [x.so+0x10],igemm,90,,,,,,0,0,avx2,0.9\n")
+            off.write_text(head + "m,xnn_f32_gemm_minmax_ukernel_4x8__sse_dup,gemm,80,f32,gemm,,,sse,0,0,sse,0.8\n")
+            view = etprof("kernels", on, off, "--name1", "SME2-On", "--name2", "SME2-Off", "--format", "md").stdout
+            self.assertIn("Which kernels ran", view)
+            self.assertIn("SME2-On (AVX2) | SME2-Off (SSE)", view)
+            self.assertNotIn("registered", view)
+            self.assertIn("[x.so+0x10]` | ✅ Present | ❌ Absent | AVX2 | XNNPACK Delegated", view)
+            again = etprof("kernels", on, "--format", "csv").stdout
+            self.assertEqual(again, on.read_text())
+            mixed = etprof("kernels", on, OFF)
+            self.assertEqual((mixed.returncode, "what was registered" in mixed.stderr), (2, True), mixed.stderr)
+
     def test_a_table_of_kernels_is_read_back(self):
         with tempfile.TemporaryDirectory() as tmp:
             table = pathlib.Path(tmp) / "toy_kernels.csv"

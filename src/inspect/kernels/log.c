@@ -428,14 +428,14 @@ static etp_str *all_names(const etp_kernel_logs *logs, etp_arena *arena, size_t 
 // A table of what ran is called after it too: its name is what somebody wished for.
 static const char *column_title(const etp_kernel_log *log, etp_arena *arena)
 {
+    if (!log->sampled || !log->title || strchr(log->title, '(')) {
+        return log->title;
+    }
     etp_code most = ETP_CODE_UNKNOWN;
     for (size_t i = 0; i < log->kernels.n; i++) {
         most = log->kernels.items[i].code > most ? log->kernels.items[i].code : most;
     }
-    const bool said = strchr(log->title, '(') != NULL;
-    return !log->sampled || said
-               ? log->title
-               : etp_arena_printf(arena, "%s (%s)", log->title, etp_code_title(most));
+    return etp_arena_printf(arena, "%s (%s)", log->title, etp_code_title(most));
 }
 
 void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena)
