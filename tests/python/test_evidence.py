@@ -192,14 +192,7 @@ class NotDeterministic(ExportCase):
             self.count.add_(1.0)
             return self.a(x) + self.count
         """)
-        from etprof.export import evidence, source
-        model = source.load(source.resolve(f"{path}:Counts"))
-        found = evidence.of_reference(model.module, model.args, {}, (model.module(*model.args),))
-        self.assertGreater(found.again, 0.1)  # it went on counting in between
-        model.module.count.zero_()
-        with evidence.state_kept(model.module):
-            answer = model.module(*model.args)
-        self.assertEqual(evidence.of_reference(model.module, model.args, {}, (answer,)).again, 0.0)
+        self.assertEqual(self.exported(f"{path}:Counts").entry["checks"][0]["state"], "agrees")
 
 
 @NEEDS_TORCH

@@ -290,7 +290,8 @@ def parting_text(check):
     place = f" ({found['where']})" if found["where"] else ""
     far, before = ("infinities or NaN" if x is None else f"{x:.2g} of the largest value"
                    for x in (found["max_rel"], found["before"]))
-    return f"numbers part first at {found['operator']}{place}: {far} after it, {before} before it"
+    word = "first" if found["first"] else "most"
+    return f"numbers part {word} at {found['operator']}{place}: {far} after it, {before} before it"
 
 
 def accepting(check):

@@ -117,7 +117,7 @@ def trace(what: str, module, args, kwargs, dynamic_shapes):
 
 def run_eager(what: str, module, args, kwargs):
     try:
-        with torch.no_grad():
+        with torch.no_grad(), evidence.state_kept(module):
             return module(*copy.deepcopy(args), **copy.deepcopy(kwargs))
     except Exception as error:
         where = user_frame(error)
