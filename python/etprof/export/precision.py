@@ -134,10 +134,10 @@ def quantize_pt2e(graph, samples, dynamic: bool):
     if not any("dequantize" in str(n.target) for n in converted.graph.nodes):
         kind = "linear layer" if dynamic else "operator"
         control = [n for n in converted.graph.nodes if isinstance(n.target, torch._ops.HigherOrderOperator)]
-        inside = f"; what is inside of torch.{control[0].target.name()} stays as it is: choose with torch.where"
+        inside = [f"; what torch.{n.target.name()} holds stays as it is: choose with torch.where" for n in control]
         raise BadInput(
             f"nothing was quantised: the model has no {kind} that XNNPACK takes in int8; export fp32"
-            + (inside if control else "")
+            + "".join(inside[:1])
         )
     return converted
 
