@@ -64,6 +64,19 @@ static inline bool etp_str_ends(etp_str s, etp_str suffix)
 ETP_API int etp_str_cmp(etp_str a, etp_str b);
 // Position of NEEDLE in S, or S.len when it is not there. An empty needle is found at 0.
 ETP_API size_t etp_str_find(etp_str s, etp_str needle);
+// The part of *rest before SEPARATOR goes to *out, what is behind it stays; false when nothing is
+// left. Empty parts are passed over.
+static inline bool etp_str_part(etp_str *rest, char separator, etp_str *out)
+{
+    do {
+        out->ptr = rest->ptr;
+        for (out->len = 0; out->len < rest->len && out->ptr[out->len] != separator; out->len++) {
+        }
+        size_t used = out->len + (out->len < rest->len);
+        *rest = used < rest->len ? (etp_str){rest->ptr + used, rest->len - used} : (etp_str){0};
+    } while (out->len == 0 && rest->len > 0);
+    return out->len > 0;
+}
 // S without the leading and trailing bytes that are in BLANKS.
 ETP_API etp_str etp_str_trim(etp_str s, const char *blanks);
 

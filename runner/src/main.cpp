@@ -28,7 +28,7 @@ using etprof::Failure;
 using etprof::Options;
 
 const char k_usage[] =
-    "usage: etprof-runner --model FILE.pte [--data FILE.ptd] [--method NAME] [--threads N]\n"
+    "usage: etprof-runner --model FILE.pte [--data FILE.ptd,...] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
     "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
     "                     [--kernels-lib FILE.so]  a library that registers kernels, loaded first\n"

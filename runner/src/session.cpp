@@ -161,6 +161,18 @@ std::optional<Failure> check_program(const std::string &path)
     return Failure{"not_pte", path + " is no ExecuTorch program (no ET12 at byte 4)"};
 }
 
+// The files of a list, "A,B".
+static std::vector<std::string> split(const std::string &list)
+{
+    std::vector<std::string> files;
+    for (size_t at = 0; at <= list.size();) {
+        size_t comma = std::min(list.find(',', at), list.size());
+        files.push_back(list.substr(at, comma - at));
+        at = comma + 1;
+    }
+    return files;
+}
+
 std::optional<Failure> Session::set_threads()
 {
     namespace tp = executorch::extension::threadpool;
@@ -377,7 +389,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     module_ = options_.data.empty()
                   ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer), nullptr,
                                                  nullptr, steps_.share)
-                  : std::make_unique<OpenModule>(options_.model, options_.data, mode,
+                  : std::make_unique<OpenModule>(options_.model, split(options_.data), mode,
                                                  std::move(tracer), nullptr, nullptr, steps_.share);
     // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
     Error error = module_->load(executorch::runtime::Program::Verification::InternalConsistency);

@@ -23,7 +23,7 @@ namespace etprof
 
 struct Options {
     std::string model;
-    std::string data;        // .ptd, may be empty
+    std::string data;        // .ptd files, separated by commas; may be empty
     std::string kernels_lib; // likewise
     std::string method;      // empty: forward, or the only one
     std::string cpus;        // empty: where the system likes

@@ -13,6 +13,7 @@
 typedef enum etp_opt_type {
     ETP_OPT_FLAG,    // bool
     ETP_OPT_STRING,  // const char *
+    ETP_OPT_FILES,   // const char *; given again, joined by a comma
     ETP_OPT_LIST,    // etp_opt_list: comma-separated and repeatable
     ETP_OPT_COUNT,   // uint64_t ≥ 1
     ETP_OPT_NUMBER,  // double ≥ 0

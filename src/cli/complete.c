@@ -191,7 +191,7 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
 {
     static const char k_special[] = "[]:\\";
     // Lists may be given again; of every other option zsh then offers neither form once more.
-    bool again = o->type == ETP_OPT_LIST;
+    bool again = o->type == ETP_OPT_LIST || o->type == ETP_OPT_FILES;
     (void)cmd;
     fputs(" \\\n            ", out);
     if (o->short_name) {

@@ -135,6 +135,21 @@ static etp_status parse_cool(const char *name, const char *text, etp_cool *out, 
                           name, text);
 }
 
+static etp_status store_text(parse_state *s, const etp_opt *o, const char *value, char *field,
+                             etp_error *err)
+{
+    const char *before;
+    memcpy(&before, field, sizeof before);
+    if (value[0] == '\0') { // most often a variable of the shell that is not set
+        return etp_fail(err, ETP_USAGE, "--%s needs a value", o->name);
+    }
+    if (o->type == ETP_OPT_FILES && before) {
+        value = etp_arena_printf(&s->cli->arena, "%s,%s", before, value);
+    }
+    memcpy(field, &value, sizeof value);
+    return etp_arena_check(&s->cli->arena, err, "options");
+}
+
 // The field is only known by its offset in the verb's struct, which has any type: values go in by
 // memcpy.
 static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp_error *err)
@@ -146,13 +161,9 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
         memcpy(field, &on, sizeof on);
         return ETP_OK;
     }
-    // An empty value is most often a variable of the shell that is not set.
     case ETP_OPT_STRING:
-        if (value[0] == '\0') {
-            return etp_fail(err, ETP_USAGE, "--%s needs a value", o->name);
-        }
-        memcpy(field, &value, sizeof value);
-        return ETP_OK;
+    case ETP_OPT_FILES:
+        return store_text(s, o, value, field, err);
     case ETP_OPT_LIST: {
         etp_opt_list list;
         memcpy(&list, field, sizeof list);

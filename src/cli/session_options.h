@@ -15,6 +15,7 @@
     {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},
 // How a row's type is typed on the command line.
 #define ETP_TYPED_TEXT ETP_OPT_STRING
+#define ETP_TYPED_FILES ETP_OPT_FILES
 #define ETP_TYPED_LIST ETP_OPT_LIST
 #define ETP_TYPED_FLAG ETP_OPT_FLAG
 #define ETP_TYPED_OFF ETP_OPT_FLAG

@@ -102,6 +102,11 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
                       "--method", err));
     ETP_TRY(
         need_flag(f, ETP_FOREIGN_DATA_PATH, p->settings.data != NULL, "data_path", "--data", err));
+    if (p->settings.data && strchr(p->settings.data, ',')) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s takes one data file (--data_path), not several: leave out --runner",
+                        f->path);
+    }
     ETP_TRY(need_flag(f, ETP_FOREIGN_INPUTS, inputs != ETP_INPUTS_ONES, "inputs", "--inputs", err));
     if (inputs == ETP_INPUTS_RANDOM) {
         return etp_fail(

@@ -638,6 +638,20 @@ static etp_status hashed_file(const char *path, const char *what, etp_arena *are
     return ETP_OK;
 }
 
+// "A.ptd,B.ptd" with absolute paths.
+static etp_status read_data(const char *list, etp_arena *arena, etp_session_plan *out,
+                            etp_error *err)
+{
+    out->settings.data = NULL;
+    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
+        const char *path, *before = out->settings.data;
+        ETP_TRY(absolute_file(etp_arena_strdup(arena, one), "data file", arena, &path, err));
+        out->settings.data = before ? etp_arena_printf(arena, "%s,%s", before, path) : path;
+        ETP_NEED(out->settings.data, err, "data files");
+    }
+    return ETP_OK;
+}
+
 static etp_status read_tokenizer(const etp_session_plan_options *o, etp_arena *arena,
                                  etp_session_plan *out, etp_error *err)
 {
@@ -680,10 +694,7 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
     ETP_TRY(check_resident(options, device, out->n_arms, err));
     ETP_TRY(prepare_inputs(options, device, text, arena, out, err));
-    if (options->settings.data) {
-        ETP_TRY(
-            absolute_file(options->settings.data, "data file", arena, &out->settings.data, err));
-    }
+    ETP_TRY(read_data(options->settings.data, arena, out, err));
     ETP_TRY(read_tokenizer(options, arena, out, err));
     ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, arena, out, err));

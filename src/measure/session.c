@@ -144,12 +144,18 @@ static etp_status push_files(etp_session *s, etp_error *err)
     } k_shared[] = {
         {set->tokenizer,   &s->tokenizer  },
         {set->kernels_lib, &s->kernels_lib},
-        {set->data,        &s->data       }
     };
     for (size_t i = 0; i < sizeof k_shared / sizeof *k_shared; i++) {
         if (k_shared[i].local) {
             ETP_TRY(push(s, k_shared[i].local, k_shared[i].there, err));
         }
+    }
+    for (etp_str one, rest = etp_str_from(set->data ? set->data : "");
+         etp_str_part(&rest, ',', &one);) {
+        const char *there = NULL, *local = etp_arena_strdup(&s->arena, one);
+        ETP_NEED(local, err, "data files");
+        ETP_TRY(push(s, local, &there, err));
+        s->data = s->data ? etp_arena_printf(&s->arena, "%s,%s", s->data, there) : there;
     }
     return etp_session_memory(s, err);
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a program need a data file (.ptd) beside it?
+// Which data files (.ptd) does a program need beside it?
 #ifndef ETP_PROGRAM_DATA_FILE_H
 #define ETP_PROGRAM_DATA_FILE_H
 
 #include <etprof/program.h>
 
-// Name of a tensor whose data PROGRAM does not hold; empty: it holds all. Delegates whose payload
-// cannot be read are taken to be whole. Borrowed from the program.
-etp_str etp_program_outside(const etp_program *program);
+typedef struct etp_outside { // names of tensors whose data a program does not hold, each once
+    etp_str *items;          // borrowed from the program
+    size_t n, cap;
+} etp_outside;
+
+// Delegates whose payload cannot be read are taken to be whole. ARENA stands under a guard.
+void etp_program_outside(const etp_program *program, etp_arena *arena, etp_outside *out);
 
 #endif

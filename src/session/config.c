@@ -560,6 +560,7 @@ static etp_status read_time(reader *r, node root, const config_key *key, void *f
 
 // A key of another type needs a function here.
 #define READ_TEXT read_text
+#define READ_FILES read_text
 #define READ_COUNT read_count
 #define READ_FLAG read_flag
 #define READ_TIME read_time

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <etprof/flat_tensor.h>
+
+#include "base/guard.h"
 #include "base/path.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
@@ -125,40 +128,109 @@ static void choose_inputs(request *r)
     }
 }
 
+typedef struct data_files { // of a session
+    const char *list;       // as planned
+    etp_flat_tensor *items;
+    etp_file *files;
+    size_t n;
+} data_files;
+
+static etp_status open_data(const char *list, etp_arena *arena, data_files *out, etp_error *err)
+{
+    *out = (data_files){.list = list};
+    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
+        out->n++;
+    }
+    out->items = ETP_NEW_ARRAY(arena, etp_flat_tensor, out->n);
+    out->files = ETP_NEW_ARRAY(arena, etp_file, out->n);
+    size_t i = 0;
+    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one); i++) {
+        const char *path = etp_arena_strdup(arena, one);
+        ETP_NEED(out->items && out->files && path, err, "data files");
+        ETP_TRY(etp_file_open(path, UINT64_MAX, &out->files[i], err));
+        if (etp_flat_tensor_read(out->files[i].bytes, arena, &out->items[i], err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", path);
+        }
+    }
+    return ETP_OK;
+}
+
+static bool is_in(const data_files *data, etp_str key)
+{
+    for (size_t i = 0; i < data->n; i++) {
+        if (etp_flat_tensor_find(&data->items[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define NAMED 3 // of the missing tensors
+
+static etp_status need_data(const char *model, const etp_program *program, const data_files *data,
+                            etp_arena *arena, etp_error *err)
+{
+    etp_outside all;
+    etp_program_outside(program, arena, &all);
+    const char *names = "";
+    size_t missing = 0;
+    for (size_t i = 0; i < all.n; i++) {
+        if (is_in(data, all.items[i])) {
+            continue;
+        }
+        names = missing < NAMED ? etp_arena_printf(arena, "%s%s%.*s", names, missing ? ", " : "",
+                                                   ETP_STR_ARG(all.items[i]))
+                                : names;
+        missing++;
+    }
+    return missing == 0
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE,
+                          "%s keeps weights in data files (.ptd): %zu of %zu tensors are %s%s "
+                          "(%s%s); give the file that has them: --data FILE, once for each",
+                          model, missing, all.n, data->n ? "not in " : "missing",
+                          data->n ? data->list : "", names, missing > NAMED ? ", …" : "");
+}
+
+static etp_status read_needs(const char *model, const etp_program *program, const data_files *data,
+                             etp_arena *arena, etp_error *err)
+{
+    ETP_GUARDED(arena, err, "data files", need_data(model, program, data, arena, err));
+}
+
 // MODEL can be measured with DATA, as far as its bytes tell. What cannot be read here is the
 // runner's to judge.
-static etp_status check_model(const char *model, bool data, etp_bytes bytes, etp_error *err)
+static etp_status check_model(const char *model, const data_files *data, etp_bytes bytes,
+                              etp_arena *arena, etp_error *err)
 {
     const etp_program *program = NULL;
     ETP_TRY(etp_model_check(model, bytes, err));
-    if (data || etp_program_open(bytes, NULL, &program, NULL) != ETP_OK) {
+    if (etp_program_open(bytes, NULL, &program, NULL) != ETP_OK) {
         return ETP_OK;
     }
-    etp_str name = etp_program_outside(program);
-    bool shown = name.len <= 40; // XNNPACK's are hashes
-    etp_status st =
-        name.len == 0
-            ? ETP_OK
-            : etp_fail(err, ETP_USAGE,
-                       "%s keeps weights in a data file (.ptd)%s%.*s; give that file: --data FILE",
-                       model, shown ? ", the first of them " : "", shown ? (int)name.len : 0,
-                       name.ptr);
+    etp_status st = read_needs(model, program, data, arena, err);
     etp_program_close(program);
     return st;
 }
 
 // Before anything is launched: what is no program, or has not all its weights, ends the runner
 // while it is loaded, launch after launch.
-static etp_status check_models(const etp_session_plan_options *p, etp_error *err)
+static etp_status check_models(const etp_session_plan_options *p, etp_arena *arena, etp_error *err)
 {
-    for (uint32_t i = 0; i < p->n_models; i++) {
+    data_files data;
+    etp_status st = open_data(p->settings.data, arena, &data, err);
+    for (uint32_t i = 0; i < p->n_models && st == ETP_OK; i++) {
         etp_file file;
-        ETP_TRY(etp_file_open(p->models[i], UINT64_MAX, &file, err));
-        etp_status st = check_model(p->models[i], p->settings.data != NULL, file.bytes, err);
-        etp_file_close(&file);
-        ETP_TRY(st);
+        st = etp_file_open(p->models[i], UINT64_MAX, &file, err);
+        if (st == ETP_OK) {
+            st = check_model(p->models[i], &data, file.bytes, arena, err);
+            etp_file_close(&file);
+        }
     }
-    return ETP_OK;
+    for (size_t i = 0; data.files && i < data.n; i++) {
+        etp_file_close(&data.files[i]);
+    }
+    return st;
 }
 
 static etp_session_hooks hooks_of(const request *r)
@@ -341,7 +413,8 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
     choose_inputs(&r);
     etp_prepare_mode mode;
     ETP_TRY(etp_prepare_mode_read(o->call.prepare, &mode, err));
-    ETP_TRY(check_models(&o->plan, err)); // who mistyped a name need not look for a runner first
+    // Who mistyped a name need not look for a runner first.
+    ETP_TRY(check_models(&o->plan, r.arena, err));
     bool local = etp_device_kind_of(o->call.device) == ETP_DEVICE_LOCAL;
     const char *runner = o->call.runner;
     if (o->plan.n_runners > 0) { // the device needs no runner of ours

@@ -41,6 +41,7 @@ static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee, f
 
 #define ROW_TEXT(key, field, limit, help) \
     FIELD(key, TEXT, field, help, .flags = ETP_BLANK | ETP_LATER),
+#define ROW_FILES(...) ROW_TEXT(__VA_ARGS__)
 #define ROW_COUNT(key, field, limit, help) \
     FIELD(key, UINT, field, help, .most = limit, .flags = ETP_LATER),
 #define ROW_RATIO(key, field, limit, help) \

@@ -25,6 +25,7 @@ typedef struct etp_opt_list { // words of an option
 // Zero is "not given" of every field: the planner decides and writes down what it decided, but for
 // counts that each launch's pilot finds.
 #define ETP_C_TEXT const char *
+#define ETP_C_FILES const char * // separated by commas
 #define ETP_C_LIST etp_opt_list
 #define ETP_C_COUNT uint64_t
 #define ETP_C_RATIO double

@@ -88,7 +88,11 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
     const char *given = etp_arena_strdup(arena, run->dir);
     const char *dir = given ? etp_os_absolute(given, arena) : NULL;
     const char *inputs = run->settings.inputs;
-    const char *const files[] = {run->settings.data, run->settings.tokenizer};
+    const char *const files[] = {run->settings.tokenizer};
+    const char *data = run->settings.data;
+    if (data && !(dir && list_beneath(dir, etp_str_from(data), arena))) {
+        return data;
+    }
     if (run->settings.script || run->settings.kernels_lib) { // a script names further files
         return run->settings.kernels_lib ? run->settings.kernels_lib : run->settings.script;
     }

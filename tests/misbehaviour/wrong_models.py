@@ -38,8 +38,7 @@ def main():
                  ("m.ptd", 4, "a .ptd data file"),
                  ("short.pte", 4, "only 4 bytes"),
                  ("empty.pte", 4, "is empty"),
-                 (EXTERNAL, 2, "keeps weights in a data file (.ptd), the first of them fc.weight; give that file: "
-                               "--data FILE"))
+                 (EXTERNAL, 2, "keeps weights in data files (.ptd): 2 of 2 tensors are missing (fc.weight, fc.bias)"))
         for model, code, words in cases:
             for verb in ("ab", "sweep"):
                 done = subprocess.run([ETPROF, verb, model, "--runner", runner, "--out", tmp / "out"], cwd=tmp,
