@@ -136,6 +136,16 @@ static const void *macs_of(const etp_ops_answer *a, etp_made *made)
     return any ? MAKE(number, macs) : NULL;
 }
 
+static const void *bound_of(const etp_ops_answer *a, etp_made *made)
+{
+    for (size_t i = 0; a->facts && i < a->table.n_rows; i++) {
+        if (a->facts[i].work.known && a->facts[i].work.bound) {
+            return MAKE(yes, 1);
+        }
+    }
+    return NULL;
+}
+
 // A document names a method only when no other fits as well; the report says both.
 static const void *method_of(const etp_ops_answer *a, size_t block)
 {
@@ -189,6 +199,7 @@ FIND(op_confidence, etp_op_row, etp_ops_answer, &doc->confidence[ROW])
 FIND(known_macs, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.macs : NULL)
 FIND(known_bytes, etp_op_facts, etp_ops_answer, it->work.known ? &it->work.bytes : NULL)
 FIND(all_macs, etp_ops_answer, etp_ops_answer, macs_of(doc, made))
+FIND(any_bound, etp_ops_answer, etp_ops_answer, bound_of(doc, made))
 // Of the operators' time, not of Method::execute: what lies between operators is neither delegated
 // nor not.
 FIND(delegated_share, etp_ops_answer, etp_ops_answer,
@@ -197,9 +208,12 @@ FIND(delegated_share, etp_ops_answer, etp_ops_answer,
                     : (double)NAN))
 
 #define OF etp_value
+KNOWN(is_true, bool, *it)
 static const etp_field k_tensor_rows[] = {
     FIELD("dtype", WORD, dtype, "of its elements", .words = &k_dtype, .flags = ETP_SET),
     LIST("shape", INT, dims, rank, "of it", .flags = ETP_ONE_LINE, .range = ETP_SIGNED),
+    FIELD("upper_bound", BOOL, dynamic, "true: dynamic, the shape is the largest", .when = is_true,
+          .flags = ETP_ABSENT),
 };
 static SHAPE_ON_ONE_LINE(k_tensor, k_tensor_rows);
 #undef OF
@@ -217,6 +231,8 @@ static const etp_field k_facts_rows[] = {
     FIELD("weight_bytes", UINT, weight_bytes, "constants among the inputs", .flags = ETP_MOST),
     MADE("macs", UINT, known_macs, "multiplications with addition"),
     MADE("bytes", UINT, known_bytes, "operands, weights and results, each moved once"),
+    FIELD("bound", BOOL, work.bound, "true: macs and bytes are at most these", .when = is_true,
+          .flags = ETP_ABSENT),
 };
 static SHAPE(k_facts, k_facts_rows);
 #undef OF
@@ -328,6 +344,7 @@ static const etp_field k_totals_rows[] = {
     MADE("remainder_ns", INT, remainder_ns, "what is left"),
     MADE("execute_ticks", INT, execute_ticks, "in cycles, where their rate is unknown"),
     MADE("macs", UINT, all_macs, "of the operators whose work is known"),
+    MADE("bound", BOOL, any_bound, "true: macs are at most these", .flags = ETP_ABSENT),
     MADE("delegated_share", RATIO, delegated_share, "of operators_ns"),
 };
 static SHAPE(k_totals, k_totals_rows);
@@ -458,6 +475,7 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         {.key = "block", .title = "block", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "source", .title = "source", .flags = ETP_COL_MINOR | ETP_COL_CODE},
+        {.key = "bound", .title = "sizes", .flags = ETP_COL_MINOR},
     };
     const etp_op_table *t = &a->table;
     by_total *order = ETP_NEW_ARRAY(arena, by_total, t->n_rows);
@@ -471,7 +489,7 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     // instead.
     qsort(order, t->n_rows, sizeof *order, longest_first);
     etp_table *table =
-        etp_report_table(r, "operators", NULL, columns_of(a, k_columns, 13, arena), 13);
+        etp_report_table(r, "operators", NULL, columns_of(a, k_columns, 14, arena), 14);
     etp_table_limit(table, 25);
     for (size_t k = 0; k < t->n_rows; k++) {
         size_t i = order[k].row;
@@ -485,7 +503,8 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
                 etp_cell_u64(row->calls), etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"),
                 etp_cell_u64(row->block),
                 macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
-                etp_cell_z(source_text(a, i, arena)));
+                etp_cell_z(source_text(a, i, arena)),
+                etp_cell_z(macs && a->facts[i].work.bound ? "at most" : NULL));
     }
 }
 
@@ -683,6 +702,12 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                         "record again without a debug buffer");
     }
     warn_of_other_files(a, r);
+    etp_made made;
+    if (bound_of(a, &made)) {
+        etp_report_note(r, ETP_PLAIN,
+                        "MACs and bytes are at most these: sizes are dynamic, and the recording "
+                        "does not hold those of its executions");
+    }
     if (!has_modes(a->trace)) {
         etp_report_section(r, 1, "categories-section", "Categories");
         category_table(a, r, arena);

@@ -123,8 +123,24 @@ def weights():
         expect(code == 5 and "/nonexistent/runner" in err, "both files", data, code, err)
 
 
+def bounds():
+    """A batch of 1 to 16: what follows from the largest says so, in every form."""
+    words = ("ops", CORPUS / "dumps/mlp_xnnpack_fp32_dynshape.x86_full.etdump", "--pte",
+             CORPUS / "models/mlp_xnnpack_fp32_dynshape.pte", "--format")
+    doc = json.loads(accepted((*words, "json")))
+    found = [(o["macs"], o.get("bound"), o["inputs"][0].get("upper_bound")) for o in doc["operators"]]
+    expect(found == [(16 * 64 * 128, True, True), (16 * 128 * 128, True, True), (16 * 128 * 32, True, True)], found)
+    expect(doc["totals"].get("bound") is True, "totals", doc["totals"])
+    expect("MACs and bytes are at most these" in accepted((*words, "text")), "text")
+    expect(accepted((*words, "csv")).count(",at most\n") == 3, "csv")
+    still = json.loads(accepted(("ops", DATA / "mixed_xnnpack_fp32.etdump", "--pte", DATA / "mixed_xnnpack_fp32.pte",
+                                 "--format", "json")))
+    expect(not any("bound" in o for o in [*still["operators"], still["totals"]]), "sizes that do not change")
+
+
 small()
 weights()
 if (CORPUS / "dumps").is_dir():
     large()
+    bounds()
 finish("files that do not belong together are refused")
