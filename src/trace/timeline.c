@@ -19,9 +19,9 @@
 enum { // columns; those up to LAST_NEEDED must be there
     C_NAME,
     C_MS,
-    C_NODE,
     C_RUN,
     LAST_NEEDED = C_RUN,
+    C_NODE, // of a table of whole inferences alone it may be missing
     C_MODEL,
     C_BACKEND,
     C_START,
@@ -36,8 +36,8 @@ enum { // columns; those up to LAST_NEEDED must be there
 };
 
 static const char *const k_columns[COLUMNS] = {
-    "name",        "duration_ms",   "node_id", "run_index",   "model_id", "delegate_backend",
-    "start_us",    "end_us",        "block",   "duration_ns", "chain",    "instruction",
+    "name",        "duration_ms",   "run_index", "node_id",     "model_id", "delegate_backend",
+    "start_us",    "end_us",        "block",     "duration_ns", "chain",    "instruction",
     "event_block", "session_block",
 };
 
@@ -215,6 +215,12 @@ static etp_status read_line(reading *r, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, r->row.offset,
                            "line %llu has %zu cells, too few; was the file cut off?",
                            (unsigned long long)r->row.line, r->row.n);
+    }
+    if (r->at[C_NODE] < 0 && !etp_str_eqz(cell(r, C_NAME), "Method::execute")) {
+        return etp_fail_at(err, ETP_UNSUPPORTED, r->row.offset,
+                           "line %llu: '%.*s', but the table has no column 'node_id', which tells "
+                           "events of one name apart; give the .etdump that it was made from",
+                           (unsigned long long)r->row.line, ETP_STR_ARG(cell(r, C_NAME)));
     }
     ETP_TRY(integer(r, C_NODE, 0, &node, err));
     ETP_TRY(integer(r, C_RUN, 0, &run, err));

@@ -103,6 +103,24 @@ static void odd_blocks(void **state)
     etp_arena_dispose(&arena);
 }
 
+// The kit's fixtures: run_index, name, duration_ms of whole inferences.
+static void whole_inferences_alone(void **state)
+{
+    (void)state;
+    static const uint64_t k_ns[] = {12300000, 12100000};
+    static const char k_three[] = "run_index,name,duration_ms\n0,Method::execute,12.3\n"
+                                  "1,Method::execute,12.1\n";
+    etp_arena arena = {0};
+    etp_timeline t;
+    assert_int_equal(etp_timeline_open(etp_str_from(k_three), &arena, &t, NULL), ETP_OK);
+    assert_int_equal(etp_trace_block_count(t.traces[0]), 1);
+    const etp_trace_block *b = etp_trace_block_at(t.traces[0], 0);
+    assert_true(b->has_execute && b->n_runs == 2 && b->n_events == 1);
+    assert_memory_equal(etp_trace_durations(b, 0), k_ns, sizeof k_ns);
+    etp_trace_close(t.traces[0]);
+    etp_arena_dispose(&arena);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -113,6 +131,8 @@ static void refused(void **state)
     } k_cases[] = {
         {"",                                                                                   ETP_UNSUPPORTED, "column 'name'"                       },
         {"experiment,block,iteration,duration_ns\na,1,0,5\n",                                  ETP_UNSUPPORTED, "column 'name'"                       },
+        {"run_index,name,duration_ms\n0,Clamp (NC) #1,1\n",                                    ETP_UNSUPPORTED,
+         "line 2: 'Clamp (NC) #1', but the table"                                                                                                     },
         {KIT,                                                                                  ETP_UNKNOWN,     "no execution"                        },
         {KIT "m,a,a,portable,1,2,nan,1,0,0,Execute\n",                                         ETP_CORRUPT,     "line 2: duration_ms is 'nan'"        },
         {KIT "m,a,a,portable,1,2,-0.5,1,0,0,Execute\n",                                        ETP_CORRUPT,     "duration_ms is '-0.5'"               },
@@ -164,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kit_table),
         cmocka_unit_test(odd_blocks),
+        cmocka_unit_test(whole_inferences_alone),
         cmocka_unit_test(refused),
         cmocka_unit_test(cut_anywhere),
     };
