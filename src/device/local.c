@@ -52,8 +52,11 @@ etp_status etp_host_start(etp_device *d, const char *const *first, const char *c
     static const char *const k_unset[] = {"ETPROF_MASK", "ETPROF_NONCE", "LD_PRELOAD",
                                           "LD_LIBRARY_PATH", NULL};
     static const char *const k_unset_bare[] = {"ETPROF_MASK", "ETPROF_NONCE", NULL};
-    const char *argv[MAX_ARGS + 1];
+    const char *argv[MAX_ARGS + 1], *missing = etp_os_missing();
     size_t n = 0;
+    if (missing) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s", missing);
+    }
     const char *const *const parts[] = {first, d->bundle.start, args};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         for (size_t k = 0; parts[i] && parts[i][k]; k++) {

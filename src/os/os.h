@@ -127,6 +127,8 @@ bool etp_os_is_writable(const char *path); // by this process
 // Absolute and without "." and ".." where the file exists; NULL on out of memory or no such file.
 const char *etp_os_absolute(const char *path, etp_arena *arena);
 const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
+// What of the system a runner needs and does not have here, with what to do; static, NULL: nothing.
+const char *etp_os_missing(void);
 // Path of the shared library that this code is part of, else of the program; NULL when unknown.
 const char *etp_os_library_path(etp_arena *arena);
 uint64_t etp_os_free_bytes(const char *path); // of its file system, UINT64_MAX unknown

@@ -296,6 +296,21 @@ def full_disk():
         expect("manifest.json" in done.stderr, name, done.stderr[-400:])
 
 
+def no_proc():
+    """Where /proc is not mounted, as in a bare chroot, that is said, and not that a runner is missing."""
+    name = "no /proc"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp)
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh", ETPROF,
+                               "ab", "model.pte", *ARGS, "--runner", FAKE],
+                              cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+        if "unshare:" in done.stderr or "mount:" in done.stderr:
+            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+            return
+        expect(done.returncode == 5, name, f"exit {done.returncode}: {done.stderr[-400:]}")
+        expect("/proc is not mounted here" in done.stderr, name, done.stderr[-400:])
+
+
 def read_only():
     name = "read-only folder"
     with tempfile.TemporaryDirectory() as tmp:
@@ -338,5 +353,6 @@ interrupted(signal.SIGKILL, "SIGKILL")
 resumed()
 resume_refused()
 full_disk()
+no_proc()
 read_only()
 finish("all as documented")

@@ -69,6 +69,11 @@ bool etp_os_full_sync(int fd)
     return fcntl(fd, F_FULLFSYNC) == 0 || fsync(fd) == 0;
 }
 
+const char *etp_os_missing(void)
+{
+    return NULL;
+}
+
 const char *etp_os_self_exe(etp_arena *arena)
 {
     uint32_t size = 0;

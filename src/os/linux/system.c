@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,14 +13,24 @@
 #include "os/linux/proc.h"
 #include "os/system.h"
 
+const char *etp_os_missing(void)
+{
+    return access("/proc/self/stat", R_OK) == 0
+               ? NULL
+               : "/proc is not mounted here, and a runner reads the features of its CPU there; mount "
+                 "it: mount -t proc proc /proc";
+}
+
 const char *etp_os_self_exe(etp_arena *arena)
 {
     char buf[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", buf, sizeof buf);
-    if (n <= 0 || (size_t)n == sizeof buf) {
-        return NULL;
+    if (n > 0 && (size_t)n < sizeof buf) {
+        return etp_arena_strdup(arena, (etp_str){buf, (size_t)n});
     }
-    return etp_arena_strdup(arena, (etp_str){buf, (size_t)n});
+    // Where /proc is not mounted: the path that the kernel was given.
+    const char *given = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    return given && strchr(given, '/') ? etp_arena_strdup(arena, etp_str_from(given)) : NULL;
 }
 
 static etp_str trim(etp_str s)
