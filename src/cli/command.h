@@ -72,7 +72,7 @@ typedef struct etp_cli {
     bool no_wait;                      // ETPROF_NO_WAIT is set
     const char *env_path;              // PATH
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
-    const char *env_home, *env_state;                // HOME, XDG_STATE_HOME
+    const char *env_home, *env_state, *env_tmpdir;   // HOME, XDG_STATE_HOME, TMPDIR
     const char *env_data, *env_store;                // XDG_DATA_HOME, ETPROF_STORE
     const char *store;                               // --store of a verb that measures, NULL
     const char *env_python;                          // ETPROF_PYTHON

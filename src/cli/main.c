@@ -261,6 +261,7 @@ int main(int argc, char **argv)
         .env_ssh_config = environment("ETPROF_SSH_CONFIG"),
         .env_home = environment("HOME"),
         .env_state = environment("XDG_STATE_HOME"),
+        .env_tmpdir = environment("TMPDIR"),
         .env_data = environment("XDG_DATA_HOME"),
         .env_store = environment("ETPROF_STORE"),
         .env_android_serial = environment("ANDROID_SERIAL"),

@@ -244,8 +244,15 @@ etp_status etp_cli_resume(etp_cli *cli, const etp_session_arguments *given, cons
 const char *etp_cli_work(etp_cli *cli)
 {
     static const char k_here[] = ".etprof/work";
-    const char *elsewhere = etp_os_is_writable(".") ? NULL : etp_cli_state(cli, "/work");
-    return elsewhere ? elsewhere : k_here;
+    if (etp_os_is_writable(".")) {
+        return k_here;
+    }
+    const char *own = etp_cli_state(cli, "/work");
+    if (own && etp_os_mkdirs(own, NULL) == ETP_OK) {
+        return own;
+    }
+    const char *shared = cli->env_tmpdir ? cli->env_tmpdir : "/tmp", *made = NULL;
+    return etp_os_temp_dir(shared, "etprof", &cli->arena, &made, NULL) == ETP_OK ? made : k_here;
 }
 
 const char *etp_cli_of_user(etp_cli *cli, const char *xdg, const char *in_home, const char *below)

@@ -8,7 +8,7 @@
 #include "session/arguments.h"
 
 // Where temporary folders go: .etprof/work, or the user's state where the working directory cannot
-// be written to.
+// be written to, or a new folder in TMPDIR where that cannot either (no home, a read-only one).
 const char *etp_cli_work(etp_cli *cli);
 
 // etprof's folder in XDG, one of the base directories, else in IN_HOME of the user's home; BELOW,

@@ -8,6 +8,7 @@ usage: ab_misbehaviour.py ETPROF FAKE_RUNNER"""
 import csv
 import json
 import math
+import os
 import pathlib
 import signal
 import statistics
@@ -311,6 +312,24 @@ def no_proc():
         expect("/proc is not mounted here" in done.stderr, name, done.stderr[-400:])
 
 
+def no_home():
+    """In a folder that cannot be written, without a home, as containers run: the run folder is where --out says."""
+    name = "no home"
+    script = "mkdir here && mount -t tmpfs -o ro none here && cd here && exec \"$@\""
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp)
+        words = [f"{tmp}/out" if a == "run" else a for a in ARGS]
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "../model.pte", *words,
+                               "--runner", FAKE], cwd=tmp, capture_output=True, text=True, timeout=600, check=False,
+                              env={**{k: v for k, v in os.environ.items() if not k.startswith("XDG_")},
+                                   "HOME": "/proc", "TMPDIR": tmp})
+        if "unshare:" in done.stderr or "mount:" in done.stderr:
+            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+            return
+        expect(done.returncode == 0, name, f"exit {done.returncode}: {done.stderr[-400:]}")
+        expect(pathlib.Path(tmp, "out", "report.json").exists(), name, "left no report", done.stderr[-400:])
+
+
 def read_only():
     name = "read-only folder"
     with tempfile.TemporaryDirectory() as tmp:
@@ -354,5 +373,6 @@ resumed()
 resume_refused()
 full_disk()
 no_proc()
+no_home()
 read_only()
 finish("all as documented")
