@@ -73,7 +73,8 @@ static inline bool etp_str_part(etp_str *rest, char separator, etp_str *out)
         for (out->len = 0; out->len < rest->len && out->ptr[out->len] != separator; out->len++) {
         }
         size_t used = out->len + (out->len < rest->len);
-        *rest = used < rest->len ? (etp_str){rest->ptr + used, rest->len - used} : (etp_str){0};
+        rest->len -= used;
+        rest->ptr = rest->len > 0 ? rest->ptr + used : NULL;
     } while (out->len == 0 && rest->len > 0);
     return out->len > 0;
 }

@@ -142,11 +142,17 @@ class Execution:
 
 
 def kept(executions):
-    """Those around the median: the middle quarter, at least 8 where the middle half has as many."""
+    """Those around the median: the middle quarter, at least 8 where the middle half has as many; of 8 or more
+    executions none that is farther from the lower median than a tenth of it and than thrice the median distance."""
     n = len(executions)
     m = max(n // 4, min(8, n - n // 4 * 2))
     order = sorted(range(n), key=lambda i: (executions[i].execute, i))
-    return [executions[i] for i in order[(n - m) // 2:(n - m) // 2 + m]]
+    middle = [executions[i] for i in order[(n - m) // 2:(n - m) // 2 + m]]
+    if n < 8:
+        return middle
+    median = executions[order[(n - 1) // 2]].execute
+    far = max(median // 10, 3 * sorted(abs(e.execute - median) for e in executions)[n // 2])
+    return [e for e in middle if abs(e.execute - median) <= far]
 
 
 def dropped(x):

@@ -15,10 +15,10 @@
 
 const char *etp_os_missing(void)
 {
-    return access("/proc/self/stat", R_OK) == 0
-               ? NULL
-               : "/proc is not mounted here, and a runner reads the features of its CPU there; mount "
-                 "it: mount -t proc proc /proc";
+    return access("/proc/self/stat", R_OK) == 0 ? NULL
+                                                : "/proc is not mounted here, and a runner reads "
+                                                  "the features of its CPU there; mount "
+                                                  "it: mount -t proc proc /proc";
 }
 
 const char *etp_os_self_exe(etp_arena *arena)

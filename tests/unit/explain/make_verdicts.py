@@ -31,10 +31,17 @@ CATEGORIES = [
 
 
 def kept(whole):
-    """The executions around the median: the middle quarter, at least 8 where the middle half has as many."""
+    """The executions around the median: the middle quarter, at least 8 where the middle half has as many; of 8 or more
+    none that is farther from the lower median than a tenth of it and than thrice the median distance."""
     n = len(whole)
     m = max(n // 4, min(8, n - n // 4 * 2))
-    return sorted(range(n), key=lambda i: (whole[i], i))[(n - m) // 2:(n - m) // 2 + m]
+    order = sorted(range(n), key=lambda i: (whole[i], i))
+    middle = order[(n - m) // 2:(n - m) // 2 + m]
+    if n < 8:
+        return middle
+    median = whole[order[(n - 1) // 2]]
+    far = max(median // 10, 3 * sorted(abs(ns - median) for ns in whole)[n // 2])
+    return [i for i in middle if abs(whole[i] - median) <= far]
 
 
 def recording(folder, model, level):
