@@ -308,7 +308,7 @@ def no_proc():
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return
-        # The sanitizer of leaks cannot work without /proc, nor read there that it need not: it ends with a code of its own.
+        # The sanitizer of leaks needs /proc, for its options too: it ends with a code of its own.
         expected = 1 if "LeakSanitizer has encountered a fatal error" in done.stderr else 5
         expect(done.returncode == expected, name, f"exit {done.returncode}: {done.stderr[-400:]}")
         expect("/proc is not mounted here" in done.stderr, name, done.stderr[-400:])
