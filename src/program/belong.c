@@ -34,7 +34,8 @@ static etp_str plain_name(etp_str s)
     return s;
 }
 
-bool etp_op_is_target(etp_str kernel, etp_str target)
+// Is the operator of a kernel call that of a graph's node ("aten.add.Tensor")?
+static bool is_target(etp_str kernel, etp_str target)
 {
     return etp_str_eq(plain_name(kernel), plain_name(target));
 }
@@ -69,12 +70,12 @@ static bool has_handle(const etp_record_instruction *in, int64_t handle)
 
 // ---- kernels ----
 
-static bool kernel_is(const comparison *c, const etp_instruction *in,
-                      const etp_record_instruction *as)
+bool etp_record_calls(const etp_record_method *record, const etp_record_instruction *as,
+                      etp_str kernel)
 {
-    for (uint32_t i = 0; i < c->record->n_nodes; i++) {
-        const etp_source *s = &c->record->nodes[i];
-        if (has_handle(as, s->handle) && etp_op_is_target(in->op, s->op)) {
+    for (uint32_t i = 0; i < record->n_nodes; i++) {
+        const etp_source *s = &record->nodes[i];
+        if (has_handle(as, s->handle) && is_target(kernel, s->op)) {
             return true;
         }
     }
@@ -90,7 +91,7 @@ static void compare_kernel(const comparison *c, const etp_instruction *in,
              DIFFERS(c, "instruction %u is %.*s, in the record a delegate call", in->index,
                      ETP_STR_ARG(in->op)));
     } else if (s && !is_substitute(in->op)) {
-        take(c, kernel_is(c, in, as),
+        take(c, etp_record_calls(c->record, as, in->op),
              DIFFERS(c, "instruction %u is %.*s, in the record %.*s", in->index,
                      ETP_STR_ARG(in->op), ETP_STR_ARG(s->op)));
     }

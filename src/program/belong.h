@@ -21,7 +21,8 @@ double etp_belonging_share(const etp_belonging *b);
 // ETP_USAGE with what differs, below ETP_RECORD_BELONGS.
 ETP_NODISCARD etp_status etp_belonging_need(const etp_belonging *b, etp_error *err);
 
-// Is the operator of a kernel call ("aten::add.out") that of a graph's node ("aten.add.Tensor")?
-bool etp_op_is_target(etp_str kernel, etp_str target);
+// Is KERNEL ("aten::add.out") what a node that INSTRUCTION of the record calls ("aten.add.Tensor")?
+bool etp_record_calls(const etp_record_method *record, const etp_record_instruction *instruction,
+                      etp_str kernel);
 
 #endif

@@ -28,16 +28,9 @@ static void compare_kernel(const comparison *c, const etp_trace_event *e,
         return;
     }
     name = (etp_str){name.ptr + k_prefix.len, name.len - k_prefix.len};
-    bool is = false;
-    for (uint32_t i = 0; i < c->method->n_nodes && !is; i++) {
-        const etp_source *s = &c->method->nodes[i];
-        for (uint32_t k = 0; k < in->n_handles && !is; k++) {
-            is = s->handle == in->handles[k] && etp_op_is_target(name, s->op);
-        }
-    }
     const etp_source *first =
         in->n_handles > 0 ? etp_etrecord_source(c->method, in->handles[0]) : NULL;
-    take(c, is, e,
+    take(c, etp_record_calls(c->method, in, name), e,
          first ? etp_arena_printf(c->arena, "%.*s", ETP_STR_ARG(first->op)) : "another operator");
 }
 
