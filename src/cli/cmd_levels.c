@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof levels: which CPU-feature levels this machine has and can be switched to.
 #include "cli/emit.h"
+#include "cli/measure.h"
+#include "device/device.h"
 #include "machine/levels.h"
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -9,7 +11,15 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argc;
     (void)argv;
     etp_levels levels;
-    etp_levels_here(&levels);
+    etp_device_options how = {.runner = cli->env_runner,
+                              .search_path = cli->env_path,
+                              .program = cli->program,
+                              .work_root = etp_cli_work(cli)};
+    etp_device *device = NULL;
+    etp_status st = etp_device_open(&how, &device, NULL); // without a runner the CPU alone counts
+    st = etp_levels_here(st == ETP_OK ? device->bundle.dir : NULL, &levels, err);
+    etp_device_close(device);
+    ETP_TRY(st);
     etp_answer answer = {
         .json = etp_levels_json,
         .data = &levels,

@@ -92,6 +92,11 @@ unsigned etp_kernels_classes(etp_level level, etp_level other);
 // The class that most of the evidence of K lies in, of those in CLASSES; ETP_CODE_UNKNOWN where
 // they are a twentieth of it together at most, or there is too little.
 etp_code etp_kernels_most(const etp_kernels *k, unsigned classes);
+// Classes of code in XNNPACK's library of the runner bundle in DIR: 1 << etp_code each; 0 where the
+// bundle has no such library. Takes about a second.
+ETP_NODISCARD etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *err);
+// CPU without the features for which there is no code among CLASSES; CPU itself where these are 0.
+etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, unsigned classes);
 // The sampled operator of that name and place; NULL none.
 const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name, int32_t chain,
                                          int32_t instruction);

@@ -147,6 +147,22 @@ unsigned etp_kernels_classes(etp_level level, etp_level other)
     return sme && other == ETP_LEVEL_NONE ? MATRIX : own_classes(level, info->family);
 }
 
+etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, unsigned classes)
+{
+    etp_isa_cpu usable = *cpu;
+    etp_level single[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list_single(cpu->family, single);
+    for (size_t i = 0; i < n; i++) {
+        unsigned needed = hidden_classes(single[i]);
+        // Of several features that share a class none can be ruled out.
+        if (needed && classes && !(needed & classes)) {
+            etp_isa_mask mask = etp_level_mask(single[i]);
+            usable = etp_isa_cpu_masked(&usable, &mask);
+        }
+    }
+    return usable;
+}
+
 static uint64_t sum(const uint64_t of[ETP_CODES], unsigned classes)
 {
     uint64_t n = 0;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explain/kernels.h"
 #include "measure/selftest.h"
 
 #define NAME(check) etp_doctor_check_name(ETP_DOCTOR_##check)
@@ -122,6 +123,9 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
         return ETP_OK;
     }
     size_t n;
+    unsigned built_in;
+    ETP_TRY(etp_kernels_built_in(device->bundle.dir, &built_in, err));
+    cpu.cpu = etp_kernels_usable(&cpu.cpu, built_in);
     const char *levels = levels_of(&cpu.cpu, arena, &n);
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(LEVELS), n >= 2, false, levels, "two levels or more",

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels of this machine as a document and as a report.
 #include "machine/levels.h"
-#include "document/rows.h"
 
-void etp_levels_here(etp_levels *out)
+#include <stdio.h>
+
+#include "document/rows.h"
+#include "explain/kernels.h"
+
+etp_status etp_levels_here(const char *bundle, etp_levels *out, etp_error *err)
 {
+    unsigned built_in = 0;
     *out = (etp_levels){0};
     etp_isa_cpu_detect(&out->cpu);
-    out->best = etp_isa_best(&out->cpu);
-    out->plain = etp_isa_plain(&out->cpu);
+    if (bundle) {
+        ETP_TRY(etp_kernels_built_in(bundle, &built_in, err));
+    }
+    etp_isa_cpu usable = etp_kernels_usable(&out->cpu, built_in);
+    out->best = etp_isa_best(&usable);
+    out->plain = etp_isa_plain(&usable);
     etp_level list[ETP_LEVEL_COUNT];
     out->n = etp_level_list(out->cpu.family, list);
     for (size_t i = 0; i < out->n; i++) {
-        out->items[i].level = list[i];
-        out->items[i].state = etp_level_state_of(&out->cpu, list[i]);
+        etp_levels_item *item = &out->items[i];
+        etp_level_state of_cpu = etp_level_state_of(&out->cpu, list[i]);
+        item->level = list[i];
+        item->state = etp_level_state_of(&usable, list[i]);
+        if (of_cpu.available && !item->state.available) {
+            snprintf(item->state.how, sizeof item->state.how,
+                     "the CPU has it, the runner's XNNPACK has no code for it");
+        }
     }
+    return ETP_OK;
 }
 
 // ETP_LEVEL_NONE has no name: where there is no second level, the default comparison says null.
@@ -38,7 +54,7 @@ WORDS(k_level_words, level_name, etp_level, ETP_LEVEL_COUNT)
 #define OF etp_levels_item
 static const etp_field k_level_rows[] = {
     FIELD("name", WORD, level, "", .words = &k_level_words, .flags = ETP_SET),
-    FIELD("available", BOOL, state.available, "this CPU has it"),
+    FIELD("available", BOOL, state.available, "CPU and runner have it"),
     FIELD("switchable", BOOL, state.switchable, "it can be set here"),
     FIELD("how", CHARS, state.how, "or why not", .flags = ETP_SET),
 };

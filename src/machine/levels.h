@@ -12,8 +12,8 @@ typedef struct etp_levels_item {
     etp_level_state state;
 } etp_levels_item;
 
-// Available: this CPU has the features. Switchable: they can be hidden from a program here, which
-// is what a level does.
+// Available: this CPU has the features, and the runner code for them. Switchable: they can be
+// hidden from a program here, which is what a level does.
 typedef struct etp_levels {
     etp_isa_cpu cpu;
     etp_level best, plain; // the default comparison; ETP_LEVEL_NONE where there is none
@@ -21,7 +21,8 @@ typedef struct etp_levels {
     size_t n;
 } etp_levels;
 
-void etp_levels_here(etp_levels *out);
+// BUNDLE: folder of the runner; NULL: what the CPU has alone counts.
+ETP_NODISCARD etp_status etp_levels_here(const char *bundle, etp_levels *out, etp_error *err);
 void etp_levels_json(const void *levels, etp_json *j); // etprof.levels/1
 extern const etp_document k_etp_levels_document;
 const etp_report *etp_levels_report(const etp_levels *levels, etp_arena *arena);

@@ -179,8 +179,9 @@ static const char *feature_list(const etp_isa_cpu *cpu, etp_arena *arena)
 
 // A word that is a level of another processor family is no typing error: the machine is the wrong
 // one.
-static etp_status check_level(const char *name, const etp_isa_cpu *cpu, etp_arena *arena,
-                              etp_level *out, etp_error *err)
+static etp_status check_level(const etp_session_plan_options *o, const char *name,
+                              const etp_isa_cpu *cpu, etp_arena *arena, etp_level *out,
+                              etp_error *err)
 {
     *out = etp_level_find(cpu->family, name);
     if (*out == ETP_LEVEL_NONE) {
@@ -191,6 +192,12 @@ static etp_status check_level(const char *name, const etp_isa_cpu *cpu, etp_aren
                         level_list(cpu->family, elsewhere ? cpu : NULL, arena));
     }
     etp_level_state state = etp_level_state_of(cpu, *out);
+    if (state.available && o->usable && !etp_level_state_of(o->usable, *out).available) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "level %s cannot be had with this runner: its XNNPACK has no code for it, "
+                        "the CPU has the feature; it has: %s",
+                        name, level_list(cpu->family, o->usable, arena));
+    }
     if (!state.available) {
         return etp_fail(err, ETP_ENVIRONMENT, "level %s cannot be had on this CPU: %s; it has: %s",
                         name, state.how, level_list(cpu->family, cpu, arena));
@@ -234,13 +241,13 @@ static etp_status choose_hidden(const etp_session_plan_options *o, const etp_isa
             return etp_fail(err, ETP_USAGE, "no feature %s; this CPU has: %s", o->hide[i],
                             feature_list(cpu, arena));
         }
-        ETP_TRY(check_level(name, cpu, arena, &level, err));
+        ETP_TRY(check_level(o, name, cpu, arena, &level, err));
         ETP_TRY(add_level(o, level, out, err));
     }
     etp_level single[ETP_LEVEL_COUNT];
     size_t n = etp_level_list_single(cpu->family, single);
     for (size_t i = 0; i < n && o->which_feature; i++) {
-        etp_level_state state = etp_level_state_of(cpu, single[i]);
+        etp_level_state state = etp_level_state_of(o->usable ? o->usable : cpu, single[i]);
         if (state.available && state.switchable) {
             ETP_TRY(add_level(o, single[i], out, err));
         }
@@ -260,7 +267,7 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     }
     for (size_t i = 0; i < o->n_levels; i++) {
         etp_level level;
-        ETP_TRY(check_level(o->levels[i], cpu, arena, &level, err));
+        ETP_TRY(check_level(o, o->levels[i], cpu, arena, &level, err));
         ETP_TRY(add_level(o, level, out, err));
     }
     if (o->n_hide > 0 || o->which_feature) {
@@ -269,7 +276,8 @@ static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa
     if (out->n > 0) {
         return ETP_OK;
     }
-    etp_level best = etp_isa_best(cpu), plain = etp_isa_plain(cpu);
+    const etp_isa_cpu *usable = o->usable ? o->usable : cpu;
+    etp_level best = etp_isa_best(usable), plain = etp_isa_plain(usable);
     if (best == ETP_LEVEL_NONE) {
         return etp_fail(err, ETP_ENVIRONMENT, "this processor's levels are unknown: give --levels");
     }

@@ -38,8 +38,9 @@ typedef struct etp_session_plan_options { // zeroed = the defaults
     size_t n_levels;
     const char *const *hide; // features, each of which is hidden alone in an arm of its own
     size_t n_hide;
-    bool which_feature;      // every feature that this CPU can be without
-    const uint32_t *threads; // none: 1
+    bool which_feature;        // every feature that this CPU can be without
+    const etp_isa_cpu *usable; // the CPU without what the runner has no code for; NULL: unknown
+    const uint32_t *threads;   // none: 1
     size_t n_threads;
     const char *const
         *names; // experiment names, one per arm in the order phases × models × levels × threads;

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
+#include "explain/kernels.h"
 #include "measure/foreign.h"
 #include "os/os.h"
 #include "program/data_file.h"
@@ -260,6 +261,17 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
         ETP_TRY(r->o->settle(r->o->settle_ctx, r->device, &cpu, p, err));
     }
     ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
+    // Of these XNNPACK is built without code for some.
+    bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
+                  etp_isa_has(&cpu.cpu, ETP_HAS_AVX512_FP16) || etp_isa_has(&cpu.cpu, ETP_HAS_SME);
+    if (p->n_runners == 0 && (newest || p->which_feature)) {
+        unsigned classes;
+        etp_isa_cpu *usable = ETP_NEW(r->arena, etp_isa_cpu);
+        ETP_NEED(usable, err, "the plan");
+        ETP_TRY(etp_kernels_built_in(r->device->bundle.dir, &classes, err));
+        *usable = etp_kernels_usable(&cpu.cpu, classes);
+        p->usable = usable;
+    }
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
 }
 

@@ -11,34 +11,6 @@
 #include "base/number.h"
 #include "document/document.h"
 
-const char *etp_ab_withheld_text(etp_withheld why)
-{
-    static const char *const k_texts[ETP_WITHHELD_COUNT] = {
-        [ETP_WITHHELD_NOT] = "",
-        [ETP_WITHHELD_OUTPUTS_DIFFER] = "the arms' outputs differ beyond tolerance",
-        [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
-        [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
-        [ETP_WITHHELD_CROWDED] = "more threads than CPUs are allowed: they waited for CPU time",
-        [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
-        [ETP_WITHHELD_NOISE_FLOOR] =
-            "equal launches of the baseline differ too much: the machine is too noisy",
-    };
-    return k_texts[why];
-}
-
-etp_severity etp_ab_severity_of(etp_finding_severity s)
-{
-    static const etp_severity k_severity[] = {ETP_INFO, ETP_GOOD, ETP_WARN, ETP_BAD};
-    return k_severity[s];
-}
-
-// In the order of etp_verdict: unknown, faster, slower, same.
-etp_severity etp_ab_severity_of_verdict(etp_verdict v)
-{
-    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD, ETP_INFO};
-    return k_severity[v];
-}
-
 // "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
 static const char *ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
 {
@@ -598,6 +570,7 @@ static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
                   right ? right : "as expected", wrong ? wrong : "NOT as expected");
     }
     causes(ab, keys, arena);
+    etp_ab_feature_table(ab, r);
 }
 
 void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)

@@ -48,6 +48,9 @@ typedef struct etp_ab_views {
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
 void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
 
+// What each CPU feature brings, where one at a time is hidden; else nothing. In features.c.
+void etp_ab_feature_table(const etp_ab *ab, etp_report *r);
+
 // Sessions of several phases, in phases.c: a card each, the table of all, and what the later ones
 // are as parts of the report. "2,556 → 9,200 tok/s", NULL where nothing is told.
 void etp_ab_phase_cards(const etp_ab *ab, etp_report *r, etp_arena *arena);

@@ -189,39 +189,14 @@ static const char *command_dir(const etp_ab *ab, etp_arena *arena)
     return dir ? dir : "DIR";
 }
 
-// Why there is no verdict, each reason once. Bit i of *SAID is that of etp_withheld i.
-static void open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
-{
-    for (size_t i = 0; i < ab->n_comparisons && i < SHOWN_HEADLINES; i++) {
-        unsigned bit = 1u << ab->comparisons[i].withheld;
-        if (ab->comparisons[i].withheld && !(*said & bit)) {
-            etp_screen_remark(s, ETP_WARN, etp_ab_withheld_text(ab->comparisons[i].withheld));
-            *said |= bit;
-        }
-    }
-    const char *crowded = etp_ab_crowded(ab);
-    if (crowded && !(*said & 1u << ETP_WITHHELD_CROWDED)) {
-        etp_screen_remark(s, ETP_WARN,
-                          etp_arena_printf(ab->arena, "%s: they waited for CPU time", crowded));
-        *said |= 1u << ETP_WITHHELD_CROWDED;
-    }
-    if (ab->n_arms == 1 && !crowded && ab->arms[0].waited > ETP_WAIT_MOST) {
-        etp_screen_remark(s, ETP_WARN,
-                          etp_arena_printf(ab->arena,
-                                           "other programs had the CPU for %.0f %% of the time: an "
-                                           "inference alone is faster; measure again when the "
-                                           "machine is quiet",
-                                           100 * ab->arms[0].waited));
-    }
-}
-
 // All comparisons of all phases in one list: the screen has thirty lines, whatever there is to say.
 static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     size_t n = 0;
     for (size_t p = 0; p < answers(ab); p++) {
         const etp_ab *one = answer_of(ab, p);
-        for (size_t i = 0; i < one->n_comparisons; i++, n++) {
+        bool grid = etp_ab_tells_features(one); // which has them
+        for (size_t i = 0; i < one->n_comparisons && !grid; i++, n++) {
             if (n < SHOWN_HEADLINES) {
                 headline(ab, one, &one->comparisons[i], ab->n_phases > 1 && n >= WITH_TIMES, s,
                          arena);
@@ -234,7 +209,7 @@ static void headlines(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
     unsigned said = 0;
     for (size_t p = 0; p < answers(ab); p++) {
-        open_questions(answer_of(ab, p), &said, s);
+        etp_screen_open_questions(answer_of(ab, p), &said, s);
     }
     if (n == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
         const etp_ab_arm *a = &ab->arms[0];
@@ -388,7 +363,6 @@ static void add_part(const parts *all, const part *p, bool total, etp_screen *s,
     etp_screen_add(s, &row);
 }
 
-// Categories shown: headlines after the first take the place of some.
 // Five, less one for each headline after the first, but three at least.
 static size_t categories_shown(const etp_ab *ab)
 {
@@ -422,6 +396,10 @@ static void not_told(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 {
     parts all;
+    if (etp_ab_tells_features(ab)) { // its arms are one feature each: no two of them say it all
+        etp_ab_feature_grid(ab, s, arena);
+        return;
+    }
     if (recording_hides(ab) || !read_parts(ab, &all)) {
         return;
     }
@@ -429,8 +407,7 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     if (ab->n_comparisons) {
         const etp_ab_comparison *c = &ab->comparisons[0];
         const char *base = ab->arms[c->baseline].measured, *cand = ab->arms[c->candidate].measured;
-        // Longer names would widen the columns at the cost of the bars; the headline above has
-        // them.
+        // Longer names would widen the columns at the cost of the bars; the headline has them.
         bool brief = strlen(base) <= 10 && strlen(cand) <= 10;
         columns[0] = brief ? base : "before";
         columns[1] = brief ? cand : "after";
@@ -776,8 +753,7 @@ static void more(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     }
 }
 
-// The order in which a reader asks: how much, is it sure, where from, what next, why trust it,
-// where to read on.
+// In the order in which a reader asks.
 const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena)
 {
     const char *title = ab->subject ? ab->subject : ab->title;

@@ -27,6 +27,14 @@ const char *etp_screen_cause(etp_cause cause, etp_cause_state state);
 const char *etp_ab_unproven(const etp_ab *ab, const etp_ab_arm *a);
 etp_severity etp_screen_cause_severity(etp_cause_state state);
 
+// Do two arms or more hide one CPU feature each? Then a grid says what each brings: the share of
+// the time without it. In features.c.
+bool etp_ab_tells_features(const etp_ab *ab);
+void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena);
+
+// Remarks on why there is no verdict, each reason once: bit i of *SAID is that of etp_withheld i.
+void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s);
+
 // Lives in ARENA, borrows from AB. NULL on out of memory.
 const etp_screen *etp_ab_screen(const etp_ab *ab, etp_arena *arena);
 

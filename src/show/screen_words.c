@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the screens of a terminal say alike: times in one unit, causes in two words.
+// What screens and reports say alike: times in one unit, causes in two words, why there is no
+// verdict.
 #include <math.h>
 
 #include "base/number.h"
 #include "document/document.h"
+#include "show/report.h"
 #include "show/screen.h"
+
+const char *etp_ab_withheld_text(etp_withheld why)
+{
+    static const char *const k_texts[ETP_WITHHELD_COUNT] = {
+        [ETP_WITHHELD_NOT] = "",
+        [ETP_WITHHELD_OUTPUTS_DIFFER] = "the arms' outputs differ beyond tolerance",
+        [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
+        [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
+        [ETP_WITHHELD_CROWDED] = "more threads than CPUs are allowed: they waited for CPU time",
+        [ETP_WITHHELD_CONTENDED] = "other programs had the CPU while the arms were measured",
+        [ETP_WITHHELD_NOISE_FLOOR] =
+            "equal launches of the baseline differ too much: the machine is too noisy",
+    };
+    return k_texts[why];
+}
+
+etp_severity etp_ab_severity_of(etp_finding_severity s)
+{
+    static const etp_severity k_severity[] = {ETP_INFO, ETP_GOOD, ETP_WARN, ETP_BAD};
+    return k_severity[s];
+}
+
+// In the order of etp_verdict: unknown, faster, slower, same.
+etp_severity etp_ab_severity_of_verdict(etp_verdict v)
+{
+    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD, ETP_INFO};
+    return k_severity[v];
+}
 
 etp_screen_unit etp_screen_unit_among(double largest_ns, double common)
 {
@@ -60,4 +90,29 @@ etp_severity etp_screen_cause_severity(etp_cause_state state)
 {
     static const etp_severity k_severity[ETP_CAUSE_STATES] = {ETP_PLAIN, ETP_GOOD, ETP_WARN};
     return k_severity[state];
+}
+
+void etp_screen_open_questions(const etp_ab *ab, unsigned *said, etp_screen *s)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        unsigned bit = 1u << ab->comparisons[i].withheld;
+        if (ab->comparisons[i].withheld && !(*said & bit)) {
+            etp_screen_remark(s, ETP_WARN, etp_ab_withheld_text(ab->comparisons[i].withheld));
+            *said |= bit;
+        }
+    }
+    const char *crowded = etp_ab_crowded(ab);
+    if (crowded && !(*said & 1u << ETP_WITHHELD_CROWDED)) {
+        etp_screen_remark(s, ETP_WARN,
+                          etp_arena_printf(ab->arena, "%s: they waited for CPU time", crowded));
+        *said |= 1u << ETP_WITHHELD_CROWDED;
+    }
+    if (ab->n_arms == 1 && !crowded && ab->arms[0].waited > ETP_WAIT_MOST) {
+        etp_screen_remark(s, ETP_WARN,
+                          etp_arena_printf(ab->arena,
+                                           "other programs had the CPU for %.0f %% of the time: an "
+                                           "inference alone is faster; measure again when the "
+                                           "machine is quiet",
+                                           100 * ab->arms[0].waited));
+    }
 }

@@ -44,6 +44,26 @@ def measure(tmp, name, script, *words, **more):
     return text, talk, code
 
 
+def features(tmp):
+    """Arms that hide one feature each: what each brings is the share of the time without it, 1 - 400/800 and so on.
+    One whose interval says nothing beyond noise brings what it brings; the table below has the same figures."""
+    script = "base * 400000\nbase sme1 800000\nbase -i8mm 500000\nnoise 4"
+    text, talk, code = measure(tmp, "features", script, "--hide", "sme2,i8mm", "--blocks", "8", "--no-kernels",
+                               "--no-trace")
+    expect(code == 0, f"features: exit {code}: {talk}")
+    rows = {line.split()[0]: line for line in text.splitlines() if "%" in line and "[" in line}
+    for name, share in (("SME2", 50.0), ("I8MM", 20.0)):
+        found = re.search(r"([\d.]+) %\s+\[([\d.]+), ([\d.]+)\]", rows.get(name, ""))
+        expect(found, f"features: no row of {name} in\n{text}")
+        if found:
+            told, lo, hi = map(float, found.groups())
+            expect(abs(told - share) < 1 and lo <= told <= hi, f"{name} brings {told} [{lo}, {hi}], not {share}")
+    expect("SME2 brings most: it saves 50." in text, f"features: no headline in\n{text}")
+    expect("slower than best" not in text, f"features: told twice\n{text}")
+    table = run("analyze", tmp / "features", "--full")[0]
+    expect("What each feature brings" in table, "features: --full has no table")
+
+
 def on_terminal(columns, locale, *words, **more):
     """What a program writes to a terminal of so many columns."""
     ours, theirs = pty.openpty()
@@ -398,6 +418,9 @@ with tempfile.TemporaryDirectory() as tmp:  # of a folder of Arm's kit whose nam
     shutil.copytree(DATA / "kit/flat", kit)
     told = [c for c in commands(run("analyze", kit)[0]) if c[1] == "compare"]
     expect(told and all(len(c) == 4 and os.path.isfile(c[2]) and os.path.isfile(c[3]) for c in told), "kit", told)
+
+with tempfile.TemporaryDirectory() as tmp:
+    features(pathlib.Path(tmp))
 
 cut = run("analyze", DATA / "linear_xnnpack_fp32.etdump")[0]  # its linear takes no whole microsecond
 expect(re.search(r"^  GEMM +up to \d+\.\d+ +up to \d\d %", cut, re.M), "below the clock", cut)

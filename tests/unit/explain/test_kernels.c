@@ -378,6 +378,64 @@ static void broken_files_are_errors(void **state)
     etp_arena_dispose(&arena);
 }
 
+#define BIT(code) (1u << ETP_CODE_##code)
+
+static void a_feature_without_code_is_not_usable(void **state)
+{
+    (void)state;
+    etp_isa_cpu cpu, usable;
+    char why[ETP_ISA_WHY_MAX];
+    assert_true(
+        etp_isa_cpu_parse("x86_64:kernel=6.1,avx,fma3,avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,"
+                          "avx512vnni,avx512fp16,amx_tile,amx_int8",
+                          &cpu, why, sizeof why));
+    assert_int_equal(etp_isa_best(&cpu), ETP_LEVEL_AMX);
+    const unsigned vnni = BIT(SSE) | BIT(AVX) | BIT(AVX2) | BIT(AVX512) | BIT(AVX512_VNNI);
+
+    usable = etp_kernels_usable(&cpu, vnni | BIT(AVX512_FP16));
+    assert_false(etp_isa_has(&usable, ETP_HAS_AMX));
+    assert_int_equal(etp_isa_best(&usable), ETP_LEVEL_FP16);
+    usable = etp_kernels_usable(&cpu, vnni);
+    assert_int_equal(etp_isa_best(&usable), ETP_LEVEL_VNNI);
+    usable = etp_kernels_usable(&cpu, vnni | BIT(AVX512_FP16) | BIT(AMX_INT8));
+    assert_int_equal(etp_isa_best(&usable), ETP_LEVEL_AMX);
+    usable = etp_kernels_usable(&cpu, 0); // no library was read
+    assert_int_equal(etp_isa_best(&usable), ETP_LEVEL_AMX);
+
+    // FMA and F16C share a class with AVX2, and no count can tell which of them it needs.
+    assert_true(etp_isa_has(&usable, ETP_HAS_F16C));
+    usable = etp_kernels_usable(&cpu, BIT(SSE));
+    assert_int_equal(etp_isa_best(&usable), ETP_LEVEL_SSE);
+}
+
+// This program itself, under the name of XNNPACK's library: SSE code, and none for AMX.
+static void code_of_a_library_is_found(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/etp-built-in-XXXXXX", path[128];
+    unsigned classes = 1;
+    etp_error err = {0};
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(etp_kernels_built_in(dir, &classes, &err), ETP_OK);
+    assert_int_equal(classes, 0);
+
+    snprintf(path, sizeof path, "%s/libxnnpack_copy.so", dir);
+    FILE *from = fopen("/proc/self/exe", "rb"), *to = fopen(path, "wb");
+    assert_true(from && to);
+    for (int c = fgetc(from); c != EOF; c = fgetc(from)) {
+        fputc(c, to);
+    }
+    fclose(from);
+    fclose(to);
+    assert_int_equal(etp_kernels_built_in(dir, &classes, &err), ETP_OK);
+#if defined(__x86_64__)
+    assert_true(classes & BIT(SSE));
+    assert_false(classes & (BIT(AMX) | BIT(AMX_INT8)));
+#endif
+    remove(path);
+    remove(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +446,8 @@ int main(void)
         cmocka_unit_test(strays_are_no_contradiction),
         cmocka_unit_test(names_are_taken_apart),
         cmocka_unit_test(broken_files_are_errors),
+        cmocka_unit_test(a_feature_without_code_is_not_usable),
+        cmocka_unit_test(code_of_a_library_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each CPU feature brings, where a session hides one at a time: the share of the time without
+// it that it saves.
+#include <math.h>
+
+#include "base/number.h"
+#include "show/report.h"
+#include "show/screen.h"
+
+static etp_isa_feature hidden_by(const etp_ab *ab, const etp_ab_comparison *c)
+{
+    return etp_level_without(ab->arms[c->candidate].level);
+}
+
+bool etp_ab_tells_features(const etp_ab *ab)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        n += hidden_by(ab, &ab->comparisons[i]) < ETP_HAS_COUNT;
+    }
+    return n >= 2 && !ab->emulated;
+}
+
+// The estimate is time with it ÷ time without.
+static double saves(double ratio, const etp_ab_comparison *c)
+{
+    return c->withheld ? (double)NAN : 1 - ratio;
+}
+
+// "−2.1 %"
+static const char *percent(double share, etp_arena *arena)
+{
+    return etp_arena_printf(arena, "%s%.1f", share <= -0.0005 ? "−" : "", fabs(100 * share));
+}
+
+static void most(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    const etp_ab_comparison *best = NULL;
+    bool all = true; // have a figure
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        bool helps = hidden_by(ab, c) < ETP_HAS_COUNT && c->verdict == ETP_VERDICT_SLOWER;
+        all = all && !c->withheld;
+        best = helps && !c->withheld && (!best || c->estimate < best->estimate) ? c : best;
+    }
+    const char *parts[ETP_SCREEN_PARTS] = {NULL};
+    if (best) {
+        parts[0] = etp_arena_printf(arena, "95 %% [%s, %s]", percent(1 - best->hi, arena),
+                                    percent(1 - best->lo, arena));
+        etp_screen_headline(s, ETP_GOOD,
+                            etp_arena_printf(arena, "%s brings most: it saves %s %% of the time%s",
+                                             etp_isa_feature_title(hidden_by(ab, best)),
+                                             percent(1 - best->estimate, arena),
+                                             all ? "" : " (not all features have a figure)"),
+                            parts);
+    } else if (all) {
+        etp_screen_headline(s, ETP_INFO, "no feature changes the time beyond the noise", parts);
+    }
+}
+
+void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
+{
+    double longest = 0;
+    most(ab, s, arena);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        longest = fmax(longest, (double)ab->arms[i].median_ns);
+    }
+    const etp_screen_unit unit = etp_screen_unit_among(longest, 0);
+    const char *columns[ETP_SCREEN_FIGURES] = {"with", "without", "brings", "95 %"};
+    etp_screen_grid(s, "What each feature brings", unit.name, columns);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (hidden_by(ab, c) == ETP_HAS_COUNT) {
+            continue;
+        }
+        const etp_ab_arm *with = &ab->arms[c->baseline], *without = &ab->arms[c->candidate];
+        double share = saves(c->estimate, c), lo = saves(c->hi, c), hi = saves(c->lo, c);
+        etp_screen_row row = {.label = etp_isa_feature_title(hidden_by(ab, c)),
+                              .bar = isfinite(share) ? fmax(share, 0) : 0};
+        if (with->median_ns != ETP_NS_UNKNOWN && without->median_ns != ETP_NS_UNKNOWN) {
+            row.figures[0] = etp_screen_in_unit(&unit, (double)with->median_ns, arena);
+            row.figures[1] = etp_screen_in_unit(&unit, (double)without->median_ns, arena);
+        }
+        if (isfinite(share) && etp_interval_tells(c->lo, c->hi)) {
+            row.figures[2] = etp_arena_printf(arena, "%s %%", percent(share, arena));
+            row.figures[3] =
+                etp_arena_printf(arena, "[%s, %s]", percent(lo, arena), percent(hi, arena));
+        }
+        if (c->withheld) {
+            row.note = row.short_note = "no figure";
+        }
+        row.severity = etp_ab_severity_of_verdict(c->verdict == ETP_VERDICT_SLOWER
+                                                      ? ETP_VERDICT_FASTER
+                                                      : ETP_VERDICT_UNKNOWN);
+        etp_screen_add(s, &row);
+    }
+}
+
+void etp_ab_feature_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "feature", .title = "feature", .flags = ETP_COL_CODE},
+        {.key = "with_ns", .title = "with", .kind = ETP_KIND_NS},
+        {.key = "without_ns", .title = "without", .kind = ETP_KIND_NS},
+        {.key = "brings", .title = "brings", .kind = ETP_KIND_PERCENT},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_PERCENT},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_PERCENT},
+        {.key = "why", .title = "why not"},
+    };
+    if (!etp_ab_tells_features(ab)) {
+        return;
+    }
+    etp_table *t = etp_report_table(r, "features", "What each feature brings", k_columns, 7);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (hidden_by(ab, c) == ETP_HAS_COUNT) {
+            continue;
+        }
+        bool tells = !c->withheld && etp_interval_tells(c->lo, c->hi);
+        ETP_ROW(t, etp_cell_z(etp_isa_feature_name(hidden_by(ab, c))),
+                etp_cell_ns(ab->arms[c->baseline].median_ns),
+                etp_cell_ns(ab->arms[c->candidate].median_ns),
+                etp_cell_double(tells ? 1 - c->estimate : (double)NAN),
+                etp_cell_double(tells ? 1 - c->hi : (double)NAN),
+                etp_cell_double(tells ? 1 - c->lo : (double)NAN),
+                etp_cell_z(c->withheld ? etp_ab_withheld_text(c->withheld)
+                           : tells     ? ""
+                                       : "no interval yet"));
+    }
+}
