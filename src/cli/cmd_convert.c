@@ -15,7 +15,6 @@
 #include "compare/phases.h"
 #include "judge/open.h"
 #include "os/os.h"
-#include "publish/services.h"
 #include "show/report.h"
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)
@@ -28,8 +27,7 @@ typedef struct convert_options {
     bool negate, uncompressed;
 } convert_options;
 
-// In the order of k_to, one higher: an option that was not given is −1, and so 0 is "none". From
-// TO_HUD on they are services, which take a whole session.
+// In the order of k_to, one higher: an option that was not given is −1, and so 0 is "none".
 enum {
     TO_NONE,
     TO_CHROME,
@@ -40,27 +38,12 @@ enum {
     TO_NODES,
     TO_INSPECTOR,
     TO_INSPECTOR_JSON,
-    TO_PARQUET,
-    TO_HUD,
-    TO_GITHUB,
-    TO_GITHUB_BIGGER,
-    TO_OPENMETRICS
+    TO_PARQUET
 };
 
-static const char *const k_to[] = {"chrome",
-                                   "perfetto",
-                                   "speedscope",
-                                   "folded",
-                                   "flame",
-                                   "model-explorer",
-                                   "inspector",
-                                   "inspector-json",
-                                   "parquet",
-                                   "hud",
-                                   "github-benchmark",
-                                   "github-benchmark-bigger",
-                                   "openmetrics",
-                                   NULL};
+static const char *const k_to[] = {
+    "chrome",         "perfetto",  "speedscope",     "folded",  "flame",
+    "model-explorer", "inspector", "inspector-json", "parquet", NULL};
 
 // −1: not given. 0 would be the first word of the list.
 static const convert_options k_defaults = {.to = -1, .table = -1};
@@ -334,68 +317,6 @@ static etp_status convert_sides(etp_cli *cli, const convert_options *o, const ch
     return st;
 }
 
-// ---- services of others ----
-
-static bool to_service(const convert_options *o)
-{
-    return o->to + 1 >= TO_HUD;
-}
-
-static etp_status write_service(etp_cli *cli, const convert_options *o,
-                                const etp_ab_session *session, const char *path, etp_error *err)
-{
-    etp_archive_session entry;
-    bool finished = false;
-    // The same figures as in the store of sessions: one meaning of "a session's figures" for all
-    // that collect them.
-    ETP_TRY(etp_archive_entry(session, &cli->arena, &entry, &finished, err));
-    if (!finished) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s is no finished session with timed launches, so there is nothing to "
-                        "hand on",
-                        path);
-    }
-    if (entry.emulated) {
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "%s was measured in an emulator: its times say nothing, and others could "
-                        "not tell them from real ones",
-                        path);
-    }
-    etp_strbuf text;
-    etp_strbuf_init(&text, &cli->arena);
-    etp_sink sink = etp_sink_strbuf(&text);
-    int to = o->to + 1;
-    if (to == TO_HUD) {
-        etp_service_hud(&entry, &sink);
-    } else if (to == TO_OPENMETRICS) {
-        etp_service_openmetrics(&entry, &sink);
-    } else {
-        etp_service_github(&entry, to == TO_GITHUB_BIGGER, &cli->arena, &sink);
-    }
-    return etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
-}
-
-static etp_status convert_service(etp_cli *cli, const convert_options *o, int argc, char **argv,
-                                  etp_error *err)
-{
-    if (argc != 1 || !etp_os_is_dir(argv[0])) {
-        return etp_fail(err, ETP_USAGE, "--to %s takes one run folder", k_to[o->to]);
-    }
-    if (o->program || o->record || o->candidate || o->phase || o->name1 || o->name2 || o->negate) {
-        return etp_fail(err, ETP_USAGE,
-                        "--to %s writes every arm of the session; of the other options it knows "
-                        "--baseline and --output",
-                        k_to[o->to]);
-    }
-    const char *path = argv[0];
-    etp_ab_options how = {.units = o->units, .baseline = o->baseline};
-    etp_ab_session *session = NULL;
-    ETP_TRY(etp_ab_open(&path, 1, &how, &session, err));
-    etp_status st = write_service(cli, o, session, path, err);
-    etp_ab_close(session);
-    return st;
-}
-
 // ---- the verb ----
 
 // What fits rows does not fit views, and the other way round.
@@ -429,11 +350,9 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
 {
     int to = o->to + 1;
     if (to == TO_NONE) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--to is missing: chrome, perfetto, speedscope, folded, flame, "
-            "model-explorer, inspector, inspector-json, parquet, hud, github-benchmark, "
-            "github-benchmark-bigger or openmetrics");
+        return etp_fail(err, ETP_USAGE,
+                        "--to is missing: chrome, perfetto, speedscope, folded, flame, "
+                        "model-explorer, inspector, inspector-json or parquet");
     }
     // Inspector's own tables are annotated from the record alone, as Inspector does it.
     if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
@@ -489,9 +408,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv,
                                    (size_t)argc, err);
     }
-    if (o->to >= 0 && to_service(o)) {
-        return convert_service(cli, o, argc, argv, err);
-    }
     ETP_TRY(check(cli, o, one, folder, err));
     if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {
         return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON,
@@ -536,12 +452,7 @@ const etp_command etp_cmd_convert = {
                    "samples (every iteration), launches (every process). All begin with the same "
                    "columns, which say what was run\n"
                    "where; times are whole nanoseconds, what is unknown is null. docs/tables.md "
-                   "has the columns.\n"
-                   "hud (PyTorch's benchmark database, v3), github-benchmark and "
-                   "github-benchmark-bigger\n"
-                   "(github-action-benchmark, customSmallerIsBetter and customBiggerIsBetter) and "
-                   "openmetrics (Prometheus)\n"
-                   "are the figures of one run folder with their intervals: docs/services.md.",
+                   "has the columns.",
     .examples = "  etprof convert model.etdump --to perfetto -o model.pftrace\n"
                 "  etprof convert out_model --to flame -o difference.svg\n"
                 "  etprof convert off.etdump on.etdump --to speedscope -o both.json\n"

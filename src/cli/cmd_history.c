@@ -14,15 +14,13 @@
 
 typedef struct history_options {
     double min_change;
-    const char *otava, *store;
+    const char *store;
     etp_archive_filter filter;
 } history_options;
 
 static const etp_opt k_options[] = {
     {"min-change", 0, ETP_OPT_PERCENT, offsetof(history_options, min_change), "PERCENT",
      "smaller changes are not worth telling (default 2%)", NULL},
-    {"otava", 0, ETP_OPT_STRING, offsetof(history_options, otava), "DIR",
-     "also write the series and otava.yaml there, for Apache Otava", NULL},
     {"store", 0, ETP_OPT_STRING, offsetof(history_options, store), ETP_STORE_ARG, ETP_STORE_HELP,
      NULL},
     {"of", 0, ETP_OPT_STRING, offsetof(history_options, filter.model), "MODEL",
@@ -165,9 +163,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_history h = {.arena = &cli->arena};
     ETP_TRY(read_all(cli, o, argc, argv, &h, err));
     ETP_TRY(etp_history_find_changes(&h, o->min_change, err));
-    if (o->otava) {
-        ETP_TRY(etp_history_otava(&h, o->otava, err));
-    }
     // The table is one that this verb reads again, with a column for each series; no report has
     // such a table.
     if (cli->format == ETP_CLI_CSV) {
@@ -209,9 +204,7 @@ const etp_command etp_cmd_history = {
                 "  etprof history add nightly/ && etprof history rebuild\n"
                 "  etprof history out_model/runs\n"
                 "  etprof history nightly/ --format csv --output nightly.csv\n"
-                "  etprof history nightly.csv --min-change 5%\n"
-                "  etprof history nightly/ --otava otava && otava analyze --config-file "
-                "otava/otava.yaml NAME",
+                "  etprof history nightly.csv --min-change 5%",
     .opts = k_options,
     .opts_size = sizeof(history_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

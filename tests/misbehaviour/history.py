@@ -3,7 +3,6 @@
 level, beside folders that are no history. The fake runner's durations are planted.
 
 usage: history.py ETPROF FAKE_RUNNER"""
-import csv
 import json
 import pathlib
 import re
@@ -62,29 +61,6 @@ with tempfile.TemporaryDirectory() as name:
            "the table does not read back the same")
     same = history(tmp, "nightly.csv", "--format", "json")
     expect(json.loads(same.stdout)["series"] == document["series"], "the table gives other changes than the folders")
-    # For Apache Otava: its reader takes a number from every cell of a metric's column, so no cell may be empty.
-    lines = table.stdout.splitlines()
-    gap = lines[3].rsplit(",", 1)[0] + ","
-    (tmp / "gap.csv").write_text("\n".join([*lines[:3], gap, *lines[4:]]) + "\n")
-    expect(history(tmp, "gap.csv", "--otava", "otava", "--quiet").returncode == 0, "--otava")
-    config = (tmp / "otava/otava.yaml").read_text()
-    for series, rows, direction in ([("model_linux_sme2_off_t1_ns", 8, -1), ("model_linux_sme2_on_t1_ns", 8, -1),
-                                                        ("model_linux_sme2_on_t1_speedup", 7, 1)]):
-        path = next(iter((tmp / "otava").glob(f"0?_{series}.csv")), None)
-        expect(path is not None, f"no table of {series}")
-        with open(path, newline="", encoding="utf-8") as f:
-            read = list(csv.DictReader(f))
-        expect(len(read) == rows and all(float(r[series]) > 0 and r["time"] for r in read), f"{path.name}: {read}")
-        expect(f'  "{series}":\n    type: csv\n    file: "otava/{path.name}"\n    time_column: time\n' in config,
-               config)
-        expect(f'      "{series}": {{column: "{series}", direction: {direction}}}\n' in config, config)
-    if shutil.which("otava"):
-        found = subprocess.run(["otava", "analyze", "--config-file", "otava/otava.yaml", "model_linux_sme2_on_t1_ns"],
-                               cwd=tmp,
-                               capture_output=True, text=True, timeout=600, check=False)
-        expect(found.returncode == 0 and "%" in found.stdout, f"otava: {found.stdout}{found.stderr}")
-    else:
-        print("skipped: reading with otava (none here)")
     none = history(tmp, "nightly/empty")
     expect(none.returncode == 4 and "no finished session" in none.stderr, f"{none.returncode} {none.stderr}")
     # A session whose outputs differ has times, and no speedup.

@@ -50,7 +50,6 @@ def of_file(path):
         yield from each_format("stats", path)
         yield from each_format("plan", path, formats=("text", "json"))
         yield from each_format("history", path, formats=("text", "json"))
-        yield ["history", path, "--otava", "made"]
     elif name.endswith(".json"):
         yield ["validate", path, "--format", "json"]
 
@@ -93,9 +92,6 @@ def of_folder(folder):
     yield ["whatif", folder, "drop transpose*", "threads 2"]
     for claim in ("", "F1", "F2", "N1", "N2", "drift", "tracer", "thermal", "boundary", "op1"):
         yield ["explain", *([claim] if claim else []), folder]
-    yield ["history", folder, "--otava", "made"]
-    for to in ("hud", "github-benchmark", "github-benchmark-bigger", "openmetrics"):
-        yield ["convert", folder, "--to", to]
     for to in ("parquet", "chrome", "perfetto", "folded", "flame", "model-explorer"):
         yield ["convert", folder, "--to", to, "-o", f"made.{to}"]
     yield ["report", folder, folder, "--format", "md"]

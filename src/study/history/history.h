@@ -77,8 +77,4 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena);
 // The table again: time, attributes, series; etp_history_of_csv reads it back.
 void etp_history_csv(const etp_history *h, etp_sink *sink);
 
-// otava.yaml and a table per series in DIR (made when missing), for `otava analyze`; paths in it
-// begin with DIR as given.
-ETP_NODISCARD etp_status etp_history_otava(const etp_history *h, const char *dir, etp_error *err);
-
 #endif
