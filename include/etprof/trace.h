@@ -66,9 +66,11 @@ typedef struct etp_trace_block {
     bool has_execute;             // exactly one Method::execute per execution
     uint32_t execute;             // its index in events, ETP_NO_INDEX when !has_execute
     int64_t bundled_input;        // -1 when none
-    // With etp_trace_options.modes: which of the populations that executions of equal events part
-    // into by their time, the fastest first; blocks of one follow each other.
-    uint32_t mode, n_modes;
+    // With etp_trace_options.modes: which of the recording's populations of executions (of one
+    // method, with inputs of one length) these are of. Times are added up within one alone; paths
+    // of a branch are blocks of one population.
+    uint32_t population, n_populations;
+    bool rare; // of another population than the most frequent, of equally many the longest
     const uint32_t *in_file; // [n_events] the event's number among those of its RunData; NULL:
                              // its own index
 } etp_trace_block;
@@ -92,7 +94,7 @@ typedef struct etp_trace_options { // a zeroed struct means the defaults
     const etp_allocator *alloc;    // NULL: the C library's
     uint64_t last;                 // only so many executions, the last of the file; 0: all
     etp_trace_units units;
-    bool modes; // part executions of equal events whose times are several populations
+    bool modes; // tell populations of executions apart: methods, input lengths
 } etp_trace_options;
 
 // Verifies BYTES as an ETDump (size-prefixed or plain) and groups it. BYTES must outlive *out.

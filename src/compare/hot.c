@@ -36,8 +36,7 @@ static void take_median(const etp_ab_session *s, uint32_t arm, etp_ab_traced *ou
         bool mine = trace && s->dumps.items[d].arm == arm;
         for (size_t i = 0; mine && i < etp_trace_block_count(trace); i++) {
             const etp_trace_block *b = etp_trace_block_at(trace, i);
-            for (size_t r = 0; b->has_execute && etp_profile_takes(trace, i) && r < b->n_runs;
-                 r++) {
+            for (size_t r = 0; b->has_execute && !b->rare && r < b->n_runs; r++) {
                 ETP_ADD(s->ab.arena, &v, (double)etp_trace_durations(b, b->execute)[r]);
             }
         }

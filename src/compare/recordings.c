@@ -78,20 +78,23 @@ static void tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace 
     }
 }
 
-// "10 of 200.1 ms and 10 of 10.0 ms".
-static const char *populations(const etp_trace *trace, size_t block, etp_arena *arena)
+// "10 of 10.0 ms and 10 of 200.1 ms".
+static const char *populations(const etp_trace *trace, size_t n, etp_arena *arena)
 {
     const char *text = "";
-    size_t n = etp_trace_block_at(trace, block)->n_modes;
-    for (size_t i = 0; i < n; i++) {
-        const etp_trace_block *b = etp_trace_block_at(trace, block + i);
+    for (size_t k = 0; k < n; k++) {
         double sum = 0;
-        for (size_t r = 0; r < b->n_runs; r++) {
-            sum += (double)etp_trace_durations(b, b->execute)[r];
+        size_t runs = 0;
+        for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+            const etp_trace_block *b = etp_trace_block_at(trace, i);
+            for (size_t r = 0; b->has_execute && b->population == k && r < b->n_runs; r++) {
+                sum += (double)etp_trace_durations(b, b->execute)[r];
+                runs++;
+            }
         }
-        const char *between = i == 0 ? "" : i + 1 == n ? " and " : ", ";
-        text = etp_arena_printf(arena, "%s%s%zu of %s", text, between, b->n_runs,
-                                ETP_NS(sum / (double)b->n_runs));
+        const char *between = k == 0 ? "" : k + 1 == n ? " and " : ", ";
+        text = etp_arena_printf(arena, "%s%s%zu of %s", text, between, runs,
+                                ETP_NS(sum / (double)runs));
     }
     return text;
 }
@@ -100,18 +103,17 @@ static void tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *c
                        size_t n, etp_ab_findings *to)
 {
     for (size_t i = 0; i < n; i++) {
-        for (size_t b = 0; b < etp_trace_block_count(traces[i]); b++) {
-            const etp_trace_block *block = etp_trace_block_at(traces[i], b);
-            if (block->n_modes > 1 && block->mode == 0) {
-                etp_ab_add_finding(
-                    to, ETP_FINDING_MODES, ETP_SEVERITY_WARN, NULL,
-                    etp_arena_printf(s->ab.arena,
-                                     "%s: executions of different lengths, %s; only the most "
-                                     "frequent (of equally many the longest) are shown, 'etprof "
-                                     "ops' has each",
-                                     name_of(s, arm), populations(traces[i], b, s->ab.arena)));
-                return;
-            }
+        size_t several =
+            etp_trace_block_count(traces[i]) ? etp_trace_block_at(traces[i], 0)->n_populations : 0;
+        if (several > 1) {
+            etp_ab_add_finding(
+                to, ETP_FINDING_MODES, ETP_SEVERITY_WARN, NULL,
+                etp_arena_printf(s->ab.arena,
+                                 "%s: executions of several methods or input lengths, %s; only the "
+                                 "most frequent (of equally many the longest) are shown, 'etprof "
+                                 "ops' has each",
+                                 name_of(s, arm), populations(traces[i], several, s->ab.arena)));
+            return;
         }
     }
 }

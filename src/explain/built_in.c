@@ -16,8 +16,7 @@ static etp_status read_file(const char *path, etp_arena *arena, unsigned *classe
     size_t ranges = st == ETP_OK ? etp_image_range_count(image) : 0;
     size_t n = st == ETP_OK && ranges == 0 ? etp_image_symbol_count(image) : ranges;
     for (size_t i = 0; i < n && st == ETP_OK; i++) {
-        etp_function f =
-            ranges > 0 ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i);
+        etp_function f = ranges > 0 ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i);
         etp_bytes bytes;
         etp_code_count count;
         etp_code most;

@@ -244,8 +244,9 @@ static bool keeps_all(const etp_trace *trace)
     size_t kinds = 0, fewest = SIZE_MAX;
     for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
         const etp_trace_block *block = etp_trace_block_at(trace, i);
-        kinds += block->has_execute;
-        fewest = block->has_execute && block->n_runs < fewest ? block->n_runs : fewest;
+        bool counts = block->has_execute && !block->rare;
+        kinds += counts;
+        fewest = counts && block->n_runs < fewest ? block->n_runs : fewest;
     }
     return kinds > 1 && fewest < (size_t)4 * ETP_PROFILE_KEEP_LEAST;
 }
@@ -369,20 +370,6 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
     return ETP_OK;
 }
 
-// Of populations the most frequent, of equally many executions the longest: a mean over several
-// would be that of none.
-bool etp_profile_takes(const etp_trace *trace, size_t index)
-{
-    const etp_trace_block *block = etp_trace_block_at(trace, index);
-    size_t first = index - block->mode, best = first;
-    for (size_t i = first; i < first + block->n_modes; i++) {
-        best = etp_trace_block_at(trace, i)->n_runs >= etp_trace_block_at(trace, best)->n_runs
-                   ? i
-                   : best;
-    }
-    return block->n_modes < 2 || best == index;
-}
-
 static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_profile *out,
                              etp_error *err)
 {
@@ -391,7 +378,7 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
         b->usual = 0;
         for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
             const etp_trace_block *block = etp_trace_block_at(traces[d], i);
-            if (!block->has_execute || !etp_profile_takes(traces[d], i)) {
+            if (!block->has_execute || block->rare) {
                 out->skipped_executions += block->n_runs;
                 continue;
             }

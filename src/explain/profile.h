@@ -86,13 +86,10 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
     const struct etp_profile_facts *facts; // nodes.h; NULL without a program
 } etp_profile;
 
-// Sums every execution that has Method::execute. TRACES (one per dump) must outlive the profile.
-// ETP_UNKNOWN when no execution has one.
+// Sums every execution that has Method::execute, of populations the most frequent. TRACES (one per
+// dump) must outlive the profile. ETP_UNKNOWN when no execution has one.
 ETP_NODISCARD etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces,
                                            etp_arena *arena, etp_profile *out, etp_error *err);
-
-// Whether block INDEX is summed: of populations of executions it is one alone.
-bool etp_profile_takes(const etp_trace *trace, size_t index);
 
 // The samples of ROW (its `calls`, its parts included), dump by dump; at most CAP of them. How
 // many.

@@ -124,9 +124,18 @@ static const void *handle_of(const etp_ops_answer *a, size_t row, etp_made *made
     return handle >= 0 ? MAKE(integer, handle) : NULL;
 }
 
+// Populations of executions are never added up.
+static size_t populations(const etp_trace *trace)
+{
+    return etp_trace_block_count(trace) ? etp_trace_block_at(trace, 0)->n_populations : 0;
+}
+
 // Without any known work the sum is unknown, not 0.
 static const void *macs_of(const etp_ops_answer *a, etp_made *made)
 {
+    if (populations(a->trace) > 1) {
+        return NULL; // no inference has those of two methods
+    }
     uint64_t macs = 0;
     bool any = false;
     for (size_t i = 0; a->facts && i < a->table.n_rows; i++) {
@@ -144,6 +153,15 @@ static const void *bound_of(const etp_ops_answer *a, etp_made *made)
         }
     }
     return NULL;
+}
+
+static double execute_of(const etp_trace_block *b)
+{
+    double sum = 0;
+    for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
+        sum += (double)etp_trace_durations(b, b->execute)[r];
+    }
+    return sum;
 }
 
 // A document names a method only when no other fits as well; the report says both.
@@ -171,6 +189,10 @@ FIND(block_at, etp_ops_answer, etp_ops_answer, etp_trace_block_at(doc->trace, at
 FIND(block_method, etp_trace_block, etp_ops_answer, method_of(doc, at->index))
 FIND(block_ambiguous, etp_trace_block, etp_ops_answer,
      MAKE(yes, doc->joins && doc->joins[at->index].ambiguous))
+FIND(block_ns, etp_trace_block, etp_ops_answer,
+     it->has_execute && !doc->cycles ? MAKE(number, (uint64_t)execute_of(it)) : NULL)
+FIND(block_population, etp_trace_block, etp_ops_answer,
+     it->has_execute ? MAKE(number, it->population) : NULL)
 FIND(op_id, etp_op_row, etp_ops_answer, etp_made_text(made, "op%zu", ROW + 1))
 FIND(op_event, etp_op_row, etp_ops_answer, event_of(doc, it))
 FIND(op_delegated, etp_op_row, etp_ops_answer, MAKE(yes, etp_ops_is_delegated(event_of(doc, it))))
@@ -333,6 +355,9 @@ static const etp_field k_block_rows[] = {
     MADE("method", STR, block_method, "of the program that it fits"),
     MADE("method_ambiguous", BOOL, block_ambiguous, "several fit", .flags = ETP_SET),
     FIELD("runs", UINT, n_runs, "executions"),
+    MADE("execute_ns", INT, block_ns, "their Method::execute; null: they have none"),
+    MADE("population", UINT, block_population,
+         "of executions that may be added up: one method, inputs of one length; null: none"),
 };
 static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
 #undef OF
@@ -432,36 +457,40 @@ static const etp_column *columns_of(const etp_ops_answer *a, const etp_column *c
     return a->cycles && own ? own : columns;
 }
 
-// Populations of executions are never added up.
-static bool has_modes(const etp_trace *trace)
+static double share_of(const etp_ops_answer *a, const etp_op_row *row, double whole)
 {
-    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
-        if (etp_trace_block_at(trace, i)->n_modes > 1) {
-            return true;
-        }
-    }
-    return false;
+    bool known = block_of(a, row)->has_execute && whole > 0;
+    return known ? (double)row->total_ns / whole : (double)NAN;
 }
 
-static double execute_of(const etp_trace_block *b)
+static double population_ns(const etp_ops_answer *a, uint32_t population)
 {
     double sum = 0;
-    for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-        sum += (double)etp_trace_durations(b, b->execute)[r];
+    for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(a->trace, i);
+        sum += b->population == population ? execute_of(b) : 0;
     }
     return sum;
 }
 
-static double share_of(const etp_ops_answer *a, const etp_op_row *row)
+// "block 1", "blocks 1, 3": paths of one method.
+static const char *population_text(const etp_ops_answer *a, uint32_t population, etp_arena *arena)
 {
-    const etp_trace_block *b = etp_trace_block_at(a->trace, row->block);
-    double whole = b->n_modes > 1 ? execute_of(b) : (double)a->table.execute_ns;
-    return b->has_execute && whole > 0 ? (double)row->total_ns / whole : (double)NAN;
+    const char *text = "";
+    size_t n = 0;
+    for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(a->trace, i);
+        if (b->has_execute && b->population == population) {
+            text = etp_arena_printf(arena, "%s%s%zu", text, n++ ? ", " : "", i);
+        }
+    }
+    return etp_arena_printf(arena, "%s %s", n == 1 ? "block" : "blocks", text);
 }
 
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
-    static const etp_column k_columns[] = {
+    enum { BLOCK = 10 };
+    etp_column columns[] = {
         {.key = "name", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "instruction", .title = "instr", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "category", .title = "category"},
@@ -479,8 +508,13 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     };
     const etp_op_table *t = &a->table;
     by_total *order = ETP_NEW_ARRAY(arena, by_total, t->n_rows);
-    if (!order) {
+    size_t n_columns = sizeof columns / sizeof *columns, n_blocks = etp_trace_block_count(a->trace);
+    double *whole = ETP_NEW_ARRAY(arena, double, n_blocks);
+    if (!order || !whole) {
         return; // the report has noticed too
+    }
+    for (size_t i = 0; i < n_blocks; i++) {
+        whole[i] = population_ns(a, etp_trace_block_at(a->trace, i)->population);
     }
     for (size_t i = 0; i < t->n_rows; i++) {
         order[i] = (by_total){t->rows[i].total_ns, i};
@@ -488,8 +522,9 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
     // The table keeps the file's order, which its ids rest on, so a list of places is sorted
     // instead.
     qsort(order, t->n_rows, sizeof *order, longest_first);
+    columns[BLOCK].flags = populations(a->trace) > 1 ? 0 : ETP_COL_MINOR;
     etp_table *table =
-        etp_report_table(r, "operators", NULL, columns_of(a, k_columns, 14, arena), 14);
+        etp_report_table(r, "operators", NULL, columns_of(a, columns, n_columns, arena), n_columns);
     etp_table_limit(table, 25);
     for (size_t k = 0; k < t->n_rows; k++) {
         size_t i = order[k].row;
@@ -498,7 +533,7 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         bool macs = a->facts && a->facts[i].work.known;
         ETP_ROW(table, etp_cell_str(shown_name(a, i, arena)), etp_cell_i64(e->instruction),
                 etp_cell_z(etp_category_name(a->names[i].category)),
-                etp_cell_double(share_of(a, row)), etp_cell_u64(row->p50_ns),
+                etp_cell_double(share_of(a, row, whole[row->block])), etp_cell_u64(row->p50_ns),
                 etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns), etp_cell_u64(row->max_ns),
                 etp_cell_u64(row->calls), etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"),
                 etp_cell_u64(row->block),
@@ -510,7 +545,9 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
 
 // In the order of etp_category, which is that of every other report: people compare reports line by
 // line.
-static void category_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
+// POPULATION ETP_NO_INDEX: of all.
+static void category_table(const etp_ops_answer *a, uint32_t population, etp_report *r,
+                           etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "category", .title = "category"},
@@ -519,24 +556,29 @@ static void category_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
         {.key = "operators", .title = "operators", .kind = ETP_KIND_INT},
     };
-    etp_table *table =
-        etp_report_table(r, "categories", NULL, columns_of(a, k_columns, 5, arena), 5);
+    bool all = population == ETP_NO_INDEX;
+    double whole = all ? (double)a->table.execute_ns : population_ns(a, population);
+    etp_table *table = etp_report_table(
+        r, all ? "categories" : etp_arena_printf(arena, "categories-%u", (unsigned)population),
+        all ? NULL : population_text(a, population, arena), columns_of(a, k_columns, 5, arena), 5);
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
         uint64_t total = 0, inside = 0, n = 0; // inside: of executions that ended
         for (size_t i = 0; i < a->table.n_rows; i++) {
-            if ((int)a->names[i].category == c) {
+            const etp_trace_block *b = block_of(a, &a->table.rows[i]);
+            bool mine = all || (b->has_execute && b->population == population);
+            if (mine && (int)a->names[i].category == c) {
                 uint64_t ns = a->table.rows[i].total_ns;
                 total += ns;
-                inside += block_of(a, &a->table.rows[i])->has_execute ? ns : 0;
+                inside += b->has_execute ? ns : 0;
                 n++;
             }
         }
         if (n) {
-            double share = a->table.execute_ns > 0 ? (double)inside / (double)a->table.execute_ns
-                                                   : (double)NAN;
             ETP_ROW(table, etp_cell_z(etp_category_name((etp_category)c)),
                     etp_cell_z(etp_kit_category_name(etp_kit_category_of((etp_category)c))),
-                    etp_cell_u64(total), etp_cell_double(share), etp_cell_u64(n));
+                    etp_cell_u64(total),
+                    etp_cell_double(whole > 0 ? (double)inside / whole : (double)NAN),
+                    etp_cell_u64(n));
         }
     }
 }
@@ -634,10 +676,10 @@ static void mode_keys(const etp_ops_answer *a, etp_keys *keys, etp_report *r, et
                          time_text(a, execute_of(b) / (double)b->n_runs, arena), b->n_runs);
         }
     }
-    etp_report_note(r, ETP_WARN,
-                    "executions with the same events have different lengths (other input lengths, "
-                    "or another method): each group is a block of its own, and shares are of its "
-                    "Method::execute");
+    etp_report_note(
+        r, ETP_WARN,
+        "executions of several methods or input lengths: a recording does not name them, "
+        "so each is a block of its own, and shares are of its Method::execute");
 }
 
 static void tell_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
@@ -655,6 +697,23 @@ static void tell_damage(const etp_ops_answer *a, etp_report *r, etp_arena *arena
                     ETP_NS((double)d->ns), around);
 }
 
+// ", method decode or encode: their events are the same".
+static const char *method_text(const etp_ops_answer *a, const etp_join *join, etp_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; join->ambiguous && i < join->n_candidates; i++) {
+        etp_str name = a->program->methods[join->candidates[i]].name;
+        text = etp_arena_printf(arena, "%s%s%.*s", text, i ? " or " : "", ETP_STR_ARG(name));
+    }
+    if (join->ambiguous) {
+        return etp_arena_printf(arena, ", method %s: their events are the same", text);
+    }
+    return join->method == ETP_NO_INDEX
+               ? ""
+               : etp_arena_printf(arena, ", method %.*s",
+                                  ETP_STR_ARG(a->program->methods[join->method].name));
+}
+
 const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
 {
     const etp_op_table *t = &a->table;
@@ -664,15 +723,12 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
     for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {
         const etp_trace_block *b = etp_trace_block_at(a->trace, i);
         const etp_join *join = a->joins ? &a->joins[i] : NULL;
-        etp_str method = join && join->method != ETP_NO_INDEX
-                             ? a->program->methods[join->method].name
-                             : (etp_str){0};
-        etp_keys_add(keys, ETP_PLAIN, "block", "%zu %.*s: %zu executions of %zu events%s%.*s%s", i,
-                     ETP_STR_ARG(b->name), b->n_runs, b->n_events, method.len ? ", method " : "",
-                     ETP_STR_ARG(method),
-                     join && join->ambiguous ? " (or another that looks alike)" : "");
+        etp_keys_add(keys, ETP_PLAIN, "block", "%zu %.*s: %zu %s of %zu events%s", i,
+                     ETP_STR_ARG(b->name), b->n_runs, b->n_runs == 1 ? "execution" : "executions",
+                     b->n_events, join ? method_text(a, join, arena) : "");
     }
-    if (has_modes(a->trace)) {
+    size_t several = populations(a->trace);
+    if (several > 1) {
         mode_keys(a, keys, r, arena);
     } else if (t->executions) {
         double n = (double)t->executions;
@@ -708,9 +764,12 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                         "MACs and bytes are at most these: sizes are dynamic, and the recording "
                         "does not hold those of its executions");
     }
-    if (!has_modes(a->trace)) {
-        etp_report_section(r, 1, "categories-section", "Categories");
-        category_table(a, r, arena);
+    etp_report_section(r, 1, "categories-section", "Categories");
+    for (uint32_t k = 0; several > 1 && k < several; k++) {
+        category_table(a, k, r, arena);
+    }
+    if (several < 2) {
+        category_table(a, ETP_NO_INDEX, r, arena);
     }
     etp_report_section(r, 1, "operators-section", "Operators");
     operator_table(a, r, arena);

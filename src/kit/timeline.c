@@ -371,8 +371,9 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
     for (size_t d = 0; d < arm->n_dumps; d++) {
         const etp_trace *trace = arm->dumps[d]->trace;
         for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
-            if (etp_trace_block_at(trace, b)->has_execute && etp_profile_takes(trace, b)) {
-                ETP_TRY(add_inclusive(&t, etp_trace_block_at(trace, b), err));
+            const etp_trace_block *block = etp_trace_block_at(trace, b);
+            if (block->has_execute && !block->rare) {
+                ETP_TRY(add_inclusive(&t, block, err));
             }
         }
     }

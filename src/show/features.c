@@ -89,9 +89,8 @@ void etp_ab_feature_grid(const etp_ab *ab, etp_screen *s, etp_arena *arena)
         if (c->withheld) {
             row.note = row.short_note = "no figure";
         }
-        row.severity = etp_ab_severity_of_verdict(c->verdict == ETP_VERDICT_SLOWER
-                                                      ? ETP_VERDICT_FASTER
-                                                      : ETP_VERDICT_UNKNOWN);
+        row.severity = etp_ab_severity_of_verdict(
+            c->verdict == ETP_VERDICT_SLOWER ? ETP_VERDICT_FASTER : ETP_VERDICT_UNKNOWN);
         etp_screen_add(s, &row);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executions of one block that are two populations: equal lists of events, inputs of two lengths.
-// A mean over both is that of none.
+// Executions that are several populations: of two methods, of inputs of two lengths. A mean over
+// both is that of none. A recording names neither: events, times and loads tell.
 #include "trace/modes.h"
 
 #include <math.h>
@@ -8,20 +8,28 @@
 
 #include "base/guard.h"
 
-#define LEAST_RUNS 3      // of a population
-#define LEAST_PART 10     // one tenth of the executions
-#define LEAST_RATIO 1.2   // between the slowest of one and the fastest of the next
-#define GAP_OF_SPREADS 3  // and so many times as far apart as either spreads
+#define LEAST_RUNS 3     // of a population
+#define LEAST_PART 10    // one tenth of the executions
+#define LEAST_RATIO 1.2  // between the slowest of one and the fastest of the next
+#define GAP_OF_SPREADS 3 // and so many times as far apart as either spreads
+#define ENOUGH_RUNS 5    // of two stretches: then a small distance tells
+#define SMALL_RATIO 1.05
 #define WARM_UP_RATIO 3.0 // slow first executions up to here warm up
+// What differs in so many ways is not methods: a backend logs what it likes in each execution.
+#define MOST_POPULATIONS 8
 
 typedef struct run_time {
     uint64_t ns;
     size_t run;
+    size_t stretch; // what was loaded before it
 } run_time;
 
 static int shortest_first(const void *pa, const void *pb)
 {
     const run_time *a = pa, *b = pb;
+    if (a->stretch != b->stretch) {
+        return a->stretch < b->stretch ? -1 : 1;
+    }
     if (a->ns != b->ns) {
         return a->ns < b->ns ? -1 : 1;
     }
@@ -45,14 +53,21 @@ static bool warms_up(const run_time *slow, size_t n, double ratio)
     return ratio < WARM_UP_RATIO;
 }
 
-// Where the sorted times part into two populations; 0: they do not.
-static size_t parting(const run_time *v, size_t n)
+// A method may have run but once where several were loaded: then it is far off instead.
+static bool far_off(size_t n, double widest, bool several_loads)
 {
-    size_t least = n / LEAST_PART > LEAST_RUNS ? n / LEAST_PART : LEAST_RUNS, best = 0;
+    return n >= LEAST_RUNS || (several_loads && widest >= log(WARM_UP_RATIO));
+}
+
+// Where the sorted times part into two populations; 0: they do not.
+static size_t parting(const run_time *v, size_t n, bool several_loads)
+{
+    size_t few = several_loads ? 1 : LEAST_RUNS, best = 0;
+    size_t least = !several_loads && n / LEAST_PART > few ? n / LEAST_PART : few;
     double widest = 0;
     for (size_t i = least; i + least <= n && v[0].ns > 0; i++) {
         double gap = log((double)v[i].ns) - log((double)v[i - 1].ns);
-        if (gap > widest) {
+        if (gap > widest && far_off(i < n - i ? i : n - i, gap, several_loads)) {
             widest = gap;
             best = i;
         }
@@ -94,17 +109,74 @@ static void take(const etp_trace_block *block, const run_time *v, size_t n, etp_
     out->durations_ns = columns;
 }
 
-static size_t split(const etp_trace_block *block, etp_arena *arena, etp_trace_block *out)
+typedef struct stretch { // executions between two loads
+    size_t n;
+    uint64_t lo, median, hi; // the middle eight tenths
+} stretch;
+
+// Two stretches of one method overlap.
+static bool apart(const stretch *fast, const stretch *slow)
 {
-    size_t n = block->n_runs, from[ETP_MODES + 1] = {0, n}, parts = 1;
-    run_time *v = etp_arena_alloc_raw(arena, n, sizeof *v);
-    const uint64_t *d = etp_trace_durations(block, block->execute);
-    for (size_t r = 0; r < n; r++) {
-        v[r] = (run_time){d[r], r};
+    bool enough = fast->n >= ENOUGH_RUNS && slow->n >= ENOUGH_RUNS;
+    return fast->hi > 0 &&
+           (double)slow->lo >= (double)fast->hi * (enough ? SMALL_RATIO : LEAST_RATIO);
+}
+
+// V (n), sorted: renumbers the stretches so that those of one method have one number, the fastest
+// the lowest, and sorts again. A method that is loaded anew again and again makes too many.
+static void join_stretches(run_time *v, size_t n)
+{
+    stretch s[ETP_MODES] = {0};
+    size_t number[ETP_MODES], order[ETP_MODES], n_s = 0;
+    for (size_t from = 0, to = 0; from < n; from = to) {
+        while (to < n && v[to].stretch == v[from].stretch) {
+            to++;
+        }
+        if (n_s == ETP_MODES) {
+            n_s = 0;
+            break;
+        }
+        size_t k = to - from, out = k / 10;
+        s[n_s] = (stretch){k, v[from + out].ns, v[from + k / 2].ns, v[to - 1 - out].ns};
+        size_t at = n_s;
+        for (; at > 0 && s[order[at - 1]].median > s[n_s].median; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = n_s++;
+    }
+    stretch before = n_s > 0 ? s[order[0]] : (stretch){0};
+    for (size_t i = 0, k = 0; i < n_s; i++) {
+        const stretch *now = &s[order[i]];
+        if (i > 0 && apart(&before, now)) {
+            before = *now;
+            k++;
+        } else if (now->hi > before.hi) {
+            before.hi = now->hi;
+        }
+        number[order[i]] = k;
+    }
+    for (size_t i = 0, k = 0, last = v[0].stretch; i < n; i++) {
+        k += v[i].stretch != last;
+        last = v[i].stretch;
+        v[i].stretch = n_s > 0 ? number[k] : 0;
     }
     qsort(v, n, sizeof *v, shortest_first);
+}
+
+// Boundaries of the parts of V (n) in FROM; how many parts.
+static size_t find_parts(run_time *v, size_t n, bool several_loads, size_t *from)
+{
+    size_t parts = 0;
+    qsort(v, n, sizeof *v, shortest_first);
+    join_stretches(v, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || v[i].stretch != v[i - 1].stretch) {
+            from[parts++] = i;
+        }
+    }
+    from[parts] = n;
     for (size_t i = 0; i < parts && parts < ETP_MODES;) {
-        size_t at = parting(v + from[i], from[i + 1] - from[i]);
+        size_t at = parting(v + from[i], from[i + 1] - from[i], several_loads);
         if (at == 0) {
             i++;
             continue;
@@ -113,29 +185,267 @@ static size_t split(const etp_trace_block *block, etp_arena *arena, etp_trace_bl
         from[i + 1] = from[i] + at;
         parts++;
     }
+    return parts;
+}
+
+// ---- loads ----
+
+typedef struct loads { // RunData in which a method was loaded
+    uint32_t *runs;
+    size_t n;
+} loads;
+
+static int ascending(const void *pa, const void *pb)
+{
+    const uint32_t *a = pa, *b = pb;
+    return (*a > *b) - (*a < *b);
+}
+
+static bool loads_a_method(const etp_trace_block *b)
+{
+    for (size_t i = 0; i < b->n_events; i++) {
+        if (b->events[i].kind == ETP_EVENT_LOAD && etp_str_eqz(b->events[i].name, "Method::init")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static loads find_loads(const etp_trace *t, etp_arena *arena)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        n += loads_a_method(&t->blocks[i]) ? t->blocks[i].n_runs : 0;
+    }
+    loads l = {.runs = etp_arena_alloc_raw(arena, n, sizeof *l.runs)};
+    for (size_t i = 0; n > 0 && i < t->n_blocks; i++) {
+        const etp_trace_block *b = &t->blocks[i];
+        if (loads_a_method(b)) {
+            memcpy(l.runs + l.n, b->runs, b->n_runs * sizeof *l.runs);
+            l.n += b->n_runs;
+        }
+    }
+    qsort(l.runs, l.n, sizeof *l.runs, ascending);
+    return l;
+}
+
+static size_t loads_before(const loads *l, uint32_t run)
+{
+    size_t lo = 0, hi = l->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (l->runs[mid] < run) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return lo;
+}
+
+static size_t split(const etp_trace_block *block, const loads *l, etp_arena *arena,
+                    etp_trace_block *out)
+{
+    size_t n = block->n_runs, from[ETP_MODES + 1];
+    run_time *v = etp_arena_alloc_raw(arena, n, sizeof *v);
+    const uint64_t *d = etp_trace_durations(block, block->execute);
+    for (size_t r = 0; r < n; r++) {
+        v[r] = (run_time){d[r], r, loads_before(l, block->runs[r])};
+    }
+    size_t parts = find_parts(v, n, l->n > 1, from);
     for (size_t i = 0; i < parts; i++) {
         if (parts == 1) {
             out[i] = *block;
         } else {
             take(block, v + from[i], from[i + 1] - from[i], arena, &out[i]);
         }
-        out[i].mode = (uint32_t)i;
-        out[i].n_modes = (uint32_t)parts;
     }
     return parts;
 }
 
-void etp_modes_split(etp_trace *t, etp_arena *arena)
+// ---- populations of the whole recording ----
+
+static bool same_text_and_place(const etp_trace_event *a, const etp_trace_event *b)
 {
-    etp_trace_block *blocks = etp_arena_alloc_array(arena, t->n_blocks * ETP_MODES, sizeof *blocks);
+    return a->chain == b->chain && a->instruction == b->instruction && a->kind == b->kind &&
+           etp_str_eq(a->name, b->name);
+}
+
+static int place_order(const etp_trace_event *a, const etp_trace_event *b)
+{
+    if (a->chain != b->chain) {
+        return a->chain < b->chain ? -1 : 1;
+    }
+    return (a->instruction > b->instruction) - (a->instruction < b->instruction);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+    const etp_trace_event *a = *(const etp_trace_event *const *)pa,
+                          *b = *(const etp_trace_event *const *)pb;
+    int order = place_order(a, b);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+static bool is_framework(const etp_trace_event *e)
+{
+    return e->kind == ETP_EVENT_EXECUTE || e->kind == ETP_EVENT_LOAD || e->kind == ETP_EVENT_OTHER;
+}
+
+static bool branches(const etp_trace_block *b)
+{
+    for (size_t i = 0; i < b->n_events; i++) {
+        if (b->events[i].kind == ETP_EVENT_CONTROL && etp_str_eqz(b->events[i].name, "JF_CALL")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The first event of each instruction, by instruction; how many.
+static size_t list_places(const etp_trace_block *b, etp_arena *arena, const etp_trace_event ***out)
+{
+    const etp_trace_event **v = etp_arena_alloc_raw(arena, b->n_events, sizeof *v);
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < b->n_events; i++) {
+        if (!is_framework(&b->events[i])) {
+            v[n++] = &b->events[i];
+        }
+    }
+    qsort(v, n, sizeof *v, by_place);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || place_order(v[kept - 1], v[i]) != 0) {
+            v[kept++] = v[i];
+        }
+    }
+    *out = v;
+    return kept;
+}
+
+typedef struct population {
+    const etp_trace_block *first;
+    bool is_part, branches;
+    const etp_trace_event **places;
+    size_t n_places;
+} population;
+
+// Paths of a method with a branch: no instruction says in one what it does not in the other.
+static bool are_paths(const population *p, const etp_trace_event **places, size_t n)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t lo = 0, hi = p->n_places;
+        while (lo < hi) {
+            size_t mid = lo + (hi - lo) / 2;
+            if (place_order(p->places[mid], places[i]) < 0) {
+                lo = mid + 1;
+            } else {
+                hi = mid;
+            }
+        }
+        if (lo < p->n_places && place_order(p->places[lo], places[i]) == 0) {
+            if (!same_text_and_place(p->places[lo], places[i])) {
+                return false;
+            }
+            shared++;
+        }
+    }
+    return shared > 0;
+}
+
+static bool same_events(const etp_trace_block *a, const etp_trace_block *b)
+{
+    bool same = a->n_events == b->n_events;
+    for (size_t i = 0; same && i < a->n_events; i++) {
+        same = same_text_and_place(&a->events[i], &b->events[i]);
+    }
+    return same;
+}
+
+// Where there are too many all are one.
+static size_t number_populations(etp_trace *t, const bool *is_part, etp_arena *arena)
+{
+    population all[MOST_POPULATIONS];
     size_t n = 0;
     for (size_t i = 0; i < t->n_blocks; i++) {
-        if (t->blocks[i].has_execute && t->blocks[i].n_runs >= (size_t)2 * LEAST_RUNS) {
-            n += split(&t->blocks[i], arena, &blocks[n]);
+        etp_trace_block *b = &t->blocks[i];
+        if (!b->has_execute) {
+            continue;
+        }
+        population p = {.first = b, .is_part = is_part[i], .branches = branches(b)};
+        p.n_places = list_places(b, arena, &p.places);
+        size_t k = is_part[i] ? n : 0;
+        for (; k < n; k++) {
+            bool paths = all[k].branches || p.branches;
+            if (!all[k].is_part &&
+                (paths ? are_paths(&all[k], p.places, p.n_places) : same_events(all[k].first, b))) {
+                break;
+            }
+        }
+        if (k == MOST_POPULATIONS) {
+            return 1;
+        }
+        if (k == n) {
+            all[n++] = p;
+        }
+        b->population = (uint32_t)k;
+    }
+    return n;
+}
+
+static void find_rare(etp_trace *t, size_t n)
+{
+    struct {
+        size_t runs;
+        double ns;
+    } all[MOST_POPULATIONS] = {0};
+    size_t usual = 0;
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        const etp_trace_block *b = &t->blocks[i];
+        for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
+            all[b->population].ns += (double)etp_trace_durations(b, b->execute)[r];
+            all[b->population].runs++;
+        }
+    }
+    for (size_t k = 1; k < n; k++) {
+        bool more = all[k].runs != all[usual].runs ? all[k].runs > all[usual].runs
+                                                   : all[k].ns >= all[usual].ns;
+        usual = more ? k : usual;
+    }
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        t->blocks[i].rare = t->blocks[i].has_execute && t->blocks[i].population != usual;
+        t->blocks[i].n_populations = (uint32_t)n;
+    }
+}
+
+void etp_modes_split(etp_trace *t, etp_arena *arena)
+{
+    etp_arena scratch;
+    etp_arena_scratch(&scratch, arena);
+    size_t most = t->n_blocks * ETP_MODES, n = 0;
+    etp_trace_block *blocks = etp_arena_alloc_array(arena, most, sizeof *blocks);
+    bool *is_part = etp_arena_alloc_array(&scratch, most, sizeof *is_part);
+    const loads l = find_loads(t, &scratch);
+    size_t least = l.n > 1 ? 2 : (size_t)2 * LEAST_RUNS;
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        size_t parts = 1;
+        if (t->blocks[i].has_execute && t->blocks[i].n_runs >= least) {
+            parts = split(&t->blocks[i], &l, arena, &blocks[n]);
         } else {
-            blocks[n++] = t->blocks[i];
+            blocks[n] = t->blocks[i];
+        }
+        for (size_t k = 0; k < parts; k++) {
+            is_part[n++] = parts > 1;
         }
     }
     t->blocks = blocks;
     t->n_blocks = n;
+    size_t populations = number_populations(t, is_part, &scratch);
+    if (populations == 1) {
+        for (size_t i = 0; i < n; i++) {
+            t->blocks[i].population = 0;
+        }
+    }
+    find_rare(t, populations);
+    etp_arena_dispose(&scratch);
 }

@@ -107,6 +107,46 @@ def two_lengths():
     return runs
 
 
+def gemm(length):
+    return [delegate("Fully Connected (NC, F32) GEMM #1", 2000, length - 3000),
+            call("DELEGATE_CALL", 1000, length - 2000)]
+
+
+def two_methods():
+    """Two methods with other events: six executions of 1 ms, ten of 3 ms."""
+    decode = [delegate("Convolution (NHWC, F32) IGEMM #1", 2000, 2_000_000), call("DELEGATE_CALL", 1000, 2_001_000),
+              call("native_call_softmax.out", 2_100_000, 2_900_000, 1), call("OPERATOR_CALL", 2_050_000, 2_950_000, 1)]
+    runs = [load(), load(40 * MS)]
+    for i in range(16):
+        encodes = i % 3 == 0
+        runs.append(inference((100 + 10 * i) * MS, MS if encodes else 3 * MS, gemm(MS) if encodes else decode))
+    return runs
+
+
+def in_turn():
+    """A method is loaded and runs once, then another with equal events is and runs fourteen times."""
+    later = [inference((900 + i) * MS, 30_000 + 10 * i, gemm(30_000)) for i in range(14)]
+    return [load(), inference(100 * MS, 17 * MS, gemm(17 * MS)), load(500 * MS), *later]
+
+
+def reloaded():
+    """One method, loaded anew before each execution."""
+    lengths = (MS, 1_020_000, 1_010_000, 1_015_000, 1_005_000, 1_012_000)
+    return [r for i, ns in enumerate(lengths)
+            for r in (load(i * 100 * MS + MS), inference(i * 100 * MS + 50 * MS, ns, gemm(ns)))]
+
+
+def branches():
+    """One method with a branch: four executions of 1 ms, four that also run a kernel of 2 ms."""
+    runs = [load()]
+    for i in range(8):
+        jump = call("JF_CALL", 990_000, 991_000, 1)
+        more = [call("native_call_softmax.out", 1_000_000, 2_990_000, 2), call("OPERATOR_CALL", 995_000, 2_995_000, 2)]
+        inside = [*gemm(980_000), jump, *(more if i % 2 else [])]
+        runs.append(inference((100 + 10 * i) * MS, 3 * MS if i % 2 else MS, inside))
+    return runs
+
+
 def tensors():
     """Tensors were logged inside each execution."""
     inside = [logged(), call("native_call_relu.out", 1000, 9000), call("OPERATOR_CALL", 500, 10_000)]
@@ -132,7 +172,7 @@ def failed():
 
 
 ALL = {f.__name__: f for f in (silent, vulkan, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
-                               wrapped, cycles, jumped, jumped_kernel, two_lengths, tensors, outputs,
-                               method_only, failed)}
+                               wrapped, cycles, jumped, jumped_kernel, two_lengths, two_methods, in_turn, reloaded,
+                               branches, tensors, outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

@@ -15,6 +15,7 @@ import etdump
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish  # noqa: E402
 
+MS = 1_000_000
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 TMP = pathlib.Path(tempfile.mkdtemp())
 
@@ -145,11 +146,37 @@ def lengths():
     expect(code == 0, "lengths: the tables are valid", code, out, err)
 
 
+def methods():
+    """Executions of several methods: no mean over them, each share of its own method's time."""
+    doc = ops("two_methods")
+    blocks = [(b["runs"], b["execute_ns"]) for b in doc["blocks"] if b["execute_ns"] is not None]
+    expect(blocks == [(6, 6 * MS), (10, 30 * MS)], "methods: blocks", doc["blocks"])
+    _, out, _ = run("ops", TMP / "two_methods.etdump")
+    expect("2.25" not in out and "mean of 16" not in out, "methods: a mean of both", out)
+    row = next(r for r in out.splitlines() if r.startswith("Convolution"))
+    expect("66.6 %" in row, "methods: a share of its own method", row)  # 1,998 of 3,000 µs
+    code, out, err = run("analyze", TMP / "two_methods.etdump", "--format", "json")
+    arm = json.loads(out)["arms"][0] if code == 0 else {}
+    expect(arm.get("traced_ns") == 3 * MS, "methods: analyze", code, err, arm.get("traced_ns"))
+    expect("6 of 1.000 ms" in out and "10 of 3.000 ms" in out, "methods: both are told", out[:3000])
+    doc = ops("in_turn")
+    blocks = sorted((b["runs"], b["execute_ns"]) for b in doc["blocks"] if b["execute_ns"] is not None)
+    expect(blocks == [(1, 17 * MS), (14, 14 * 30_000 + 910)], "in turn", doc["blocks"])
+    for name, runs in (("reloaded", [6]), ("branches", [4, 4])):
+        doc = ops(name)
+        found = [b for b in doc["blocks"] if b["execute_ns"] is not None]
+        expect([b["runs"] for b in found] == runs and len({b["population"] for b in found}) == 1,
+               name, doc["blocks"])
+    _, out, _ = run("ops", TMP / "branches.etdump")
+    expect("2.000 ms, mean of 8 executions" in out, "branches: one method", out)
+
+
 def findings():
     """What is noticed of a recording, and of which nothing is."""
     kinds = {"jumped": {"clock_damaged"}, "from_zero": {"own_clock"}, "vulkan_overlap": {"parts_exceed_whole"},
              "tensors": {"tensors_logged"}, "two_lengths": {"several_lengths"}, "outputs": set(), "vulkan": set(),
-             "silent": set(), "at_load": set(), "wrapped": set(), "method_only": set()}
+             "silent": set(), "two_methods": {"several_lengths"}, "in_turn": {"several_lengths"},
+             "reloaded": set(), "branches": set(), "at_load": set(), "wrapped": set(), "method_only": set()}
     for name, wanted in kinds.items():
         code, out, err = run("analyze", made(name), "--format", "json")
         found = {f["kind"] for f in json.loads(out)["findings"]} if code == 0 else {err}
@@ -179,7 +206,7 @@ def tables():
     expect(answers[0][0] == 0 and all(a == answers[0] for a in answers), "UTF-16", answers)
 
 
-for check in (silence, nesting, loading, clocks, units, damage, lengths, findings, tables):
+for check in (silence, nesting, loading, clocks, units, damage, lengths, methods, findings, tables):
     if check.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         check()
 finish("what other backends log is read as they log it")
