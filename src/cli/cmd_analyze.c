@@ -112,8 +112,7 @@ const etp_command etp_cmd_analyze = {
                    "and there is no verdict.\n"
                    "A folder that Arm's kit left (flat, or a folder for each experiment; several "
                    "models and thread counts) gives\n"
-                   "its latencies as the kit computes them and as they are, and where its "
-                   "conclusions differ, by defect.",
+                   "its latencies as the kit computes them and as they are.",
     .examples = "  etprof analyze out_model\n"
                 "  etprof analyze on.etdump off.etdump --baseline off\n"
                 "  etprof analyze out_model/runs/android",

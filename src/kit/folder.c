@@ -10,7 +10,6 @@
 #include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
-#include "base/sha256.h"
 #include "kit/json.h"
 #include "store/store.h"
 
@@ -58,7 +57,7 @@ static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_e
                 ETP_TRY(walk(f, path, depth + 1, err));
             }
         } else {
-            ETP_ADD(f->arena, &f->files, ((etp_kit_file){.path = path}));
+            ETP_ADD(f->arena, &f->files, path);
         }
     }
     return ETP_OK;
@@ -135,8 +134,8 @@ static etp_kit_unit *unit_of(etp_kit_folder *f, etp_str dir, etp_str stem)
     }
     etp_kit_unit u = {.dir = etp_arena_strdup(f->arena, dir),
                       .stem = etp_arena_strdup(f->arena, stem)};
-    u.kit_median_ms = u.reported_median_ms = u.reported_outliers = u.median_ns = NAN;
-    u.dump_median_ns = u.table_median_ns = u.execute_share = NAN;
+    u.kit_median_ms = u.reported_median_ms = u.median_ns = NAN;
+    u.dump_median_ns = u.table_median_ns = NAN;
     ETP_ADD(f->arena, &f->units, u);
     return &f->units.items[f->units.n - 1];
 }
@@ -144,7 +143,7 @@ static etp_kit_unit *unit_of(etp_kit_folder *f, etp_str dir, etp_str stem)
 static void collect_units(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *path = f->files.items[i].path;
+        const char *path = f->files.items[i];
         const char *const *const kinds[] = {k_timelines, k_dumps, k_robust, k_kernels, k_logs};
         for (size_t k = 0; k < 5; k++) {
             etp_str dir, stem;
@@ -177,7 +176,7 @@ static etp_str known_model(const etp_kit_folder *f, const char *stem)
 {
     etp_str best = {0};
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *base = etp_path_name(f->files.items[i].path);
+        const char *base = etp_path_name(f->files.items[i]);
         if (!ends(base, k_summary)) {
             continue;
         }
@@ -275,12 +274,10 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
     }
     u->profile = p;
     memset(u->five_ns, 0, sizeof u->five_ns);
-    u->leaves_ms = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
         if (etp_means_is_operator(p->rows[i].kind)) {
             double mean = etp_profile_all_mean(p, &p->rows[i]);
             u->five_ns[etp_kit_category_of(p->rows[i].parsed.category)] += llround(mean);
-            u->leaves_ms += mean / 1e6;
         }
     }
     return ETP_OK;
@@ -326,20 +323,10 @@ static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     ETP_ADD(f->arena, &f->traces, NULL);
     etp_file *file = &f->maps.items[f->maps.n - 1];
     etp_trace **t = &f->traces.items[f->traces.n - 1];
-    etp_status st = etp_file_open(path, FILE_LIMIT, file, &why);
-    if (st == ETP_OK) { // the hash is of the file as it lies there
-        etp_sha256 h;
-        etp_sha256_init(&h);
-        etp_sha256_update(&h, file->bytes.ptr, file->bytes.len);
-        etp_sha256_hex(&h, u->dump_sha256);
-        u->dump_empty = file->bytes.len == 0;
-        etp_file_close(file);
-        st = etp_file_open_unpacked(path, FILE_LIMIT, file, &why);
-    }
+    etp_status st = etp_file_open_unpacked(path, FILE_LIMIT, file, &why);
     st = st == ETP_OK ? etp_trace_open(file->bytes, NULL, t, &why) : st;
     if (st != ETP_OK) {
-        u->problem =
-            etp_arena_printf(f->arena, "%s: %s", u->dump, u->dump_empty ? "empty" : why.msg);
+        u->problem = etp_arena_printf(f->arena, "%s: %s", u->dump, why.msg);
         return st == ETP_NOMEM ? etp_fail_nomem(err, u->dump) : ETP_OK;
     }
     take_executions(f, u, *t);
@@ -361,7 +348,6 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     }
     u->kit_median_ms = median_of(f, x.kit_ms, x.kit_n);
     u->kit_runs = x.kit_n;
-    u->execute_share = x.execute_share;
     u->table_median_ns = median_ns(f, x.ns, x.n);
     if (u->n_runs > 0) {
         return ETP_OK; // the dump is the source
@@ -378,14 +364,12 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
     return take_profile(f, u, (const etp_trace *const *)lines->traces, lines->n, err);
 }
 
-// A file that is no JSON leaves the figures unknown. That it is none is told as defect D35.
+// A file that is no JSON leaves the figures unknown.
 static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
 {
     json_t *doc = NULL;
-    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, u->robust), f->arena, &doc, &u->reported_nan,
-                              err));
+    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, u->robust), f->arena, &doc, err));
     u->reported_median_ms = etp_kit_json_number(doc, "median_ms");
-    u->reported_outliers = etp_kit_json_number(json_object_get(doc, "outliers"), "count");
     json_decref(doc);
     return ETP_OK;
 }
@@ -406,7 +390,7 @@ static bool same_z(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-// Threads, model and place have to agree; that the kit's reports do not ask for it is defect D4.
+// Threads, model and place have to agree.
 static void find_pairs(etp_kit_folder *f)
 {
     for (size_t i = 0; i < f->units.n; i++) {
@@ -454,6 +438,41 @@ static etp_status find_logs(etp_kit_folder *f, etp_error *err)
     return ETP_OK;
 }
 
+// Dates in this form order as texts do.
+static void take_date(etp_kit_folder *f, const json_t *doc)
+{
+    static const char k_form[] = "dddd-dd-dd";
+    const char *at = json_string_value(json_object_get(doc, "generated_at"));
+    size_t n = 0;
+    while (at && k_form[n] &&
+           (k_form[n] == 'd' ? at[n] >= '0' && at[n] <= '9' : at[n] == k_form[n])) {
+        n++;
+    }
+    if (n < sizeof k_form - 1) {
+        return;
+    }
+    if (!f->first_date[0] || memcmp(at, f->first_date, n) < 0) {
+        memcpy(f->first_date, at, n);
+    }
+    if (memcmp(at, f->last_date, n) > 0) {
+        memcpy(f->last_date, at, n);
+    }
+}
+
+static etp_status find_dates(etp_kit_folder *f, etp_error *err)
+{
+    for (size_t i = 0; i < f->files.n; i++) {
+        json_t *doc = NULL;
+        if (ends(f->files.items[i], ".json")) {
+            ETP_TRY(
+                etp_kit_json_load(etp_kit_folder_text(f, f->files.items[i]), f->arena, &doc, err));
+            take_date(f, doc);
+            json_decref(doc);
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status open_folder(etp_kit_folder *out, etp_error *err)
 {
     ETP_TRY(walk(out, "", 0, err));
@@ -477,7 +496,7 @@ static etp_status open_folder(etp_kit_folder *out, etp_error *err)
     find_pairs(out);
     ETP_TRY(find_logs(out, err));
     ETP_TRY(etp_kit_answer_pairs(out, err));
-    ETP_TRY(etp_kit_find_differences(out, err));
+    ETP_TRY(find_dates(out, err));
     // A text that could not be read is as one that is not there, unless for want of memory.
     return etp_arena_check(out->arena, err, "the folder");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder that Arm's kit left behind: its experiments with the end-to-end figures as the kit
-// computes them and as they are, and where its conclusions differ, by the numbers of
-// docs/from-the-kit.md.
+// computes them and as they are.
 #ifndef ETP_KIT_FOLDER_H
 #define ETP_KIT_FOLDER_H
 
@@ -23,34 +22,20 @@ typedef struct etp_kit_unit { // one experiment with one thread count: the files
     etp_kit_side side;
     const char *timeline, *dump, *robust, *kernels,
         *log; // relative paths, NULL absent; log of kernels
-    bool dump_empty;
-    char dump_sha256[65];
     // End to end
     // Three medians that should be one: by the kit's rule, as the kit wrote it down, and of the
     // executions as they are.
     double kit_median_ms; // by the kit's rule, from its table or else from the dump; NAN
     size_t kit_runs;
     double reported_median_ms; // as its files say, NAN
-    bool reported_nan;         // a NaN in its JSON
-    double reported_outliers;  // deleted, NAN unknown
     uint64_t *ns;              // our executions, from the dump, else from the table
     size_t n_runs;
     double median_ns;                        // NAN
-    double execute_share;                    // what pct_total says of Method::execute, NAN
     double dump_median_ns, table_median_ns;  // NAN
     const etp_profile *profile;              // NULL without operators
     int64_t five_ns[ETP_KIT_CATEGORY_COUNT]; // mean per inference
-    double leaves_ms;                        // their sum
     const char *problem;                     // why its figures are missing
 } etp_kit_unit;
-
-// What the kit says, what etprof says of the same files, and why the two differ. A difference is
-// told only where the files themselves show it; docs/from-the-kit.md has all defects.
-typedef struct etp_kit_difference {
-    const char *defect; // "D4"
-    const char *where;
-    const char *kit, *etprof, *why;
-} etp_kit_difference;
 
 typedef struct etp_kit_pair { // off and on of one model, thread count and place
     size_t off, on;
@@ -59,16 +44,11 @@ typedef struct etp_kit_pair { // off and on of one model, thread count and place
     etp_ab_session *session; // off against on as `compare` answers it, NULL
 } etp_kit_pair;
 
-typedef struct etp_kit_file {
-    const char *path; // relative
-    uint64_t bytes;
-} etp_kit_file;
-
 typedef struct etp_kit_folder {
     const char *path;
     etp_arena *arena;
     struct {
-        etp_kit_file *items;
+        const char **items; // relative
         size_t n, cap;
     } files;
     struct {
@@ -79,10 +59,6 @@ typedef struct etp_kit_folder {
         etp_kit_pair *items;
         size_t n, cap;
     } pairs;
-    struct {
-        etp_kit_difference *items; // by number of the defect
-        size_t n, cap;
-    } differences;
     const etp_kit_unit
         *logged[2]; // on and off, of one model, whose kernels are known; NULL without both
     etp_kernel_log logs[2];
@@ -111,8 +87,6 @@ void etp_kit_folder_close(etp_kit_folder *f);
 const char *etp_kit_recording_of(const etp_kit_folder *f, const etp_kit_unit *u, etp_arena *arena);
 // kit/folder_pairs.c: fills label and session of the pairs.
 ETP_NODISCARD etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err);
-// defects.c: fills f->differences.
-ETP_NODISCARD etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err);
 
 // Text of a file of the folder, NULL when it is not there or too large to be what it should be.
 etp_str etp_kit_folder_text(const etp_kit_folder *f, const char *relative);

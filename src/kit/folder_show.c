@@ -93,17 +93,6 @@ static const etp_field k_log_rows[] = {
 };
 static SHAPE(k_log, k_log_rows);
 #undef OF
-#define OF etp_kit_difference
-#define SAID(key, what) FIELD(#key, TEXT, key, what, .flags = ETP_BLANK)
-static const etp_field k_difference_rows[] = {
-    SAID(defect, "its number in docs/from-the-kit.md"),
-    SAID(where, "file or experiment"),
-    SAID(kit, "what the kit concludes"),
-    SAID(etprof, "what etprof does"),
-    SAID(why, "in one sentence"),
-};
-static SHAPE(k_difference, k_difference_rows);
-#undef OF
 #define OF etp_kit_folder
 static const etp_field k_kernels_rows[] = {
     FIELD("on", OBJECT, logs[0], "of the one that is on", .shape = &k_log),
@@ -116,8 +105,6 @@ static const etp_field k_folder_rows[] = {
     VECTOR("comparisons", OBJECT, pairs, "off against on of one model, thread count and place",
            .shape = &k_pair),
     GROUP("kernels", &k_kernels, "registered, where both sides logged them", .when = has_logs),
-    VECTOR("differences", OBJECT, differences, "where the kit's conclusions differ",
-           .shape = &k_difference),
 };
 static SHAPE(k_folder, k_folder_rows);
 #undef OF
@@ -131,6 +118,32 @@ void etp_kit_folder_json(const void *folder, etp_json *j)
 }
 
 // ---- report ----
+
+// A recording that lay there before was taken for a new one: its table has other times (more than
+// the nanosecond that its decimals may lose), or an earlier experiment has the same.
+static void stale(const etp_kit_folder *f, const etp_kit_unit *u, etp_report *r)
+{
+    if (!isfinite(u->dump_median_ns)) {
+        return;
+    }
+    if (u->kit_runs == u->n_runs && fabs(u->table_median_ns - u->dump_median_ns) > 1) {
+        etp_report_note(r, ETP_WARN,
+                        "%s: median %s ms by its table, %s ms by the dump beside it: one of the "
+                        "two is of another measurement",
+                        u->stem, ETP_DIGITS(u->table_median_ns / 1e6, 9),
+                        ETP_DIGITS(u->dump_median_ns / 1e6, 9));
+    }
+    for (const etp_kit_unit *o = f->units.items; o < u; o++) {
+        if (o->dump && u->n_runs > 1 && o->n_runs == u->n_runs &&
+            memcmp(o->ns, u->ns, u->n_runs * sizeof *u->ns) == 0) {
+            etp_report_note(r, ETP_WARN,
+                            "%s and %s have the same recording: one of the two is of "
+                            "another measurement",
+                            u->stem, o->stem);
+            return;
+        }
+    }
+}
 
 static void units_table(const etp_kit_folder *f, etp_report *r)
 {
@@ -168,6 +181,7 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
                             u->robust, ETP_DIGITS(u->reported_median_ms, 9),
                             ETP_DIGITS(u->kit_median_ms, 9));
         }
+        stale(f, u, r);
     }
 }
 
@@ -304,39 +318,6 @@ static void contents(const etp_kit_folder *f, etp_report *r)
     }
     etp_report_fact(r, "experiments", "%zu of %zu model%s", f->units.n, models, several(models));
     etp_report_fact(r, "pairs", "%zu of off and on", f->pairs.n);
-    etp_report_fact(r, "where the kit's conclusions differ", "%zu time%s", f->differences.n,
-                    several(f->differences.n));
-}
-
-// How many differences from the one at I on are of its defect; they are by number of the defect.
-static size_t alike(const etp_kit_folder *f, size_t i)
-{
-    const char *defect = f->differences.items[i].defect;
-    size_t n = 1;
-    while (i + n < f->differences.n && strcmp(f->differences.items[i + n].defect, defect) == 0) {
-        n++;
-    }
-    return n;
-}
-
-// On the page a row for each kind of difference; what they are in each experiment is folded away.
-static void differences_by_defect(const etp_kit_folder *f, etp_report *r)
-{
-    static const etp_column k_columns[] = {
-        {.key = "defect", .title = "defect"},
-        {.key = "times", .title = "times", .kind = ETP_KIND_INT},
-        {.key = "kit", .title = "the kit"},
-        {.key = "etprof", .title = "etprof"},
-        {.key = "why", .title = "why"},
-    };
-    etp_table *t =
-        etp_report_table(r, "differences", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
-    for (size_t i = 0, n; i < f->differences.n; i += n) { // by number of the defect
-        const etp_kit_difference *d = &f->differences.items[i];
-        n = alike(f, i);
-        ETP_ROW(t, etp_cell_z(d->defect), etp_cell_u64(n), etp_cell_z(d->kit),
-                etp_cell_z(d->etprof), etp_cell_z(d->why));
-    }
 }
 
 static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
@@ -385,52 +366,6 @@ static void pairs_table(const etp_kit_folder *f, etp_report *r, etp_arena *arena
     }
 }
 
-// A defect once, with where it shows first and how often: JSON and the page have each.
-static void counted_lines(const etp_kit_folder *f, etp_report *r)
-{
-    etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
-    for (size_t i = 0, n; i < f->differences.n; i += n) {
-        const etp_kit_difference *d = &f->differences.items[i];
-        char more[48] = "";
-        n = alike(f, i);
-        if (n > 1) {
-            snprintf(more, sizeof more, " (and %zu more like it)", n - 1);
-        }
-        etp_keys_add(k, ETP_PLAIN, d->defect, "%s%s: the kit: %s; etprof: %s. %s", d->where, more,
-                     d->kit, d->etprof, d->why);
-    }
-}
-
-static void difference_lines(const etp_kit_folder *f, etp_report *r)
-{
-    etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
-    for (size_t i = 0; i < f->differences.n; i++) {
-        const etp_kit_difference *d = &f->differences.items[i];
-        etp_keys_add(k, ETP_PLAIN, d->defect, "%s: the kit: %s; etprof: %s. %s", d->where, d->kit,
-                     d->etprof, d->why);
-    }
-}
-
-// In the page below the pairs: what decides comes first.
-static void differences(const etp_kit_folder *f, etp_medium medium, etp_report *r)
-{
-    etp_report_medium(r, medium);
-    etp_report_section(r, 1, "differences", "Where the kit's conclusions differ");
-    if (medium == ETP_OFF_PAGE) {
-        counted_lines(f, r);
-    } else if (f->differences.n == 0) {
-        etp_report_text(r, "They do not: no defect of the kit shows in these files.");
-    } else {
-        differences_by_defect(f, r);
-    }
-    etp_report_text(r, "Defects are numbered as in docs/from-the-kit.md.");
-    if (medium == ETP_ON_PAGE && f->differences.n) {
-        etp_report_fold(r, "Each of them, experiment by experiment");
-        difference_lines(f, r);
-    }
-    etp_report_medium(r, ETP_EVERYWHERE);
-}
-
 const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "a folder of Arm's kit");
@@ -462,10 +397,8 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
         etp_report_text(
             r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
     }
-    differences(f, ETP_OFF_PAGE, r);
     etp_report_parts(r, "each", "Pair by pair");
     parts(f, r, arena);
-    differences(f, ETP_ON_PAGE, r);
     if (views.n) {
         etp_report_medium(r, ETP_ON_PAGE);
         etp_ab_drawers(&views, r, arena);

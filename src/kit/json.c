@@ -13,10 +13,10 @@ static bool word_at(const char *text, size_t len, size_t at, const char *word)
 // Python's json writes these three where a number is not finite, and reads them back; strict
 // parsers refuse the whole file. The text keeps its length, so that errors still name the right
 // place.
-static bool replace_words(char *text, size_t len)
+static void replace_words(char *text, size_t len)
 {
     static const char *const k_words[] = {"NaN", "-Infinity", "Infinity"};
-    bool found = false, in_string = false;
+    bool in_string = false;
     for (size_t i = 0; i < len; i++) {
         if (in_string) {
             i += text[i] == '\\';
@@ -29,22 +29,18 @@ static bool replace_words(char *text, size_t len)
             if (word_at(text, len, i, k_words[w])) {
                 memset(text + i, ' ', n);
                 memcpy(text + i, "\"\"", 2); // as little a number as null, and fits three bytes
-                found = true;
                 i += n - 1;
                 break;
             }
         }
     }
-    return found;
 }
 
-etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, bool *out_nan,
-                             etp_error *err)
+etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, etp_error *err)
 {
     *out = NULL;
-    *out_nan = false;
     char *copy = etp_arena_strdup(arena, text);
-    *out_nan = replace_words(copy, text.len);
+    replace_words(copy, text.len);
     etp_status st = text.len ? etp_json_parse((etp_str){copy, text.len}, out, NULL, NULL) : ETP_OK;
     return st == ETP_NOMEM ? etp_fail_nomem(err, "JSON") : ETP_OK;
 }
@@ -53,9 +49,4 @@ double etp_kit_json_number(const json_t *object, const char *key)
 {
     const json_t *v = json_object_get(object, key);
     return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
-const char *etp_kit_json_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the kit's JSON, which may hold NaN (that is no JSON): as no number, and said so.
+// Reading the kit's JSON, which may hold NaN (that is no JSON): as no number.
 #ifndef ETP_KIT_JSON_H
 #define ETP_KIT_JSON_H
 
@@ -8,8 +8,7 @@
 // *out is NULL for text that is no JSON otherwise either, and for no text. The caller frees it.
 // ARENA is under a guard.
 ETP_NODISCARD etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out,
-                                           bool *out_nan, etp_error *err);
-double etp_kit_json_number(const json_t *object, const char *key);    // NAN when it is none
-const char *etp_kit_json_text(const json_t *object, const char *key); // NULL likewise
+                                           etp_error *err);
+double etp_kit_json_number(const json_t *object, const char *key); // NAN when it is none
 
 #endif

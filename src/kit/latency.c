@@ -19,7 +19,7 @@ typedef struct execution {
 } execution;
 
 typedef struct columns {
-    int name, ms, run, model, pct;
+    int name, ms, run, model;
 } columns;
 
 // Both columns: of the kit's tables only timelines have a line for each event and execution. Only
@@ -35,8 +35,7 @@ bool etp_kit_is_timeline(etp_str text)
 static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error *err)
 {
     *out = (columns){etp_csv_column(head, "name"), etp_csv_column(head, "duration_ms"),
-                     etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id"),
-                     etp_csv_column(head, "pct_total")};
+                     etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id")};
     return out->name >= 0 && out->ms >= 0 && out->run >= 0
                ? ETP_OK
                : etp_fail(err, ETP_UNSUPPORTED,
@@ -80,12 +79,11 @@ static void fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timelin
 static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline *out,
                                 etp_error *err)
 {
-    *out = (etp_kit_timeline){.execute_share = NAN};
+    *out = (etp_kit_timeline){0};
     etp_csv_reader reader;
     etp_csv_row row = {0};
     columns at;
     bool more;
-    double shares = 0;
     struct {
         execution *items;
         size_t n, cap;
@@ -95,7 +93,7 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
     ETP_TRY(find_columns(&row, &at, err));
     size_t width = row.n;
     for (;;) {
-        double ms, pct;
+        double ms;
         int64_t run;
         ETP_TRY(etp_csv_next(&reader, &row, &more, err));
         if (!more) {
@@ -122,10 +120,6 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
         if (at.model >= 0 && !out->model_id) {
             out->model_id = etp_arena_strdup(arena, row.cells[at.model]);
         }
-        // One cell that is no number makes the mean unknown: an average of some would look like one
-        // of all.
-        shares +=
-            at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
         ETP_ADD(arena, &e, ((execution){run, e.n, ms}));
     }
     if (e.n == 0) {
@@ -133,7 +127,6 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
                         "no Method::execute in it: nothing finished while it was recorded");
     }
     qsort(e.items, e.n, sizeof *e.items, by_run);
-    out->execute_share = shares / (double)e.n;
     fill(e.items, e.n, arena, out);
     return ETP_OK;
 }

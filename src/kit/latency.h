@@ -17,7 +17,6 @@ typedef struct etp_kit_timeline {
     double *kit_ms; // as the kit counts: one per run index, the sum of its cells
     int64_t *kit_run;
     size_t kit_n;
-    double execute_share; // mean pct_total of Method::execute ÷ 100, NAN unknown
 } etp_kit_timeline;
 // TEXT needs the columns name, duration_ms, run_index. ETP_UNSUPPORTED when it has them not,
 // ETP_UNKNOWN without a Method::execute, ETP_CORRUPT with line and column.

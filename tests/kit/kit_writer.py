@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders as Arm's kit writes them, from its description: names, columns, keys and arithmetic of its
-pipeline, robust statistics, category tables and reports, with all the defects that docs/from-the-kit.md lists.
+pipeline, robust statistics, category tables and reports.
 Independent of etprof. Medians and percentiles are numpy's rules, done by hand."""
 import csv
 import json
 import re
 import statistics
 
-CONTAINERS = ("Method::execute", "DELEGATE_CALL", "OPERATOR_CALL", "Program::load_method", "Method::init")
 CONV, FC = "Convolution (NHWC, F32) IGEMM #1", "Fully Connected (NC, F32) GEMM #1"
 CONVERT, RESIZE = "Convert (NC, F32, F16) #2", "Resize Bilinear (NHWC, F32) #3"
 
@@ -120,34 +119,3 @@ def write_summary(folder, model, experiments, **more):
            "runs": runs}
     doc.update(more)
     (folder / f"{model}_pipeline_summary.json").write_text(json.dumps(doc, indent=2))
-
-
-def leaves(e):
-    """Mean per run of every event that is no container, by name."""
-    runs = len(e.latencies())
-    return {n: sum(t) / runs for n, _, t, _ in e.events if n not in CONTAINERS}
-
-
-def write_analysis_summary(folder, experiments):
-    """D1: everything but OPERATOR_CALL is Other, over all experiments."""
-    total = sum(statistics.fmean(t) for e in experiments for n, _, t, _ in e.events if n != "OPERATOR_CALL")
-    (folder / "analysis_summary.json").write_text(json.dumps({
-        "run_dir": str(folder), "etrecord": None, "etdump_count": len(experiments),
-        "category_totals_ms": {"Other": total}, "per_etdump": [], "csv_files": []}))
-    return total
-
-
-def write_comparison(folder, first, second, name1, name2):
-    """D2: second ÷ first under labels in the pages' order; D20: 0 where the first has no such category."""
-    a, b = leaves(first), leaves(second)
-    rows = [[n, a.get(n, 0.0), b.get(n, 0.0), b.get(n, 0.0) / a[n] if a.get(n) else 0.0, 0, 0] for n in {**a, **b}]
-    table(folder / f"{first.stem}_comparison.csv",
-          ["category", f"{name1}_ms", f"{name2}_ms", "speedup", f"{name1}_pct", f"{name2}_pct"], rows)
-
-
-def write_report(folder, ratio):
-    """D4, D18, D38."""
-    said = f"SME2 acceleration shows {ratio:.2f}x speedup" if ratio > 1 else f"SME2 shows {1 / ratio:.2f}x slowdown"
-    (folder / "report.md").write_text(
-        f"# Profiling Report: Unknown\n\n## Device Information\n\n- **Processor**: arm\n\n" f"## Summary\n\n- {said}\n"
-    )

@@ -226,7 +226,7 @@ def chosen_by_keys(session, made):
 
 
 def kit_page(session, tmp, page):
-    """The first screen of a folder of the kit decides; what the kit got wrong is below, counted."""
+    """The first screen of a folder of the kit decides."""
     folder = ROOT / "tests/data/kit/flat"
     run = lambda *words: json.loads(subprocess.run([ETPROF, *words, "--format", "json"], cwd=tmp, timeout=600,  # noqa: E731
                                                    capture_output=True, text=True, check=False).stdout)
@@ -237,12 +237,7 @@ def kit_page(session, tmp, page):
             c.querySelectorAll('.track i')).map(function (i) { return i.getBoundingClientRect().width; })); }),
         action: document.querySelector('.actions li').getBoundingClientRect().top,
         actions: Array.from(document.querySelectorAll('main > .actions a.id')).map(function (a) {
-          return a.getAttribute('href'); }),
-        below: document.getElementById('differences').getBoundingClientRect().top >
-          document.getElementById('each').getBoundingClientRect().top,
-        rows: Array.from(document.querySelectorAll('#differences ~ figure.table tbody tr')).map(function (r) {
-          return [r.cells[0].textContent, Number(r.cells[1].textContent)]; }),
-        folded: !document.querySelector('#differences ~ details').open};""")
+          return a.getAttribute('href'); })};""")
     pairs = said["comparisons"]
     expect(len(told["cards"]) == len(pairs) > 1, "a card for each pair", told["cards"])
     for (ratio, before, after), pair in zip(told["cards"], pairs):
@@ -259,11 +254,6 @@ def kit_page(session, tmp, page):
     best = [link for _, link in sorted(wanted.values(), reverse=True)]
     expect(told["actions"] == best, "what to do next, once, most of an inference first", told["actions"], best)
     expect(told["action"] < 800, "it is on the first screen", told["action"])
-    counts = {}
-    for one in said["differences"]:
-        counts[one["defect"]] = counts.get(one["defect"], 0) + 1
-    expect(told["below"] and told["folded"], "what the kit got wrong comes below, each line folded away", told)
-    expect(dict(told["rows"]) == counts and len(told["rows"]) == len(counts), "counted", told["rows"], counts)
 
 
 def sweep_page(session, page):
