@@ -173,3 +173,27 @@ void etp_csv_text(etp_sink *sink, etp_str s, char separator)
     }
     etp_sink_char(sink, '"');
 }
+
+etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_error *err)
+{
+    static const char *const k_inspector[] = {"event_block_name", "event_name"};
+    size_t semicolons = 0;
+    for (size_t i = 0; i < header->n; i++) {
+        etp_str cell = header->cells[i];
+        for (size_t at = 0; at < cell.len; at++) {
+            semicolons += cell.ptr[at] == ';';
+        }
+        for (size_t k = 0; k < sizeof k_inspector / sizeof *k_inspector; k++) {
+            if (etp_str_find(cell, etp_str_from(k_inspector[k])) < cell.len) {
+                return etp_fail(err, ETP_UNSUPPORTED,
+                                "this is a table of ExecuTorch's Inspector; give the .etdump that "
+                                "it was made from");
+            }
+        }
+    }
+    return semicolons > 1 && header->n < 3
+               ? etp_fail(err, ETP_UNSUPPORTED,
+                          "a table with semicolons between its cells, as spreadsheets of some "
+                          "languages save it; save it with commas and decimal points")
+               : ETP_OK;
+}

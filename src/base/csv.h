@@ -31,6 +31,10 @@ ETP_NODISCARD etp_status etp_csv_next(etp_csv_reader *r, etp_csv_row *row, bool 
 // Index of the column named NAME in a header row, or -1.
 int etp_csv_column(const etp_csv_row *header, const char *name);
 
+// Refuses by its first row a table that others take for one with commas: one with semicolons, or
+// one of ExecuTorch's Inspector. ETP_OK for any other.
+ETP_NODISCARD etp_status etp_csv_refuse_others(const etp_csv_row *header, etp_error *err);
+
 // One cell, quoted only where the separator, a quote or a line break demands it.
 void etp_csv_cell(etp_sink *sink, etp_str s, char separator);
 // The same for tables that people open in a spreadsheet, which would run a text that looks like a

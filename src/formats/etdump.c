@@ -156,6 +156,12 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
             "this is a table of ExecuTorch's Inspector, which has lost what encloses "
             "what; give the .etdump that it was made from");
     }
+    if (etp_str_find(text, ETP_STR("run_index")) < text.len &&
+        etp_str_find(text, ETP_STR("duration_ms")) < text.len) {
+        return etp_fail_at(err, ETP_UNSUPPORTED, b.base,
+                           "this is a timeline, a table of executions ('etprof compare' and "
+                           "'etprof stats' read those); give the .etdump that it was made from");
+    }
     return etp_fail_at(err, ETP_UNSUPPORTED, b.base + 4,
                        "not an ETDump: no identifier \"ED00\" at byte 4 or 8");
 }

@@ -34,6 +34,7 @@ bool etp_kit_is_timeline(etp_str text)
 
 static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error *err)
 {
+    ETP_TRY(etp_csv_refuse_others(head, err));
     *out = (columns){etp_csv_column(head, "name"), etp_csv_column(head, "duration_ms"),
                      etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id")};
     return out->name >= 0 && out->ms >= 0 && out->run >= 0

@@ -37,6 +37,7 @@ typedef struct reader {
 
 static etp_status read_header(reader *r, const etp_csv_row *header, etp_error *err)
 {
+    ETP_TRY(etp_csv_refuse_others(header, err));
     for (int c = 0; c < COLUMNS; c++) {
         r->column[c] = etp_csv_column(header, k_columns[c]);
         if (r->column[c] < 0 && c < PHASE) {

@@ -97,35 +97,11 @@ static etp_status bad(const reading *r, int column, const char *wanted, etp_erro
                        (int)(found.len < 60 ? found.len : 60), found.ptr ? found.ptr : "", wanted);
 }
 
-// Tables that people take for a timeline, by the first line.
-static etp_status other_table(const etp_csv_row *row, etp_error *err)
-{
-    static const char *const k_inspector[] = {"event_block_name", "event_name"};
-    for (size_t i = 0; i < row->n; i++) {
-        etp_str cell = row->cells[i];
-        if (etp_str_find(cell, ETP_STR("run_index;")) < cell.len ||
-            etp_str_find(cell, ETP_STR(";name;")) < cell.len ||
-            etp_str_find(cell, ETP_STR(";duration_ms")) < cell.len) {
-            return etp_fail(err, ETP_UNSUPPORTED,
-                            "a timeline with semicolons between its cells, as spreadsheets of some "
-                            "languages save it; save it with commas and decimal points");
-        }
-        for (size_t k = 0; k < sizeof k_inspector / sizeof *k_inspector; k++) {
-            if (etp_str_find(cell, etp_str_from(k_inspector[k])) < cell.len) {
-                return etp_fail(err, ETP_UNSUPPORTED,
-                                "this is a table of ExecuTorch's Inspector, no timeline; give the "
-                                ".etdump that it was made from");
-            }
-        }
-    }
-    return ETP_OK;
-}
-
 static etp_status read_header(reading *r, etp_error *err)
 {
     bool more = false;
     ETP_TRY(etp_csv_next(&r->csv, &r->row, &more, err));
-    ETP_TRY(more ? other_table(&r->row, err) : ETP_OK);
+    ETP_TRY(etp_csv_refuse_others(&r->row, err));
     for (int c = 0; c < COLUMNS; c++) {
         r->at[c] = more ? etp_csv_column(&r->row, k_columns[c]) : -1;
         if (c <= LAST_NEEDED && r->at[c] < 0) {

@@ -189,13 +189,18 @@ def tables():
     inspector = TMP / "inspector.tsv"
     code, out, _ = run("ops", made("silent"), "--format", "inspector")
     inspector.write_text(out)
-    for verb in (("ops", inspector), ("compare", inspector, inspector), ("analyze", inspector)):
+    for verb in (("ops", inspector), ("compare", inspector, inspector), ("analyze", inspector), ("stats", inspector)):
         code, _, err = run(*verb)
         expect(code == 4 and "table of ExecuTorch's Inspector" in err and ".etdump" in err, verb[0], code, err)
     semicolons = TMP / "de_exec_all_runs_timeline.csv"
     semicolons.write_text("run_index;name;duration_ms\n0;Method::execute;12,3\n")
-    code, _, err = run("compare", semicolons, semicolons)
-    expect(code == 4 and "semicolons" in err, "semicolons", code, err)
+    samples = TMP / "samples.csv"
+    samples.write_text("experiment;block;iteration;duration_ns\na;1;1;12,3\n")
+    for verb in (("compare", semicolons, semicolons), ("stats", semicolons), ("stats", samples)):
+        code, _, err = run(*verb)
+        expect(code == 4 and "semicolons" in err, "semicolons", verb, code, err)
+    code, _, err = run("ops", semicolons)
+    expect(code == 4 and "this is a timeline" in err, "a timeline for a dump", code, err)
     line = "Using gemm microkernel 'xnn_f32_gemm_minmax_ukernel_4x8__neon' für größe 𝄞\r\n"
     answers = []
     for name, data in (("plain", line.encode()), ("le", b"\xff\xfe" + line.encode("utf-16-le")),
