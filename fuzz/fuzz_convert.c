@@ -40,8 +40,6 @@ static void slices(const etp_trace *trace, const etp_op_table *table, etp_arena 
     if (etp_slices_chrome(&s, arena, &sink, NULL) == ETP_OK && !buf.failed) {
         check_json(&buf);
     }
-    sink = begin(&buf, arena);
-    FUZZ_CHECK(etp_slices_perfetto(&s, arena, &sink, NULL) != ETP_INTERNAL);
 }
 
 static void stacks(const etp_trace *trace, const etp_op_table *table, etp_arena *arena)
@@ -62,8 +60,6 @@ static void stacks(const etp_trace *trace, const etp_op_table *table, etp_arena 
     }
     sink = begin(&buf, arena);
     FUZZ_CHECK(etp_stacks_folded(&s, false, arena, &sink, NULL) != ETP_INTERNAL);
-    sink = begin(&buf, arena);
-    FUZZ_CHECK(etp_stacks_flame(&s, arena, &sink, NULL) != ETP_INTERNAL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -28,22 +28,10 @@ typedef struct convert_options {
 } convert_options;
 
 // In the order of k_to, one higher: an option that was not given is −1, and so 0 is "none".
-enum {
-    TO_NONE,
-    TO_CHROME,
-    TO_PERFETTO,
-    TO_SPEEDSCOPE,
-    TO_FOLDED,
-    TO_FLAME,
-    TO_NODES,
-    TO_INSPECTOR,
-    TO_INSPECTOR_JSON,
-    TO_PARQUET
-};
+enum { TO_NONE, TO_CHROME, TO_SPEEDSCOPE, TO_FOLDED, TO_INSPECTOR, TO_INSPECTOR_JSON, TO_PARQUET };
 
-static const char *const k_to[] = {
-    "chrome",         "perfetto",  "speedscope",     "folded",  "flame",
-    "model-explorer", "inspector", "inspector-json", "parquet", NULL};
+static const char *const k_to[] = {"chrome",         "speedscope", "folded", "inspector",
+                                   "inspector-json", "parquet",    NULL};
 
 // −1: not given. 0 would be the first word of the list.
 static const convert_options k_defaults = {.to = -1, .table = -1};
@@ -78,12 +66,10 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-typedef struct view { // what is written, one of the three
+typedef struct view { // what is written, one of the two
     int to;
     const etp_slices *slices;
     const etp_stacks *stacks;
-    etp_node_datum *nodes;
-    size_t n_nodes;
     bool negate;
     etp_arena *arena;
 } view;
@@ -95,17 +81,10 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
     switch (v->to) {
     case TO_CHROME:
         return etp_slices_chrome(v->slices, v->arena, sink, err);
-    case TO_PERFETTO:
-        return etp_slices_perfetto(v->slices, v->arena, sink, err);
     case TO_SPEEDSCOPE:
         return etp_stacks_speedscope(v->stacks, v->arena, sink, err);
-    case TO_FOLDED:
-        return etp_stacks_folded(v->stacks, v->negate, v->arena, sink, err);
-    case TO_FLAME:
-        return etp_stacks_flame(v->stacks, v->arena, sink, err);
     default:
-        etp_node_data_json(v->nodes, v->n_nodes, sink);
-        return ETP_OK;
+        return etp_stacks_folded(v->stacks, v->negate, v->arena, sink, err);
     }
 }
 
@@ -153,7 +132,7 @@ static etp_status write_stacks(etp_cli *cli, const convert_options *o, const etp
 
 static bool to_slices(const convert_options *o)
 {
-    return o->to + 1 == TO_CHROME || o->to + 1 == TO_PERFETTO;
+    return o->to + 1 == TO_CHROME;
 }
 
 // ---- one dump ----
@@ -179,29 +158,9 @@ static etp_str stem(const char *path)
     return name;
 }
 
-static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const char *program,
-                              etp_error *err)
-{
-    etp_convert_nodes nodes;
-    ETP_TRY(
-        etp_convert_nodes_of(ops, etp_str_from(etp_path_name(program)), &cli->arena, &nodes, err));
-    view v = {.to = TO_NODES, .nodes = nodes.data.items, .n_nodes = nodes.data.n};
-    ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
-    // A graph whose nodes do not add up to the whole would otherwise look complete.
-    if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {
-        etp_say("etprof: %llu of %llu ns are of operators that the program has no node for\n",
-                (unsigned long long)(nodes.whole_ns - nodes.placed_ns),
-                (unsigned long long)nodes.whole_ns);
-    }
-    return ETP_OK;
-}
-
 static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_ops_answer *ops,
                              etp_str title, etp_error *err)
 {
-    if (o->to + 1 == TO_NODES) {
-        return write_nodes(cli, ops, o->program, err);
-    }
     if (to_slices(o)) {
         etp_slice_op *rows = NULL;
         etp_slices slices;
@@ -345,14 +304,13 @@ static etp_status check_kind(const convert_options *o, int operands, etp_error *
 
 // Each combination that has no meaning is refused with the reason. An option that is silently
 // ignored would be taken for one that worked.
-static etp_status check(const etp_cli *cli, const convert_options *o, bool one, bool folder,
-                        etp_error *err)
+static etp_status check(const convert_options *o, bool one, bool folder, etp_error *err)
 {
     int to = o->to + 1;
     if (to == TO_NONE) {
-        return etp_fail(err, ETP_USAGE,
-                        "--to is missing: chrome, perfetto, speedscope, folded, flame, "
-                        "model-explorer, inspector, inspector-json or parquet");
+        return etp_fail(
+            err, ETP_USAGE,
+            "--to is missing: chrome, speedscope, folded, inspector, inspector-json or parquet");
     }
     // Inspector's own tables are annotated from the record alone, as Inspector does it.
     if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
@@ -363,11 +321,6 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
         return etp_fail(err, ETP_USAGE,
                         "--to %s takes one dump: Inspector's tables know nothing else",
                         k_to[o->to]);
-    }
-    if (to == TO_NODES && (!one || folder || !o->program)) {
-        return etp_fail(
-            err, ETP_USAGE,
-            "--to model-explorer takes one dump and --pte: its nodes are the program's");
     }
     if (o->negate && (to != TO_FOLDED || (one && !folder))) {
         return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
@@ -384,11 +337,6 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
     }
     if (o->name2 && one) {
         return etp_fail(err, ETP_USAGE, "--name2 is for two operands");
-    }
-    if (to == TO_PERFETTO && cli->terminal && !o->output) {
-        return etp_fail(err, ETP_USAGE,
-                        "a Perfetto trace is binary and standard output is a terminal; add "
-                        "--output FILE.pftrace");
     }
     return ETP_OK;
 }
@@ -408,7 +356,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv,
                                    (size_t)argc, err);
     }
-    ETP_TRY(check(cli, o, one, folder, err));
+    ETP_TRY(check(o, one, folder, err));
     if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {
         return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON,
                                  err);
@@ -431,30 +379,29 @@ const etp_command etp_cmd_convert = {
     .name = "convert",
     .summary = "write recordings as files of other viewers, rows as tables",
     .usage = "DUMP | FOLDER... | A B --to FORMAT",
-    .description = "chrome (JSON) and perfetto (protobuf) show a dump's executions at their "
-                   "recorded times; operators of\n"
-                   "delegates, whose times are durations only, have a track of their own. "
-                   "speedscope, folded (collapsed\n"
-                   "stacks) and flame (SVG) show model, delegate, category and operator.\n"
-                   "Two operands, or a run folder, are two aligned sides, means per inference in "
-                   "the order of the ledger:\n"
-                   "in chrome and perfetto both begin at 0, with arrows between equal operators "
-                   "and a counter of what is\n"
-                   "saved so far; speedscope has both and their differences; flame is red where "
-                   "the second takes longer.\n"
-                   "model-explorer is node data (mean ns) for the graphs of Model Explorer's "
-                   "adapter for .pte files.\n"
-                   "inspector and inspector-json are what 'etprof ops --format' writes.\n"
-                   "parquet is the rows of any number of run folders as one file, which pandas, "
-                   "DuckDB, Spark and others read\n"
-                   "without etprof. Tables: operators (report.json's, a row for each arm; 'etprof "
-                   "report' makes report.json),\n"
-                   "samples (every iteration), launches (every process). All begin with the same "
-                   "columns, which say what was run\n"
-                   "where; times are whole nanoseconds, what is unknown is null. docs/tables.md "
-                   "has the columns.",
-    .examples = "  etprof convert model.etdump --to perfetto -o model.pftrace\n"
-                "  etprof convert out_model --to flame -o difference.svg\n"
+    .description =
+        "chrome (JSON, which Perfetto opens) shows a dump's executions at their recorded "
+        "times; operators of\n"
+        "delegates, whose times are durations only, have a track of their own. "
+        "speedscope and folded (collapsed\n"
+        "stacks, which speedscope opens too) show model, delegate, category and "
+        "operator.\n"
+        "Two operands, or a run folder, are two aligned sides, means per inference in "
+        "the order of the ledger:\n"
+        "in chrome both begin at 0, with arrows between equal operators and a counter "
+        "of what is saved so far;\n"
+        "speedscope has both and their differences.\n"
+        "inspector and inspector-json are what 'etprof ops --format' writes.\n"
+        "parquet is the rows of any number of run folders as one file, which pandas, "
+        "DuckDB, Spark and others read\n"
+        "without etprof. Tables: operators (report.json's, a row for each arm; 'etprof "
+        "report' makes report.json),\n"
+        "samples (every iteration), launches (every process). All begin with the same "
+        "columns, which say what was run\n"
+        "where; times are whole nanoseconds, what is unknown is null. docs/tables.md "
+        "has the columns.",
+    .examples = "  etprof convert model.etdump --to chrome -o model.json\n"
+                "  etprof convert out_model --to folded -o difference.txt\n"
                 "  etprof convert off.etdump on.etdump --to speedscope -o both.json\n"
                 "  etprof convert out_*/runs/* --to parquet --table samples -o samples.parquet",
     .opts = k_options,

@@ -90,55 +90,6 @@ etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_
     return ETP_OK;
 }
 
-// An instruction's node is "<method>_<chain>_<index>" in the graph of its method; a delegate's
-// graph is called after the file and that node, and its nodes by their number.
-static void datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str method,
-                  const etp_trace_event *e, const etp_join_event *join, uint64_t ns)
-{
-    const char *call = etp_arena_printf(arena, "%.*s_%d_%d", ETP_STR_ARG(method), (int)e->chain,
-                                        (int)e->instruction);
-    etp_node_datum d = {method, etp_str_from(call), ns};
-    ETP_ADD(arena, &out->data, d);
-    if (!e->delegated || join->node == ETP_NO_INDEX) {
-        out->placed_ns += e->delegated ? 0 : ns;
-        return;
-    }
-    const char *graph = etp_arena_printf(arena, "%.*s::%s", ETP_STR_ARG(pte), call);
-    const char *node = etp_arena_printf(arena, "%u", join->node);
-    // A delegate's operator is told twice: at its own node, and above as part of the call, which is
-    // what the outer graph shows.
-    d = (etp_node_datum){etp_str_from(graph), etp_str_from(node), ns};
-    out->placed_ns += ns;
-    ETP_ADD(arena, &out->data, d);
-}
-
-etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena *arena,
-                                etp_convert_nodes *out, etp_error *err)
-{
-    *out = (etp_convert_nodes){0};
-    for (size_t i = 0; i < a->table.n_rows; i++) {
-        const etp_op_row *row = &a->table.rows[i];
-        const etp_join *join = &a->joins[row->block];
-        // Counted before the node is known to exist: the difference to what was placed is told to
-        // the user.
-        out->whole_ns += row->mean_ns;
-        // Without the method, or with two that fit, an instruction would be shown at the node of
-        // another one.
-        if (join->method == ETP_NO_INDEX || join->ambiguous ||
-            join->events[row->event].instruction == ETP_NO_INDEX) {
-            continue;
-        }
-        const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
-        datum(out, arena, pte, a->program->methods[join->method].name, e, &join->events[row->event],
-              row->mean_ns);
-    }
-    ETP_TRY(etp_arena_check(arena, err, "nodes"));
-    return out->data.n
-               ? ETP_OK
-               : etp_fail(err, ETP_UNKNOWN,
-                          "no operator of the dump is in the program: is it the one that ran?");
-}
-
 // By the rule of the ledger's own rows, so that a colour in a viewer says what the report says.
 // "Same" when the interval leaves no room for either.
 static etp_side_verdict verdict_of(const etp_ledger_row *row)

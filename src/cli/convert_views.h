@@ -4,27 +4,12 @@
 #define ETP_CLI_CONVERT_VIEWS_H
 
 #include "compare/ab.h"
-#include "convert/node_data.h"
 #include "convert/sides.h"
 #include "inspect/ops.h"
 
 // One per row of the answer's table, in its order: category, and what is known of the operator.
 ETP_NODISCARD etp_status etp_convert_ops(const etp_ops_answer *ops, etp_arena *arena,
                                          etp_slice_op **out, etp_error *err);
-
-typedef struct etp_convert_nodes {
-    struct {
-        etp_node_datum *items;
-        size_t n, cap;
-    } data;
-    uint64_t placed_ns, whole_ns; // means of the operators that have a node, and of all
-} etp_convert_nodes;
-
-// Mean nanoseconds by node of Model Explorer's graphs of the program, whose file is called PTE
-// there.
-ETP_NODISCARD etp_status etp_convert_nodes_of(const etp_ops_answer *ops, etp_str pte,
-                                              etp_arena *arena, etp_convert_nodes *out,
-                                              etp_error *err);
 
 // The rows of one comparison's ledger. ETP_UNKNOWN when one side has no dumps.
 ETP_NODISCARD etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *arena,

@@ -94,8 +94,5 @@ ETP_NODISCARD etp_status etp_slices_of_trace(const etp_trace *trace, const etp_o
 // Chrome's trace event format, JSON. ARENA is for scratch.
 ETP_NODISCARD etp_status etp_slices_chrome(const etp_slices *slices, etp_arena *arena,
                                            etp_sink *sink, etp_error *err);
-// Perfetto's protobuf.
-ETP_NODISCARD etp_status etp_slices_perfetto(const etp_slices *slices, etp_arena *arena,
-                                             etp_sink *sink, etp_error *err);
 
 #endif

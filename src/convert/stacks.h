@@ -52,8 +52,5 @@ ETP_NODISCARD etp_status etp_stacks_speedscope(const etp_stacks *stacks, etp_are
 // (baseline last) shows what vanished.
 ETP_NODISCARD etp_status etp_stacks_folded(const etp_stacks *stacks, bool swap, etp_arena *arena,
                                            etp_sink *sink, etp_error *err);
-// A picture (SVG) that needs no script. Of two sides in both widths.
-ETP_NODISCARD etp_status etp_stacks_flame(const etp_stacks *stacks, etp_arena *arena,
-                                          etp_sink *sink, etp_error *err);
 
 #endif

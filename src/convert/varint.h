@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as Perfetto's protobuf, Thrift and Parquet write them.
+// Numbers as Thrift and Parquet write them.
 #ifndef ETP_CONVERT_VARINT_H
 #define ETP_CONVERT_VARINT_H
 

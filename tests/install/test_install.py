@@ -132,7 +132,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.complete("ab", "--device", "q"), ["qemu"])
         self.assertEqual(self.complete("roofs", "-d", ""), ["local", "adb", "ssh:", "qemu"])
         self.assertIn("parquet", self.complete("convert", "--to", ""))
-        self.assertEqual(self.complete("convert", "--to", "model"), ["model-explorer"])
+        self.assertEqual(self.complete("convert", "--to", "spe"), ["speedscope"])
 
     def test_zsh_and_fish_take_theirs(self):
         for shell, file in (("zsh", "zsh/site-functions/_etprof"), ("fish", "fish/vendor_completions.d/etprof.fish")):

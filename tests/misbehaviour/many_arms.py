@@ -49,7 +49,7 @@ def folder(directory, n):
         call(directory, verb, "run", *extra, codes=(0, 1, 2, 3))
     call(directory, "whatif", "run", "drop X", codes=(0, 1, 2, 3, 4))
     call(directory, "explain", "F1", "run", codes=(0, 1, 2, 3))
-    for to in ("parquet", "perfetto", "speedscope", "flame", "folded", "chrome", "inspector"):
+    for to in ("parquet", "speedscope", "folded", "chrome", "inspector"):
         call(directory, "convert", "run", "--to", to, "-o", f"out-{to}", codes=(0, 2, 3, 4))
     call(directory, "pack", "run")
 
@@ -111,7 +111,7 @@ def with_dumps(directory, n):
     expect(not missing, f"derived files of {n} arms", f"{len(missing)} arms have none: {missing[:3]}")
     call(directory, "verify", "run", codes=(0,))
     call(directory, "validate", "run", codes=(0,))
-    for to in ("parquet", "perfetto"):
+    for to in ("parquet", "chrome"):
         call(directory, "convert", "run", "--to", to, "-o", f"out-{to}", codes=(0,))
     call(directory, "explain", "op1", "run", codes=(0, 2, 3))
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -49,7 +49,7 @@ def statistics(run, asked, name, end, ratio):
 
 
 def views(run, asked, name, end):
-    for kind in ("chrome", "speedscope", "flame"):
+    for kind in ("chrome", "speedscope", "folded"):
         text = ask("convert", run, "--to", kind, "-q", *phase_words(asked))[0]
         expect(f"linux_avx2_{end}" in text, name, kind, "shows its arms", text[:200])
         for other in {e for _, _, e, _ in ASKED} - {end}:

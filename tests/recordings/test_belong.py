@@ -49,7 +49,7 @@ def records(dump, program, record):
     yield ("analyze", dump, "--pte", program, "--etrecord", record)
     yield ("inspect", program, "--etrecord", record)
     yield ("ops", dump, "--format", "inspector", "--etrecord", record)
-    yield ("convert", dump, "--to", "model-explorer", "--pte", program, "--etrecord", record)
+    yield ("convert", dump, "--to", "chrome", "--pte", program, "--etrecord", record)
 
 
 def edited(record, change):

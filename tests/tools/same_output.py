@@ -44,7 +44,7 @@ def of_file(path):
         yield ["analyze", path, "--full"]
         yield ["analyze", path, "--out", "made"]
         yield ["validate", path, "--format", "json"]
-        for to in ("chrome", "perfetto", "speedscope", "folded", "flame"):
+        for to in ("chrome", "speedscope", "folded"):
             yield ["convert", path, "--to", to, "-o", f"made.{to}"]
     elif name.endswith(".csv"):
         yield from each_format("stats", path)
@@ -61,7 +61,7 @@ def of_pairs(programs, dumps):
         for dump in mine:
             yield ["ops", str(dump), "--pte", str(program), "--format", "json"]
             yield ["inspect", str(program), "--etdump", str(dump)]
-            yield ["convert", str(dump), "--pte", str(program), "--to", "model-explorer", "-o", "made.me"]
+            yield ["convert", str(dump), "--pte", str(program), "--to", "chrome", "-o", "made.json"]
             record = program.with_suffix(".etrecord")
             if record.exists():
                 yield ["ops", str(dump), "--pte", str(program), "--etrecord", str(record), "--format", "json"]
@@ -74,7 +74,7 @@ def of_pairs(programs, dumps):
             yield ["whatif", str(a), str(b), "drop transpose*", "conv* x2", "--format", "json"]
             for claim in ("F1", "N1", "drift", "boundary", "op0"):
                 yield ["explain", claim, str(a), str(b)]
-            yield ["convert", str(a), str(b), "--to", "perfetto", "-o", "made.pftrace"]
+            yield ["convert", str(a), str(b), "--to", "chrome", "-o", "made.json"]
         if len(mine) > 2:
             yield ["analyze", *map(str, mine[:4]), "--format", "json"]
             yield ["analyze", *map(str, mine[:4])]
@@ -92,7 +92,7 @@ def of_folder(folder):
     yield ["whatif", folder, "drop transpose*", "threads 2"]
     for claim in ("", "F1", "F2", "N1", "N2", "drift", "tracer", "thermal", "boundary", "op1"):
         yield ["explain", *([claim] if claim else []), folder]
-    for to in ("parquet", "chrome", "perfetto", "folded", "flame", "model-explorer"):
+    for to in ("parquet", "chrome", "folded"):
         yield ["convert", folder, "--to", to, "-o", f"made.{to}"]
     yield ["report", folder, folder, "--format", "md"]
     for pair in ("arm0 arm1", "linux_avx2 linux_sse", "linux_sme2 linux_neon"):
