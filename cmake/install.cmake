@@ -35,10 +35,11 @@ Libs.private: -lm -pthread
 ")
 install(FILES ${PROJECT_BINARY_DIR}/etprof.pc DESTINATION lib/pkgconfig COMPONENT etprof)
 
-# What verbs look for beside the program: `export` its Python package and models, `smoke` a program to run.
+# What verbs look for beside the program: `export` its Python package and models, `skills` the playbooks, `smoke` a program to run.
 install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY model_profiling/models schemas model_profiling/configs
   DESTINATION ${share}/etprof/model_profiling COMPONENT etprof PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY agent_skill_ml_profiling agentic-kits DESTINATION ${share}/etprof COMPONENT etprof FILES_MATCHING PATTERN *.md)
 install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
 install(PROGRAMS examples/ci/pull_request.sh DESTINATION ${share}/etprof/ci COMPONENT etprof)
 install(FILES LICENSE README.md CHANGELOG.md cmake/copyright DESTINATION ${share}/doc/etprof COMPONENT etprof)

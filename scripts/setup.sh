@@ -71,12 +71,14 @@ version_at_least() {
     [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
 }
 
-# pip_locked PURPOSE…: what scripts/requirements/PURPOSE.txt lists, each file checked against the hash
-# that stands there. From wherever this machine's pip is configured to take packages.
+# pip_locked PURPOSE…: what PURPOSE.txt of scripts/requirements or python/etprof/requirements lists, each file checked
+# against the hash that stands there. From wherever this machine's pip is configured to take packages.
 pip_locked() {
-    local purpose files=()
+    local purpose file files=()
     for purpose in "$@"; do
-        files+=(-r "$root/scripts/requirements/$purpose.txt")
+        file=$root/scripts/requirements/$purpose.txt
+        [ -f "$file" ] || file=$root/python/etprof/requirements/$purpose.txt
+        files+=(-r "$file")
     done
     python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
         --require-hashes "${files[@]}"

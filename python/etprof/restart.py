@@ -8,9 +8,23 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 
 
-def clean_path(text):
+def clean_path(text: str) -> str:
     """A search path without its relative entries; the empty one is the working directory."""
     return os.pathsep.join(part for part in text.split(os.pathsep) if os.path.isabs(part))
+
+
+def program() -> str:
+    """The program that started this, by its path: another etprof of PATH is another version."""
+    found = os.environ.get("ETPROF")
+    if not found:
+        import shutil
+
+        found = shutil.which("etprof", path=clean_path(os.environ.get("PATH", "")))
+    if not found:
+        from etprof.errors import EnvironmentProblem
+
+        raise EnvironmentProblem("no etprof in PATH; name it with ETPROF=PATH")
+    return os.path.abspath(found)
 
 
 def again(python, verb, argv):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Starts `export` or `models` so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|models ARGUMENTS
+# Starts a verb that Python carries out so that nothing of the working directory is imported:
+#   python3 -I DIR/etprof/start.py export|models|skills|mcp ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -16,24 +16,21 @@ def named_python(argv):
     return None
 
 
-def refuse_old(argv):
-    if sys.version_info >= (3, 10):
-        return
+def refuse_old(verb, how, oldest=(3, 10)):
+    if sys.version_info < oldest:
+        sys.stderr.write("etprof %s: needs Python %d.%d or newer, this is %d.%d; name a newer one with %s\n"
+                         % ((verb,) + oldest + tuple(sys.version_info[:2]) + (how,)))
+        sys.exit(5)
+
+
+def export(argv):
     other = named_python(argv)
-    if other and os.environ.get("ETPROF_REEXEC") != "1":
+    if sys.version_info < (3, 10) and other and os.environ.get("ETPROF_REEXEC") != "1":
         from etprof.restart import again
 
         os.environ["ETPROF_REEXEC"] = "1"  # once: the other one may be as old
         again(other, "export", argv)
-    sys.stderr.write(
-        "etprof export: needs Python 3.10 or newer, this is %d.%d; "
-        "name a newer one with --python PATH\n" % sys.version_info[:2]
-    )
-    sys.exit(5)
-
-
-def export(argv):
-    refuse_old(argv)
+    refuse_old("export", "--python PATH")
     if os.environ.get("PYTHONHASHSEED") != "0" or sys.flags.ignore_environment:
         from etprof.restart import again
 
@@ -49,9 +46,23 @@ def models(argv):
     return main(argv)
 
 
+def skills(argv):
+    refuse_old("skills", "ETPROF_PYTHON", (3, 9))
+    from etprof.skills.cli import main
+
+    return main(argv)
+
+
+def mcp(argv):
+    refuse_old("mcp", "ETPROF_PYTHON")
+    from etprof.mcp.cli import main
+
+    return main(argv)
+
+
 if __name__ == "__main__":
     # The folder of a started script would come first, and ours has names that others have too.
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
     sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
-    sys.exit({"export": export, "models": models}[sys.argv[1]](sys.argv[2:]))
+    sys.exit({"export": export, "models": models, "skills": skills, "mcp": mcp}[sys.argv[1]](sys.argv[2:]))

@@ -213,9 +213,8 @@ etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *bu
 void etp_process_close_input(etp_process *p); // the child sees the end of its input
 // Waits for the end, also of what it left behind; false when it still runs after the time.
 bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
-void etp_process_interrupt(etp_process *p); // SIGINT to the child itself, as Ctrl-C
-void etp_process_kill(etp_process *p);      // it and what it started, SIGKILL, and waits
-void etp_process_dispose(etp_process *p);   // kills what still runs, closes; safe when zeroed
+void etp_process_kill(etp_process *p);    // it and what it started, SIGKILL, and waits
+void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
 
 // A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes
 // each. *out_process needs no dispose, unless the program leaves its work running and this was

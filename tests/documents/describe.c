@@ -24,7 +24,6 @@
 #include "machine/doctor.h"
 #include "machine/levels.h"
 #include "measure/script.h"
-#include "playbooks/skills.h"
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
@@ -215,7 +214,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(run)               \
     X(script)            \
     X(sessions)          \
-    X(skills)            \
     X(smoke)             \
     X(stats)             \
     X(sweep)             \

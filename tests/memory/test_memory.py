@@ -56,7 +56,7 @@ COMMANDS = [
     ["convert", DUMP, "--to", "chrome", "-o", "made"],
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
     ["convert", DUMP, "--to", "inspector", "-o", "made"],
-    ["levels"], ["skills"], ["devices"], ["baselines"], ["baselines", "save", "night", "RUN"],
+    ["levels"], ["devices"], ["baselines"], ["baselines", "save", "night", "RUN"],
     ["pack", "RUN", "-o", "made.tar.zst"], ["unpack", "PACK", "--out", "made"],
     # Folders of several arms, of phases and of a sweep; those of Arm's kit.
     ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],
@@ -75,7 +75,6 @@ COMMANDS = [
     ["convert", "RUN", "--to", "parquet", "--table", "samples", "-o", "made"],
     ["convert", "RUN", "--to", "chrome", "-o", "made"],
     ["convert", DUMP, DUMP, "--to", "folded", "-o", "made"],
-    ["skills", "install", "made"], ["skills", "06"], ["skills", "run", "03,07", "--dry-run", "--set", "model=my_net"],
     ["library", "analysis", "RUN"], ["library", "analysis", "SWEEP"], ["library", "dumps", DUMP],
     ["library", "tables", "RUN"], ["library", "ops", DUMP], ["library", "inspect", PROGRAM_FILE],
     ["library", "inspector", DUMP], ["library", "stats", DATA / "samples.csv"], ["library", "whatif", DUMP],

@@ -31,7 +31,7 @@ def helps(etprof):
     for verb in verbs:
         page = subprocess.run([etprof, verb, "--help"], capture_output=True, text=True, check=False).stdout
         options = {}
-        for line in re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z0-9-]+.*)$", page, re.M):
+        for line in re.findall(r"^ +(?:-\w(?: [A-Z=]+)?, )?(--[a-z0-9-]+.*)$", page, re.M):
             for name, value in re.findall(r"(--[a-z0-9-]+)[ =]?(\{[^}]*\}|\[?[A-Z][^\s]*)?",
                                           re.split(r"\s{2,}", line)[0]):
                 options[name] = value

@@ -11,6 +11,7 @@ import sys
 from checks import expect, finish
 
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
+PYTHON = ("export", "models", "skills", "mcp")  # verbs whose options it parses
 README_LINES, SCREEN_LINES, SCREEN_COLUMNS = 130, 30, 80
 
 
@@ -64,8 +65,8 @@ def brief_help():
                    f"{len(lines)} lines", text)
             long = [x for x in lines if len(x) > int(width or 500) and " " in x.strip()]
             long = [x for x in long if width == "80" or not x.startswith("e.g.")]  # a command to copy
-            expect(not long or verb in ("export", "models") and width == "", verb, "-h", width, "too long", long)
-        if verb in ("export", "models"):  # Python parses their options
+            expect(not long or verb in PYTHON and width == "", verb, "-h", width, "too long", long)
+        if verb in PYTHON:
             continue
         for width in (60, 80):
             text, wide = (subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True,

@@ -21,7 +21,7 @@ FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
     (r"\bjson_(pack|v?sprintf|dump\w*|stringn?|array|object|integer|real|boolean|\w+_new)\s*\(",
      "JSON is written by base/json.h", ("src/base/json_read.c",)),  # there a hash is taken of what was read
     (r"\bstrrchr\s*\(.*'/'|\[[\w.]+ - 1\] [!=]= '/'", "paths are taken apart by base/path.h",
-     ("src/base/path.c", "src/mcp/places.c")),
+     ("src/base/path.c",)),
     (r"\bgoto (?!done;)", "a goto goes to done", ()),
     (r"(?<!const )\betp_ab_session \*s[,)]", "a stage of a comparison gets the session const",
      ("src/compare/keep.c", "src/compare/session.", "src/judge/open.c")),
@@ -47,7 +47,7 @@ UNKNOWNS = [(re.compile(words), said, places) for words, said, places in (
 NAMED = re.compile(r"^NAMES\(\w+,([^)]*)\)|const char \*etp_\w+_name\(etp_\w+ \w+\)\s*\{(.*?)\n\}", re.M | re.S)
 COMPARED = re.compile(r'\b(?:strcmp|etp_str_eqz)\s*\([^";]*, "([^"]+)"\)')
 WORD = re.compile(r"[a-z][a-z0-9_-]*")
-WORDS_OF_OTHERS = {"cli", "device", "kit", "mcp", "os", "playbooks"}
+WORDS_OF_OTHERS = {"cli", "device", "kit", "os"}
 READS_WORDS = {"cli/archived.c": "off", "cli/complete.c": "device",
                "compare/counters.c": "counters counters_fix", "convert/fleet_rows.c": "local",
                "device/adb.c": "device", "device/device.c": "qemu", "device/list.c": "device",
@@ -78,7 +78,6 @@ JSON_BY_HAND = {
     "src/session/config.c": "where a value stands in a text that the reader has taken",
     "src/store/writer.c": "the number of the block in a line that this file wrote",
     "src/integrity/verify.c": "a manifest of one constant, for files that are computed once more",
-    "src/playbooks/skills.c": "no JSON: {names} in a template",
     "runner/src/crash.cpp": "in a signal handler, where the C library may be what has crashed",
 }
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')

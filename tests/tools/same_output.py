@@ -112,7 +112,7 @@ def of_words():
         yield ["help", "--completion", shell]
     verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun pack "
              "unpack kernels "
-             "ops inspect stats plan export models levels doctor smoke devices roofs skills").split()
+             "ops inspect stats plan export models levels doctor smoke devices roofs").split()
     for verb in verbs:
         yield ["help", verb]
         yield ["help", "--man", verb]
@@ -122,7 +122,6 @@ def of_words():
             yield [verb]
         yield [verb, "--no-such-option"]
         yield [verb, "/no/such/file"] if verb != "smoke" else [verb, "-h"]
-    yield ["skills"]
 
 
 class Side:

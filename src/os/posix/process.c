@@ -432,13 +432,6 @@ bool etp_process_alive(int64_t pid)
     return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
-void etp_process_interrupt(etp_process *p)
-{
-    if (p->pid > 0 && !reap(p, 0)) {
-        kill((pid_t)p->pid, SIGINT);
-    }
-}
-
 void etp_process_kill(etp_process *p)
 {
     if (p->pid <= 0 || reap(p, 0)) {

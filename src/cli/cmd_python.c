@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof export and etprof models: carried out by the Python package, because PyTorch's exporter is
-// Python. These verbs find it and become it.
+// The verbs that the Python package carries out: export and models, because PyTorch's exporter is
+// Python, skills, and mcp, whose protocol the official SDK speaks. They find it and become it.
 #include <string.h>
 
 #include "base/path.h"
@@ -59,10 +59,12 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
         ETP_ADD(&cli->arena, &words, argv[i]);
     }
     ETP_ADD(&cli->arena, &words, NULL);
+    const char *self = etp_arena_printf(&cli->arena, "ETPROF=%s", cli->program);
+    const char *const set[] = {self, NULL};
     ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
     // This process becomes Python: signals, the terminal and the exit code are Python's own. It
-    // only comes back when that failed.
-    return etp_os_exec(words.items, NULL, err);
+    // only comes back when that failed. Verbs that Python starts are this very program's.
+    return etp_os_exec(words.items, set, err);
 }
 
 static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -75,6 +77,18 @@ static etp_status run_models(etp_cli *cli, const void *opts, int argc, char **ar
 {
     (void)opts;
     return become_python(cli, "models", argc, argv, err);
+}
+
+static etp_status run_skills(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)opts;
+    return become_python(cli, "skills", argc, argv, err);
+}
+
+static etp_status run_mcp(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)opts;
+    return become_python(cli, "mcp", argc, argv, err);
 }
 
 const etp_command etp_cmd_export = {
@@ -99,4 +113,40 @@ const etp_command etp_cmd_models = {
     .examples = "  etprof models\n  etprof models new my_encoder",
     .raw_args = true,
     .run = run_models,
+};
+
+const etp_command etp_cmd_skills = {
+    .name = "skills",
+    .summary = "playbooks with gates: print them, or execute their commands",
+    .usage = "[NAME | run LIST | install DIR]",
+    .description =
+        "Without a name, the catalogue. NAME is a number, a name or a file's name; its "
+        "Markdown is printed.\n"
+        "run executes the steps and gates of LIST (01-07, 03,05, setup-agent) in the "
+        "working directory, the\n"
+        "root of a clone, and stops at the first that fails: exit code 1.\n"
+        "install copies all of them where an agent looks for skills, a folder with SKILL.md each.",
+    .examples = "  etprof skills 04\n"
+                "  etprof skills run 01-07 --format json\n"
+                "  etprof skills install .claude/skills\n"
+                "  etprof skills run 03-05 --set model=mobilenet_v3_small --set dtype=int8",
+    .raw_args = true,
+    .run = run_skills,
+};
+
+const etp_command etp_cmd_mcp = {
+    .name = "mcp",
+    .summary = "a Model Context Protocol server for agents, over standard input and output",
+    .usage = "[--root FOLDER ...]",
+    .description =
+        "Tools: measure, compare, explain, report, whatif, gate, verify_claim, inspect, export, "
+        "devices; run\n"
+        "folders as resources, the playbooks as prompts. Each tool is a verb of this program. "
+        "Nothing is listened\n"
+        "to but standard input. Needs the Python package mcp. docs/mcp.md says how agents are told "
+        "of it.",
+    .examples = "  etprof mcp\n"
+                "  etprof mcp --root ~/models",
+    .raw_args = true,
+    .run = run_mcp,
 };
