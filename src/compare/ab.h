@@ -20,6 +20,7 @@ typedef struct etp_ab_correctness {
     double max_abs, max_rel, cosine;
     double argmax;   // least share of rows whose largest element is the same, NAN without such rows
     bool not_finite; // an output has no finite element on either side; ok is 0 or -1 then
+    bool random;     // an arm's own launches differ, so that no two arms can be held together
 } etp_ab_correctness;
 typedef struct etp_ab_fact {
     const char *key, *value;

@@ -77,26 +77,6 @@ static etp_str drawing_operator(const etp_ab_session *s, uint32_t arm)
     return (etp_str){0};
 }
 
-// Outputs of such a program differ from launch to launch of one arm too.
-static bool is_random(const comparing *w, uint32_t arm)
-{
-    etp_str op = drawing_operator(w->s, arm);
-    bool told = false;
-    for (size_t i = 0; i < w->noticed->n; i++) {
-        told = told || w->noticed->items[i].kind == ETP_FINDING_OUTPUTS_RANDOM;
-    }
-    if (op.len > 0 && !told) {
-        etp_ab_add_finding(
-            w->noticed, ETP_FINDING_OUTPUTS_RANDOM, ETP_SEVERITY_WARN, "outputs",
-            etp_arena_printf(w->s->ab.arena,
-                             "not deterministic: %.*s draws random numbers at every call, so an "
-                             "arm's outputs differ from its own too and were not compared; export "
-                             "the model in evaluation mode (model.eval())",
-                             ETP_STR_ARG(op)));
-    }
-    return op.len > 0;
-}
-
 // That NaN stands where NaN stands is no agreement of results, nor that nothing is finite.
 static void mention_not_finite(const comparing *w, const char *whose, const char *against,
                                const etp_outputs_comparison *c)
@@ -126,12 +106,13 @@ static void mention_not_finite(const comparing *w, const char *whose, const char
             c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""));
 }
 
-static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN, false};
+static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN, false, false};
 
 void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 {
     out->ok = out->ok < 0 || c->ok < 0 ? (out->ok < 0 ? c->ok : out->ok) : out->ok && c->ok;
     out->not_finite = out->not_finite || c->not_finite;
+    out->random = out->random || c->random;
     out->ok = out->not_finite && out->ok > 0 ? -1 : out->ok;
     out->max_abs = fmax(out->max_abs, c->max_abs); // fmax and fmin pass over a NAN
     out->max_rel = fmax(out->max_rel, c->max_rel);
@@ -141,8 +122,8 @@ void etp_ab_take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 
 etp_ab_correctness etp_ab_correctness_of(const etp_outputs_comparison *c)
 {
-    etp_ab_correctness one = {c->ok,     c->max_abs, c->max_rel,
-                              c->cosine, c->argmax,  c->not_finite > 0};
+    etp_ab_correctness one = {c->ok,     c->max_abs,        c->max_rel, c->cosine,
+                              c->argmax, c->not_finite > 0, false};
     etp_ab_correctness out = k_none;
     etp_ab_take_worse(&out, &one);
     return out;
@@ -175,6 +156,76 @@ static const char *outputs_dir(const comparing *w, const etp_run *run, uint32_t 
 {
     const char *name = etp_run_outputs_name(w->s->ab.arena, &run->arms.items[run_arm]);
     return folder_of(w, run, etp_str_from(name));
+}
+
+static void tell_random(const comparing *w, etp_finding_severity severity, const char *text)
+{
+    for (size_t i = 0; i < w->noticed->n; i++) {
+        if (w->noticed->items[i].kind == ETP_FINDING_OUTPUTS_RANDOM) {
+            return;
+        }
+    }
+    etp_ab_add_finding(w->noticed, ETP_FINDING_OUTPUTS_RANDOM, severity, "outputs", text);
+}
+
+// Holds an arm against itself: a second launch with the same inputs, which is kept where its
+// outputs have other bytes.
+static etp_status differs_from_itself(const comparing *w, const etp_run *run, uint32_t run_arm,
+                                      uint32_t at, bool *out, etp_error *err)
+{
+    etp_arena *arena = w->s->ab.arena;
+    const char *name = etp_run_outputs_again_name(arena, &run->arms.items[run_arm]);
+    const char *first = outputs_dir(w, run, run_arm);
+    const char *again = folder_of(w, run, etp_str_from(name));
+    etp_outputs_comparison c;
+    *out = false;
+    if (!etp_os_is_dir(first) || !etp_os_is_dir(again)) {
+        return ETP_OK;
+    }
+    etp_status st =
+        etp_outputs_compare(first, again, etp_ab_precision_of(w->s, at), arena, &c, NULL);
+    if (st != ETP_OK) {
+        return st == ETP_NOMEM ? etp_fail_nomem(err, "outputs") : ETP_OK;
+    }
+    const char *whose = etp_ab_arm_called(&w->s->ab, at);
+    *out = !c.ok;
+    if (c.ok) {
+        tell_random(w, ETP_SEVERITY_INFO,
+                    etp_arena_printf(arena,
+                                     "not deterministic: two launches of %s with the same inputs "
+                                     "differ by up to %s, which is within the tolerance",
+                                     whose, ETP_DIGITS(c.max_abs, 3)));
+    } else {
+        tell_random(w, ETP_SEVERITY_WARN,
+                    etp_arena_printf(arena,
+                                     "not deterministic: two launches of %s with the same inputs "
+                                     "have other outputs (%s), so arms were not compared, and no "
+                                     "CPU feature is to blame; look for operators that draw random "
+                                     "numbers or read memory that nothing has written",
+                                     whose, c.why ? c.why : "other bytes"));
+    }
+    return ETP_OK;
+}
+
+// Outputs of such a program differ from launch to launch of one arm too.
+static etp_status is_random(const comparing *w, const etp_run *run, uint32_t run_arm, uint32_t at,
+                            bool *out, etp_error *err)
+{
+    etp_str op = drawing_operator(w->s, at);
+    *out = op.len > 0;
+    if (*out) {
+        tell_random(w, ETP_SEVERITY_WARN,
+                    etp_arena_printf(w->s->ab.arena,
+                                     "not deterministic: %.*s draws random numbers at every call, "
+                                     "so an arm's outputs differ from its own too and were not "
+                                     "compared; export the model in evaluation mode "
+                                     "(model.eval())",
+                                     ETP_STR_ARG(op)));
+    } else {
+        ETP_TRY(differs_from_itself(w, run, run_arm, at, out, err));
+    }
+    w->out->all.random = w->out->all.random || *out;
+    return ETP_OK;
 }
 
 // Compares the folders X and Y where both are there.
@@ -210,7 +261,10 @@ static etp_status compare_two(const comparing *w, const etp_run *base, uint32_t 
 {
     const etp_ab *ab = &w->s->ab;
     etp_ab_correctness one = k_none;
-    if (is_random(w, at)) {
+    bool random = false, other = false;
+    ETP_TRY(is_random(w, base, base_arm, against, &random, err));
+    ETP_TRY(is_random(w, cand, cand_arm, at, &other, err));
+    if (random || other) {
         return ETP_OK;
     }
     const bool first = against == ab->baseline;
@@ -232,7 +286,9 @@ static etp_status compare_expected(const comparing *w, const etp_run *run, uint3
                                    uint32_t at, etp_error *err)
 {
     etp_ab_arm_outputs *arm = &w->out->arms[at];
-    if (is_random(w, at)) {
+    bool random = false;
+    ETP_TRY(is_random(w, run, run_arm, at, &random, err));
+    if (random) {
         return ETP_OK;
     }
     ETP_TRY(compare_dirs(w, at, at, folder_of(w, run, ETP_STR(ETP_RUN_EXPECTED)),

@@ -304,6 +304,10 @@ static verdict outputs(const etp_ab_session *s)
     case 0:
         return say(ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");
     default:
+        if (s->ab.correctness.random) {
+            return say(ETP_CAUSE_UNKNOWN,
+                       "wrong outputs (not compared: the program is not deterministic)");
+        }
         return say(ETP_CAUSE_UNKNOWN, s->ab.correctness.not_finite
                                           ? "wrong outputs (not compared, " ETP_AB_NOT_FINITE ")"
                                           : "wrong outputs (not compared)");

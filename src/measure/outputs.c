@@ -407,3 +407,41 @@ etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_
 {
     ETP_UNGUARDED(arena, compare(dir_a, dir_b, precision, arena, out, err));
 }
+
+static etp_status same_bytes(const folder *fa, const folder *fb, size_t i, etp_arena *arena,
+                             bool *out, etp_error *err)
+{
+    const output *a = &fa->items[i], *b = &fb->items[i];
+    *out = same_layout(a, b);
+    if (!*out || !a->file) {
+        return ETP_OK;
+    }
+    etp_file x = {0}, y = {0};
+    etp_status st = open_data(fa, a, arena, &x, err);
+    if (st == ETP_OK) {
+        st = open_data(fb, b, arena, &y, err);
+        *out = st == ETP_OK && memcmp(x.bytes.ptr, y.bytes.ptr, x.bytes.len) == 0;
+        etp_file_close(&y);
+    }
+    etp_file_close(&x);
+    return st;
+}
+
+static etp_status equal(const char *dir_a, const char *dir_b, etp_arena *arena, bool *out,
+                        etp_error *err)
+{
+    folder fa, fb;
+    ETP_TRY(read_folder(dir_a, arena, &fa, err));
+    ETP_TRY(read_folder(dir_b, arena, &fb, err));
+    *out = fa.n == fb.n;
+    for (size_t i = 0; *out && i < fa.n; i++) {
+        ETP_TRY(same_bytes(&fa, &fb, i, arena, out, err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_outputs_equal(const char *dir_a, const char *dir_b, etp_arena *arena, bool *out,
+                             etp_error *err)
+{
+    ETP_UNGUARDED(arena, equal(dir_a, dir_b, arena, out, err));
+}

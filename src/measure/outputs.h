@@ -53,4 +53,8 @@ ETP_NODISCARD etp_status etp_outputs_compare(const char *dir_a, const char *dir_
                                              etp_output_precision precision, etp_arena *arena,
                                              etp_outputs_comparison *out, etp_error *err);
 
+// Have both folders the same outputs, byte for byte? Errors likewise.
+ETP_NODISCARD etp_status etp_outputs_equal(const char *dir_a, const char *dir_b, etp_arena *arena,
+                                           bool *out, etp_error *err);
+
 #endif

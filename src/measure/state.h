@@ -26,6 +26,9 @@ typedef struct etp_arm_state {
     etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing
     const char *refusal_text;
     bool has_outputs;
+    bool has_again; // a second launch was held against them
+    uint32_t outputs_block;
+    uint64_t outputs_warmup, outputs_iterations; // of the launch that they are of; 0: not known
     uint32_t lost_in_row;
     etp_arm_cost cost;                      // known where sampling was weighed
     uint64_t sampled_wall_ns;               // of the last sampled launch; 0: none

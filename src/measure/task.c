@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "measure/cores.h"
 #include "measure/foreign.h"
+#include "measure/outputs.h"
 #include "measure/phases.h"
 #include "measure/quiet.h"
 #include "measure/state.h"
@@ -146,8 +147,24 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
     return ETP_OK;
 }
 
+// Outputs of a second launch in LOCAL are kept only where they are not those of the first: such a
+// program has none that arms could be compared by.
+static etp_status take_again(etp_session *s, const etp_task *t, const char *local, etp_error *err)
+{
+    const etp_run_arm *arm = &s->run.arms.items[t->arm];
+    const char *first = etp_run_path(&s->block_arena, s->config->dir,
+                                     etp_str_from(etp_run_outputs_name(&s->block_arena, arm)));
+    bool equal = true;
+    etp_status st = etp_outputs_equal(first, local, &s->block_arena, &equal, err);
+    if (st == ETP_OK && !equal) {
+        st = etp_os_move_below(local, s->config->dir,
+                               etp_run_outputs_again_name(&s->block_arena, arm), err);
+    }
+    return st;
+}
+
 static etp_status take_outputs(etp_session *s, const etp_task *t, const char *remote,
-                               etp_error *err)
+                               const etp_launch_request *q, etp_error *err)
 {
     etp_error why;
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
@@ -158,12 +175,24 @@ static etp_status take_outputs(etp_session *s, const etp_task *t, const char *re
         st = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model],
                                       s->plan->settings.method, &s->block_arena, &why);
     }
-    st = st == ETP_OK ? etp_os_move_below(local, s->config->dir, name, &why) : st;
+    etp_arm_state *state = &s->arms[t->arm];
+    bool again = state->has_outputs;
+    if (st == ETP_OK) {
+        st = again ? take_again(s, t, local, &why)
+                   : etp_os_move_below(local, s->config->dir, name, &why);
+    }
     if (st == ETP_NOMEM) {
         return etp_fail(err, st, "%s", why.msg);
     }
+    if (again) {
+        state->has_again = true;
+        return etp_os_remove_tree(local, err);
+    }
     // One set of outputs is kept of each arm; where that failed the next launch tries again.
-    s->arms[t->arm].has_outputs = st == ETP_OK;
+    state->has_outputs = st == ETP_OK;
+    state->outputs_block = t->block;
+    state->outputs_warmup = q->warmup;
+    state->outputs_iterations = q->iterations;
     if (st != ETP_OK) {
         char words[ETP_CANDIDATE_CHARS];
         etp_session_say(s, "outputs of %s could not be kept: %s",
@@ -347,6 +376,14 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
     return ETP_OK;
 }
 
+// Once of a first launch, and once of one that does the same in another block.
+static bool wants_outputs(const etp_arm_state *arm, const etp_task *t, const etp_launch_request *q)
+{
+    return !arm->has_outputs ||
+           (!arm->has_again && !q->arm->foreign && arm->outputs_iterations == q->iterations &&
+            arm->outputs_warmup == q->warmup && arm->outputs_block != t->block);
+}
+
 // What follows goes into a command line, where a text that is missing would ask for another launch.
 static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, etp_launch_request *q,
                                etp_error *err)
@@ -395,7 +432,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
             s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
     }
     bool text = q->arm->foreign && q->arm->foreign->kind == ETP_FOREIGN_TEXT; // words, no tensors
-    if (!arm->has_outputs && !text &&
+    if (wants_outputs(arm, t, q) && !text &&
         // The first launch that is not timed writes them. Only a session without traces has to let
         // a timed one do it, after its last iteration.
         t->kind == (!s->plan->settings.no_trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
@@ -460,7 +497,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         return ETP_OK;
     }
     if (o->ok && q.outputs) {
-        ETP_TRY(take_outputs(s, t, q.outputs, err));
+        ETP_TRY(take_outputs(s, t, q.outputs, &q, err));
     }
     // Of launches that went well only the logs of those with a recording are kept, beside it.
     if (!pilot && (q.dump || !o->ok)) {

@@ -222,6 +222,9 @@ static const etp_field k_agreement_rows[] = {
           .range = ETP_0_TO_1, .flags = ETP_LATER),
     FIELD("not_finite", BOOL, not_finite, "an output is NaN or infinite in every place",
           .when = is_true, .flags = ETP_ABSENT | ETP_LATER),
+    FIELD("not_deterministic", BOOL, random,
+          "an arm's outputs differ from its own with the same inputs; no two arms were compared",
+          .when = is_true, .flags = ETP_ABSENT | ETP_LATER),
 };
 SHAPE_ON_ONE_LINE(k_etp_ab_agreement, k_agreement_rows);
 #undef OF

@@ -517,6 +517,9 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
     if (ok < 0 && c->not_finite) {
         etp_keys_add(keys, ETP_BAD, key, "%s", ETP_AB_NOT_FINITE);
     }
+    if (ok < 0 && c->random) {
+        etp_keys_add(keys, ETP_WARN, key, "not compared: the program is not deterministic");
+    }
     if (ok < 0 || !isfinite(c->cosine)) { // nothing was compared
         return;
     }

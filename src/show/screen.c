@@ -614,6 +614,10 @@ static void mark_outputs(const etp_ab *ab, etp_screen *s)
         mark(s, ETP_BAD, "outputs NOT finite");
         return;
     }
+    if (c->ok < 0 && c->random) {
+        mark(s, ETP_WARN, "not deterministic");
+        return;
+    }
     // Without a cosine no element was compared.
     bool asked = c->ok >= 0 && isfinite(c->cosine);
     if (asked) {

@@ -66,7 +66,8 @@ bool etp_run_is_raw(etp_str relative)
            etp_str_eqz(relative, ETP_RUN_ROOFS) || etp_str_eqz(relative, ETP_RUN_LOCK) ||
            is_of_launch(relative) || etp_str_ends(relative, ETP_STR(".log")) ||
            etp_str_starts(relative, ETP_STR(ETP_RUN_PROGRAMS "/")) ||
-           etp_str_find(relative, ETP_STR("/outputs/")) < relative.len;
+           etp_str_find(relative, ETP_STR("/outputs/")) < relative.len ||
+           etp_str_find(relative, ETP_STR("/outputs_again/")) < relative.len;
 }
 
 static etp_status check_members(const char *dir, int depth, uint32_t *left, etp_error *err)
@@ -138,6 +139,11 @@ const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint3
 const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm)
 {
     return etp_arena_printf(arena, "%.*s/outputs", ETP_STR_ARG(arm->name));
+}
+
+const char *etp_run_outputs_again_name(etp_arena *arena, const etp_run_arm *arm)
+{
+    return etp_arena_printf(arena, "%.*s/outputs_again", ETP_STR_ARG(arm->name));
 }
 
 // "<model>_<backend>_<precision>" → "<model>": our exporter's names. Others stay as they are.

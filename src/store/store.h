@@ -572,6 +572,8 @@ const char *etp_run_stored(etp_arena *arena, const char *dir, const char *name);
 const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
                                  uint32_t nth, const char *suffix);
 const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm);
+// Of a second launch with the same inputs: there where its bytes are others.
+const char *etp_run_outputs_again_name(etp_arena *arena, const etp_run_arm *arm);
 
 // "program/<stem><suffix>" of a model of the run; suffixes are ".pte" and ".sources.csv".
 const char *etp_run_program_name(etp_arena *arena, const etp_run *run, size_t model,

@@ -386,6 +386,11 @@ static void outputs(fake *f, const char *dir)
     write_file(path, list, sizeof list - 1);
     snprintf(path, sizeof path, "%s/output-0.bin", dir);
     float values[2] = {1.0f, is(f, "other_output") ? 5.0f : 2.0f};
+    if (is(f, "random_output")) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        values[1] += (float)(now.tv_nsec % 100003);
+    }
     char bytes[sizeof values];
     memcpy(bytes, values, sizeof values);
     write_file(path, bytes, sizeof bytes);

@@ -122,6 +122,17 @@ def withheld(reason):
     return check
 
 
+def not_deterministic(tmp, done, name):
+    """Every launch has other outputs, at both levels: no feature is to blame."""
+    report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+    expect(report["correctness"].get("not_deterministic") is True and report["correctness"]["ok"] is None,
+           name, report["correctness"])
+    kinds = {f["kind"] for f in report["findings"]}
+    expect("not_deterministic" in kinds and "outputs_differ" not in kinds, name, kinds)
+    expect(report["comparisons"][0]["withheld"] is None, name, report["comparisons"][0])
+    expect("not deterministic" in done.stdout, name, done.stdout)
+
+
 def stopped(reason, least, most):
     """The stop rule: why and where it ended, and an interval that says that it was looked at."""
     def check(tmp, done, name):
@@ -364,6 +375,7 @@ case("garbage once", ["on sme2 timed 2 garbage"], 6, check=block_lost)
 case("mask ignored", ["on neon * * ignore_mask"], 6, stderr_has="mask")
 case("no hook calls", ["on neon * * no_calls"], 6)
 case("outputs differ", ["on neon * * other_output"], 1, check=withheld("outputs_differ"))
+case("outputs of each launch differ", ["on * * * random_output"], 0, check=not_deterministic)
 case("wrong protocol", ["on * * * protocol"], 6, stderr_has="protocol")
 case("orphan helper", ["on neon timed * orphan"], 0)
 case("refuses", ["on * * * error:no_method"], 6, stderr_has="told to refuse")

@@ -218,6 +218,14 @@ static const char *outputs_dir(builder *b, uint32_t arm)
     return etp_run_path(b->arena, dir, etp_str_from(name));
 }
 
+// Outputs of a program that is not deterministic tell nothing of two cells.
+static bool has_again(builder *b, uint32_t arm)
+{
+    const char *dir = etp_arena_strdup(b->arena, b->s->run.dir);
+    const char *name = etp_run_outputs_again_name(b->arena, &b->s->run.arms.items[arm]);
+    return etp_os_is_dir(etp_run_path(b->arena, dir, etp_str_from(name)));
+}
+
 // A model's correctness is the worst of its cells: the largest differences, the least cosine, and
 // one cell that differs makes it differ. -1 and NAN (nothing compared yet) give way to the first
 // cell.
@@ -228,7 +236,7 @@ static void compare_cell(builder *b, etp_sweep_cell *cell, uint32_t reference)
     const char *x = outputs_dir(b, reference), *y = outputs_dir(b, arm);
     etp_outputs_comparison c;
     const etp_ab *ab = &b->s->ab;
-    if (!etp_os_is_dir(x) || !etp_os_is_dir(y) ||
+    if (!etp_os_is_dir(x) || !etp_os_is_dir(y) || has_again(b, reference) || has_again(b, arm) ||
         etp_outputs_compare(x, y, etp_ab_precision_of(b->s, reference), b->arena, &c, NULL) !=
             ETP_OK) {
         return; // nothing recorded: the model's correctness stays unknown
