@@ -117,6 +117,22 @@ class Compute(Model):
     net = ConvNet
 
 
+class RecurrentNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(64, 96, batch_first=True), nn.Linear(96, 4)
+
+    def forward(self, x):
+        return self.head(self.rnn(x)[0][:, -1])
+
+
+class Recurrent(Model):
+    """Steps that multiply by the same weight: int8 leaves them in float32."""
+
+    net = RecurrentNet
+    shape = (1, 3, 64)
+
+
 class OddNet(nn.Module):
     def __init__(self, width=33):
         super().__init__()

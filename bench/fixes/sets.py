@@ -7,7 +7,8 @@ TUNING = (
     ("Encoder", "int8"), ("SmallUNet", "fp32"), ("Mobile", "fp32"), ("Mobile", "int8"), ("LstmTagger", "fp32"),
     ("Windows", "fp32"),
     ("Padded", "fp32"), ("Padded", "int8"), ("VitUnbind", "fp32"), ("VitUnbind", "int8"), ("Next", "fp32"),
-    ("Cnn", "portable"), ("Permuted", "fp32"),
+    ("Cnn", "portable"), ("Permuted", "fp32"), ("Separable", "fp32"), ("SeparableWide", "fp32"),
+    ("SeparableThin", "fp32"), ("GruShort", "fp32"), ("GruWide", "fp32"),
 )
 
 HELD_OUT = (

@@ -297,6 +297,40 @@ class PermutedMlp(nn.Module):
         return x
 
 
+class SeparableNet(nn.Module):
+    """Depthwise and pointwise convolutions in turns, as MobileNet v1 has them."""
+
+    def __init__(self, widths, stride=2):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, widths[0], 3, stride, 1), nn.ReLU())
+        self.blocks = nn.ModuleList(nn.Sequential(
+            nn.Conv2d(a, a, 3, 1, 1, groups=a), nn.BatchNorm2d(a), nn.ReLU(),
+            nn.Conv2d(a, b, 1), nn.BatchNorm2d(b), nn.ReLU()) for a, b in zip(widths, widths[1:], strict=False))
+        self.head = nn.Linear(widths[-1], 10)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x.mean((2, 3)))
+
+
+class GruSequence(nn.Module):
+    """nn.GRU over a sequence, unrolled by the export."""
+
+    def __init__(self, inputs, hidden, layers=1):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(inputs, hidden, layers, batch_first=True), nn.Linear(hidden, 10)
+
+    def forward(self, x):
+        return self.head(self.rnn(x)[0][:, -1])
+
+
+model("Separable", lambda: SeparableNet((16, 32, 64, 64)), (1, 3, 96, 96))
+model("SeparableWide", lambda: SeparableNet((32, 128, 128, 256)), (1, 3, 64, 64))
+model("SeparableThin", lambda: SeparableNet((8, 16, 24, 32, 32), 1), (1, 3, 64, 64))
+model("GruShort", lambda: GruSequence(32, 64), (1, 12, 32))
+model("GruWide", lambda: GruSequence(80, 160, 2), (1, 16, 80))
 model("Mixer", lambda: nn.Sequential(MixerLayer(64, 96), MixerLayer(64, 96)), (1, 64, 96))
 model("FrozenNet", FrozenResNet, (1, 3, 64, 64))
 model("CausalBlocks", lambda: Stack(lambda: Block(128, SdpaAttention(128, 4, True), 256), 2), (1, 64, 128))

@@ -309,6 +309,7 @@ typedef struct etp_ab_fix {
     double share;                      // expected gain ÷ inference, NAN
     int64_t estimate_ns; // what its formula gives before measured cases correct it; may be unknown
     int64_t concerns_ns; // time of what it is about
+    bool by_command;     // of the exporter; else by hand
     size_t cases; // models that the change was measured on, whose gains set expected gain, floor
                   // and ceiling; 0 none
     const char *formula;

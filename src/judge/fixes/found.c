@@ -401,6 +401,7 @@ static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t
                       .text = w->text,
                       .recipe = w->recipe,
                       .formula = formula_of(f, w, factor),
+                      .by_command = w->change != ETP_CHANGE_NONE,
                       .cases = factor ? factor->cases : 0,
                       .evidence = ids,
                       .n_evidence = n};

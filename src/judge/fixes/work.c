@@ -397,8 +397,10 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
             "estimate: Σ time of convolutions and products with a weight × (1 − c ÷ r − 6.5 ÷ k), "
             "r = "
             "int8 ÷ float32 roof of the level, c = input channels in whole eights ÷ input "
-            "channels, k = products of an output, − the time of depthwise convolutions of more "
-            "than 9 taps on x86 again, − 0.7 × elementwise operators that repeat an input "
+            "channels, k = products of an output (at avx2 × (1 − 1.05 − 16 ÷ k), and − 0.75 × "
+            "depthwise convolutions; steps of recurrent layers stay in float32), − the time of "
+            "depthwise convolutions of more than 9 taps on x86 again, − 0.7 × elementwise "
+            "operators that repeat an input "
             "(multiplications: what is above 15 products of float32 an element), − 2 × images of "
             "few channels that go channels last, + 0.75 × GELU, − 1.5 × other activations and "
             "pads that stay in float between converts; unknown without roofs; ceiling: twice that "
@@ -446,7 +448,20 @@ static bool turns_few_channels(const etp_profile_row *row, const etp_op_facts *f
 // as long as REQUANTISED of its products in float32.
 #define REQUANTISED 6.5
 
-static double share_left(const etp_op_facts *facts, double ratio)
+// XNNPACK's int8 kernels for AVX2 widen to 16 bits: a product takes as long as one of float32, and
+// rounding again as long as 16 of them. Measured, whatever the roofs promise.
+#define WIDENED 1.05
+#define WIDENED_REQUANTISED 16
+
+static bool widens_int8(const etp_fixer *f)
+{
+    etp_level level = f->ab->arms[f->arm].level;
+    const etp_level_info *info = etp_level_get(level);
+    return info && info->family == ETP_ISA_X86_64 && etp_level_hides(level, ETP_HAS_AVX512) &&
+           etp_level_hides(level, ETP_HAS_AVX_VNNI) && !etp_level_hides(level, ETP_HAS_AVX2);
+}
+
+static double share_left(const etp_fixer *f, const etp_op_facts *facts, double ratio)
 {
     const etp_value *w = facts && facts->n_inputs > 1 ? &facts->values[facts->inputs[1]] : NULL;
     bool known = w && w->kind == ETP_EVALUE_TENSOR && (w->rank == 4 || w->rank == 2) && !w->dynamic;
@@ -455,6 +470,9 @@ static double share_left(const etp_op_facts *facts, double ratio)
     bool lanes = known && etp_str_eqz(facts->node_type, "DepthwiseConv2d");
     int64_t channels = !known ? 0 : lanes ? 1 : w->dims[w->rank - 1];
     double taps = known && w->rank == 4 ? (double)w->dims[1] * (double)w->dims[2] : 1;
+    if (widens_int8(f)) {
+        return WIDENED + (channels >= 1 ? WIDENED_REQUANTISED / (taps * (double)channels) : 0);
+    }
     if (channels < 1 || taps < 1) {
         return 1 / ratio;
     }
@@ -474,6 +492,21 @@ static double multiplied_in_int8(const etp_fixer *f, uint32_t op)
     return known ? 15 * ((double)out->bytes / 4) * etp_fix_product_ns(f) : (double)NAN;
 }
 
+// Is it of a recurrent layer? One node of the model became several products, most of them by the
+// same weight. The quantizer sees the layer before it is unrolled, and leaves it in float32.
+static bool is_unrolled(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *own = etp_fix_facts(f, op);
+    for (uint32_t i = 0; own && i < f->ab->n_operators; i++) {
+        const etp_op_facts *other = i != op && multiplies(f, i) ? etp_fix_facts(f, i) : NULL;
+        if (other && own->debug_handle >= 0 && other->debug_handle == own->debug_handle &&
+            own->weight_bytes > 0 && other->weight_bytes > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // What quantising OP itself brings; negative when it costs. What is quantised: convolutions,
 // products with a weight.
 static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
@@ -483,17 +516,20 @@ static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
     double ns = (double)etp_fix_op_ns(f, op);
     etp_category category = f->ab->operators[op].category;
     bool x86 = level && level->family == ETP_ISA_X86_64;
-    if (etp_op_is_depthwise(
-            &row->parsed)) { // lane by lane: the 25-tap kernel of int8 takes twice the time on x86
-        return x86 && taps_of(f, op) > 9 ? -ns : 0;
+    // Lane by lane: the 25-tap kernel of int8 takes twice the time on x86, that of AVX2 for 9 taps
+    // 1.75 times.
+    if (etp_op_is_depthwise(&row->parsed)) {
+        return x86 && taps_of(f, op) > 9 ? -ns : widens_int8(f) ? -0.75 * ns : 0;
     }
     if (multiplies(f, op) && is_float32(row) &&
         !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
-        return ns * (1 - share_left(etp_fix_facts(f, op), ratio));
+        return is_unrolled(f, op) ? 0 : ns * (1 - share_left(f, etp_fix_facts(f, op), ratio));
     }
     if (category == ETP_CATEGORY_ELEMENTWISE && repeats_an_input(etp_fix_facts(f, op))) {
-        return etp_str_eqz(row->parsed.family, "Multiply") ? ns - multiplied_in_int8(f, op)
-                                                           : -0.7 * ns;
+        double in_int8 = multiplied_in_int8(f, op);
+        bool known =
+            etp_str_eqz(row->parsed.family, "Multiply") && (isfinite(in_int8) || !widens_int8(f));
+        return known ? ns - in_int8 : -0.7 * ns;
     }
     if (turns_few_channels(row, etp_fix_facts(f, op))) {
         return -2 * ns;

@@ -8,6 +8,7 @@ Programs are those of bench/fixes/models.py, kept as run folders keep them (weig
 recordings each of five inferences, at the best level of this machine, one thread. Times are those of
 the machine they were recorded on; the test asks for structure, not for times."""
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -26,6 +27,7 @@ PROGRAMS = {
     "islands": ["Islands", "--dtype", "int8"],
     "layer_norm": ["Undelegated"],
     "odd_sizes": ["OddSizes"],
+    "recurrent": ["Recurrent"],
     "unbind": ["Unbind"],
 }
 
@@ -57,8 +59,8 @@ def main():
 
 
 def best(etprof):
-    out = subprocess.run([etprof, "levels"], capture_output=True, text=True, check=True).stdout
-    return next(level for level in ("vnni", "avx512", "avx2", "sse", "sme2", "sme1", "neon") if level in out)
+    out = subprocess.run([etprof, "levels", "--format", "json"], capture_output=True, check=True).stdout
+    return next(level["name"] for level in json.loads(out)["levels"] if level["available"])
 
 
 if __name__ == "__main__":

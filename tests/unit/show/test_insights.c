@@ -394,7 +394,7 @@ static void what_keeps_runs_apart_is_said(void **state)
     assert_false(notes_say(&c, "different models"));
     // With 4 threads nobody asks for more of them; what both want has other numbers there.
     assert_false(notes_say(&c, "every run wants"));
-    assert_true(notes_say(&c, etp_arena_printf(&f.arena, " · N2 of %s = N3 of %s",
+    assert_true(notes_say(&c, etp_arena_printf(&f.arena, " · N3 of %s = N4 of %s",
                                                c.runs.items[0].run, c.runs.items[1].run)));
     etp_ab_close(b);
     folder_remove(&g);
