@@ -85,6 +85,8 @@ class Installed(unittest.TestCase):
 
     def test_the_python_part_is_found(self):
         self.assertIn("toy_cnn", self.etprof("models"))
+        self.assertIn("04_run_profiling", self.etprof("skills"))
+        self.assertIn("# 04 Run the profiling", self.etprof("skills", "04"))
 
     def test_no_file_knows_the_tree(self):
         for path in self.prefix.rglob("*"):

@@ -168,7 +168,8 @@ def without_the_sdk():
                           timeout=60, env=other)
     lines = done.stderr.splitlines()
     if os.path.exists("/usr/bin/python3") and done.returncode != 0:
-        expect(done.returncode == 5 and len(lines) == 1 and "-m pip install 'mcp" in lines[0], done)
+        expect(done.returncode == 5 and len(lines) == 1 and "-m pip install 'mcp" in lines[0] and
+               f"-m venv {os.path.realpath('none')} &&" in lines[0], done)
 
 
 with sessions.workspace():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import shlex
 import subprocess
 import sys
 from typing import NoReturn
@@ -39,11 +40,15 @@ def _in_python_with_sdk(argv: list[str]) -> None:
     """The SDK is there when this comes back."""
     if importlib.util.find_spec("mcp") and importlib.util.find_spec("mcp_types"):  # its second generation has both
         return
-    own = str(bootstrap.venv_python(bootstrap.own_environment()))
+    folder = bootstrap.own_environment()
+    own = str(bootstrap.venv_python(folder))
     if os.path.exists(own) and \
             subprocess.run([own, "-I", "-c", HAS_SDK], stdin=subprocess.DEVNULL, check=False).returncode == 0:
         os.execv(own, [own, "-I", os.path.join(restart.HERE, "start.py"), "mcp", *argv])
-    raise EnvironmentProblem(f"the server needs the package mcp: {sys.executable} -m pip install '{NEEDS}' "
+    # A system's own Python often refuses pip; our environment is looked into the next time.
+    pip = f"{sys.executable} -m pip" if sys.prefix != sys.base_prefix else \
+        f"{sys.executable} -m venv {shlex.quote(str(folder))} && {shlex.quote(own)} -m pip"
+    raise EnvironmentProblem(f"the server needs the package mcp: {pip} install '{NEEDS}' "
                              "(or name another Python with ETPROF_PYTHON)")
 
 
