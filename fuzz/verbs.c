@@ -12,7 +12,6 @@
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/report.h"
-#include "store/pack.h"
 #include "study/history/history.h"
 #include "study/sweep/sweep.h"
 
@@ -140,13 +139,11 @@ static void of_session(const etp_ab_session *session, const char *dir, unsigned 
 void fuzz_run_verb(const char *dir, unsigned verb)
 {
     etp_arena arena = {0};
-    const char *pack = etp_arena_printf(&arena, "%s/x.tar.zst", g_folder.root);
     etp_ab_session *session = NULL;
     const etp_ab_options how = {0};
     etp_verify verify;
     etp_validation validation;
     etp_history history = {.arena = &arena};
-    etp_pack_count count;
     size_t left_out;
     if (verb < 4) {
         if (etp_ab_open(&dir, 1, &how, &session, NULL) == ETP_OK) {
@@ -166,12 +163,9 @@ void fuzz_run_verb(const char *dir, unsigned verb)
             (void)ignored;
             fuzz_as_json(etp_history_json, &history);
         }
-    } else if (verb == 7) {
+    } else {
         as_tables(dir, ETP_RUN_TABLE_OPERATORS);
         as_tables(dir, ETP_RUN_TABLE_SAMPLES);
-    } else {
-        etp_status ignored = etp_run_pack(dir, pack, &count, NULL);
-        (void)ignored;
     }
     etp_arena_dispose(&arena);
 }

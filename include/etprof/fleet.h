@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run folders, packed ones and bare dumps of many devices and nights as the tables of a fleet,
+// Run folders and bare dumps of many devices and nights as the tables of a fleet,
 // which an engine of others writes and asks (docs/fleet.md). Each source is read once, for all
 // tables.
 //
@@ -20,16 +20,12 @@ ETP_C_BEGIN
 typedef struct etp_fleet etp_fleet;
 
 // SHA-256 in hex, with its NUL, by which a source is known under any name: of the manifest of a run
-// folder, packed or not, or of a dump. SCRATCH: a folder for what is unpacked meanwhile. Errors:
-// ETP_IO, ETP_CORRUPT, ETP_UNSUPPORTED (a pack that cannot be read), ETP_USAGE (a pack, and SCRATCH
-// is NULL), ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_fleet_id(const char *path, const char *scratch,
-                                              char out_hex[65], etp_error *err);
+// folder, or of a dump. Errors: ETP_IO, ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_fleet_id(const char *path, char out_hex[65], etp_error *err);
 // The rows of all SOURCES in their order. One that cannot be read gives one row of errors and no
-// other; ETP_NOMEM alone fails, or ETP_IO when SCRATCH cannot be written. No sources: no rows.
+// other; ETP_NOMEM alone fails. No sources: no rows.
 ETP_API ETP_NODISCARD etp_status etp_fleet_read(const char *const *sources, size_t n_sources,
-                                                const char *scratch, etp_fleet **out,
-                                                etp_error *err);
+                                                etp_fleet **out, etp_error *err);
 // Ids that a lake has already.
 typedef struct etp_fleet_known etp_fleet_known;
 // An empty set, for the caller to close. Errors: ETP_NOMEM.
@@ -41,8 +37,8 @@ ETP_API void etp_fleet_known_close(etp_fleet_known *known); // NULL is fine
 // As etp_fleet_read, but for sources that are KNOWN, or were read soundly before in SOURCES: they
 // leave nothing. Each source is opened once, for its id and for its rows. KNOWN is not changed.
 ETP_API ETP_NODISCARD etp_status etp_fleet_read_new(const char *const *sources, size_t n_sources,
-                                                    etp_fleet_known *known, const char *scratch,
-                                                    etp_fleet **out, etp_error *err);
+                                                    etp_fleet_known *known, etp_fleet **out,
+                                                    etp_error *err);
 // Of a source that was read: its id; "" of one with an error; NULL of one that was left out.
 ETP_API const char *etp_fleet_source_id(const etp_fleet *fleet, size_t index);
 

@@ -19,14 +19,12 @@ const etp_command *etp_command_find(const char *name)
 static const struct {
     const char *title, *verbs[12];
 } k_groups[] = {
-    {"measure",          {"ab", "run", "sweep", "plan", "rerun", "roofs", NULL}         },
+    {"measure",          {"ab", "run", "sweep", "plan", "rerun", "roofs", NULL}                       },
     {"explain",
      {"analyze", "compare", "explain", "whatif", "report", "gate", "baselines", "history", "stats",
-      "kernels", "verify-claim", NULL}                                                  },
-    {"files",
-     {"inspect", "ops", "convert", "export", "models", "pack", "unpack", "verify", "validate",
-      NULL}                                                                             },
-    {"set-up and check", {"doctor", "levels", "devices", "smoke", "skills", "mcp", NULL}},
+      "kernels", "verify-claim", NULL}                                                                },
+    {"files",            {"inspect", "ops", "convert", "export", "models", "verify", "validate", NULL}},
+    {"set-up and check", {"doctor", "levels", "devices", "smoke", "skills", "mcp", NULL}              },
 };
 
 enum { HELP_AT = 31, USAGE_AT = 7 };

@@ -77,7 +77,7 @@ typedef struct etp_dump_memory {
 void etp_dump_memory_dispose(etp_dump_memory *memory);
 
 typedef struct etp_fleet_source {
-    const char *path, *kind; // as it is named in the tables; "run", "pack", "dump"
+    const char *path, *kind; // as it is named in the tables; "run", "dump"
     const char *id;
     etp_source_labels labels;
 } etp_fleet_source;

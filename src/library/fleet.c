@@ -10,7 +10,6 @@
 #include "judge/open.h"
 #include "library/fleet_known.h"
 #include "show/json.h"
-#include "store/pack.h"
 
 // A bound on what one hostile file makes a reader of a lake map.
 #define DUMP_LIMIT ((uint64_t)8 << 30)
@@ -35,8 +34,8 @@ struct etp_fleet {
 
 // The names are the values of the column `kind`. What cannot be opened at all counts as a dump:
 // nothing told otherwise.
-typedef enum source_kind { DUMP, RUN, PACK } source_kind;
-static const char *const k_kinds[] = {"dump", "run", "pack"};
+enum { DUMP, RUN };
+static const char *const k_kinds[] = {"dump", "run"};
 
 // Each source is opened once; a question to the system before it would be a second way there.
 // Without asking the system: a folder of that name cannot be opened as a file.
@@ -46,45 +45,10 @@ static bool is_dump_name(const char *path)
     return etp_str_ends(name, ETP_STR(".etdump")) || etp_str_ends(name, ETP_STR(".etdp"));
 }
 
-static source_kind kind_of(const char *path)
-{
-    if (etp_os_is_dir(path)) {
-        return RUN;
-    }
-    return etp_str_ends(etp_str_from(path), ETP_STR(".zst")) ? PACK : DUMP;
-}
-
-// ---- packs ----
-
-typedef struct unpacked { // a pack's folder, which is removed with it
-    etp_arena arena;
-    const char *folder;
-} unpacked;
-
-static etp_status unpack(const char *path, const char *scratch, unpacked *out, etp_error *err)
-{
-    *out = (unpacked){0};
-    etp_pack_count count;
-    if (!scratch) {
-        return etp_fail(err, ETP_USAGE, "a packed run needs a folder to be unpacked in");
-    }
-    ETP_TRY(etp_os_temp_dir(scratch, "unpacked", &out->arena, &out->folder, err));
-    return etp_run_unpack(path, out->folder, &count, err);
-}
-
-static void remove_unpacked(unpacked *u)
-{
-    etp_error ignored;
-    if (u->folder && etp_os_remove_tree(u->folder, &ignored) != ETP_OK) {
-        // what cannot be removed goes with the scratch folder, which is the caller's
-    }
-    etp_arena_dispose(&u->arena);
-}
-
 // ---- what a source is known by ----
 
 // The manifest stands for the folder: that of a finished session has the hash of every raw file, so
-// that two folders with the same manifest hold the same session, packed or not, under any name.
+// that two folders with the same manifest hold the same session under any name.
 static etp_status id_of_folder(const char *dir, char out_hex[static 65], etp_error *err)
 {
     etp_arena arena = {0};
@@ -95,24 +59,12 @@ static etp_status id_of_folder(const char *dir, char out_hex[static 65], etp_err
     return status;
 }
 
-etp_status etp_fleet_id(const char *path, const char *scratch, char out_hex[65], etp_error *err)
+etp_status etp_fleet_id(const char *path, char out_hex[65], etp_error *err)
 {
     uint64_t bytes;
-    unpacked u;
-    etp_status status;
     out_hex[0] = '\0';
-    switch (kind_of(path)) {
-    case RUN:
-        return id_of_folder(path, out_hex, err);
-    case PACK:
-        status = unpack(path, scratch, &u, err);
-        status = status == ETP_OK ? id_of_folder(u.folder, out_hex, err) : status;
-        remove_unpacked(&u);
-        return status;
-    case DUMP:
-        break;
-    }
-    return etp_run_hash_file(path, out_hex, &bytes, err);
+    return etp_os_is_dir(path) ? id_of_folder(path, out_hex, err)
+                               : etp_run_hash_file(path, out_hex, &bytes, err);
 }
 
 // ---- rows ----
@@ -176,18 +128,6 @@ static etp_status put_folder(etp_fleet *fleet, etp_fleet_source *source, const c
     return status;
 }
 
-static etp_status put_pack(etp_fleet *fleet, etp_fleet_source *source, const char *scratch,
-                           source_id *id, etp_error *err)
-{
-    unpacked u;
-    etp_status status = unpack(source->path, scratch, &u, err);
-    if (status == ETP_OK) {
-        status = put_folder(fleet, source, u.folder, id, err);
-    }
-    remove_unpacked(&u);
-    return status;
-}
-
 static etp_status put_trace(etp_fleet *fleet, const etp_fleet_source *source, etp_bytes bytes,
                             etp_error *err)
 {
@@ -218,8 +158,8 @@ static etp_status put_dump(etp_fleet *fleet, const etp_fleet_source *source, sou
     return status;
 }
 
-static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const char *scratch,
-                             source_id *id, etp_error *err)
+static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, source_id *id,
+                             etp_error *err)
 {
     if (is_dump_name(source->path)) {
         etp_status status = put_dump(fleet, source, id, err);
@@ -229,16 +169,10 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const c
             return status;
         }
     }
-    source_kind kind = kind_of(source->path);
-    source->kind = k_kinds[kind];
-    switch (kind) {
-    case PACK:
-        return put_pack(fleet, source, scratch, id, err);
-    case DUMP:
+    if (!etp_os_is_dir(source->path)) {
         return put_dump(fleet, source, id, err);
-    case RUN:
-        break;
     }
+    source->kind = k_kinds[RUN];
     if (!etp_run_is(source->path)) {
         return etp_fail(err, ETP_USAGE, "no run folder (no manifest.json of etprof in it)");
     }
@@ -246,8 +180,7 @@ static etp_status put_source(etp_fleet *fleet, etp_fleet_source *source, const c
 }
 
 // A damaged source leaves nothing in the tables but its error.
-static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *scratch,
-                              source_id *id, etp_error *err)
+static etp_status put_or_tell(etp_fleet *fleet, const char *path, source_id *id, etp_error *err)
 {
     // Rows go into the tables while a source is being read. When it turns out to be damaged, each
     // table is cut back to where it was before.
@@ -258,7 +191,7 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         etp_kept_take_mark(&fleet->rows[t], &marks[t]);
     }
-    etp_status status = put_source(fleet, &source, scratch, id, &problem);
+    etp_status status = put_source(fleet, &source, id, &problem);
     if (status == ETP_OK) {
         bool added;
         return fleet->new_only && !id->left_out
@@ -276,22 +209,21 @@ static etp_status put_or_tell(etp_fleet *fleet, const char *path, const char *sc
 }
 
 static etp_status read_all(etp_fleet *fleet, const char *const *sources, size_t n_sources,
-                           const char *scratch, etp_error *err)
+                           etp_error *err)
 {
     fleet->ids = ETP_NEW_ARRAY(&fleet->arena, source_id, n_sources);
     ETP_NEED(fleet->ids, err, "ids");
     fleet->n_ids = n_sources;
     ETP_TRY(fleet->new_only ? etp_fleet_known_new(&fleet->itself, err) : ETP_OK);
     for (size_t i = 0; i < n_sources; i++) {
-        ETP_TRY(put_or_tell(fleet, sources[i], scratch, &fleet->ids[i], err));
+        ETP_TRY(put_or_tell(fleet, sources[i], &fleet->ids[i], err));
     }
     return ETP_OK;
 }
 
 // SETTINGS is an empty fleet with those of this call.
 static etp_status read_sources(const char *const *sources, size_t n_sources,
-                               const etp_fleet *settings, const char *scratch, etp_fleet **out,
-                               etp_error *err)
+                               const etp_fleet *settings, etp_fleet **out, etp_error *err)
 {
     etp_arena arena = {0};
     *out = NULL;
@@ -302,7 +234,7 @@ static etp_status read_sources(const char *const *sources, size_t n_sources,
     for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
         fleet->rows[t].defs = etp_fleet_columns((etp_fleet_table)t, &fleet->rows[t].n_defs);
     }
-    etp_status status = read_all(fleet, sources, n_sources, scratch, err);
+    etp_status status = read_all(fleet, sources, n_sources, err);
     if (status != ETP_OK) {
         etp_fleet_close(fleet);
         return status;
@@ -311,17 +243,17 @@ static etp_status read_sources(const char *const *sources, size_t n_sources,
     return ETP_OK;
 }
 
-etp_status etp_fleet_read(const char *const *sources, size_t n_sources, const char *scratch,
-                          etp_fleet **out, etp_error *err)
+etp_status etp_fleet_read(const char *const *sources, size_t n_sources, etp_fleet **out,
+                          etp_error *err)
 {
-    return read_sources(sources, n_sources, &(etp_fleet){0}, scratch, out, err);
+    return read_sources(sources, n_sources, &(etp_fleet){0}, out, err);
 }
 
 etp_status etp_fleet_read_new(const char *const *sources, size_t n_sources, etp_fleet_known *known,
-                              const char *scratch, etp_fleet **out, etp_error *err)
+                              etp_fleet **out, etp_error *err)
 {
-    return read_sources(sources, n_sources, &(etp_fleet){.new_only = true, .known = known}, scratch,
-                        out, err);
+    return read_sources(sources, n_sources, &(etp_fleet){.new_only = true, .known = known}, out,
+                        err);
 }
 
 const char *etp_fleet_source_id(const etp_fleet *fleet, size_t index)

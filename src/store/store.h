@@ -403,8 +403,8 @@ bool etp_run_selftest_tells(const char *text);
 // ---- reading ----
 
 // A run folder's members are regular files and folders beneath it: no links, which lead out of it,
-// and no FIFOs or devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens, continues or
-// packs a folder asks this first; the folder itself may be named through a link.
+// and no FIFOs or devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens or continues
+// a folder asks this first; the folder itself may be named through a link.
 ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
 // Trust: a folder from elsewhere is data. What it says should be started, contacted and read when
 // it is measured again counts when a session of this user wrote the same manifest before, but for

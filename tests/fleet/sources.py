@@ -17,7 +17,7 @@ CALLS = ("Method::execute", "DELEGATE_CALL", "OPERATOR_CALL")
 
 
 def make(folder, etprof):
-    """Run folder, pack, dumps and what is damaged; {path: what is wrong} of the damaged."""
+    """Run folders, dumps and what is damaged; {path: what is wrong} of the damaged."""
     for name, device in DUMPS.items():
         place = folder / "bench/day=2026-11-20" / (f"device={device}" if device else "none") / "build=abc/level=avx2"
         place.mkdir(parents=True, exist_ok=True)
@@ -29,8 +29,6 @@ def make(folder, etprof):
     manifest["generated_at"] = "2026-11-22T10:00:00Z"
     manifest["files"] = []
     (other / "manifest.json").write_text(json.dumps(manifest))
-    subprocess.run([etprof, "pack", other], check=True, capture_output=True, timeout=300)
-    shutil.rmtree(other)
     return damage(folder)
 
 
@@ -42,7 +40,6 @@ def damage(folder):
     for name in ("aaa.etdump", "empty.etdump", "empty2.etdump"): # copies of what is damaged are errors too
         (bad / name).write_bytes(b"")
     (bad / "other.etdump").write_bytes(b"no dump at all" * 50)
-    (bad / "pack.tar.zst").write_bytes(b"no pack at all" * 50)
     (bad / "nowhere.etdump").symlink_to("not-there")
     torn = bad / "run" # rows of operators and sessions come before what is damaged
     shutil.copytree(RUN, torn)

@@ -63,7 +63,7 @@ def fixes():
     lake = Lake()
     for run, model, device, when, kind, gain in (
             ("old", "m1", "d1", "2026-01-01", "run", 70), ("new", "m1", "d1", "2026-01-02", "run", 30),
-            ("late", "m1", "d1", "2026-01-03", "dump", None), ("two", "m1", "d2", "2026-01-01", "pack", 4),
+            ("late", "m1", "d1", "2026-01-03", "dump", None), ("two", "m1", "d2", "2026-01-01", "run", 4),
             ("other", "m2", "d1", "2026-01-01", "run", 500)):
         place = {"run_id": run, "model": model, "device": device}
         lake.put("sessions", kind=kind, generated_at=when, **place)

@@ -57,7 +57,6 @@ COMMANDS = [
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
     ["convert", DUMP, "--to", "inspector", "-o", "made"],
     ["levels"], ["devices"], ["baselines"], ["baselines", "save", "night", "RUN"],
-    ["pack", "RUN", "-o", "made.tar.zst"], ["unpack", "PACK", "--out", "made"],
     # Folders of several arms, of phases and of a sweep; those of Arm's kit.
     ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],
     ["analyze", DATA / "kit/flat"], ["analyze", "RUN", "--out", "made"], ["analyze", DUMP, "--out", "made"],
@@ -116,7 +115,7 @@ def run(scratch, command, fail_at=None, once=False, callers=None):
     program, command = (LIBRARY, command[1:]) if command[0] == "library" else (PROGRAM, command)
     for name in folders_of(command):
         shutil.copytree(scratch / name, work / name)
-    arguments = [scratch / "run.tar.zst" if a == "PACK" else placed(a) for a in command]
+    arguments = [placed(a) for a in command]
     status, out, error, count, _ = failing.run(program, arguments, here, work, fail_at, once, callers)
     (work / "count").unlink(missing_ok=True)
     files = files_of(work, ["here", *folders_of(command)])
@@ -140,7 +139,6 @@ def main():
     with tempfile.TemporaryDirectory(prefix="etp-memory-") as scratch:
         scratch = pathlib.Path(scratch)
         make_folders(scratch)
-        failing.run(PROGRAM, ["pack", "run", "-o", "run.tar.zst"], scratch, scratch)
         tried = allocations = 0
         callers = scratch / "callers"
         functions = {program: failing.functions_of(program) for program in (PROGRAM, LIBRARY)}

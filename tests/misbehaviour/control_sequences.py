@@ -84,7 +84,7 @@ def files(tmp):
                                            ensure_ascii=False))
     for args in (["ops", name], ["analyze", name], ["analyze", "d"], ["inspect", name], [EVIL], ["ab", EVIL],
                  ["analyze", "--" + EVIL],
-                 ["stats", "s.csv"], ["run", "c.json"], ["validate", "c.json"], ["validate", name], ["unpack", name],
+                 ["stats", "s.csv"], ["run", "c.json"], ["validate", "c.json"], ["validate", name],
                  ["compare", name, EVIL], ["kernels", name], ["explain", EVIL, "d"], ["whatif", "d", EVIL],
                  ["ab", "m.pte", "--device", EVIL],
                  ["convert", name, "--to", EVIL], ["history", name], ["plan", name], ["gate", "d", EVIL]):

@@ -51,7 +51,6 @@ def folder(directory, n):
     call(directory, "explain", "F1", "run", codes=(0, 1, 2, 3))
     for to in ("parquet", "speedscope", "folded", "chrome", "inspector"):
         call(directory, "convert", "run", "--to", to, "-o", f"out-{to}", codes=(0, 2, 3, 4))
-    call(directory, "pack", "run")
 
 
 def table_has(directory, n):

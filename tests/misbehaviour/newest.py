@@ -44,7 +44,7 @@ def redate(folder, at):
 def every_verb(cwd, above, taken, others):
     """VERB operands → the run that its answer is of must be TAKEN, and stderr names it and the OTHERS."""
     verbs = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("gate", "speedup >= 1"),
-             ("convert", "--to", "chrome", "-o", "x.json"), ("pack", "--out", "x.tar.zst"),
+             ("convert", "--to", "chrome", "-o", "x.json"),
              ("whatif", "drop nothing*"),
              ("kernels",), ("rerun", "--runner", "nowhere"), ("explain", "F99"),
              ("verify-claim", "N1 saves 1.00 ms")]

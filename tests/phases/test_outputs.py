@@ -49,7 +49,7 @@ def statistics(run, asked, name, end, ratio):
 
 
 def views(run, asked, name, end):
-    for kind in ("chrome", "speedscope", "folded"):
+    for kind in ("chrome", "speedscope"):
         text = ask("convert", run, "--to", kind, "-q", *phase_words(asked))[0]
         expect(f"linux_avx2_{end}" in text, name, kind, "shows its arms", text[:200])
         for other in {e for _, _, e, _ in ASKED} - {end}:
@@ -113,18 +113,6 @@ def package(run):
         expect(done.stdout.split() == ["1", f"linux_avx2_{end}", f"{ratio:g}"], asked, done.stdout, done.stderr[-300:])
 
 
-def packed(run, place):
-    """A pack holds the recordings of every phase, and what comes out of it says the same of each."""
-    ask("pack", run, "--output", place / "run.tar.zst")
-    ask("unpack", place / "run.tar.zst", "--out", place / "again")
-    files = [sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()) for root in (run, place / "again")]
-    expect(files[0] == files[1] and all((run / f).read_bytes() == (place / "again" / f).read_bytes() for f in files[0]),
-           "pack", "another folder", set(files[0]) ^ set(files[1]))
-    expect(sum(f.suffix == ".etdump" for f in files[0]) == 6 * len(TIMES) * 2, "recordings of every phase", files[0])
-    for _, name, end, ratio in ASKED[1:]:
-        statistics(place / "again", name, name, end, ratio)
-
-
 with tempfile.TemporaryDirectory(prefix="etp-outputs-") as tmp:
     place = pathlib.Path(tmp)
     session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
@@ -136,5 +124,4 @@ with tempfile.TemporaryDirectory(prefix="etp-outputs-") as tmp:
     pictures(session)
     refused(session, without)
     package(session)
-    packed(session, place)
 finish("each output about one phase")

@@ -78,7 +78,7 @@ MEANS = {
 }
 # Words of before, which are taken; the operands are not there.
 OLD = ["analyze no.etdump --roofs no.json", "compare no.etdump no.etdump --roofs no.json",
-       "explain no slower --roofs no.json", "whatif no 'drop op1' --roofs no.json", "pack no --out no.tar.zst",
+       "explain no slower --roofs no.json", "whatif no 'drop op1' --roofs no.json",
        "rerun no --timeout 60"]
 # Letters of before, which mean something else in other verbs: refused, and the word is named.
 GONE = {"analyze no.etdump -p no.pte": "pte", "compare no.etdump no.etdump -p no.pte": "pte",
@@ -108,7 +108,7 @@ found = {}
 for verb in verbs():
     mine = list(options(verb))
     for word, letter in EVERYWHERE.items():
-        if word == "format" and verb in ("convert", "mcp", "pack", "unpack"):
+        if word == "format" and verb in ("convert", "mcp"):
             continue  # what they write is chosen by --to, files are files, messages are messages
         expect((letter, word) in {o[:2] for o in mine}, verb, f"has no -{letter}, --{word}")
     for letter, word, kind, told in mine:

@@ -100,7 +100,6 @@ def of_folder(folder):
         yield from each_format("compare", f"{folder}:{a}", f"{folder}:{b}")
         yield ["compare", f"{folder}:{a}", f"../../../made/arms:{b}", "--format", "json"]
     yield ["compare", folder, str(TREE / "tests/data/mixed_xnnpack_fp32.etdump"), "--format", "json"]
-    yield ["pack", folder]
 
 
 def of_words():
@@ -110,8 +109,7 @@ def of_words():
         yield ["help", topic]
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
-    verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun pack "
-             "unpack kernels "
+    verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun kernels "
              "ops inspect stats plan export models levels doctor smoke devices roofs").split()
     for verb in verbs:
         yield ["help", verb]

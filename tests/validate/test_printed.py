@@ -24,7 +24,7 @@ DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
 # No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other
 # viewers, of a protocol (tests/mcp).
-SILENT = {"pack", "unpack", "export", "help", "convert", "mcp"}
+SILENT = {"export", "help", "convert", "mcp"}
 # In the journal of --prepare: nothing that a user is given as a document.
 INSIDE = {"prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case

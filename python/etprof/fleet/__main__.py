@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m etprof.fleet SOURCE… --out LAKE: the rows of every run folder, pack and dump below SOURCE into LAKE."""
+"""python -m etprof.fleet SOURCE… --out LAKE: the rows of every run folder and dump below SOURCE into LAKE."""
 from __future__ import annotations
 
 import argparse
@@ -21,7 +21,7 @@ from etprof.fleet.sources import Source, chunks, find, is_far
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m etprof.fleet", description="Writes the rows of every run folder, pack and dump below SOURCE as "
+        prog="python -m etprof.fleet", description="Writes the rows of every run folder and dump below SOURCE as "
         "tables of Parquet (docs/fleet.md). What LAKE holds already is left out; what is damaged becomes a row of the "
         "table errors.")
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="a folder of them, or one of them; with "

@@ -42,7 +42,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def sorted_out(files: Iterable[Source]) -> dict[Source, list[Source]]:
-    """Run folders, packs and dumps among FILES, each with the files that it is made of, in the order of their paths."""
+    """Run folders and dumps among FILES, each with the files that it is made of, in the order of their paths."""
     listed = sorted(files)
     manifests = {f.path.rpartition("/")[0]: f for f in listed if f.path.endswith("/manifest.json")}
     runs: dict[str, list[Source]] = defaultdict(list)

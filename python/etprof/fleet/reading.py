@@ -6,7 +6,6 @@ import ctypes as c
 import dataclasses
 import functools
 import os
-import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -41,13 +40,13 @@ class Rows:
     """What a list of sources holds, one Arrow table a name. Each source was read once; with KNOWN those that it has,
     and copies of one, are left out."""
 
-    def __init__(self, paths: Sequence[str], scratch: str, known: Known | None = None) -> None:
+    def __init__(self, paths: Sequence[str], known: Known | None = None) -> None:
         self._handle, self._n = c.c_void_p(), len(paths)
-        listed, place = lib.words(paths), lib.path(scratch)
+        listed = lib.words(paths)
         if known is None:
-            lib.call("etp_fleet_read", listed, len(paths), place, c.byref(self._handle))
+            lib.call("etp_fleet_read", listed, len(paths), c.byref(self._handle))
         else:
-            lib.call("etp_fleet_read_new", listed, len(paths), known.handle, place, c.byref(self._handle))
+            lib.call("etp_fleet_read_new", listed, len(paths), known.handle, c.byref(self._handle))
 
     def __enter__(self) -> Rows:
         return self
@@ -90,7 +89,7 @@ class Part:
 def write_part(paths: Sequence[str], known: Known | None, staged: str | os.PathLike[str], keys: Sequence[str],
                number: int) -> Part:
     """The rows of PATHS as the NUMBER-th files of Parquet below STAGED."""
-    with tempfile.TemporaryDirectory(prefix="etprof-fleet-") as scratch, Rows(paths, scratch, known) as rows:
+    with Rows(paths, known) as rows:
         rows.write(staged, keys, part_name(number))
         part = Part(rows.ids(), {table: n for table in TABLES if (n := rows.count(table))})
     _give_back()
@@ -116,5 +115,5 @@ def part_name(number: int) -> str:
 
 
 def schema_of(table: str) -> Any:
-    with Rows([], "") as rows:
+    with Rows([]) as rows:
         return rows.take(table).schema

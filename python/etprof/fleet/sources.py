@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which run folders, packs and dumps are below a folder."""
+"""Which run folders and dumps are below a folder."""
 from __future__ import annotations
 
 import itertools
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from etprof import errors
 
-ENDS = (".etdump", ".etdp", ".tar.zst")
+ENDS = (".etdump", ".etdp")
 _MOST_BYTES, _MOST_SOURCES = 64 << 20, 2000 # of a chunk: what a worker holds in memory at once
 
 

@@ -7,8 +7,7 @@
 #include "integrity/validate/parts.h"
 #include "integrity/verify.h"
 
-#define RAW \
-    "raw files cannot be made again: restore it from a copy (etprof unpack), or measure again"
+#define RAW "raw files cannot be made again: restore it from a copy, or measure again"
 
 // Of a folder that does not open: nobody can say what else it should hold.
 static void check_rows_are_there(etp_validator *v)

@@ -22,7 +22,7 @@ static etp_fleet *opened(const char *const *sources, size_t n)
 {
     etp_fleet *fleet = NULL;
     etp_error err;
-    assert_int_equal(etp_fleet_read(sources, n, "/tmp", &fleet, &err), ETP_OK);
+    assert_int_equal(etp_fleet_read(sources, n, &fleet, &err), ETP_OK);
     return fleet;
 }
 
@@ -169,7 +169,7 @@ static void test_new(void **state)
     assert_int_equal(etp_fleet_known_new(&known, &err), ETP_OK);
     for (int i = 0; i < 2; i++) { // the second time the dump is known
         etp_fleet *fleet;
-        assert_int_equal(etp_fleet_read_new(k_sources, 6, known, "/tmp", &fleet, &err), ETP_OK);
+        assert_int_equal(etp_fleet_read_new(k_sources, 6, known, &fleet, &err), ETP_OK);
         assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 2 - i);
         assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SAMPLES), i ? 12 : 3 + 12);
         assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_ERRORS), 2);
@@ -256,7 +256,7 @@ static void *read_known(void *data)
     for (int round = 0; round < 3 && !r->bad; round++) {
         etp_fleet *fleet = NULL;
         etp_error err;
-        if (etp_fleet_read_new(k_sources, 3, r->known, "/tmp", &fleet, &err) != ETP_OK) {
+        if (etp_fleet_read_new(k_sources, 3, r->known, &fleet, &err) != ETP_OK) {
             r->bad = true;
             break;
         }
@@ -299,9 +299,9 @@ static void test_id(void **state)
     (void)state;
     char id[65];
     etp_error err;
-    assert_int_equal(etp_fleet_id(DUMP, "/tmp", id, &err), ETP_OK); // by sha256sum
+    assert_int_equal(etp_fleet_id(DUMP, id, &err), ETP_OK); // by sha256sum
     assert_string_equal(id, "4ced68400b2982fdc5bdade94f88c4468dbcb4d8b80f75cfae02011651204d0b");
-    assert_int_equal(etp_fleet_id("/nowhere/x.etdump", "/tmp", id, &err), ETP_IO);
+    assert_int_equal(etp_fleet_id("/nowhere/x.etdump", id, &err), ETP_IO);
     assert_string_equal(id, "");
 }
 
