@@ -71,6 +71,7 @@ typedef struct etp_partition { // one delegate of a method
     const etp_node *nodes;
     uint32_t n_nodes;
     uint64_t macs;         // Σ of nodes with known work
+    bool bound;            // macs are at most these
     uint64_t weight_bytes; // constants used by this partition, each once
     uint32_t n_unknown_work;
 } etp_partition;

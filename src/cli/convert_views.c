@@ -42,7 +42,8 @@ static bool facts_args(etp_slice_args *args, etp_arena *arena, const etp_op_fact
     }
     // The viewers' formats have signed numbers of 64 bits.
     if (ok && f->work.known && f->work.macs <= INT64_MAX) {
-        ok = etp_slice_number(args, arena, "macs", (int64_t)f->work.macs);
+        ok = etp_slice_number(args, arena, "macs", (int64_t)f->work.macs) &&
+             (!f->work.bound || etp_slice_text(args, arena, "sizes", ETP_STR("at most")));
     }
     return ok && shapes_arg(args, arena, f);
 }

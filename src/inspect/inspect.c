@@ -78,6 +78,7 @@ static void add_operator(operators *list, etp_arena *arena, etp_str name, bool d
         work->bytes <= UINT64_MAX - op->bytes) {
         op->macs += work->macs;
         op->bytes += work->bytes;
+        op->bound = op->bound || work->bound;
     } else {
         op->unknown++;
     }

@@ -30,6 +30,7 @@ typedef struct etp_inspect_operator { // one name, over all methods
     uint64_t calls; // per execution of every method once
     uint64_t macs, bytes;
     uint64_t unknown; // calls whose work is unknown
+    bool bound;       // macs and bytes are at most these
     bool timed;       // the recording has it (etp_inspect_time)
     uint64_t ns;      // of all its calls, mean over the executions of their methods
 } etp_inspect_operator;

@@ -110,20 +110,48 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
     }
 }
 
+// Work that rests on the largest sizes of a program with dynamic ones is called so.
+static etp_cell at_most(bool bound)
+{
+    return bound ? etp_cell_z("at most") : etp_cell_missing();
+}
+
+static bool any_bound(const etp_inspect *in)
+{
+    for (size_t i = 0; i < in->n_operators; i++) {
+        if (in->operators[i].bound) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void operators_table(const etp_inspect *in, etp_report *r)
 {
-    static const etp_column k_columns[] = {
+    enum { COLUMNS = 5, TIMES = 2 };
+    etp_column columns[COLUMNS + 1 + TIMES] = {
         {.key = "name", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "delegated", .title = "delegated"},
         {.key = "calls", .title = "calls", .kind = ETP_KIND_INT},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT},
         {.key = "bytes", .title = "data moved", .kind = ETP_KIND_BYTES},
+    };
+    static const etp_column k_sizes = {.key = "bound", .title = "sizes"};
+    static const etp_column k_times[TIMES] = {
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
         {.key = "time_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
     };
+    size_t n = COLUMNS;
+    bool bound = any_bound(in);
+    if (bound) {
+        columns[n++] = k_sizes;
+    }
     const etp_inspect_times *times = in->times;
     uint64_t all = times ? times->undelegated_ns + times->delegated_ns + times->unmatched_ns : 0;
-    etp_table *t = etp_report_table(r, "operators", NULL, k_columns, times ? 7 : 5);
+    for (size_t i = 0; times && i < TIMES; i++) {
+        columns[n++] = k_times[i];
+    }
+    etp_table *t = etp_report_table(r, "operators", NULL, columns, n);
     etp_table_limit(t, 2 * MANY_ROWS);
     for (size_t i = 0; i < in->n_operators; i++) {
         const etp_inspect_operator *op = &in->operators[i];
@@ -132,17 +160,23 @@ static void operators_table(const etp_inspect *in, etp_report *r)
         bool known = op->unknown < op->calls;
         // Columns of times stand last, so that a program without a recording has the same table
         // without them.
-        const etp_cell cells[] = {
+        etp_cell cells[COLUMNS + 1 + TIMES] = {
             etp_cell_str(op->name),
             etp_cell_judged(etp_cell_z(op->delegated ? "yes" : "no"),
                             op->delegated ? ETP_PLAIN : ETP_WARN),
             etp_cell_u64(op->calls),
             known ? etp_cell_u64(op->macs) : etp_cell_missing(),
             known ? etp_cell_u64(op->bytes) : etp_cell_missing(),
-            op->timed ? etp_cell_u64(op->ns) : etp_cell_missing(),
-            op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing(),
         };
-        etp_table_add_row(t, cells, times ? 7 : 5);
+        size_t at = COLUMNS;
+        if (bound) {
+            cells[at++] = at_most(op->bound);
+        }
+        if (times) {
+            cells[at++] = op->timed ? etp_cell_u64(op->ns) : etp_cell_missing();
+            cells[at++] = op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing();
+        }
+        etp_table_add_row(t, cells, at);
     }
 }
 
@@ -214,6 +248,8 @@ static void delegates_table(const etp_inspect *in, etp_report *r, etp_arena *are
             const char *note = p->problem;
             if (!note && p->same_blob_as != p->number) {
                 note = etp_arena_printf(arena, "same blob as %" PRIu32, p->same_blob_as);
+            } else if (!note && p->bound) {
+                note = "MACs at most";
             } else if (!note && p->delegate->n_specs > 0) {
                 note = etp_arena_printf(arena, "%" PRIu32 " compile specs", p->delegate->n_specs);
             }

@@ -109,6 +109,7 @@ static void make_nodes(const etp_xnn_graph *g, bool dynamic, etp_arena *arena, e
             out->n_unknown_work++;
         } else if (nodes[i].work.macs <= UINT64_MAX - out->macs) {
             out->macs += nodes[i].work.macs;
+            out->bound = out->bound || (nodes[i].work.bound && nodes[i].work.macs > 0);
         } else {
             nodes[i].work = (etp_work){.problem = "the total does not fit 64 bits"};
             out->n_unknown_work++;

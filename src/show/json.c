@@ -100,7 +100,8 @@ FIND(arm_counters, etp_ab_arm, etp_ab,
 // Factors of a withheld speedup would give the speedup away.
 FIND(comparison_counters, etp_ab_comparison, etp_ab,
      it->withheld ? NULL : etp_counters_split_at(&doc->counters, (size_t)(it - doc->comparisons)))
-FIND(operator_bytes, etp_row_facts, etp_ab, it->op.work.known ? &it->op.work.bytes : NULL)
+FIND(operator_bytes, etp_row_facts, etp_ab,
+     it->op.work.known && !it->op.work.bound ? &it->op.work.bytes : NULL)
 FIND(aligned_by, etp_ab_operator, etp_ab, MAKE(maybe, it->by_nodes))
 FIND(doubtful, etp_ab_operator, etp_ab, MAKE(yes, it->confidence < ETP_ALIGN_DOUBTFUL))
 // Shifts stand in the order of the comparisons.

@@ -133,6 +133,19 @@ def bounds():
     expect(doc["totals"].get("bound") is True, "totals", doc["totals"])
     expect("MACs and bytes are at most these" in accepted((*words, "text")), "text")
     expect(accepted((*words, "csv")).count(",at most\n") == 3, "csv")
+    model = CORPUS / "models/mlp_xnnpack_fp32_dynshape.pte"
+    doc = json.loads(accepted(("inspect", model, "--format", "json")))
+    part, (linear,) = doc["delegates"][0], doc["operators"]
+    expect(part.get("bound") is True and linear.get("bound") is True and all(n.get("bound") for n in part["nodes"]),
+           "inspect", part, linear)
+    rows = accepted(("inspect", model, "--format", "csv"))
+    expect("FullyConnected,yes,3,458752,154752,at most" in rows, "inspect: csv", rows)
+    text = accepted(("inspect", model))
+    expect(text.count("at most") >= 5, "inspect: text", text)
+    chrome = accepted(("convert", CORPUS / "dumps/mlp_xnnpack_fp32_dynshape.x86_full.etdump", "--pte", model, "--to",
+                       "chrome"))
+    args = [e["args"] for e in json.loads(chrome)["traceEvents"] if "macs" in e.get("args", {})]
+    expect(args and all(a.get("sizes") == "at most" for a in args), "convert", args[:2])
     still = json.loads(accepted(("ops", DATA / "mixed_xnnpack_fp32.etdump", "--pte", DATA / "mixed_xnnpack_fp32.pte",
                                  "--format", "json")))
     expect(not any("bound" in o for o in [*still["operators"], still["totals"]]), "sizes that do not change")
