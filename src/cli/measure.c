@@ -3,6 +3,8 @@
 #include "cli/measure.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -116,6 +118,10 @@ static void on_progress_line(void *ctx, const etp_session_progress *p)
         etp_say("block %u/%u %s\n", p->block, p->blocks, p->arm ? p->arm : "");
     } else {
         etp_say("%s %s\n", p->stage, p->arm ? p->arm : "");
+    }
+    // Whoever asked for these lines is gone: as after Ctrl-C. A second signal would end it at once.
+    if (ferror(stderr) && !etp_os_interrupted()) {
+        raise(SIGINT);
     }
 }
 

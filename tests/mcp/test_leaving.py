@@ -107,20 +107,22 @@ def cancelled():
 
 
 def left_alone():
-    for how in ("the input ends", "nobody reads", "SIGTERM"):
+    for how in ("the input ends", "nobody reads", "SIGTERM", "SIGKILL"):
         client = Lines()
         client.measure(7, how)
         if how == "the input ends":
             client.server.stdin.close()
         elif how == "nobody reads":
             client.server.stdout.close()
-        else:
+        elif how == "SIGTERM":
             client.server.terminate()
+        else:
+            client.server.kill()
         code = client.server.wait(60)
-        expect(code == (5 if how == "nobody reads" else 0), how, code)
+        expect(code == {"nobody reads": 5, "SIGKILL": -9}.get(how, 0), how, code)
+        nobody_left(how)
         state = json.loads(pathlib.Path(how, "manifest.json").read_text())["state"]
         expect(state == "interrupted" and not pathlib.Path(how, "session.lock").exists(), how, state)
-        nobody_left(how)
         shutil.rmtree(how)
 
 
