@@ -104,7 +104,23 @@ static bool has_fixed_shape(const etp_fixer *f, uint32_t op)
     return !facts || facts->n_inputs == 0 || !facts->values[facts->inputs[0]].dynamic;
 }
 
-static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softmax)
+// Is it a product of a recurrent layer? One node of the model became several products with weights.
+// Quantizer and recipes see the layer before it is unrolled, and leave it as it is.
+static bool is_unrolled(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *own = multiplies(f, op) ? etp_fix_facts(f, op) : NULL;
+    bool known = own && own->debug_handle >= 0 && own->weight_bytes > 0;
+    for (uint32_t i = 0; known && i < f->ab->n_operators; i++) {
+        const etp_op_facts *other = i != op && multiplies(f, i) ? etp_fix_facts(f, i) : NULL;
+        if (other && other->debug_handle == own->debug_handle && other->weight_bytes > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// RECURRENT: squeezes are of an unrolled layer's steps, where the recipe finds none.
+static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softmax, bool recurrent)
 {
     const etp_profile_row *row = etp_fix_row(f, op);
     for (size_t i = 0; i < sizeof k_ways_in / sizeof *k_ways_in; i++) {
@@ -113,6 +129,7 @@ static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softma
             (!w->overload || etp_str_eqz(row->parsed.overload, w->overload))) {
             bool applies = w->recipe == ETP_CHANGE_KEEP_DIMS ? is_spatial_mean(f, op)
                                                              : w->passes > 0 || safe_softmax;
+            applies = applies && !(recurrent && w->recipe == ETP_CHANGE_UNBIND_VIEWS);
             return applies && has_fixed_shape(f, op) ? w : NULL;
         }
     }
@@ -194,14 +211,18 @@ static void undelegated(etp_fixer *f)
         nothing_delegated(f);
         return;
     }
-    bool safe = etp_fix_has_safe_softmax(f);
+    bool safe = etp_fix_has_safe_softmax(f), recurrent = false;
+    for (uint32_t i = 0; i < f->ab->n_operators && !recurrent; i++) {
+        recurrent = is_unrolled(f, i);
+    }
     for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
         const way_in *way = w < sizeof k_ways_in / sizeof *k_ways_in ? &k_ways_in[w] : NULL;
         etp_fix_found at = {0};
         double inside = 0;
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-            const way_in *own =
-                is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i] ? way_in_of(f, i, safe) : NULL;
+            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i]
+                                    ? way_in_of(f, i, safe, recurrent)
+                                    : NULL;
             bool moves =
                 etp_kit_category_of(f->ab->operators[i].category) == ETP_KIT_CATEGORY_DATA_MOVEMENT;
             bool mine = way ? own && own->recipe == way->recipe
@@ -490,21 +511,6 @@ static double multiplied_in_int8(const etp_fixer *f, uint32_t op)
     const etp_value *out = one ? &facts->values[facts->outputs[0]] : NULL;
     bool known = out && out->kind == ETP_EVALUE_TENSOR && out->bytes != ETP_BYTES_UNKNOWN;
     return known ? 15 * ((double)out->bytes / 4) * etp_fix_product_ns(f) : (double)NAN;
-}
-
-// Is it of a recurrent layer? One node of the model became several products, most of them by the
-// same weight. The quantizer sees the layer before it is unrolled, and leaves it in float32.
-static bool is_unrolled(const etp_fixer *f, uint32_t op)
-{
-    const etp_op_facts *own = etp_fix_facts(f, op);
-    for (uint32_t i = 0; own && i < f->ab->n_operators; i++) {
-        const etp_op_facts *other = i != op && multiplies(f, i) ? etp_fix_facts(f, i) : NULL;
-        if (other && own->debug_handle >= 0 && other->debug_handle == own->debug_handle &&
-            own->weight_bytes > 0 && other->weight_bytes > 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // What quantising OP itself brings; negative when it costs. What is quantised: convolutions,

@@ -207,6 +207,13 @@ static void none_where_none_is_due(void **state)
         {"broadcast",     ETP_FIX_BORDER_LAYOUT},
         {"recurrent",     ETP_FIX_PRECISION    },
     };
+    // Its squeezes are of an unrolled layer, which the recipe does not see: one of 13 went.
+    etp_ab_session *recurrent = open_program("recurrent", NULL);
+    const etp_ab_fixes *offers = &etp_ab_answer(recurrent)->fixes;
+    for (size_t k = 0; k < offers->n; k++) {
+        assert_null(strstr(offers->items[k].recipe, "unbind-views"));
+    }
+    etp_ab_close(recurrent);
     for (size_t i = 0; i < sizeof k_none / sizeof *k_none; i++) {
         etp_ab_session *s = open_program(k_none[i].program, NULL);
         const etp_ab *ab = etp_ab_answer(s);
