@@ -54,6 +54,7 @@ typedef struct etp_trace_event { // equal in every execution of its block
     uint32_t call;   // the DELEGATE_CALL that it lies in or, APART, was logged in; ETP_NO_INDEX
     bool at_load;    // a delegate's event from loading, outside every inference
     etp_apart apart; // NOT unless its kind is APART
+    etp_str kernel;  // symbol of what ran, where the delegate logged it; len 0: it did not
 } etp_trace_event;
 
 typedef struct etp_trace_block {

@@ -195,6 +195,8 @@ FIND(block_population, etp_trace_block, etp_ops_answer,
      it->has_execute ? MAKE(number, it->population) : NULL)
 FIND(op_id, etp_op_row, etp_ops_answer, etp_made_text(made, "op%zu", ROW + 1))
 FIND(op_event, etp_op_row, etp_ops_answer, event_of(doc, it))
+FIND(op_kernel, etp_op_row, etp_ops_answer,
+     event_of(doc, it)->kernel.len > 0 ? &event_of(doc, it)->kernel : NULL)
 FIND(op_delegated, etp_op_row, etp_ops_answer, MAKE(yes, etp_ops_is_delegated(event_of(doc, it))))
 FIND(op_facts, etp_op_row, etp_ops_answer, facts_of(doc, ROW))
 FIND(span_event, etp_op_span, etp_ops_answer,
@@ -286,6 +288,8 @@ static const etp_field k_operator_rows[] = {
     FIELD("block", UINT, block, "index in `blocks`"),
     MADE(NULL, OBJECT, op_event, "", .shape = &k_event),
     MADE("delegated", BOOL, op_delegated, "inside a delegate", .flags = ETP_SET),
+    MADE("kernel", STR, op_kernel, "symbol of what ran, where the delegate logged it",
+         .flags = ETP_ABSENT),
     MADE("backend", STR, op_backend, "of a delegate's operator, by the program",
          .flags = ETP_EMPTY),
     MADE("category", WORD, op_category, "of operators", .words = &k_category, .flags = ETP_SET),
@@ -487,6 +491,15 @@ static const char *population_text(const etp_ops_answer *a, uint32_t population,
     return etp_arena_printf(arena, "%s %s", n == 1 ? "block" : "blocks", text);
 }
 
+static bool any_kernel(const etp_ops_answer *a)
+{
+    bool any = false;
+    for (size_t i = 0; !any && i < a->table.n_rows; i++) {
+        any = event_of(a, &a->table.rows[i])->kernel.len > 0;
+    }
+    return any;
+}
+
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     enum { BLOCK = 10 };
@@ -505,10 +518,13 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "source", .title = "source", .flags = ETP_COL_MINOR | ETP_COL_CODE},
         {.key = "bound", .title = "sizes", .flags = ETP_COL_MINOR},
+        {.key = "kernel", .title = "kernel that ran", .flags = ETP_COL_CODE},
     };
     const etp_op_table *t = &a->table;
     by_total *order = ETP_NEW_ARRAY(arena, by_total, t->n_rows);
-    size_t n_columns = sizeof columns / sizeof *columns, n_blocks = etp_trace_block_count(a->trace);
+    bool kernels = any_kernel(a); // what few recordings hold is a column of theirs alone
+    size_t n_columns = sizeof columns / sizeof *columns - !kernels;
+    size_t n_blocks = etp_trace_block_count(a->trace);
     double *whole = ETP_NEW_ARRAY(arena, double, n_blocks);
     if (!order || !whole) {
         return; // the report has noticed too
@@ -531,20 +547,26 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         const etp_op_row *row = &t->rows[i];
         const etp_trace_event *e = event_of(a, row);
         bool macs = a->facts && a->facts[i].work.known;
-        ETP_ROW(table, etp_cell_str(shown_name(a, i, arena)), etp_cell_i64(e->instruction),
-                etp_cell_z(etp_category_name(a->names[i].category)),
-                etp_cell_double(share_of(a, row, whole[row->block])), etp_cell_u64(row->p50_ns),
-                etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns), etp_cell_u64(row->max_ns),
-                etp_cell_u64(row->calls), etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"),
-                etp_cell_u64(row->block),
-                macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
-                etp_cell_z(source_text(a, i, arena)),
-                etp_cell_z(macs && a->facts[i].work.bound ? "at most" : NULL));
+        const etp_cell cells[] = {etp_cell_str(shown_name(a, i, arena)),
+                                  etp_cell_i64(e->instruction),
+                                  etp_cell_z(etp_category_name(a->names[i].category)),
+                                  etp_cell_double(share_of(a, row, whole[row->block])),
+                                  etp_cell_u64(row->p50_ns),
+                                  etp_cell_u64(row->mean_ns),
+                                  etp_cell_u64(row->p90_ns),
+                                  etp_cell_u64(row->max_ns),
+                                  etp_cell_u64(row->calls),
+                                  etp_cell_z(etp_ops_is_delegated(e) ? "yes" : "no"),
+                                  etp_cell_u64(row->block),
+                                  macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
+                                  etp_cell_z(source_text(a, i, arena)),
+                                  etp_cell_z(macs && a->facts[i].work.bound ? "at most" : NULL),
+                                  e->kernel.len ? etp_cell_str(e->kernel) : etp_cell_missing()};
+        etp_table_add_row(table, cells, n_columns);
     }
 }
 
-// In the order of etp_category, which is that of every other report: people compare reports line by
-// line.
+// In the order of etp_category, as in every other report: people compare them line by line.
 // POPULATION ETP_NO_INDEX: of all.
 static void category_table(const etp_ops_answer *a, uint32_t population, etp_report *r,
                            etp_arena *arena)
@@ -765,11 +787,8 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                         "does not hold those of its executions");
     }
     etp_report_section(r, 1, "categories-section", "Categories");
-    for (uint32_t k = 0; several > 1 && k < several; k++) {
-        category_table(a, k, r, arena);
-    }
-    if (several < 2) {
-        category_table(a, ETP_NO_INDEX, r, arena);
+    for (uint32_t k = 0; k == 0 || k < several; k++) {
+        category_table(a, several > 1 ? k : ETP_NO_INDEX, r, arena);
     }
     etp_report_section(r, 1, "operators-section", "Operators");
     operator_table(a, r, arena);

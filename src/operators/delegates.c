@@ -31,3 +31,9 @@ etp_str etp_delegate_family(etp_str event)
     const etp_delegate *d = etp_delegate_of_event(event);
     return d && d->family ? d->family(event) : (etp_str){0};
 }
+
+etp_str etp_delegate_kernel(etp_str event, etp_str metadata)
+{
+    const etp_delegate *d = metadata.len > 0 ? etp_delegate_of_event(event) : NULL;
+    return d && d->kernel ? d->kernel(metadata) : (etp_str){0};
+}

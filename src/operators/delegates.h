@@ -26,6 +26,9 @@ typedef struct etp_delegate {
     etp_str (*family)(etp_str event); // the part that names the operation; empty: none. May be NULL
     // Runs on microcontrollers, whose runtime counts cycles instead of nanoseconds.
     bool counts_cycles;
+    // The symbol of the kernel that ran, of what was logged beside the name; empty: none. May be
+    // NULL.
+    etp_str (*kernel)(etp_str metadata);
 } etp_delegate;
 
 // NULL when the name is none that only one backend writes.
@@ -33,6 +36,7 @@ const etp_delegate *etp_delegate_of_event(etp_str event);
 // Of an event that any backend can have written: its name may say that it counts cycles.
 etp_span etp_delegate_span(etp_str event);
 etp_str etp_delegate_family(etp_str event);
+etp_str etp_delegate_kernel(etp_str event, etp_str metadata);
 
 // For the files of the folder: the longest beginning of NAME, in whole words, that the table of
 // families knows; else empty.

@@ -7,6 +7,7 @@
 
 #include "base/guard.h"
 #include "formats/etdump_view.h"
+#include "operators/delegates.h"
 #include "trace/modes.h"
 #include "trace/settle.h"
 #include "trace/tree.h"
@@ -416,6 +417,22 @@ static void fill_event(grouping *g, const signature *raw, etp_trace_event *e)
     }
 }
 
+// Which kernels ran, of the first execution: those of a process do not change.
+static void take_kernels(const etp_etdump_run *run, etp_trace_event *events, size_t n)
+{
+    for (size_t i = 0, k = 0; i < run->n_events && k < n; i++) {
+        etp_fb_table t = etp_ed_profile_table(run, i);
+        if (!t.ptr) {
+            continue;
+        }
+        etp_fb_vector v = etp_fb_vec(t, ETP_ED_PROFILE_METADATA);
+        etp_trace_event *e = &events[k++];
+        if (e->delegated && v.n > 0) {
+            e->kernel = etp_delegate_kernel(e->name, (etp_str){(const char *)v.items, v.n});
+        }
+    }
+}
+
 // A column per event out of a row per run, in tiles that stay in the cache.
 static void transpose(const uint64_t *const *rows, const etp_trace_block *b, uint64_t *out)
 {
@@ -450,6 +467,7 @@ static void finish_block(grouping *g, const group *gr, etp_trace_block *out)
     for (size_t i = 0; i < gr->n_events; i++) {
         fill_event(g, &gr->events[i], &events[i]);
     }
+    take_kernels(&gr->run, events, gr->n_events);
     uint32_t *in_file = etp_arena_alloc_raw(arena, gr->n_events, sizeof *in_file);
     out->in_file = etp_settle_order(events, gr->n_events, in_file) ? in_file : NULL;
     etp_tree_build(events, gr->n_events, open);

@@ -147,6 +147,15 @@ def branches():
     return runs
 
 
+def symbols():
+    """Newer XNNPACK: the micro-kernel's symbol beside the operator; another text beside the second."""
+    ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, 9000,
+                    metadata=b"xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast"),
+           delegate("Softmax (NC, F32) #1", 9000, 12_000, metadata=b"not a symbol"),
+           call("DELEGATE_CALL", 1000, 13_000)]
+    return executions(ops, 20_000)
+
+
 def tensors():
     """Tensors were logged inside each execution."""
     inside = [logged(), call("native_call_relu.out", 1000, 9000), call("OPERATOR_CALL", 500, 10_000)]
@@ -173,6 +182,6 @@ def failed():
 
 ALL = {f.__name__: f for f in (silent, vulkan, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
                                wrapped, cycles, jumped, jumped_kernel, two_lengths, two_methods, in_turn, reloaded,
-                               branches, tensors, outputs, method_only, failed)}
+                               branches, symbols, tensors, outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

@@ -171,6 +171,14 @@ def methods():
     expect("2.000 ms, mean of 8 executions" in out, "branches: one method", out)
 
 
+def symbols():
+    doc = ops("symbols")
+    kernels = [o.get("kernel") for o in doc["operators"]]
+    expect(kernels == ["xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast", None], "symbols", kernels)
+    _, out, _ = run("ops", TMP / "symbols.etdump")
+    expect("avx512f" in out, "symbols: text", out)
+
+
 def findings():
     """What is noticed of a recording, and of which nothing is."""
     kinds = {"jumped": {"clock_damaged"}, "from_zero": {"own_clock"}, "vulkan_overlap": {"parts_exceed_whole"},
@@ -211,7 +219,7 @@ def tables():
     expect(answers[0][0] == 0 and all(a == answers[0] for a in answers), "UTF-16", answers)
 
 
-for check in (silence, nesting, loading, clocks, units, damage, lengths, methods, findings, tables):
+for check in (silence, nesting, loading, clocks, units, damage, lengths, methods, symbols, findings, tables):
     if check.__name__ in sys.argv[2:] or len(sys.argv) == 2:
         check()
 finish("what other backends log is read as they log it")

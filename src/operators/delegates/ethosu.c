@@ -21,4 +21,4 @@ static etp_str family(etp_str event)
     return copies ? ETP_STR("copy") : (etp_str){0};
 }
 
-const etp_delegate k_etp_delegate_ethosu = {"EthosUBackend", wrote, span, family, true};
+const etp_delegate k_etp_delegate_ethosu = {"EthosUBackend", wrote, span, family, true, NULL};

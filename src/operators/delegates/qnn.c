@@ -24,4 +24,4 @@ static etp_str family(etp_str event)
     return etp_delegate_known_part(name);
 }
 
-const etp_delegate k_etp_delegate_qnn = {"QnnBackend", wrote, span, family, false};
+const etp_delegate k_etp_delegate_qnn = {"QnnBackend", wrote, span, family, false, NULL};

@@ -19,4 +19,4 @@ static etp_str family(etp_str event)
     return etp_str_starts(event, ETP_STR("VGF_COPY_")) ? ETP_STR("copy") : (etp_str){0};
 }
 
-const etp_delegate k_etp_delegate_vgf = {"VgfBackend", wrote, span, family, false};
+const etp_delegate k_etp_delegate_vgf = {"VgfBackend", wrote, span, family, false, NULL};

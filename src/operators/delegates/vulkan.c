@@ -55,4 +55,4 @@ static etp_str family(etp_str event)
     return etp_delegate_known_part((etp_str){event.ptr + from, skip(event, from, true) - from});
 }
 
-const etp_delegate k_etp_delegate_vulkan = {"VulkanBackend", wrote, span, family, false};
+const etp_delegate k_etp_delegate_vulkan = {"VulkanBackend", wrote, span, family, false, NULL};

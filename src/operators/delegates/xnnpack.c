@@ -18,4 +18,21 @@ static etp_span span(etp_str event)
     return (etp_span){.clock = ETP_SPAN_RUNTIME, .flat = true};
 }
 
-const etp_delegate k_etp_delegate_xnnpack = {"XnnpackBackend", wrote, span, NULL, false};
+// Newer versions log the micro-kernel's symbol:
+// "xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast".
+static etp_str kernel(etp_str metadata)
+{
+    while (metadata.len > 0 && metadata.ptr[metadata.len - 1] == '\0') {
+        metadata.len--;
+    }
+    bool symbol =
+        etp_str_starts(metadata, ETP_STR("xnn_")) || etp_str_starts(metadata, ETP_STR("kai_"));
+    for (size_t i = 0; symbol && i < metadata.len; i++) {
+        char c = metadata.ptr[i];
+        symbol =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }
+    return symbol ? metadata : (etp_str){0};
+}
+
+const etp_delegate k_etp_delegate_xnnpack = {"XnnpackBackend", wrote, span, NULL, false, kernel};
