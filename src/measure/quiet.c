@@ -64,8 +64,8 @@ void etp_quiet_wait(etp_session *s, uint32_t block)
     while (busy > QUIET * (double)cpus && passed < s->patience_ns) {
         if (!said) {
             etp_session_say(s,
-                            "block %u: other programs use %.1f of %llu CPUs; waiting up to %.0f s "
-                            "for a quieter moment (--no-wait: measure now)",
+                            "block %u: other programs use %.1f CPUs, this session may use %llu; "
+                            "waiting up to %.0f s for a quieter moment (--no-wait: measure now)",
                             block, busy, (unsigned long long)cpus, (double)s->patience_ns / 1e9);
             said = true;
         }

@@ -148,9 +148,9 @@ def branches():
 
 
 def symbols():
-    """Newer XNNPACK: the micro-kernel's symbol beside the operator; another text beside the second."""
+    """Newer XNNPACK: the micro-kernel's symbol and a number beside the operator; another text at the second."""
     ops = [delegate("Fully Connected (NC, F32) GEMM #1", 2000, 9000,
-                    metadata=b"xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast"),
+                    metadata=b"xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast\x0019"),
            delegate("Softmax (NC, F32) #1", 9000, 12_000, metadata=b"not a symbol"),
            call("DELEGATE_CALL", 1000, 13_000)]
     return executions(ops, 20_000)

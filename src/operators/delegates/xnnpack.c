@@ -22,9 +22,8 @@ static etp_span span(etp_str event)
 // "xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast".
 static etp_str kernel(etp_str metadata)
 {
-    while (metadata.len > 0 && metadata.ptr[metadata.len - 1] == '\0') {
-        metadata.len--;
-    }
+    const char *end = memchr(metadata.ptr, '\0', metadata.len);
+    metadata.len = end ? (size_t)(end - metadata.ptr) : metadata.len;
     bool symbol =
         etp_str_starts(metadata, ETP_STR("xnn_")) || etp_str_starts(metadata, ETP_STR("kai_"));
     for (size_t i = 0; symbol && i < metadata.len; i++) {
