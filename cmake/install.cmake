@@ -35,7 +35,7 @@ Libs.private: -lm -pthread
 ")
 install(FILES ${PROJECT_BINARY_DIR}/etprof.pc DESTINATION lib/pkgconfig COMPONENT etprof)
 
-# What verbs look for beside the program: `export` its Python package and models, `skills` the playbooks, `smoke` a program to run.
+# What verbs look for beside the program: `export` its Python package and models, `skills` the playbooks.
 install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY model_profiling/models schemas model_profiling/configs
   DESTINATION ${share}/etprof/model_profiling COMPONENT etprof PATTERN __pycache__ EXCLUDE)

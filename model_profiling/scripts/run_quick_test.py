@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Export, run, validate: etprof export, smoke, validate; without PyTorch the bundled toy_cnn.
+# Export, run, validate: etprof export, ab, validate; without PyTorch the bundled toy_cnn.
 import pathlib
 import sys
 
@@ -14,7 +14,7 @@ if not o.no_export and has_torch():
 else:
     say("left out: exporting; to have it: bash model_profiling/scripts/setup_repo.sh --export")
     model.write_bytes((ROOT / "examples/models" / model.name).read_bytes())
-device = ["--device", "adb"] if o.platform == "android" else []
-then("smoke", "--model", model, "--out", (out := fresh(f"out_toy_cnn/runs/{o.platform}")), *device)
+device, out = ["--device", "adb"] if o.platform == "android" else [], fresh(f"out_toy_cnn/runs/{o.platform}")
+then("ab", model, *"--blocks 2 --iterations 10 --warmup 3 --out".split(), out, *device)
 then("analyze", out, "--out", out, "--quiet")  # with the timelines
 become("validate", out)

@@ -59,7 +59,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const doctor_options *o = opts;
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
-    // Not part of the set-up that validate and smoke ask for: it takes a second, and a noisy
+    // Not part of the set-up that validate asks for: it takes a second, and a noisy
     // machine is no broken one.
     etp_doctor_noise(&doctor, &cli->arena);
     etp_answer answer = {

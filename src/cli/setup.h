@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is this machine fit to measure on: what doctor, validate setup and smoke ask alike.
+// Is this machine fit to measure on: what doctor and validate setup ask alike.
 #ifndef ETP_CLI_SETUP_H
 #define ETP_CLI_SETUP_H
 

@@ -387,29 +387,6 @@ etp_status etp_session_open_device(const etp_session_place *place, const char *s
     return etp_device_open(&how, out, err);
 }
 
-// Two blocks do, since nobody quotes their figures. An emulator keeps its own few counts; a real
-// device gets enough for medians.
-static etp_status settle_trial(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                               etp_session_plan_options *plan, etp_error *err)
-{
-    (void)ctx;
-    (void)cpu;
-    (void)err;
-    plan->settings.blocks = device->info.emulated ? 1 : 2;
-    plan->settings.warmup = device->info.emulated ? 0 : 3;
-    plan->settings.iterations = device->info.emulated ? 0 : 10;
-    return ETP_OK;
-}
-
-etp_session_options etp_session_trial(const char *const *models, size_t n_models)
-{
-    return (etp_session_options){
-        // A fixed seed: two trials launch in the same order.
-        .plan = {.models = models, .n_models = n_models, .settings.seed = 1},
-        .settle = settle_trial,
-    };
-}
-
 etp_status etp_session_run(const etp_session_options *o, const etp_session_callbacks *callbacks,
                            etp_arena *arena, etp_session_outcome *out, etp_error *err)
 {

@@ -89,9 +89,6 @@ ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
 
 // ---- parts that others need alone ----
 
-// A session of MODELS that only asks whether everything works; the caller adds device and folder.
-etp_session_options etp_session_trial(const char *const *models, size_t n_models);
-
 // Opens the device of SPEC with RUNNER (NULL: the defaults).
 ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
                                                  const char *runner, double timeout_s,

@@ -12,7 +12,6 @@
 #include "inspect/kernels/log.h"
 #include "inspect/ops.h"
 #include "inspect/tensors.h"
-#include "integrity/smoke.h"
 #include "integrity/validate/validate.h"
 #include "integrity/verify.h"
 #include "judge/claim.h"
@@ -214,7 +213,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(run)               \
     X(script)            \
     X(sessions)          \
-    X(smoke)             \
     X(stats)             \
     X(sweep)             \
     X(validate)          \

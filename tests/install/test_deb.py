@@ -160,7 +160,6 @@ class Deb(unittest.TestCase):
                 "/root/run")
         self.assertIn("toy_cnn", entered(root, "/usr/bin/etprof", "report", "/root/run", "--format", "md").stdout)
         entered(root, "/usr/bin/etprof", "verify", "/root/run")
-        self.assertIn("bundled", entered(root, "/usr/bin/etprof", "smoke").stdout)
 
     def test_dpkg_installs_it_in_a_clean_root(self):
         root, closure = self.root()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """D1 to D40: every defect of Arm's kit (docs/from-the-kit.md), and that etprof does not have it. One method
 per defect, or a line in ELSEWHERE that names the test, or in CANNOT with the reason; test_table holds
-this file and the page together. One short session (`etprof smoke`) serves all that need a measurement.
+this file and the page together. One short session serves all that need a measurement.
 usage: test_defects.py ETPROF; 77 = the methods that measure were skipped, no runner is built."""
 import csv
 import json
@@ -30,6 +30,7 @@ ELSEWHERE = {  # defect: (test, a text in the file that holds it)
     "D32": ("seeds.defects", "tests/seeds/test_defects.py", "d32_a_trace_of_the_same_name_is_evidence"),
     "D36": ("kit.tools", "tests/kit/test_tools.py", "test_D36_"),
 }
+QUICK = ("--blocks", "2", "--iterations", "10", "--warmup", "3", "--seed", "1")
 CANNOT = {
     "D24": "needs PyTorch: tests/python/run 'test_precision*'",
     "D25": "needs PyTorch: tests/python/run 'test_precision*'",
@@ -219,16 +220,15 @@ class OfFiles(Case):
 
 
 class OfASession(Case):
-    """toy_cnn in float16 through the whole smoke test: two levels, two blocks."""
+    """toy_cnn in float16 through a short session: two levels, two blocks."""
     out = None
 
     @classmethod
     def setUpClass(cls):
         cls.work = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.work.cleanup)
-        cls.smoke = run(ETPROF, "smoke", "--model", MODELS / "toy_cnn_xnnpack_fp16.pte", "--out", "run",
-                        cwd=cls.work.name)
-        if "no runner for" in cls.smoke.stdout + cls.smoke.stderr:
+        cls.quick = run(ETPROF, "ab", MODELS / "toy_cnn_xnnpack_fp16.pte", *QUICK, "--out", "run", cwd=cls.work.name)
+        if "no runner for" in cls.quick.stdout + cls.quick.stderr:
             raise unittest.SkipTest("no runner for this machine is built (scripts/build-runner native)")
         cls.out = pathlib.Path(cls.work.name) / "run"
         cls.report = json.loads((cls.out / "report.json").read_text())
@@ -246,7 +246,7 @@ class OfASession(Case):
         self.assertAlmostEqual(sum(doc["category_totals_ms"].values()), sum(arm["categories_ns"].values()) / 1e6, 9)
 
     def test_D3_the_quick_test_succeeds(self):
-        self.assertEqual(self.smoke.returncode, 0, self.smoke.stdout)
+        self.assertEqual(self.quick.returncode, 0, self.quick.stdout)
         run(ETPROF, "validate", self.out, code=0)
         run(ETPROF, "verify", self.out, code=0)
 
@@ -265,7 +265,7 @@ class OfASession(Case):
         stale.mkdir()
         shutil.copy(first, stale / "toy_cnn_xnnpack_fp16_linux_avx2_t1.etdump")
         before = list(stale.iterdir())
-        done = run(ETPROF, "smoke", "--model", MODELS / "toy_cnn_xnnpack_fp16.pte", "--out", stale, cwd=self.dir)
+        done = run(ETPROF, "ab", MODELS / "toy_cnn_xnnpack_fp16.pte", *QUICK, "--out", stale, cwd=self.dir)
         self.assertEqual(list(stale.iterdir()), before, "a taken folder is left as it is")
 
     def test_D7_the_analysis_is_there(self):

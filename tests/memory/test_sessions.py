@@ -30,8 +30,7 @@ NEW = ["ab", "../model.pte", "--levels", "sme2,neon", "--blocks", 2, "--iteratio
        "--runner", FAKE, "--out", "run"]
 COMMANDS = {"new": NEW, "untraced": [*NEW, "--no-trace"],
             "extend": ["ab", "--extend", "run", "--blocks", 1, "--runner", FAKE, "--trust"],
-            "doctor": ["doctor", "--runner", FAKE],
-            "smoke": ["smoke", "--model", "../model.pte", "--runner", FAKE, "--out", "run", "--format", "json"]}
+            "doctor": ["doctor", "--runner", FAKE]}
 
 OF_THE_MACHINE = ("cpu_contended",)  # notes that come of what else runs here
 

@@ -84,8 +84,7 @@ OLD = ["analyze no.etdump --roofs no.json", "compare no.etdump no.etdump --roofs
 GONE = {"analyze no.etdump -p no.pte": "pte", "compare no.etdump no.etdump -p no.pte": "pte",
         "explain no slower -p no.pte": "pte", "whatif no 'drop op1' -p no.pte": "pte", "ops no.etdump -p no.pte": "pte",
         "convert no.etdump -p no.pte": "pte", "convert no.etdump -t chrome": "to", "inspect -t no.pte": "tree",
-        "inspect no.pte -d no.pte": "diff", "inspect no.etdump -b no.bin --tensor": "debug-buffer",
-        "smoke -m no.pte": "model"}
+        "inspect no.pte -d no.pte": "diff", "inspect no.etdump -b no.bin --tensor": "debug-buffer"}
 
 
 def options(verb):

@@ -217,7 +217,6 @@ def sessions(tmp):
     (tmp / "config.json").write_text(json.dumps(config))
     printed(tmp, "run", "config.json", "--runner", FAKE)
     printed(tmp, "rerun", "run", "--runner", FAKE)
-    printed(tmp, "smoke", "--model", "model.pte", "--runner", FAKE)
     for verb in ("analyze", "report", "verify", "validate", "plan", "stats"):
         printed(tmp, verb, "run")
     for verb in ("report", "analyze", "verify"):
