@@ -195,12 +195,22 @@ static const etp_category k_namesake[ETP_KIT_CATEGORY_COUNT] = {
     [ETP_KIT_CATEGORY_OTHER] = ETP_CATEGORY_OTHER,
 };
 
+// A timeline of whole inferences has no operators: how they share its time is not known.
+static bool has_groups(const etp_kit_unit *u)
+{
+    bool any = false;
+    for (int k = 0; k < ETP_KIT_CATEGORY_COUNT; k++) {
+        any = any || u->five_ns[k] > 0;
+    }
+    return u->profile && any;
+}
+
 // One bar per experiment: where its traced inference went, by the kit's five groups.
 static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
 {
     bool any = false;
     for (size_t i = 0; i < f->units.n; i++) {
-        any = any || f->units.items[i].profile;
+        any = any || has_groups(&f->units.items[i]);
     }
     if (!any) {
         return;
@@ -222,7 +232,7 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
         for (int k = 0; k < ETP_KIT_CATEGORY_COUNT; k++) {
             values[k] = (double)u->five_ns[k];
         }
-        if (u->profile && label) {
+        if (has_groups(u) && label) {
             etp_chart_row(c, label, values, ETP_KIT_CATEGORY_COUNT);
         }
     }

@@ -91,5 +91,14 @@ void etp_cores_check(etp_session *s, uint32_t arm, etp_str allowed)
         etp_session_note(s, ETP_NOTE_AFFINITY_NOT_KEPT,
                          "threads of a runner were allowed on other CPUs than --cpus names "
                          "(cpus_allowed in environment.jsonl)");
+    } else if (!etp_cpu_set_within(&wanted, &found)) {
+        size_t before = s->run.n_notes;
+        etp_session_note(s, ETP_NOTE_AFFINITY_NOT_KEPT,
+                         "--cpus names CPUs that the threads of a runner may not run on "
+                         "(cpus_allowed in environment.jsonl)");
+        if (s->run.n_notes > before) {
+            etp_session_say(s, "of the CPUs %s the runner's threads may run on %.*s only",
+                            s->plan->settings.cpus, ETP_STR_ARG(allowed));
+        }
     }
 }

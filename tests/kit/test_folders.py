@@ -88,6 +88,20 @@ class Layouts(Folder):
         self.assertEqual({(c["model"], c["threads"]) for c in self.doc["comparisons"]},
                          {("toy", 1), ("toy", 4), ("toy_zoo", 1), ("toy_zoo", 4)})
 
+    def test_timelines_of_whole_inferences_have_no_groups(self):
+        """Three columns say how long inferences took and not of what: no picture of nothing, and the printed command
+        compares what there is."""
+        for name, times in (("on", (11.3, 11.1, 11.2)), ("off", (12.3, 12.1, 12.2))):
+            folder = self.dir / f"mac/mac_sme2_{name}"
+            folder.mkdir(parents=True)
+            rows = "".join(f"{i},Method::execute,{t}\n" for i, t in enumerate(times))
+            (folder / f"mac_sme2_{name}_t1_exec_all_runs_timeline.csv").write_text("run_index,name,duration_ms\n" + rows)
+        said = etprof("analyze", self.dir).stdout
+        self.assertNotIn("0 ns", said)
+        self.assertIn("12.20", said)
+        command = re.search(r"etprof (compare \S+ \S+)", said)[1].split()
+        self.assertIn("1.09×", etprof(*command).stdout)
+
     def test_each_pair_has_its_part(self):
         """What `compare` says of the two tables stands in the part of their pair, and in no other."""
         pairs = {t: self.pair("toy", t, on=4.0 + t, off=9.0 + t) for t in (1, 4)}

@@ -31,6 +31,11 @@ if hasattr(os, "sched_setaffinity"):
             expect(("2 threads on 1 CPU" in said) == crowded, "the cause", text)
             if crowded:
                 expect("other programs" not in said and "--extend" not in said and "rerun" not in said, text)
+        own = min(os.sched_getaffinity(0))
+        done = etprof("ab", "net.pte", "--levels", "sme2,neon", "--runner", FAKE, "--cpus", f"{own},{own + 40}",
+                      "--blocks", "2", "--iterations", "3", "--out", "wide")
+        expect(done.stderr.count(f"of the CPUs {own},{own + 40} the runner's threads may run on {own} only") == 1,
+               "CPUs that are not allowed", done.stderr)
         rows = json.loads(etprof("doctor", "--runner", FAKE, "--format", "json").stdout)["checks"]
         rows = {c["id"]: c for c in rows}
         expect(rows["cpus"]["found"] == "1 allowed" and "cpu_quota" in rows, rows)
