@@ -95,7 +95,8 @@ class Layouts(Folder):
             folder = self.dir / f"mac/mac_sme2_{name}"
             folder.mkdir(parents=True)
             rows = "".join(f"{i},Method::execute,{t}\n" for i, t in enumerate(times))
-            (folder / f"mac_sme2_{name}_t1_exec_all_runs_timeline.csv").write_text("run_index,name,duration_ms\n" + rows)
+            table = folder / f"mac_sme2_{name}_t1_exec_all_runs_timeline.csv"
+            table.write_text("run_index,name,duration_ms\n" + rows)
         said = etprof("analyze", self.dir).stdout
         self.assertNotIn("0 ns", said)
         self.assertIn("12.20", said)
