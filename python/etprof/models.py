@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import sys
 import textwrap
@@ -102,11 +101,9 @@ def missing_for(folder: registry.ModelFolder, absent: set, python: str | None) -
         own = python is None or bootstrap.is_own(python)
         steps.append(f"{', '.join(modules)}, which the first export installs: {names}" if own else
                      f"{python} -m pip install --no-deps {names}")
-    checkout = folder.info.get("checkout")
+    checkout = registry.missing_checkout(folder)
     if checkout:
-        root = Path(os.environ.get(checkout["env"]) or folder.path / checkout["vendor"])
-        if not (root / checkout["file"]).is_file():
-            steps.append(f"set {checkout['env']} to a checkout")
+        steps.append(f"set {checkout} to a checkout")
     return steps
 
 

@@ -76,6 +76,15 @@ def folders() -> dict[str, ModelFolder]:
     return found
 
 
+def missing_checkout(folder: ModelFolder) -> str | None:
+    """The environment variable that has to name a checkout before this model can be built; None: nothing is missing."""
+    told = folder.info.get("checkout")
+    if not told:
+        return None
+    root = Path(os.environ.get(told["env"]) or folder.path / told["vendor"])
+    return None if (root / told["file"]).is_file() else told["env"]
+
+
 def load_folder(folder: Path) -> Registration:
     """Runs a model folder's code and returns what it registered under the folder's name."""
     name = folder.name

@@ -49,12 +49,34 @@ uint32_t etp_utf8_code_point(const unsigned char *p, size_t n)
 
 bool etp_is_deceptive(uint32_t c)
 {
-    return (c >= 0x80 && c <= 0x9F) ||     // C1 controls
-           c == 0xAD ||                    // soft hyphen
-           c == 0x61C ||                   // Arabic letter mark
-           (c >= 0x200B && c <= 0x200F) || // zero width, directional marks
-           (c >= 0x2028 && c <= 0x202E) || // line separators, embeddings, overrides
-           (c >= 0x2060 && c <= 0x206F) || // word joiner … isolates
-           c == 0xFEFF || (c & 0xFFFE) == 0xFFFE || (c >= 0xFFF9 && c <= 0xFFFB) ||
-           (c >= 0xE0000 && c <= 0xE007F); // tags
+    // C1 controls, line separators, embeddings and overrides, annotations; what Unicode calls
+    // default ignorable; the empty Braille pattern.
+    static const struct {
+        uint32_t first, last;
+    } k_ranges[] = {
+        {0x80,    0x9F   },
+        {0xAD,    0xAD   },
+        {0x34F,   0x34F  },
+        {0x61C,   0x61C  },
+        {0x115F,  0x1160 },
+        {0x17B4,  0x17B5 },
+        {0x180B,  0x180F },
+        {0x200B,  0x200F },
+        {0x2028,  0x202E },
+        {0x2060,  0x206F },
+        {0x2800,  0x2800 },
+        {0x3164,  0x3164 },
+        {0xFE00,  0xFE0F },
+        {0xFEFF,  0xFEFF },
+        {0xFFA0,  0xFFA0 },
+        {0xFFF0,  0xFFFB },
+        {0x1BCA0, 0x1BCA3},
+        {0x1D173, 0x1D17A},
+        {0xE0000, 0xE0FFF}
+    };
+    bool any = (c & 0xFFFE) == 0xFFFE;
+    for (size_t i = 0; i < sizeof k_ranges / sizeof *k_ranges && c >= 0x80; i++) {
+        any = any || (c >= k_ranges[i].first && c <= k_ranges[i].last);
+    }
+    return any;
 }

@@ -331,6 +331,10 @@ def folder_source(spec: str, path: Path) -> Source:
     if not path.is_dir():
         raise UsageError(f"{path}: no such folder")
     folder = registry.read_folder(path.resolve())
+    checkout = registry.missing_checkout(folder)
+    if checkout:  # said before anything is installed
+        raise EnvironmentProblem(f"'{spec}' ({folder.info.get('description', 'no description')}): the checkout is not "
+                                 f"there; set {checkout} to it")
     return Source(
         spec, file_name(folder.name), "folder",
         lambda: registry.load_folder(folder.path).cls(), folder.info,

@@ -17,6 +17,7 @@
 #include "base/sha256.h"
 #include "base/sha256_blocks.h"
 #include "base/shell.h"
+#include "base/utf8.h"
 
 static void bytes_sub_refuses_wrapping_ranges(void **state)
 {
@@ -489,6 +490,28 @@ static void commands_can_be_copied(void **unused)
     etp_arena_dispose(&arena);
 }
 
+// Both ends of what Unicode 16 calls Default_Ignorable_Code_Point, and what no eye sees besides;
+// letters beside them are kept.
+static void what_no_eye_sees_is_told(void **unused)
+{
+    (void)unused;
+    static const uint32_t k_hidden[] = {
+        0xAD,    0x34F,   0x61C,   0x115F,  0x1160,  0x17B4,  0x17B5, 0x180B, 0x180F,
+        0x200B,  0x200F,  0x202A,  0x202E,  0x2060,  0x206F,  0x2800, 0x3164, 0xFE00,
+        0xFE0F,  0xFEFF,  0xFFA0,  0xFFF0,  0xFFF8,  0xFFFE,  0xFFFF, 0x85,   0x2028,
+        0x1BCA0, 0x1BCA3, 0x1D173, 0x1D17A, 0xE0000, 0xE0FFF,
+    };
+    static const uint32_t k_seen[] = {'a',    0xE9,   0x350,   0x115E,  0x1161,
+                                      0x17B6, 0x1810, 0x2010,  0x2801,  0x3165,
+                                      0x4E2D, 0xFE10, 0x1F600, 0x1D17B, 0xE1000};
+    for (size_t i = 0; i < sizeof k_hidden / sizeof *k_hidden; i++) {
+        assert_true(etp_is_deceptive(k_hidden[i]));
+    }
+    for (size_t i = 0; i < sizeof k_seen / sizeof *k_seen; i++) {
+        assert_false(etp_is_deceptive(k_seen[i]));
+    }
+}
+
 static void commands_to_a_runner_are_broken(void **unused)
 {
     (void)unused;
@@ -522,6 +545,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_can_be_copied),
+        cmocka_unit_test(what_no_eye_sees_is_told),
         cmocka_unit_test(commands_to_a_runner_are_broken),
         cmocka_unit_test(parts_of_paths),
         cmocka_unit_test(ends_of_paths),
