@@ -450,7 +450,8 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
     size_t n = 0;
     const etp_str *names = all_names(logs, arena, &n);
     etp_table *t = names ? etp_report_table(r, "view", NULL, columns, 5) : NULL;
-    size_t others = 0; // samples lie in every function that ran, of the runtime and its libraries too
+    size_t others =
+        0; // samples lie in every function that ran, of the runtime and its libraries too
     for (size_t i = 0; i < n; i++) {
         const etp_logged_kernel *first = find(&logs->logs[0], names[i]);
         const etp_logged_kernel *second = find(&logs->logs[1], names[i]);
