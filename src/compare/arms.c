@@ -19,7 +19,7 @@ const etp_ab_arm k_etp_ab_unknown_arm = {
     .load_ns = ETP_NS_UNKNOWN,
     .first_ns = ETP_NS_UNKNOWN,
     .peak_rss_bytes = ETP_NS_UNKNOWN,
-    .expected = {-1, NAN, NAN, NAN, NAN, false},
+    .expected = {-1, NAN, NAN, NAN, NAN, false, false},
 };
 
 void etp_ab_begin_arms(etp_ab_described *d, size_t most)

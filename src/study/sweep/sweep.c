@@ -142,7 +142,7 @@ static void name_models(builder *b)
         etp_str name = {stems[i].ptr + head, stems[i].len - head - tail};
         b->out->models[i] = (etp_sweep_model){
             .name = etp_arena_strdup(b->arena, name),
-            .correctness = {-1, NAN, NAN, NAN, NAN, false}
+            .correctness = {-1, NAN, NAN, NAN, NAN, false, false}
         };
     }
 }

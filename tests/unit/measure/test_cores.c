@@ -73,9 +73,9 @@ static void affinity(void **state)
     (void)state;
     assert_false(noted(NULL, "0-7"));
     assert_false(noted("4-7", "4-7"));
-    assert_false(noted("4-7", "4,6"));     // less is within
     assert_false(noted("4-7", "4-5 6-7")); // threads of different lists
     assert_false(noted("4-7", ""));        // not readable: nothing is claimed
+    assert_true(noted("4-7", "4,6"));      // CPUs that are named and not allowed
     assert_true(noted("4-7", "0-7"));
     assert_true(noted("4-7", "4-7 0-3"));
     assert_true(noted("4-7", "all"));
