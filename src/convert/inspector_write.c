@@ -109,7 +109,7 @@ static void put_name(etp_sink *sink, etp_str name)
     etp_arena_init(&arena, NULL);
     etp_strbuf_init(&shown, &arena);
     etp_sink to = etp_sink_strbuf(&shown);
-    etp_sink_shown(&to, name, false);
+    etp_sink_shown(&to, name, true);
     etp_csv_cell(sink, etp_is_harmless(name) ? name : etp_strbuf_str(&shown), '\t');
     etp_arena_dispose(&arena);
 }
