@@ -18,7 +18,7 @@ class Places:
         self.roots = [os.path.realpath(os.path.join(self.folder, root)) for root in roots] or [self.folder]
 
     def allowed(self, real: str) -> bool:
-        """REAL is absolute and without links. A root ends where its name ends: /work holds /work/x, not /workshop."""
+        """REAL is absolute and without links. A root ends where its name ends: /data holds /data/x, not /database."""
         return any(real == root or real.startswith(root.rstrip("/") + "/") for root in self.roots)
 
     def _inside(self, path: str, real: str) -> str:
