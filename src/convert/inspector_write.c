@@ -104,13 +104,17 @@ static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
 // hides something: then as it is shown everywhere.
 static void put_name(etp_sink *sink, etp_str name)
 {
+    if (etp_is_harmless(name)) {
+        etp_csv_cell(sink, name, '\t');
+        return;
+    }
     etp_arena arena;
     etp_strbuf shown;
     etp_arena_init(&arena, NULL);
     etp_strbuf_init(&shown, &arena);
     etp_sink to = etp_sink_strbuf(&shown);
     etp_sink_shown(&to, name, true);
-    etp_csv_cell(sink, etp_is_harmless(name) ? name : etp_strbuf_str(&shown), '\t');
+    etp_csv_cell(sink, etp_strbuf_str(&shown), '\t');
     etp_arena_dispose(&arena);
 }
 

@@ -63,3 +63,14 @@ etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *e
     etp_arena_dispose(&arena);
     return st;
 }
+
+etp_status etp_kernels_usable_in(const char *dir, const etp_isa_cpu *cpu, etp_isa_cpu *out,
+                                 etp_error *err)
+{
+    unsigned classes = 0;
+    if (dir) {
+        ETP_TRY(etp_kernels_built_in(dir, &classes, err));
+    }
+    *out = etp_kernels_usable(cpu, classes);
+    return ETP_OK;
+}

@@ -97,6 +97,9 @@ etp_code etp_kernels_most(const etp_kernels *k, unsigned classes);
 ETP_NODISCARD etp_status etp_kernels_built_in(const char *dir, unsigned *classes, etp_error *err);
 // CPU without the features for which there is no code among CLASSES; CPU itself where these are 0.
 etp_isa_cpu etp_kernels_usable(const etp_isa_cpu *cpu, unsigned classes);
+// The same with what is built into the runner bundle in DIR; NULL: unknown.
+ETP_NODISCARD etp_status etp_kernels_usable_in(const char *dir, const etp_isa_cpu *cpu,
+                                               etp_isa_cpu *out, etp_error *err);
 // The sampled operator of that name and place; NULL none.
 const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name, int32_t chain,
                                          int32_t instruction);

@@ -123,9 +123,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
         return ETP_OK;
     }
     size_t n;
-    unsigned built_in;
-    ETP_TRY(etp_kernels_built_in(device->bundle.dir, &built_in, err));
-    cpu.cpu = etp_kernels_usable(&cpu.cpu, built_in);
+    ETP_TRY(etp_kernels_usable_in(device->bundle.dir, &cpu.cpu, &cpu.cpu, err));
     const char *levels = levels_of(&cpu.cpu, arena, &n);
     etp_checks_add(&d->checks, arena,
                    (etp_check){NAME(LEVELS), n >= 2, false, levels, "two levels or more",

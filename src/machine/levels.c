@@ -9,13 +9,10 @@
 
 etp_status etp_levels_here(const char *bundle, etp_levels *out, etp_error *err)
 {
-    unsigned built_in = 0;
+    etp_isa_cpu usable;
     *out = (etp_levels){0};
     etp_isa_cpu_detect(&out->cpu);
-    if (bundle) {
-        ETP_TRY(etp_kernels_built_in(bundle, &built_in, err));
-    }
-    etp_isa_cpu usable = etp_kernels_usable(&out->cpu, built_in);
+    ETP_TRY(etp_kernels_usable_in(bundle, &out->cpu, &usable, err));
     out->best = etp_isa_best(&usable);
     out->plain = etp_isa_plain(&usable);
     etp_level list[ETP_LEVEL_COUNT];

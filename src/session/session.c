@@ -265,11 +265,9 @@ static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
     bool newest = etp_isa_has(&cpu.cpu, ETP_HAS_AMX) || etp_isa_has(&cpu.cpu, ETP_HAS_AVX10_2) ||
                   etp_isa_has(&cpu.cpu, ETP_HAS_AVX512_FP16) || etp_isa_has(&cpu.cpu, ETP_HAS_SME);
     if (p->n_runners == 0 && (newest || p->which_feature)) {
-        unsigned classes;
         etp_isa_cpu *usable = ETP_NEW(r->arena, etp_isa_cpu);
         ETP_NEED(usable, err, "the plan");
-        ETP_TRY(etp_kernels_built_in(r->device->bundle.dir, &classes, err));
-        *usable = etp_kernels_usable(&cpu.cpu, classes);
+        ETP_TRY(etp_kernels_usable_in(r->device->bundle.dir, &cpu.cpu, usable, err));
         p->usable = usable;
     }
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
