@@ -69,12 +69,12 @@ def _runs_called(name: str) -> list[_Run]:
     return sorted((run for run in found if run), reverse=True)
 
 
-def _hash(path: str) -> str:
-    whole = hashlib.sha256()
+def sha256(path: str | os.PathLike[str]) -> str:
+    digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while part := file.read(1 << 20):
-            whole.update(part)
-    return whole.hexdigest()
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def newest_run(pte: str, platform: str) -> str:
@@ -83,9 +83,9 @@ def newest_run(pte: str, platform: str) -> str:
     name = default_folder(pte, platform)
     if not os.path.isfile(pte):
         raise UsageError(f"{pte} is not there: export it first")
-    wanted, runs = _hash(pte), _runs_called(name)
+    wanted, runs = sha256(pte), _runs_called(name)
     for run in runs:
-        if any(sha256 == wanted for _, sha256 in run.models):
+        if any(found == wanted for _, found in run.models):
             return run.folder
     if not runs:
         raise UsageError(f"no run of {pte} is there ({name}): measure it first")

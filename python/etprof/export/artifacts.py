@@ -3,7 +3,6 @@
 # at the end, the .pte last: a file under its final name is whole and was checked.
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -50,14 +49,6 @@ def remove_abandoned(out: Path):
             shutil.rmtree(old, ignore_errors=True)
         except PermissionError:
             pass
-
-
-def sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def storage_bytes(tensor) -> bytes:

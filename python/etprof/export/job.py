@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from .. import __version__
+from .. import __version__, runfolders
 from ..errors import EnvironmentProblem, MissingPackage, UsageError, suggest
 from . import source as sources
 
@@ -235,7 +235,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
             "state": state,
             "kept_as": names.pte + suffix,
             "bytes": (scratch / names.pte).stat().st_size,
-            "sha256": artifacts.sha256(scratch / names.pte),
+            "sha256": runfolders.sha256(scratch / names.pte),
             "files": file_records(scratch, files, artifacts),
             "model": {"name": model.name, "source": found.spec, "kind": found.kind,
                       "license": found.info.get("license"), "weights": found.info.get("weights")},
@@ -299,7 +299,7 @@ def write_files(options, scratch, names, lowered, verify) -> list:
 def file_records(scratch, files, artifacts) -> list:
     return [
         {"name": name, "bytes": (scratch / name).stat().st_size,
-         "sha256": artifacts.sha256(scratch / name)}
+         "sha256": runfolders.sha256(scratch / name)}
         for name in files if (scratch / name).is_file()
     ]
 

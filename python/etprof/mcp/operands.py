@@ -18,7 +18,7 @@ MOST_ITEMS, MOST_CHARACTERS, MOST_NUMBER = 64, 4096, 1e12
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """PATTERN: of a text that is no path. JUDGE: of a path."""
+    """PATTERN: what a text other than a path must match. JUDGE: which check a path goes through."""
 
     said: str
     type: str = "string"
@@ -113,7 +113,7 @@ def _word(operand: Operand, value: object, places: Places) -> str:
     fits = text in kind.words if kind.words else re.fullmatch(kind.pattern or "", text)
     if not fits:
         raise Refused(f"{operand.name} takes {' or '.join(kind.words) or kind.said}; found {text!r:.120}")
-    # Verbs tell operands apart by what is there: one that was judged by no allowed folder is none.
+    # A verb takes the name of an existing file for a path, and this operand was not checked as one.
     if operand.option is None and os.path.lexists(os.path.join(places.folder, text)):
         raise Refused(f"{operand.name} takes {kind.said}; {text!r:.120} is the name of a file")
     # Options that are lists split their value at commas: one item must not become two.

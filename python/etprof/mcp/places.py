@@ -35,7 +35,7 @@ class Places:
             real = os.path.realpath(place, strict=True)
             mode = os.stat(real).st_mode
         except OSError as problem:
-            # What lies outside is not told apart by whether it is there.
+            # Outside the allowed folders the answer is the same for a file that exists and one that does not.
             self._inside(path, os.path.realpath(place))
             raise Refused(f"{path}: no such file or folder; relative paths begin in {self.folder}") from problem
         self._inside(path, real)
