@@ -15,7 +15,7 @@ from typing import Any
 
 from etprof import errors
 from etprof.fleet.lake import PARTITIONS, Lake, SourceList, ids_of, seen_as
-from etprof.fleet.reading import TABLES, Known, Part, part_name, write_part
+from etprof.fleet.reading import TABLES, Known, Part, part_name
 from etprof.fleet.sources import Source, chunks, find, is_far
 
 
@@ -90,7 +90,7 @@ class Job:
         if len(kept) < len(taken):
             for file in staged.rglob(part_name(number)):
                 file.unlink()
-            part = write_part([s.path for s, _ in kept], None, staged, self._lake.partition, number)
+            part = self._engine.write_again([s for s, _ in kept], self._lake, staged, number)
         self.rows.update(part.rows)
         return kept
 

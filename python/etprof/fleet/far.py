@@ -69,7 +69,7 @@ def _below(folder: str, path: str) -> str | None:
     return None if ".." in parts or "\0" in path else os.path.join(folder, *parts)
 
 
-def read_part(files: Iterable[Any], paths: Sequence[str], known: Known, staged: str, keys: Sequence[str],
+def read_part(files: Iterable[Any], paths: Sequence[str], known: Known | None, staged: str, keys: Sequence[str],
               number: int) -> Part:
     """FILES (path, content) as the sources PATHS, in a worker."""
     here = os.getcwd()

@@ -116,15 +116,24 @@ class Spark:
         for number, ids, rows in sorted(found, key=lambda row: row[0]):
             yield listed[number], Part(ids, rows)
 
-    def _fetch(self, number: int, chunk: list[Source], own: str, commit: str, where: str,
+    def write_again(self, chunk: list[Source], lake: Lake, staged: Path, number: int) -> Part:
+        """CHUNK once more, whether or not the lake has what it holds."""
+        where, keys = str(staged), list(lake.partition)
+        if self._files.keys().isdisjoint(chunk):
+            return write_part([s.path for s in chunk], None, where, keys, number)
+        return Part(*self._fetch(number, chunk, None, "", where, keys)[1:])
+
+    def _fetch(self, number: int, chunk: list[Source], own: str | None, commit: str, where: str,
                keys: list[str]) -> tuple[int, list[str | None], dict[str, int]]:
-        """A chunk with far sources: a job of Spark's with one task, which is handed their files."""
+        """A chunk with far sources: a job of Spark's with one task, which is handed their files. Without OWN, also what
+        the lake has is read."""
         from pyspark.sql import SparkSession
 
         paths = [s.path for s in chunk]
 
         def work(files: Iterator[Any]) -> Iterator[tuple[list[str | None], dict[str, int]]]:
-            part = far.read_part(files, paths, _known(own, commit), where, keys, number)
+            known = _known(own, commit) if own is not None else None
+            part = far.read_part(files, paths, known, where, keys, number)
             yield part.ids, part.rows
 
         files = far.loaded(SparkSession(self._spark), [file for s in chunk for file in self._files.get(s, ())])
