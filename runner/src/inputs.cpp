@@ -354,11 +354,6 @@ std::optional<Failure> Inputs::add_step(const executorch::runtime::MethodMeta &m
             return Failure{"usage", which(i) + ": '" + input.words[k] + "' is no " + input.dtype};
         }
     }
-    if (input.kind == StepInput::file) {
-        if (auto failure = read_file(input.path, i, bytes.size(), bytes.data())) {
-            return failure;
-        }
-    }
     std::vector<executorch::aten::SizesType> sizes(input.sizes.begin(), input.sizes.end());
     std::vector<executorch::aten::DimOrderType> order(info->dim_order().begin(),
                                                       info->dim_order().end());
@@ -366,32 +361,6 @@ std::optional<Failure> Inputs::add_step(const executorch::runtime::MethodMeta &m
                            .dim_order(std::move(order))
                            .make_tensor_ptr());
     values_.emplace_back(tensors_.back());
-    return std::nullopt;
-}
-
-std::optional<Failure> Inputs::carry(size_t index, const EValue &value)
-{
-    if (index >= values_.size()) {
-        return Failure{"input",
-                       which(index) + ": the method takes " + std::to_string(values_.size())};
-    }
-    if (!value.isTensor()) {
-        values_[index] = value;
-        return std::nullopt;
-    }
-    const auto &tensor = value.toTensor();
-    std::vector<uint8_t> &bytes = data_[index];
-    const uint8_t *from = static_cast<const uint8_t *>(tensor.const_data_ptr());
-    bytes.assign(from, from + tensor.nbytes());
-    std::vector<executorch::aten::SizesType> sizes(tensor.sizes().begin(), tensor.sizes().end());
-    std::vector<executorch::aten::DimOrderType> order(tensor.dim_order().begin(),
-                                                      tensor.dim_order().end());
-    auto copy =
-        executorch::extension::for_blob(bytes.data(), std::move(sizes), tensor.scalar_type())
-            .dim_order(std::move(order))
-            .make_tensor_ptr();
-    values_[index] = EValue(copy);
-    carried_[index] = std::move(copy);
     return std::nullopt;
 }
 
@@ -409,7 +378,6 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
                                     " files, the method takes " + std::to_string(count)};
     }
     data_.resize(count);
-    carried_.resize(count);
     for (size_t k = 0; step != nullptr && k < step->inputs.size(); k++) {
         if (step->inputs[k].index >= count) {
             return Failure{"input", which(step->inputs[k].index) + ": method '" + step->method +
@@ -425,7 +393,7 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
         if (!tag.ok()) {
             return Failure{"input", which(i) + ": the program does not say what it is"};
         }
-        if (*tag == Tag::Tensor && given != nullptr && given->kind != StepInput::from) {
+        if (*tag == Tag::Tensor && given != nullptr) {
             if (auto failure = add_step(meta, *given)) {
                 return failure;
             }

@@ -30,8 +30,6 @@ class Inputs
     {
         return values_;
     }
-    // Input INDEX becomes a copy of VALUE, an output that another call left.
-    std::optional<Failure> carry(size_t index, const executorch::runtime::EValue &value);
 
   private:
     struct Source;
@@ -41,7 +39,7 @@ class Inputs
                                     const StepInput &input);
 
     std::vector<std::vector<uint8_t>> data_;
-    std::vector<executorch::extension::TensorPtr> tensors_, carried_;
+    std::vector<executorch::extension::TensorPtr> tensors_;
     std::vector<executorch::runtime::EValue> values_;
 };
 

@@ -292,19 +292,6 @@ std::optional<Failure> Session::make_calls()
         if (auto failure = call.inputs.make(*call.method, options_.inputs, call.step)) {
             return failure;
         }
-        for (const StepInput &input : call.step->inputs) {
-            if (input.kind != StepInput::from) {
-                continue;
-            }
-            Call &from = calls_[input.call];
-            if (input.output >= from.method->outputs_size()) {
-                return Failure{"input", "call " + std::to_string(i) + " takes output " +
-                                            std::to_string(input.output) + " of method '" +
-                                            from.name + "', which has " +
-                                            std::to_string(from.method->outputs_size())};
-            }
-            from.wanted.emplace_back(input.output, i);
-        }
     }
     return std::nullopt;
 }
@@ -330,9 +317,6 @@ std::optional<Failure> Session::once()
         if (error != Error::Ok) {
             return Failure{"execute", "call " + std::to_string(i) + " of the script, of method '" +
                                           calls_[i].name + "', failed: " + reason(error)};
-        }
-        if (auto failure = keep_outputs(calls_[i])) {
-            return failure;
         }
     }
     if (once_ > 0 && tracer_ != nullptr) { // none of it belongs to a repetition
@@ -387,10 +371,9 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     }
     auto mode = OpenModule::LoadMode::Mmap;
     module_ = options_.data.empty()
-                  ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer), nullptr,
-                                                 nullptr, steps_.share)
+                  ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
                   : std::make_unique<OpenModule>(options_.model, split(options_.data), mode,
-                                                 std::move(tracer), nullptr, nullptr, steps_.share);
+                                                 std::move(tracer));
     // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
     Error error = module_->load(executorch::runtime::Program::Verification::InternalConsistency);
     if (error != Error::Ok) {
@@ -445,23 +428,6 @@ std::optional<Failure> Session::put_inputs(Call &call, bool begins)
         error = call.method->set_input(inputs[k], k);
     }
     return error == Error::Ok ? std::nullopt : failed(call, done_, error);
-}
-
-// Keeps the outputs that other calls take, before the memory is used again.
-std::optional<Failure> Session::keep_outputs(const Call &call)
-{
-    for (auto [output, taker] : call.wanted) {
-        Call &to = calls_[taker];
-        for (const StepInput &input : to.step->inputs) {
-            if (input.kind == StepInput::from && input.output == output &&
-                &calls_[input.call] == &call) {
-                if (auto failure = to.inputs.carry(input.index, call.method->get_output(output))) {
-                    return failure;
-                }
-            }
-        }
-    }
-    return std::nullopt;
 }
 
 static Session::Waits waits_since(uint64_t waited, uint64_t began)
@@ -523,8 +489,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
             counters_end(after);
             counts[i] = counters_between(before, after);
         }
-        failure = error == Error::Ok ? keep_outputs(call) : failed(call, done_ + i, error);
-        if (failure) {
+        if (error != Error::Ok) {
+            failure = failed(call, done_ + i, error);
             break;
         }
         // The first execution also asks what is asked once in a process. After the second it is

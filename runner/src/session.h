@@ -57,7 +57,6 @@ struct Call {
     executorch::runtime::Method *method = nullptr; // owned by the module
     Inputs inputs;
     const Step *step = nullptr;
-    std::vector<std::pair<size_t, size_t>> wanted; // outputs that later calls take: output, call
 };
 
 // A mutable buffer as it was after `once`.
@@ -105,7 +104,6 @@ class Session
     std::optional<Failure> once();
     std::optional<Failure> save();
     std::optional<Failure> put_inputs(Call &call, bool begins);
-    std::optional<Failure> keep_outputs(const Call &call);
     std::optional<Failure> failed(const Call &call, uint64_t iteration,
                                   executorch::runtime::Error error) const;
 

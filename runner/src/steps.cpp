@@ -51,9 +51,8 @@ bool shape(const std::string &text, std::vector<int32_t> &sizes)
 
 } // namespace
 
-// Why LINE of a `call` is no input; its words begin with "in".
-std::optional<std::string> Steps::input(const std::vector<std::string> &words,
-                                        const std::string &text)
+// Why a line of a `call`, whose WORDS begin with "in", is no input.
+std::optional<std::string> Steps::input(const std::vector<std::string> &words)
 {
     StepInput in;
     uint64_t n;
@@ -68,19 +67,6 @@ std::optional<std::string> Steps::input(const std::vector<std::string> &words,
         if (other.index == in.index) {
             return "input " + words[1] + " is given twice";
         }
-    }
-    if (words[2] == "from") {
-        uint64_t output;
-        size_t calls = part_ == &once ? once.size() : once.size() + each.size();
-        if (words.size() != 5 || !number(words[3], k_most_calls, n) || n + 1 >= calls ||
-            !number(words[4], 1000, output)) {
-            return "'from' takes an earlier call, counted from 0, and its output";
-        }
-        in.kind = StepInput::from;
-        in.call = n;
-        in.output = output;
-        part_->back().inputs.push_back(std::move(in));
-        return std::nullopt;
     }
     in.dtype = words[2];
     if (!shape(words[3], in.sizes)) {
@@ -107,12 +93,8 @@ std::optional<std::string> Steps::input(const std::vector<std::string> &words,
         }
     } else if (kind == "ones" && words.size() == 5) {
         in.kind = StepInput::ones;
-    } else if (kind == "file" && words.size() > 5) {
-        in.kind = StepInput::file;
-        size_t at = text.find(" file ");
-        in.path = text.substr(at + 6);
     } else {
-        return "'" + kind + "' is not values, random SEED, ones or file PATH";
+        return "'" + kind + "' is not values, random SEED or ones";
     }
     part_->back().inputs.push_back(std::move(in));
     return std::nullopt;
@@ -129,9 +111,7 @@ std::optional<std::string> Steps::line(const std::string &text)
         return std::nullopt;
     }
     bool alone = words.size() == 1;
-    if (words[0] == "share" && alone) {
-        share = true;
-    } else if (words[0] == "reset" && words.size() == 5) {
+    if (words[0] == "reset" && words.size() == 5) {
         uint64_t memory, offset, bytes;
         if (!number(words[2], 1000, memory) || memory == 0 ||
             !number(words[3], INT64_MAX, offset) || !number(words[4], INT64_MAX, bytes)) {
@@ -151,7 +131,7 @@ std::optional<std::string> Steps::line(const std::string &text)
         }
         part_->push_back({words[1], {}});
     } else if (words[0] == "in") {
-        return input(words, text);
+        return input(words);
     } else {
         return "'" + words[0] + "' is not expected here";
     }

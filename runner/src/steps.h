@@ -5,7 +5,6 @@
 // Text, a line each, blanks between words, '#' begins a comment line:
 //
 //   etprof-steps 1       the first line
-//   share                methods share their arenas (exported with share_mutable_buffers)
 //   reset METHOD MEMORY OFFSET BYTES     so much of its planned memory (counted from 1), a mutable
 //                        buffer, is before each repetition what it was after `once`
 //   once                 the calls that follow come once, after loading: not timed, not recorded
@@ -14,8 +13,6 @@
 //   in I DTYPE SHAPE values V ...        SHAPE like 1x64, "scalar" without dimensions
 //   in I DTYPE SHAPE random SEED [BELOW] integers are below BELOW (10 when it is left out)
 //   in I DTYPE SHAPE ones
-//   in I DTYPE SHAPE file PATH           to the end of the line
-//   in I from CALL O     output O of an earlier call, counted from 0 over `once` and `each`
 //
 // Inputs that no line names are filled as --inputs says.
 #ifndef ETP_RUNNER_STEPS_H
@@ -32,14 +29,12 @@ namespace etprof
 {
 
 struct StepInput {
-    enum Kind { values, random, ones, file, from } kind = values;
+    enum Kind { values, random, ones } kind = values;
     size_t index = 0;
     std::string dtype;
     std::vector<int32_t> sizes;
     std::vector<std::string> words; // values, as written
     uint64_t seed = 0, below = 0;
-    std::string path;
-    size_t call = 0, output = 0;
 };
 
 struct Step {
@@ -53,7 +48,6 @@ struct Range { // of a method's planned memory
 };
 
 struct Steps {
-    bool share = false;
     std::vector<Range> reset;
     std::vector<Step> once, each;
     const Step &at(size_t call) const
@@ -69,8 +63,7 @@ struct Steps {
 
   private:
     std::optional<std::string> line(const std::string &text);
-    std::optional<std::string> input(const std::vector<std::string> &words,
-                                     const std::string &text);
+    std::optional<std::string> input(const std::vector<std::string> &words);
     std::vector<Step> *part_ = nullptr;
 };
 

@@ -64,9 +64,7 @@ static etp_status give_up_error(const etp_session *s, etp_error *err)
     bool bounded;
     if (etp_str_find(l->detail, ETP_STR("InvalidArgument")) < l->detail.len &&
         etp_phases_suit(s->plan->model_paths[arm->model], set->method, &bounded)) {
-        advice = set->script
-                     ? "; it is a text decoder: give its tokens and their position in the script"
-                 : !set->prefill && !set->decode
+        advice = !set->prefill && !set->decode
                      ? "; it is a text decoder, which takes tokens at a position: ask for a prompt "
                        "and for decoding, --prefill 64 --decode 32"
                  : !bounded ? "; the program does not tell how many tokens its cache holds "

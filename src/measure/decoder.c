@@ -76,8 +76,7 @@ etp_status etp_decoder_read(const etp_program *program, const char *method, etp_
     if (!out->method) {
         const char *there = etp_decoder_methods(program, arena);
         return etp_fail(err, ETP_USAGE,
-                        "there is no method %s to give tokens to (%s): choose one with --method, "
-                        "or say what is called with --script",
+                        "there is no method %s to give tokens to (%s): choose one with --method",
                         method ? method : "forward", there);
     }
     const etp_method *m = out->method;

@@ -117,12 +117,11 @@ static bool below(const char *list, uint64_t least, uint64_t most)
 
 etp_status etp_foreign_text_settle(etp_settings *set, etp_arena *arena, etp_error *err)
 {
-    if (set->script || set->shape) {
+    if (set->shape) {
         return etp_fail(
             err, ETP_USAGE,
-            "--%s needs etprof's own runner, which takes a model step by step: a runner "
-            "of language models is asked with --prefill and --decode",
-            set->script ? "script" : "shape");
+            "--shape needs etprof's own runner, which takes a model step by step: a runner "
+            "of language models is asked with --prefill and --decode");
     }
     if (set->depth && !set->decode) {
         return etp_fail(err, ETP_USAGE, "--depth says where decoding begins: give --decode N too");

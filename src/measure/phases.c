@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a session, and for each model the calls of each: from a script, or from options
-// that become one.
+// The phases of a session, and for each model the calls of each.
 #include "measure/phases.h"
 
 #include "base/number.h"
@@ -69,11 +68,11 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
 
 // A phase for each shape; the inputs are random, as --inputs has them otherwise.
 static etp_status make_shapes(const etp_settings *settings, const etp_program *program,
-                              etp_arena *arena, etp_script *out, etp_error *err)
+                              etp_arena *arena, etp_steps *out, etp_error *err)
 {
     shapes *all = ETP_NEW_ARRAY(arena, shapes, MAX_INPUTS);
     size_t n, most = 0;
-    *out = (etp_script){0};
+    *out = (etp_steps){0};
     ETP_NEED(all, err, "shapes");
     ETP_TRY(parse_shapes(settings->shape, all, &n, err));
     const etp_method *method = etp_decoder_method(program, settings->method);
@@ -88,27 +87,28 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
     }
     bool ones = etp_input_kind_of(settings->inputs) == ETP_INPUTS_ONES;
     for (size_t k = 0; k < most; k++) {
-        etp_script_step step = {.method = method->name, .repeat = 1};
-        etp_script_phase p = {.measured = 1, .kind = ETP_PHASE_OF_SHAPE};
+        etp_step step = {.repeat = 1};
+        etp_steps_phase p = {.method = method, .measured = true, .kind = ETP_PHASE_OF_SHAPE};
         const char *name = "";
         for (size_t i = 0; i < n; i++) {
             const etp_str shape = all[i].items[all[i].n == 1 ? 0 : k];
             // Each input of a phase has values of its own, and every shape has those of the same
             // seed.
-            const etp_script_input in = {.index = all[i].index,
-                                         .fill = ones ? ETP_FILL_ONES : ETP_FILL_RANDOM,
-                                         .shape = shape,
-                                         .seed = settings->seed + i,
-                                         .below = ETP_SCRIPT_OWN};
+            const etp_steps_input in = {.index = all[i].index,
+                                        .fill = ones ? ETP_FILL_ONES : ETP_FILL_RANDOM,
+                                        .shape = shape,
+                                        .seed = settings->seed + i};
             name = etp_arena_printf(arena, "%s%s%.*s", name, i ? "_" : "", ETP_STR_ARG(shape));
             ETP_ADD(arena, &step.inputs, in);
         }
         p.name = etp_str_from(name);
         ETP_ADD(arena, &p.steps, step);
-        ETP_ADD(arena, &out->phases, p);
+        ETP_ADD(arena, out, p);
         ETP_TRY(etp_arena_check(arena, err, "shapes")); // its name is compared
-        if (etp_script_find(out, p.name, k) < k) {
-            return bad_shape(p.name, "is given twice", err);
+        for (size_t i = 0; i < k; i++) {
+            if (etp_str_eq(out->items[i].name, p.name)) {
+                return bad_shape(p.name, "is given twice", err);
+            }
         }
     }
     return ETP_OK;
@@ -138,10 +138,10 @@ static const char *word_of(etp_str name, etp_arena *arena)
     return word;
 }
 
-// What is the same for all models. The scripts themselves are made for each, since they name its
+// What is the same for all models. The calls themselves are made for each, since they name its
 // methods and buffers.
-static etp_status describe(const making *m, const etp_script_phase *from,
-                           etp_session_plan_phase *to, etp_error *err)
+static etp_status describe(const making *m, const etp_steps_phase *from, etp_session_plan_phase *to,
+                           etp_error *err)
 {
     *to = (etp_session_plan_phase){.name = etp_arena_strdup(m->arena, from->name),
                                    .word = from->word ? from->word : word_of(from->name, m->arena),
@@ -154,12 +154,11 @@ static etp_status describe(const making *m, const etp_script_phase *from,
 }
 
 // Sizes of the calls; models whose calls have others leave them untold.
-static etp_status take_call(const making *m, const etp_script_phase *from,
-                            const etp_program *program, size_t model, etp_session_plan_phase *to,
-                            etp_error *err)
+static etp_status take_call(const making *m, const etp_steps_phase *from, size_t model,
+                            etp_session_plan_phase *to, etp_error *err)
 {
-    etp_script_call call;
-    ETP_TRY(etp_script_call_of(from, program, m->arena, &call, err));
+    etp_steps_call call;
+    ETP_TRY(etp_steps_call_of(from, m->arena, &call, err));
     bool same =
         model == 0 || (strcmp(call.method, to->method) == 0 &&
                        strcmp(call.inputs, to->inputs) == 0 && strcmp(call.start, to->start) == 0);
@@ -169,24 +168,19 @@ static etp_status take_call(const making *m, const etp_script_phase *from,
     return ETP_OK;
 }
 
-static etp_status make_script(const making *m, const etp_program *program, const char *path,
-                              etp_script *out, etp_error *err)
-{
-    return m->settings->script ? etp_script_read(m->settings->script, m->arena, out, err)
-           : m->settings->shape
-               ? make_shapes(m->settings, program, m->arena, out, err)
-               : etp_phases_decoder(m->settings, program, path, m->arena, out, err);
-}
-
 static etp_status make_model(making *m, const etp_program *program, const char *path, size_t model,
                              etp_error *err)
 {
-    etp_script script;
+    etp_steps all;
     size_t n = 0;
-    ETP_TRY(make_script(m, program, path, &script, err));
-    for (size_t i = 0; i < script.phases.n; i++) {
-        const etp_script_phase *from = &script.phases.items[i];
-        if (from->measured == 0) {
+    if (m->settings->shape) {
+        ETP_TRY(make_shapes(m->settings, program, m->arena, &all, err));
+    } else {
+        ETP_TRY(etp_phases_decoder(m->settings, program, path, m->arena, &all, err));
+    }
+    for (size_t i = 0; i < all.n; i++) {
+        const etp_steps_phase *from = &all.items[i];
+        if (!from->measured) {
             continue;
         }
         etp_session_plan_phase *p = &m->phases[n];
@@ -198,12 +192,11 @@ static etp_status make_model(making *m, const etp_program *program, const char *
         }
         uint64_t calls = p->calls;
         etp_str steps;
-        ETP_TRY(etp_script_steps(&script, i, program, path, m->settings->seed, m->arena, &steps,
-                                 &p->calls, err));
+        ETP_TRY(etp_steps_text(&all, i, program, path, m->arena, &steps, &p->calls, err));
         if (model > 0 && p->calls != calls) {
             break;
         }
-        ETP_TRY(take_call(m, from, program, model, p, err));
+        ETP_TRY(take_call(m, from, model, p, err));
         const char *file = etp_arena_printf(m->arena, "%s/steps-%zu-%zu", m->work_dir, model, n);
         ETP_TRY(etp_os_write_atomic(file, steps, err));
         if (model == 0) {
@@ -224,28 +217,22 @@ static etp_status make_model(making *m, const etp_program *program, const char *
     return ETP_OK;
 }
 
-static etp_status check_ways(const etp_settings *s, etp_error *err)
-{
-    bool decoder = s->prefill || s->decode || s->depth;
-    return decoder + (s->script != NULL) + (s->shape != NULL) > 1
-               ? etp_fail(err, ETP_USAGE,
-                          "--script, --shape and --prefill with --decode each say what the phases "
-                          "are: give one of them")
-               : ETP_OK;
-}
-
 etp_status etp_phases_make(const etp_settings *settings, const char *const *model_paths,
                            size_t n_models, const char *work_dir, etp_arena *arena,
                            etp_session_plan_phase **out, uint32_t *n_out, etp_error *err)
 {
     *n_out = 0;
     *out = NULL;
-    ETP_TRY(check_ways(settings, err));
+    if (settings->shape && (settings->prefill || settings->decode || settings->depth)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--shape, and --prefill with --decode, each say what the phases are: give "
+                        "one of them");
+    }
     making m = {.settings = settings,
                 .work_dir = work_dir,
                 .arena = arena,
-                .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, ETP_SCRIPT_PHASES),
-                .sums = ETP_NEW_ARRAY(arena, etp_sha256, ETP_SCRIPT_PHASES),
+                .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, ETP_STEPS_PHASES),
+                .sums = ETP_NEW_ARRAY(arena, etp_sha256, ETP_STEPS_PHASES),
                 .n_models = n_models};
     ETP_NEED(m.phases && m.sums, err, "phases");
     for (size_t i = 0; i < n_models; i++) {

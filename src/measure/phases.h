@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases: what a model does at different moments of its use, each measured by itself. A phase is a
-// script of steps that the runner follows (runner/src/steps.h), one for each model.
+// Phases: what a model does at different moments of its use, each measured by itself: steps that
+// the runner follows (runner/src/steps.h), made for each model.
 #ifndef ETP_MEASURE_PHASES_H
 #define ETP_MEASURE_PHASES_H
 
-#include "measure/script.h"
 #include "measure/session.h"
+#include "measure/steps.h"
 
-// From --script, from --shape, or from --prefill, --decode and --depth (the usual contract of a
+// From --shape, or from --prefill, --decode and --depth (the usual contract of a
 // text decoder, forward(tokens [1,n], start or positions), recognised from the program). The seed
 // draws the tokens. What the runner follows is written into WORK_DIR. What cannot be run is refused
 // here, before anything is launched: ETP_USAGE, ETP_UNSUPPORTED.
@@ -17,11 +17,11 @@ ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings,
                                          etp_session_plan_phase **out, uint32_t *n_out,
                                          etp_error *err);
 
-// phases_decoder.c: of PATH, which PROGRAM was read from, a script from --prefill, --decode and
-// --depth.
+// phases_decoder.c: of PATH, which PROGRAM was read from, the phases of --prefill, --decode
+// and --depth.
 ETP_NODISCARD etp_status etp_phases_decoder(const etp_settings *settings,
                                             const etp_program *program, const char *path,
-                                            etp_arena *arena, etp_script *out, etp_error *err);
+                                            etp_arena *arena, etp_steps *out, etp_error *err);
 
 // Does the program in MODEL take tokens and their place as a text decoder does? False as well when
 // it cannot be read. METHOD as of etp_decoder_read. *out_bounded: it tells how long its cache is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From --prefill, --decode and --depth to the script of a text decoder.
+// From --prefill, --decode and --depth to the calls of a text decoder.
 #include "base/number.h"
 #include "measure/decoder.h"
 #include "measure/phases.h"
@@ -51,7 +51,7 @@ typedef struct requested {
 static etp_status read_requested(const etp_settings *s, requested *out, etp_error *err)
 {
     ETP_TRY(parse_numbers("prefill", s->prefill, 1, MAX_TOKENS, &out->prefill, err));
-    ETP_TRY(parse_numbers("decode", s->decode, 1, ETP_SCRIPT_CALLS, &out->decode, err));
+    ETP_TRY(parse_numbers("decode", s->decode, 1, ETP_STEPS_CALLS, &out->decode, err));
     ETP_TRY(parse_numbers("depth", s->depth, 0, MAX_TOKENS, &out->depth, err));
     if (out->decode.n > 1) {
         return etp_fail(err, ETP_USAGE,
@@ -158,10 +158,10 @@ static etp_status list_phases(const requested *a, const etp_decoder *d, list *ou
     return ETP_OK;
 }
 
-// ---- the script ----
+// ---- calls ----
 
-static void add_text(etp_arena *arena, etp_script_step *step, const etp_decoder *d, uint64_t from,
-                     uint64_t n)
+static void add_text(etp_arena *arena, etp_step *step, const etp_decoder *d, uint64_t seed,
+                     uint64_t from, uint64_t n)
 {
     const etp_str shape = etp_str_from(etp_arena_printf(arena, "1x%llu", (unsigned long long)n));
     // A program takes either one start position or one position for each token.
@@ -169,20 +169,15 @@ static void add_text(etp_arena *arena, etp_script_step *step, const etp_decoder 
         etp_str_from(etp_arena_printf(arena, "%llu", (unsigned long long)(d->positions ? n : 1)));
     // The same text at the same places, whatever is called in which chunks: the seed and the place
     // alone decide a token.
-    const etp_script_input tokens = {.index = 0,
-                                     .fill = ETP_FILL_TOKENS,
-                                     .shape = shape,
-                                     .seed = ETP_SCRIPT_OWN,
-                                     .below = d->vocabulary,
-                                     .start = from,
-                                     .advance = n};
-    const etp_script_input position = {.index = 1,
-                                       .fill = ETP_FILL_POSITION,
-                                       .shape = places,
-                                       .seed = ETP_SCRIPT_OWN,
-                                       .below = ETP_SCRIPT_OWN,
-                                       .start = from,
-                                       .advance = n};
+    const etp_steps_input tokens = {.index = 0,
+                                    .fill = ETP_FILL_TOKENS,
+                                    .shape = shape,
+                                    .seed = seed,
+                                    .below = d->vocabulary,
+                                    .start = from,
+                                    .advance = n};
+    const etp_steps_input position = {
+        .index = 1, .fill = ETP_FILL_POSITION, .shape = places, .start = from, .advance = n};
     ETP_ADD(arena, &step->inputs, tokens);
     if (d->method->n_inputs > 1) {
         ETP_ADD(arena, &step->inputs, position);
@@ -190,20 +185,20 @@ static void add_text(etp_arena *arena, etp_script_step *step, const etp_decoder 
 }
 
 // Tokens FROM to END in calls of as many as one takes, at most STEP.
-static void add_calls(etp_arena *arena, etp_script_phase *p, const etp_decoder *d, uint64_t from,
-                      uint64_t end, uint64_t step)
+static void add_calls(etp_arena *arena, etp_steps_phase *p, const etp_decoder *d, uint64_t seed,
+                      uint64_t from, uint64_t end, uint64_t step)
 {
     for (uint64_t left = end - from; left > 0; left = end - from) {
         uint64_t n = left < step ? left : step;
         // As many whole calls as fit, then one with the rest.
-        etp_script_step s = {.method = d->method->name, .repeat = left / n};
-        add_text(arena, &s, d, from, n);
+        etp_step s = {.repeat = left / n};
+        add_text(arena, &s, d, seed, from, n);
         ETP_ADD(arena, &p->steps, s);
         from += s.repeat * n;
     }
 }
 
-static void name_phase(const wanted *w, etp_arena *arena, etp_script_phase *p)
+static void name_phase(const wanted *w, etp_arena *arena, etp_steps_phase *p)
 {
     unsigned long long n = w->tokens, from = w->from;
     const char *name;
@@ -221,36 +216,36 @@ static void name_phase(const wanted *w, etp_arena *arena, etp_script_phase *p)
 }
 
 // WANTED, and before it the phase that fills the cache.
-static void add_phase(const etp_decoder *d, const wanted *w, etp_arena *arena, etp_script *script)
+static void add_phase(const etp_decoder *d, const wanted *w, uint64_t seed, etp_arena *arena,
+                      etp_steps *out)
 {
-    etp_script_phase p = {.measured = 1,
-                          .kind = w->decode ? ETP_PHASE_OF_DECODE : ETP_PHASE_OF_PREFILL,
-                          .tokens = step_of(d, w),
-                          .depth = w->from,
-                          .prompt = w->prompt};
+    etp_steps_phase p = {.method = d->method,
+                         .measured = true,
+                         .kind = w->decode ? ETP_PHASE_OF_DECODE : ETP_PHASE_OF_PREFILL,
+                         .tokens = step_of(d, w),
+                         .depth = w->from,
+                         .prompt = w->prompt};
     name_phase(w, arena, &p);
     // Decoding at a depth needs a cache that is filled so far. That costs time before each launch
     // and is not measured.
     if (w->from > 0) {
         const char *name = etp_arena_printf(arena, "fill %llu for %.*s",
                                             (unsigned long long)w->from, ETP_STR_ARG(p.name));
-        // Named after the phase it is for, since two phases may need caches of different fill.
-        etp_script_phase fill = {.name = etp_str_from(name)};
-        add_calls(arena, &fill, d, 0, w->from, d->most);
-        ETP_ADD(arena, &script->phases, fill);
-        p.after = fill.name;
+        etp_steps_phase fill = {.method = d->method, .name = etp_str_from(name)};
+        add_calls(arena, &fill, d, seed, 0, w->from, d->most);
+        ETP_ADD(arena, out, fill);
     }
-    add_calls(arena, &p, d, w->from, w->from + w->tokens, p.tokens);
-    ETP_ADD(arena, &script->phases, p);
+    add_calls(arena, &p, d, seed, w->from, w->from + w->tokens, p.tokens);
+    ETP_ADD(arena, out, p);
 }
 
 etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *program,
-                              const char *path, etp_arena *arena, etp_script *out, etp_error *err)
+                              const char *path, etp_arena *arena, etp_steps *out, etp_error *err)
 {
     requested a;
     etp_decoder d;
     list l;
-    *out = (etp_script){0};
+    *out = (etp_steps){0};
     ETP_TRY(read_requested(settings, &a, err));
     if (etp_decoder_read(program, settings->method, arena, &d, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
@@ -262,7 +257,7 @@ etp_status etp_phases_decoder(const etp_settings *settings, const etp_program *p
     ETP_TRY(list_phases(&a, &d, &l, err));
     for (size_t i = 0; i < l.n; i++) {
         ETP_TRY(check_wanted(&d, &l.items[i], path, err));
-        add_phase(&d, &l.items[i], arena, out);
+        add_phase(&d, &l.items[i], settings->seed, arena, out);
     }
     return etp_arena_check(arena, err, "phases");
 }

@@ -599,16 +599,13 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
     if (*text) {
         ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
     }
-    if (!set->prefill && !set->decode && !set->depth && !set->shape && !set->script) {
+    if (!set->prefill && !set->decode && !set->depth && !set->shape) {
         return ETP_OK;
     }
     if (o->n_runners > 0 && !*text) {
         return etp_fail(err, ETP_USAGE,
                         "phases need etprof's own runner, which takes a model step by step, or one "
                         "of language models (llama_main, --runner-kind llama): leave out --runner");
-    }
-    if (set->script) {
-        ETP_TRY(absolute_file(set->script, "script", arena, &out->settings.script, err));
     }
     ETP_TRY(etp_os_mkdirs(dir, err));
     ETP_TRY(etp_phases_make(set, out->model_paths, out->n_models, dir, arena, &out->phases,

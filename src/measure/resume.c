@@ -170,7 +170,7 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
     for (size_t i = 0; i < old->phases.n; i++) {
         etp_str was = old->phases.items[i].steps_sha256; // empty: by an older etprof
         if (i >= p->n_phases || (was.len > 0 && !etp_str_eqz(was, p->phases[i].sha256))) {
-            return changed(p->settings.script ? "the script" : "what the phases call", err);
+            return changed("what the phases call", err);
         }
     }
     // Without a hash in the manifest there was no library, or an earlier version kept none of it:

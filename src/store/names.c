@@ -42,7 +42,7 @@ NAMES(run_stop, "", "precision", "budget", "blocks")
 NAMES(launch_kind, "timed", "traced", "control", "sampled", "resident")
 NAMES(phase, "warmup", "timed", "traced", "sampled", "control", "resident")
 FIND(phase)
-NAMES(phase_kind, "script", "prefill", "decode", "shape")
+NAMES(phase_kind, "prefill", "decode", "shape")
 NAMES(lost_reason, "crash", "hang", "garbage", "mask", "error", "start", "file", "connection")
 NAMES(samples_end, NULL, "known", "budget", "part", "bound", "no_gain", "off", "untraced", "device",
       "runner", "blocks")

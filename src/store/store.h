@@ -61,7 +61,6 @@ typedef enum etp_phase { // of an iteration
 } etp_phase;
 
 typedef enum etp_phase_kind { // of calls that arms make again and again
-    ETP_PHASE_OF_SCRIPT,      // anybody's calls
     ETP_PHASE_OF_PREFILL,     // of a text decoder: the tokens of a prompt
     ETP_PHASE_OF_DECODE,      // and token by token
     ETP_PHASE_OF_SHAPE,       // one of the sizes of --shape

@@ -93,8 +93,8 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
     if (data && !(dir && list_beneath(dir, etp_str_from(data), arena))) {
         return data;
     }
-    if (run->settings.script || run->settings.kernels_lib) { // a script names further files
-        return run->settings.kernels_lib ? run->settings.kernels_lib : run->settings.script;
+    if (run->settings.kernels_lib) {
+        return run->settings.kernels_lib;
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool seen = false, given_one = files[i] != NULL;
@@ -140,7 +140,7 @@ const char *etp_run_names_used(const etp_run *run, etp_arena *arena)
     for (size_t i = 0; i < run->models.n; i++) {
         etp_strbuf_printf(&s, ", the model %.*s", ETP_STR_ARG(run->models.items[i].path));
     }
-    const char *const files[] = {run->settings.data, run->settings.tokenizer, run->settings.script,
+    const char *const files[] = {run->settings.data, run->settings.tokenizer,
                                  run->settings.kernels_lib};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (files[i]) {

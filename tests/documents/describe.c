@@ -22,7 +22,6 @@
 #include "machine/devices.h"
 #include "machine/doctor.h"
 #include "machine/levels.h"
-#include "measure/script.h"
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/whatif_data.h"
@@ -211,7 +210,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(robust_stats)      \
     X(roofs)             \
     X(run)               \
-    X(script)            \
     X(sessions)          \
     X(stats)             \
     X(sweep)             \

@@ -102,7 +102,6 @@ def hostile(tmp):
         "another model": lambda m: m["models"][0].update(
             path=str(tmp / "secret"), sha256=hashlib.sha256(b"secret").hexdigest(), bytes=6),
         "another method": lambda m: m["plan"].update(method="--evil"),
-        "a script": lambda m: m["plan"].update(script=str(tmp / "secret")),
         "a library of kernels": lambda m: m["plan"].update(kernels_lib=str(tmp / "secret")),
         "CPUs": lambda m: m["plan"].update(cpus="$(evil)"),
     }
@@ -240,10 +239,7 @@ def named_again(tmp):
             inputs=f"{tmp}/theirs/../../../../../../etc/hostname")),
         "a neighbour with a longer name": ("theirs2", lambda m: m["plan"].update(data=f"{tmp}/theirs2/x.ptd")),
         "a file of the working directory": ("secret", lambda m: m["plan"].update(data="secret")),
-        "/etc/hostname as a script": ("/etc/hostname", lambda m: m["plan"].update(script="/etc/hostname")),
         "/etc/hostname as a library": ("/etc/hostname", lambda m: m["plan"].update(kernels_lib="/etc/hostname")),
-        "a library beside a script": ("/etc/hostname", lambda m: m["plan"].update(
-            script=f"{tmp}/theirs/samples.csv", kernels_lib="/etc/hostname")),
         "another model": ("hash", lambda m: m["models"][0].update(path=str(tmp / "other.pte"))),
     }
     (tmp / "secret").write_text("secret")

@@ -46,11 +46,6 @@ def check_not_asked(tmp):
     said = ended()
     expect("; it is a text decoder, which takes tokens at a position: ask for a prompt and for decoding, "
            "--prefill 64 --decode 32" in said, "without phases", said)
-    script = os.path.join(tmp, "bare.json")
-    with open(script, "w") as f:
-        json.dump({"schema": "etprof.script/1", "phases": [{"name": "x", "steps": [{"method": "forward"}]}]}, f)
-    said = ended("--script", script)
-    expect("; it is a text decoder: give its tokens and their position in the script" in said, "a script", said)
 
 
 def measure(tmp):

@@ -4,6 +4,7 @@
 
 What a tiny text decoder answers was computed by PyTorch (tests/data/llm/make_decoder.py)."""
 import json
+import math
 import os
 import struct
 import sys
@@ -24,13 +25,14 @@ class Steps(test_runner.Case):
         return ["call forward", "in 0 int64 1x%d values %s" % (len(tokens), " ".join(map(str, tokens))),
                 "in 1 int64 1 values %d" % at]
 
-    def logits(self, script, n):
+    def logits(self, script, n, model=None):
         folder = self.path("out")
-        r = self.run_it("--model", self.DECODER, "--steps", script, commands="run %d\noutputs %s\n" % (n, folder))
+        r = self.run_it("--model", model or self.DECODER, "--steps", script,
+                        commands="run %d\noutputs %s\n" % (n, folder))
         self.assertEqual(r.status, 0, r.text + r.stderr)
         self.assertEqual(len(r.of("iter")), n)
         with open(os.path.join(folder, "output-0.bin"), "rb") as f:
-            return struct.unpack("<64f", f.read())
+            return struct.unpack("<64f", f.read()[-256:])  # of the last token
 
     def close(self, a, b):
         for x, y in zip(a, b):
@@ -50,6 +52,27 @@ class Steps(test_runner.Case):
         rest = [line for i in range(half, len(tokens)) for line in self.call([tokens[i]], i)]
         script = self.script("etprof-steps 1", "once", *self.call(tokens[:half], 0), "each", *rest)
         self.close(self.logits(script, 3 * (len(tokens) - half)), logits)
+
+    def test_a_position_for_each_token(self):
+        """The prompt at once, by halves and token by token, in a cache of its own for each."""
+        with open(os.path.join(test_runner.DATA, "llm", "programs.json")) as f:
+            said = json.load(f)
+        tokens, model = said["tokens"], os.path.join(test_runner.DATA, "llm", "decoder_positions.pte")
+        for n in (8, 4, 1):
+            calls = [line for i in range(0, len(tokens), n) for line in (
+                "call forward", "in 0 int64 1x%d values %s" % (n, " ".join(map(str, tokens[i:i + n]))),
+                "in 1 int64 %d values %s" % (n, " ".join(map(str, range(i, i + n)))))]
+            got = self.logits(self.script("etprof-steps 1", "each", *calls), len(tokens) // n, model)
+            self.close(got, said["logits"])
+
+    def test_an_embedding_in_4_bits(self):
+        """Its logits are near those of fp32, and not they."""
+        tokens, logits = self.expected()
+        model = os.path.join(test_runner.DATA, "llm", "decoder_embedding.pte")
+        got = self.logits(self.script("etprof-steps 1", "each", *self.call(tokens, 0)), 1, model)
+        zero = [0] * 64
+        cosine = sum(a * b for a, b in zip(got, logits)) / math.dist(got, zero) / math.dist(logits, zero)
+        self.assertTrue(0.95 < cosine < 1, cosine)
 
     def test_mutable_buffers_are_put_back(self):
         """The same call answers the same again although another wrote the cache in between."""
@@ -78,16 +101,6 @@ class Steps(test_runner.Case):
         with open(dump, "rb") as f:
             self.assertEqual(f.read().count(b"Method::execute"), 3)
 
-    def test_outputs_are_carried(self):
-        """What one call answers is what the next one takes."""
-        script = self.script("etprof-steps 1", "each", "call forward", "in 0 float32 2x4 ones", "call forward",
-                             "in 0 float32 2x4 ones")
-        r = self.run_it("--model", test_runner.LINEAR, "--steps", script, commands="run 4\n")
-        self.assertEqual([i["i"] for i in r.of("iter")], [0, 1, 2, 3])
-        bad = self.script("etprof-steps 1", "each", "call forward", "call forward", "in 0 from 0 0")
-        r = self.run_it("--model", test_runner.LINEAR, "--steps", bad, commands="run 2\n")
-        self.assertEqual(r.one("error")["code"], "execute")  # 2x3 is no 2x4
-
     def test_tokens_past_the_vocabulary_are_an_error(self):
         for token in (64, -1, 2 ** 40):
             script = self.script("etprof-steps 1", "each", *self.call([1, token], 0))
@@ -101,7 +114,7 @@ class Steps(test_runner.Case):
                 (["steps"], "no script of steps"), (["etprof-steps 1"], "no call after 'each'"),
                 (["etprof-steps 1", "call forward"], "before 'once' or 'each'"),
                 ([*good, "in 0 int64 1x2 values 1"], "1 values for 2"), ([*good, "in 0 int64 1xx values 1"], "shape"),
-                ([*good, "in 0 from 0 0"], "earlier call"), ([*good, "jump"], "'jump'"),
+                ([*good, "in 0 from 0 0"], "'0' is not values"), ([*good, "jump"], "'jump'"),
                 ([*good, "in 0 int64 1x1 values 1", "in 0 int64 1x1 values 1"], "twice"),
                 ([*good, "in 0 float32 1x1 values 1"], "the method takes int64"),
                 ([*good, "in 0 int64 1x99999 random 1"], "at most"), ([*good, "in 7 int64 1 ones"], "takes 2"),

@@ -21,7 +21,7 @@ in_python_with("clang_format", "ruff")
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 OURS = pathlib.Path(__file__).resolve().parents[2]
 C_COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 800, 80
-FOR_PROGRAMS = ("src/base/number.c", "src/convert/inspector_write.c", "src/measure/script_",
+FOR_PROGRAMS = ("src/base/number.c", "src/convert/inspector_write.c", "src/measure/steps_",
                 "src/inspect/kernels/files.c", "src/report/html_table.c", "src/report/view.c")
 SAYS_NOTHING = re.compile(r"(^|/)(util|utils|misc|common|helper|helpers)\.\w+$")
 

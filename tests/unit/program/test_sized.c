@@ -137,7 +137,7 @@ static void an_unknown_place_is_a_bound(void **state)
 }
 
 // Positions of their own: one layer of width 16, one head, a cache of 48, a vocabulary of 64,
-// logits for every token (make_scripts.py).
+// logits for every token (make_programs.py).
 static void positions_of_their_own(void **state)
 {
     (void)state;
