@@ -2,6 +2,7 @@
 """The one way in which the entries of scripts/, export/ and tools/ work: flags of Arm's kit are
 translated, then etprof takes the place of this process. Nothing is computed here."""
 import argparse
+import csv
 import itertools
 import json
 import os
@@ -89,26 +90,32 @@ def off_first(files, names):
     return files, names
 
 
-def level_of(timeline):
-    """The CPU-feature level of a timeline of a run folder, as its manifest says; None: not known."""
-    path = pathlib.Path(timeline).resolve()
+def level_of(table):
+    """The CPU-feature level that a table of a run folder is of: in its own column, else by the manifest; None: neither
+    says it."""
+    path = pathlib.Path(table).resolve()
     try:
+        with path.open(newline="") as f:
+            level = next(csv.DictReader(f), {}).get("level")
+        if level and level != "unknown":
+            return level
         arms = json.loads((path.parents[1] / "manifest.json").read_text())["plan"]["arms"]
         return next((a["level"] for a in arms if a["name"] == path.parent.name), None)
-    except (OSError, ValueError, TypeError, KeyError, IndexError):
+    except (OSError, ValueError, TypeError, KeyError, IndexError, csv.Error):
         return None
 
 
-def what_ran(files, names):
-    """Names with the level beside them where they speak of SME2 and the run was of something else: a figure of x86 must
-    not be quoted as one of SME2."""
+def what_ran(files, names, proven=False):
+    """Names with the level beside them where they speak of SME2 and the run was of something else, or nothing says of
+    what: a figure of x86 must not be quoted as one of SME2. PROVEN: the tables themselves show what ran."""
     levels = [level_of(f) for f in files]
     called = [n or pathlib.Path(f).resolve().parent.name for f, n in zip(files, names)]
     speaks = any(re.search("sme", n, re.I) for n in called)
-    if not speaks or not all(levels) or any(level.startswith("sme") for level in levels):
+    if not speaks or any(level and level.startswith("sme") for level in levels) or (proven and not all(levels)):
         return names
     names = called
-    say(f"SME2 did not run here: {', '.join(f'{n} is {level}' for n, level in zip(names, levels))}")
+    levels = [level or "level unknown" for level in levels]
+    say(f"nothing shows that SME2 ran here: {', '.join(f'{n}: {level}' for n, level in zip(names, levels))}")
     return [f"{n} ({level})" for n, level in zip(names, levels)]
 
 

@@ -13,5 +13,5 @@ if not (o.sme2_on and o.sme2_off):
     sys.exit(2)
 words = [w for k, v in (("--filter", o.filter_op), ("--title", o.title), ("--output", o.out)) if v for w in (k, v)]
 files = [kernels_of(f) for f in (o.sme2_on, o.sme2_off)]
-on, off = what_ran(files, ["SME2-On", "SME2-Off"])
+on, off = what_ran(files, ["SME2-On", "SME2-Off"], proven=True)
 become("kernels", *files, "--name1", on, "--name2", off, "--format", "md", *words)

@@ -80,7 +80,7 @@ typedef struct etp_ab_arm {
     const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
                             // where no level is known
     const char *full_name;  // bare dumps: the whole file stem, else NULL
-    const char *level_name; // NULL unknown (bare dumps)
+    const char *level_name; // NULL unknown (bare dumps; tables that do not say it)
     etp_level level;
     uint32_t threads; // 0 unknown
     uint32_t model;   // index, ETP_NO_INDEX unknown
@@ -420,7 +420,7 @@ typedef struct etp_ab_fixes {
       "questions of the SDK in an inference × what the hook adds to each (both by the runner, "     \
       "environment.jsonl) ÷ untraced median, above 0.005")                                           \
     X(MISNAMED, "misnamed",                                                                          \
-      "words in the experiments' names against the levels they were measured at")                    \
+      "words in the experiments' names against the levels they were measured at, where known")       \
     X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
 
 typedef enum etp_finding_kind {

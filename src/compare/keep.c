@@ -21,6 +21,12 @@ void etp_ab_keep_traces(etp_ab_session *s, const etp_ab_traced *arms)
         const etp_profile *p = arms[i].profile;
         s->arms[i].profile = p;
         s->arms[i].n_dumps = arms[i].n_dumps;
+        if (arms[i].level && !s->arms[i].level_name) {
+            s->arms[i].level_name = arms[i].level;
+            etp_level level = etp_level_find(ETP_ISA_NONE, arms[i].level);
+            bool both = level == ETP_LEVEL_BEST_AARCH64; // "best" does not name its family
+            s->arms[i].level = both ? ETP_LEVEL_NONE : level;
+        }
         s->arms[i].traced_ns = arms[i].ns;
         s->arms[i].traced_mean_ns = arms[i].mean_ns;
         s->arms[i].traced_median_ns = arms[i].median_ns;

@@ -212,6 +212,7 @@ static etp_status open_timeline(etp_arena *arena, const etp_ab_recording *record
     for (size_t i = 0; i < timeline.n; i++) {
         etp_ab_dump part = i == 0 ? first : whole;
         part.block = timeline.session_blocks[i];
+        part.level = timeline.level;
         part.trace = timeline.traces[i];
         if (st != ETP_OK || !ETP_PUSH(arena, out, part)) {
             etp_trace_close(part.trace);
@@ -279,11 +280,12 @@ static etp_status profile_arm(const etp_ab_session *s, uint32_t arm, etp_ab_find
         }
     }
     qsort(mine, n, sizeof *mine, by_block);
+    *out = (etp_ab_traced){.n_dumps = n, .ns = ETP_NS_UNKNOWN, .mean_ns = ETP_NS_UNKNOWN};
     for (size_t i = 0; i < n; i++) {
         traces[i] = mine[i]->trace;
+        out->level = mine[i]->level;
     }
     const char *name = s->ab.arms[arm].name;
-    *out = (etp_ab_traced){.n_dumps = n, .ns = ETP_NS_UNKNOWN, .mean_ns = ETP_NS_UNKNOWN};
     if (n == 0) {
         return ETP_OK;
     }

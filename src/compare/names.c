@@ -152,57 +152,111 @@ static const char *subject(const etp_ab *ab, etp_arena *arena)
     return buf.ptr;
 }
 
-static bool is_letter(char c)
+static char lower(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+static bool is_letter(char c)
+{
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool begins(const char *at, const char *word)
+{
+    while (*word && lower(*at) == *word) {
+        at++, word++;
+    }
+    return *word == '\0';
+}
+
+// "SME2-On", "sme2on"; "sme21" is another word.
 static bool has_word(const char *name, const char *word)
 {
     size_t len = strlen(word);
-    for (const char *at = strstr(name, word); at; at = strstr(at + 1, word)) {
-        if ((at == name || !is_letter(at[-1])) && !is_letter(at[len])) {
+    for (const char *at = name; *at; at++) {
+        bool ends = begins(at, word) &&
+                    (!is_letter(at[len]) || begins(at + len, "on") || begins(at + len, "off"));
+        if (ends && (at == name || !is_letter(at[-1]))) {
             return true;
         }
     }
     return false;
 }
 
-// The level whose name an arm bears although another one was measured; "…_sme2_off" is no claim of
-// SME2.
+// The level that an arm's name speaks of, unless that is its own. "base" says as often what others
+// are compared with.
 static const etp_level_info *level_in_name(const etp_ab_arm *a)
 {
-    bool claims = a->level != ETP_LEVEL_NONE && etp_level_without(a->level) == ETP_HAS_COUNT;
-    for (int i = 1; i < ETP_LEVEL_COUNT && claims; i++) {
+    const etp_level_info *found = NULL;
+    for (int i = 1; i < ETP_LEVEL_COUNT; i++) {
         const etp_level_info *info = etp_level_get((etp_level)i);
-        if (etp_level_of_word(info->name) == info->level && has_word(a->name, info->name) &&
-            !has_word(a->name, "off") && info->level != a->level) {
-            return info;
+        if (etp_level_of_word(info->name) == info->level && info->level != ETP_LEVEL_BASE &&
+            has_word(a->name, info->name)) {
+            if (info->level == a->level) {
+                return NULL;
+            }
+            found = found ? found : info;
         }
     }
-    return NULL;
+    return found || !has_word(a->name, "sme") ? found : etp_level_get(ETP_LEVEL_SME1);
+}
+
+// Names of a recording show some levels, whatever it is called.
+static bool shown_by_names(const etp_ab_arm *a)
+{
+    return a->profile && etp_feature_of_names(a->profile, NULL) != ETP_FEATURE_NONE;
+}
+
+#define NAMED_MOST 4 // arms in a sentence
+
+typedef struct naming { // arms of one kind in a sentence
+    etp_strbuf text;
+    size_t n;
+    const etp_level_info *last;
+} naming;
+
+static void add_naming(naming *to, const char *between, const etp_level_info *info,
+                       const char *text)
+{
+    if (to->n++ < NAMED_MOST) {
+        etp_strbuf_printf(&to->text, "%s%s", to->n > 1 ? between : "", text);
+    }
+    to->last = info;
 }
 
 static const char *misnamed(const etp_ab *ab, etp_arena *arena)
 {
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    size_t n = 0;
-    const etp_level_info *last = NULL;
+    naming other = {.n = 0}, unknown = {.n = 0};
+    bool claims = false; // some arm of unknown level is called after what it is to have had
+    etp_strbuf_init(&other.text, arena);
+    etp_strbuf_init(&unknown.text, arena);
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_level_info *info = level_in_name(&ab->arms[i]);
-        if (info) {
-            etp_strbuf_printf(&buf, "%sthe experiment %s was measured at %s, not at %s",
-                              n++ ? "; " : "", ab->arms[i].name,
-                              etp_level_get(ab->arms[i].level)->word, info->word);
-            last = info;
+        const etp_ab_arm *a = &ab->arms[i];
+        const etp_level_info *info = level_in_name(a), *own = etp_level_get(a->level);
+        if (info && !own && !shown_by_names(a)) {
+            add_naming(&unknown, ", ", info, a->name);
+            claims = claims || !has_word(a->name, "off");
+        } else if (info && own && etp_level_without(a->level) == ETP_HAS_COUNT &&
+                   !has_word(a->name, "off")) { // "…_sme2_off" claims no SME2
+            add_naming(&other, "; ", info,
+                       etp_arena_printf(arena, "the experiment %s was measured at %s, not at %s",
+                                        a->name, own->word, info->word));
         }
     }
-    if (n == 0) {
-        return NULL;
+    etp_strbuf out;
+    etp_strbuf_init(&out, arena);
+    if (other.n > 0) {
+        etp_strbuf_printf(&out, "%s: no figure here is about %s", other.text.ptr, other.last->word);
     }
-    etp_strbuf_printf(&buf, ": no figure here is about %s", last->word);
-    return buf.ptr;
+    if (claims) {
+        etp_strbuf_printf(&out,
+                          "%swhat ran is unknown: no recording names the level of %s%s, and a "
+                          "label is no evidence for %s",
+                          other.n ? "; " : "", unknown.text.ptr,
+                          unknown.n > NAMED_MOST ? " and others" : "", unknown.last->word);
+    }
+    return other.n > 0 || claims ? out.ptr : NULL;
 }
 
 void etp_ab_name(const etp_ab *ab, etp_ab_names *out)

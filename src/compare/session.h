@@ -20,6 +20,7 @@ typedef struct etp_ab_recordings {
 typedef struct etp_ab_dump { // an open one; a timeline gives one for each of its blocks
     const char *path;        // of its recording
     uint32_t arm, block;
+    const char *level; // that a timeline names; NULL: none
     etp_file file;
     etp_trace *trace;
 } etp_ab_dump;
@@ -97,6 +98,7 @@ ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
 typedef struct etp_ab_traced {
     const etp_profile *profile; // NULL: no execution of it finished
     size_t n_dumps;
+    const char *level; // of its recordings, NULL: they name none
     int64_t ns, mean_ns;
     double median_ns;
     uint64_t runs, kept;

@@ -11,16 +11,16 @@
 #define MAYBE_INTEGER(name, doc) {name, doc, ETP_LAYOUT_INTEGER, true}
 
 // Columns of several tables.
-#define EXPERIMENT                                                       \
-    MAYBE_TEXT("experiment", "whose row it is"),                         \
-        MAYBE_INTEGER("threads", "of the experiment; empty: not known"), \
-        MAYBE_TEXT("level", "instruction sets that the experiment had")
+#define LEVEL MAYBE_TEXT("level", "CPU-feature level that ran; `unknown`: nothing tells it")
+#define EXPERIMENT                               \
+    MAYBE_TEXT("experiment", "whose row it is"), \
+        MAYBE_INTEGER("threads", "of the experiment; empty: not known"), LEVEL
 #define OPERATION                                                            \
     MAYBE_TEXT("category", "of operators and portable kernels, else empty"), \
         MAYBE_TEXT("five", "the kit's group of that category")
-#define BACKEND                                                            \
-    "`portable`, or the backend (`XnnpackBackend`); `delegated` where no " \
-    "program names it"
+#define BACKEND                                                                                 \
+    "`portable`, or the backend (`XnnpackBackend`); `delegated` where neither the program nor " \
+    "operators' names tell it"
 #define TYPE_AND_BACKEND \
     MAYBE_TEXT("type", "the name without ` #k`"), MAYBE_TEXT("delegate_backend", BACKEND)
 #define ROW_KIND "`operator`, `portable`, `boundary`, `framework`, `unexplained`"
@@ -55,6 +55,7 @@ static const etp_layout_column k_timeline[] = {
     MAYBE_INTEGER("parent", "`node_id` of the event that contains this one; −1 at the top"),
     MAYBE_INTEGER("event_block", "index in the dump"),
     MAYBE_INTEGER("session_block", "block of the session; 1 for bare dumps"),
+    LEVEL,
 };
 
 static const etp_layout_column k_ops_stats[] = {
@@ -70,6 +71,7 @@ static const etp_layout_column k_ops_stats[] = {
     MAYBE_INTEGER("exclusive_ns", "per execution, without the parts"),
     MAYBE_TEXT("kind", ROW_KIND),
     OPERATION,
+    LEVEL,
 };
 
 static const etp_layout_column k_categories[] = {

@@ -6,6 +6,8 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "operators/delegates.h"
+#include "trace/timeline.h"
 
 // V ÷ 10^DECIMALS, exactly. By hand: a timeline has millions of them, and printf is half its time.
 static void put_decimal(etp_sink *sink, bool negative, uint64_t v, unsigned decimals)
@@ -63,11 +65,21 @@ void etp_kit_put_threads(etp_sink *sink, uint32_t threads)
     }
 }
 
+static etp_str backend_of(const etp_profile *p, size_t row)
+{
+    if (p->facts && !p->facts->problem) {
+        return p->facts->rows[row].op.backend;
+    }
+    const etp_delegate *wrote = etp_delegate_of_event(p->rows[row].name);
+    return wrote ? etp_str_from(wrote->id) : ETP_STR("delegated");
+}
+
 etp_str etp_kit_delegate_of(const etp_profile *p)
 {
     etp_str backend = {0};
-    for (size_t i = 0; p && p->facts && !p->facts->problem && i < p->n_rows; i++) {
-        etp_str own = p->facts->rows[i].op.backend;
+    for (size_t i = 0; p && i < p->n_rows; i++) {
+        bool delegated = p->rows[i].delegated && etp_means_is_operator(p->rows[i].kind);
+        etp_str own = delegated ? backend_of(p, i) : (etp_str){0};
         if (own.len > 0 && backend.len > 0 && !etp_str_eq(own, backend)) {
             return ETP_STR("delegated");
         }
@@ -79,6 +91,12 @@ etp_str etp_kit_delegate_of(const etp_profile *p)
 void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated)
 {
     etp_csv_text(sink, delegated ? arm->delegate : ETP_STR("portable"), ',');
+}
+
+void etp_kit_put_level(etp_sink *sink, const etp_kit_arm *arm)
+{
+    const char *level = arm->arm->level_name;
+    etp_csv_text(sink, etp_str_from(level ? level : ETP_TIMELINE_UNKNOWN), ',');
 }
 
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)

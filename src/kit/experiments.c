@@ -24,7 +24,7 @@ static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
     etp_sink_char(s, ',');
     etp_kit_put_threads(s, arm->arm->threads);
     etp_sink_char(s, ',');
-    etp_csv_text(s, etp_str_from(arm->arm->level_name), ',');
+    etp_kit_put_level(s, arm);
 }
 
 // ---- categories ----
@@ -258,7 +258,11 @@ static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scr
     for (size_t i = 0; i < kit->n_arms; i++) {
         put_named(sink, &kit->arms[i], "_ns", scratch);
     }
-    etp_sink_z(sink, ",average\n");
+    etp_sink_z(sink, ",average");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        put_named(sink, &kit->arms[i], "_level", scratch);
+    }
+    etp_sink_char(sink, '\n');
 }
 
 // A category that an experiment has none of took 0; only without a profile is it unknown.
@@ -312,7 +316,12 @@ static void comparison_line(const etp_kit *kit, int c, etp_sink *sink)
         etp_sink_char(sink, ',');
         etp_kit_put_ns(sink, category_of(&kit->arms[i], c));
     }
-    etp_sink_z(sink, ",mean of all traced executions\n");
+    etp_sink_z(sink, ",mean of all traced executions");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        etp_sink_char(sink, ',');
+        etp_kit_put_level(sink, &kit->arms[i]);
+    }
+    etp_sink_char(sink, '\n');
 }
 
 etp_status etp_kit_comparison(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,

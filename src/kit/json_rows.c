@@ -8,8 +8,9 @@
 // Columns whose cells are text even where they look like numbers.
 static bool is_text(etp_str column)
 {
-    static const char *const k_text[] = {"model_id", "name", "type",     "delegate_backend",
-                                         "block",    "kind", "category", "five"};
+    static const char *const k_text[] = {"model_id",         "name",  "type",
+                                         "delegate_backend", "block", "kind",
+                                         "category",         "five",  "level"};
     for (size_t i = 0; i < sizeof k_text / sizeof *k_text; i++) {
         if (etp_str_eqz(column, k_text[i])) {
             return true;

@@ -115,11 +115,13 @@ const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit
 double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
                        int64_t after);
 
-// The backend of delegates as the program names it; "delegated" without a program, and where they
-// are of several backends. P may be NULL.
+// The backend of delegates as the program names it, without one as only that backend names its
+// operators; "delegated" where neither tells, or they are of several backends. P may be NULL.
 etp_str etp_kit_delegate_of(const etp_profile *p);
 // Column delegate_backend: arm->delegate or "portable".
 void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated);
+// Column level: what ran, beside a label that may say anything.
+void etp_kit_put_level(etp_sink *sink, const etp_kit_arm *arm);
 // Exact decimals of whole nanoseconds: "1.234567", "1234.567".
 void etp_kit_put_ms(etp_sink *sink, int64_t ns);
 void etp_kit_put_us(etp_sink *sink, uint64_t ns);

@@ -89,12 +89,15 @@ static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool insid
     bool is_operator = inside && etp_means_is_operator(kind);
     etp_category c = is_operator ? etp_op_category(e->name) : ETP_CATEGORY_OTHER;
     int64_t parent = e->parent == ETP_NO_INDEX ? -1 : (int64_t)first_node + e->parent;
-    etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu\n",
+    etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu,",
                       inside ? etp_row_kind_name(kind) : "outside",
                       is_operator ? etp_category_name(c) : "",
                       is_operator ? etp_kit_category_name(etp_kit_category_of(c)) : "",
                       (long)e->chain, (long)e->instruction, (long long)parent, (unsigned long)block,
                       (unsigned long)session_block);
+    etp_sink s = etp_sink_strbuf(&buf);
+    etp_kit_put_level(&s, t->arm);
+    etp_sink_char(&s, '\n');
     return etp_strbuf_str(&buf);
 }
 
@@ -350,11 +353,13 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
         etp_kit_put_ms(s, llround(mean / (double)r->events));
         etp_sink_char(s, ',');
         etp_kit_put_ratio(s, whole > 0 ? 100 * ((double)r->total_ns / whole) : (double)NAN);
-        etp_sink_printf(
-            s, ",%llu,%lld,%lld,%s,%s,%s\n", (unsigned long long)r->calls, llround(mean),
-            llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
-            r->is_operator ? etp_category_name(r->category) : "",
-            r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category)) : "");
+        etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s,", (unsigned long long)r->calls, llround(mean),
+                        llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
+                        r->is_operator ? etp_category_name(r->category) : "",
+                        r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category))
+                                       : "");
+        etp_kit_put_level(s, arm);
+        etp_sink_char(s, '\n');
     }
 }
 

@@ -32,13 +32,14 @@ enum { // columns; those up to LAST_NEEDED must be there
     C_INSTRUCTION,
     C_EVENT_BLOCK,
     C_SESSION,
+    C_LEVEL,
     COLUMNS
 };
 
 static const char *const k_columns[COLUMNS] = {
     "name",        "duration_ms",   "run_index", "node_id",     "model_id", "delegate_backend",
     "start_us",    "end_us",        "block",     "duration_ns", "chain",    "instruction",
-    "event_block", "session_block",
+    "event_block", "session_block", "level",
 };
 
 typedef struct event { // one line of every execution
@@ -68,7 +69,7 @@ typedef struct reading {
     etp_csv_row row;
     int at[COLUMNS];
     bool places; // chain, instruction and event_block are there
-    etp_str model;
+    etp_str model, level;
     struct {
         event *items;
         size_t n, cap;
@@ -217,7 +218,11 @@ static etp_status read_line(reading *r, etp_error *err)
     if (run >= UINT32_MAX) {
         return bad(r, C_RUN, "a count", err);
     }
+    if (r->events.n > 0 && !etp_str_eq(cell(r, C_LEVEL), r->level)) {
+        return bad(r, C_LEVEL, "that of the lines before; compare one at a time", err);
+    }
     r->model = model;
+    r->level = cell(r, C_LEVEL);
     ETP_TRY(duration(r, &ns, err));
     if (ns > (uint64_t)INT64_MAX - r->total_ns) {
         return etp_fail(err, ETP_CORRUPT, "durations add up to more than 292 years");
@@ -459,6 +464,8 @@ static etp_status read_lines(reading *r, etp_error *err)
 static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, etp_error *err)
 {
     ETP_TRY(read_lines(r, err));
+    bool told = r->level.len > 0 && !etp_str_eqz(r->level, ETP_TIMELINE_UNKNOWN);
+    out->level = told ? etp_arena_strdup(arena, r->level) : NULL;
     r->sorted = scatter(r);
     r->open = ETP_NEW_ARRAY(r->scratch, uint32_t, r->events.n);
     out->traces = ETP_NEW_ARRAY(arena, etp_trace *, r->events.n);

@@ -9,10 +9,13 @@
 
 #include <etprof/trace.h>
 
+#define ETP_TIMELINE_UNKNOWN "unknown" // in the column "level": a text, so that it is read
+
 typedef struct etp_timeline {
     etp_trace *
         *traces; // one per session_block of the table, ascending; one when it has no such column
     uint32_t *session_blocks; // their numbers, 1 without the column
+    const char *level;        // that ran, as the table says; NULL: unknown
     size_t n;
 } etp_timeline;
 

@@ -61,6 +61,35 @@ def d2_labels_follow_the_files(cwd):
         expect(all(abs(float(rows.get(x, 0)) - own[x]) < 1e-5 for x in own), f"D2: {rows} against {own}")
 
 
+def copied_tables_say_what_ran(cwd):
+    """A timeline that left its folder still says what ran; one that never said it is of an unknown level, in the answer
+    and beside the labels."""
+    line = "python3 model_profiling/tools/analyze_etdump_csv.py --timeline-csv {0}/first.csv --compare {0}/second.csv "
+    line += "--name1 SME2-Off --name2 SME2-On --output-dir {0}/out"
+    ran = [a["level"] for a in json.loads((cwd / OUT / "manifest.json").read_text())["plan"]["arms"]]
+    for folder, keep in (("copied", True), ("bare", False)):
+        (cwd / folder).mkdir()
+        for own, name in zip(timelines(cwd), ("first.csv", "second.csv")):
+            rows = list(csv.DictReader(open(own)))
+            columns = [c for c in rows[0] if keep or c != "level"]
+            with (cwd / folder / name).open("w", newline="") as f:
+                table = csv.DictWriter(f, columns, extrasaction="ignore", lineterminator="\n")
+                table.writeheader()
+                table.writerows(rows)
+        text = sh(cwd, line.format(folder))
+        direct = sh(cwd, f"$ETPROF compare {folder}/first.csv {folder}/second.csv --name1 SME2-Off --name2 SME2-On")
+        levels = {r["level"] for p in (cwd / folder / "out").glob("*_summary.csv") for r in csv.DictReader(p.open())}
+        beside = [r for p in (cwd / folder / "out").glob("*_comparison.csv") for r in csv.DictReader(p.open())]
+        cells = {v for r in beside for k, v in r.items() if k.endswith("_level")}
+        expect(levels == cells == (set(ran) if keep else {"unknown"}), folder, levels, cells)
+        if not keep:
+            expect("(level unknown)" in text, "the label says that nothing is known", text[:400])
+            said = "what ran is unknown: no recording names the level of SME2-Off, SME2-On"
+            expect(said in " ".join(direct.split()), "a finding says it", direct[:600])
+        elif not any(level.startswith("sme") for level in ran):
+            expect("was measured at " in direct and "not at SME2" in direct, "a finding says what ran", direct[:600])
+
+
 def logs_of_ours(cwd):
     """The kernel tools on the logs of a trace run of etprof's own: they say what ran. Nothing that any tool writes
     speaks of SME2 on a machine without, but with what ran beside it."""
@@ -206,6 +235,7 @@ def main(cwd):
         --compare {OUT}/{HOST}_sme2_on/*_all_runs_timeline.csv \\
         --name1 "SME2-Off" --name2 "SME2-On" --output-dir tables --verbose""")
     d2_labels_follow_the_files(cwd)
+    copied_tables_say_what_ran(cwd)
     logs_of_ours(cwd)
     sh(cwd, f"python3 model_profiling/tools/etdump_to_csv.py --etdump {OUT}/{HOST}_sme2_on/*_t1.etdump "
        "--out-dir csv --all-runs")

@@ -14,7 +14,7 @@ STEM = "mixed_xnnpack_fp32_load"
 HEADER = (
     "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,"
     "block,duration_ns,exclusive_ns,kind,category,five,chain,instruction,parent,event_block,"
-    "session_block"
+    "session_block,level"
 ).split(",")
 CATEGORY = {"Fully Connected": ("GEMM", "GEMM"), "native_call_cumsum": ("Reduction", "Other")}
 
@@ -72,10 +72,11 @@ def rows():
             parent = -1 if parents[i] < 0 else first_node[key] + parents[i]
             own = took[i] - sum(t for t, p in zip(took, parents) if p == i)
             yield [
-                STEM, name, re.sub(r" #\d+$", "", name), "delegated" if delegated else "portable",
+                STEM, name, re.sub(r" #\d+$", "", name),
+                "XnnpackBackend" if delegated else "portable",  # whose operators " #k" numbers
                 fixed(e["start_time"], 3), fixed(e["end_time"], 3), fixed(took[i], 6), share,
                 first_node[key] + i, run_index if execute else -1, run["name"], took[i], own, kind,
-                *category, e["chain_index"], e["instruction_id"], parent, block, 1,
+                *category, e["chain_index"], e["instruction_id"], parent, block, 1, "unknown",
             ]  # fmt: skip
         run_index += bool(execute)
 
