@@ -49,9 +49,50 @@ static bool is_unknown(const etp_json_object *o, const char *key)
 static uint64_t read_number(const etp_json_object *o, const etp_field *f)
 {
     uint64_t fits = f->size == 8 ? INT64_MAX : f->kind == ETP_FIELD_INT ? INT32_MAX : UINT32_MAX;
-    return (f->flags & ETP_MOST) && is_unknown(o, f->key)
-               ? UINT64_MAX
-               : etp_json_get_u64(o, f->key, f->most ? f->most : fits);
+    uint64_t least = f->range == ETP_FROM_1, most = f->most ? f->most : fits;
+    if (is_unknown(o, f->key)) {
+        return f->flags & ETP_MOST ? UINT64_MAX : 0;
+    }
+    const json_t *v = json_object_get(o->object, f->key);
+    json_int_t i = json_is_integer(v) ? json_integer_value(v) : -1;
+    if (i < 0 || (uint64_t)i < least || (uint64_t)i > most) {
+        etp_json_reject(o, f->key,
+                        etp_arena_printf(o->arena, "a whole number from %llu to %llu",
+                                         (unsigned long long)least, (unsigned long long)most));
+        return least;
+    }
+    return (uint64_t)i;
+}
+
+static double read_real(const etp_json_object *o, const etp_field *f)
+{
+    double v = etp_json_get_double(o, f->key);
+    double most = f->most ? (double)f->most : HUGE_VAL, least = 0;
+    switch (f->range) {
+    case ETP_FROM_0:
+        break;
+    case ETP_SIGNED:
+        least = -most;
+        break;
+    case ETP_FROM_1:
+        least = 1;
+        break;
+    case ETP_0_TO_1:
+    case ETP_ABOVE_0_TO_1:
+        most = 1;
+        break;
+    case ETP_WITHIN_1:
+        least = -1;
+        most = 1;
+        break;
+    }
+    if (v < least || v > most || (f->range == ETP_ABOVE_0_TO_1 && v <= 0)) {
+        etp_json_reject(o, f->key,
+                        isfinite(most)
+                            ? etp_arena_printf(o->arena, "a number from %.0f to %.0f", least, most)
+                            : etp_arena_printf(o->arena, "a number of %.0f or more", least));
+    }
+    return v;
 }
 
 static void read_one(const etp_json_object *o, const etp_field *f, void *value)
@@ -84,8 +125,8 @@ static void read_one(const etp_json_object *o, const etp_field *f, void *value)
         return;
     case ETP_FIELD_RATIO:
     case ETP_FIELD_NUMBER:
-        *(double *)value = is_unknown(o, f->key) ? (f->flags & ETP_ZERO ? 0 : (double)NAN)
-                                                 : etp_json_get_double(o, f->key);
+        *(double *)value =
+            is_unknown(o, f->key) ? (f->flags & ETP_ZERO ? 0 : (double)NAN) : read_real(o, f);
         return;
     case ETP_FIELD_WORD:
         *(uint32_t *)value = read_word(o, f);

@@ -244,7 +244,7 @@ static const etp_field k_model_rows[] = {
     FIELD("path", STR, path, "absolute", .flags = ETP_SET),
     FIELD("stem", STR, stem, "file name without .pte", .flags = ETP_SET),
     FIELD("sha256", STR, sha256, "of the file", .flags = ETP_SHA256),
-    FIELD("bytes", UINT, bytes, "of the file"),
+    FIELD("bytes", UINT, bytes, "of the file", .most = ETP_RUN_MAX_BYTES),
 };
 static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
 #undef OF
@@ -310,9 +310,9 @@ static const etp_field k_arm_rows[] = {
 };
 static SHAPE_CHECKED(k_arm, k_arm_rows, check_arm);
 static const etp_field k_iterations_rows[] = {
-    FIELD("warmup", UINT, warmup, "per launch"),
-    FIELD("timed", UINT, iterations, "likewise"),
-    FIELD("traced", UINT, traced, "likewise"),
+    FIELD("warmup", UINT, warmup, "per launch", .most = ETP_MAX_ITERATIONS),
+    FIELD("timed", UINT, iterations, "likewise", .most = ETP_MAX_ITERATIONS),
+    FIELD("traced", UINT, traced, "likewise", .most = ETP_MAX_ITERATIONS),
 };
 static SHAPE_ON_ONE_LINE(k_iterations, k_iterations_rows);
 #undef OF
@@ -367,10 +367,10 @@ static SHAPE(k_device, k_device_rows);
 static const etp_field k_lost_rows[] = {
     FIELD("arm", UINT, arm, "index into arms", .most = ETP_RUN_MAX_ARMS),
     FIELD("block", UINT, block, "0: the pilot", .most = ETP_RUN_MAX_BLOCKS),
-    FIELD("launch", UINT, launch, "its number in the session"),
+    FIELD("launch", UINT, launch, "its number in the session", .most = ETP_RUN_MAX_LAUNCHES),
     FIELD("kind", WORD, kind, "", .words = &k_launches),
     FIELD("reason", WORD, reason, "", .words = &k_reasons),
-    FIELD("attempt", UINT, attempt, "1: the first"),
+    FIELD("attempt", UINT, attempt, "1: the first", .most = ETP_RUN_MAX_LAUNCHES),
     FIELD("recovered", BOOL, recovered, "a later try succeeded"),
     FIELD("detail", STR, detail, "one line for people"),
 };
@@ -387,7 +387,7 @@ static SHAPE_ON_ONE_LINE(k_note, k_note_rows);
 static const etp_field k_file_rows[] = {
     FIELD("path", STR, path, "in the folder", .flags = ETP_SET),
     FIELD("sha256", STR, sha256, "", .flags = ETP_SHA256),
-    FIELD("bytes", UINT, bytes, ""),
+    FIELD("bytes", UINT, bytes, "", .most = ETP_RUN_MAX_BYTES),
 };
 const etp_shape k_etp_run_file = {k_file_rows, 3, sizeof(OF), true, check_file, false};
 #undef OF

@@ -27,15 +27,17 @@ static void check_knee(const etp_json_object *o, const void *settings, const voi
 
 #define OF etp_cool
 static const etp_field k_cool_rows[] = {
-    FIELD("celsius", NUMBER, celsius, "at most at the start of a block", .flags = ETP_ZERO),
-    FIELD("wait_s", NUMBER, wait_s, "at most", .flags = ETP_ZERO),
+    FIELD("celsius", NUMBER, celsius, "at most at the start of a block", .most = ETP_MAX_CELSIUS,
+          .flags = ETP_ZERO),
+    FIELD("wait_s", NUMBER, wait_s, "at most", .most = ETP_MAX_SECONDS, .flags = ETP_ZERO),
 };
 static SHAPE_ON_ONE_LINE(k_cool, k_cool_rows);
 #undef OF
 
 #define OF etp_settings
 static const etp_field k_knee_rows[] = {
-    FIELD("knee", NUMBER, knee, "gain that more threads must reach", .flags = ETP_ZERO),
+    FIELD("knee", NUMBER, knee, "gain that more threads must reach", .most = ETP_MAX_RATIO,
+          .flags = ETP_ZERO),
 };
 static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee, false};
 
@@ -45,8 +47,9 @@ static const etp_shape k_knee = {k_knee_rows, 1, sizeof(OF), true, check_knee, f
 #define ROW_COUNT(key, field, limit, help) \
     FIELD(key, UINT, field, help, .most = limit, .flags = ETP_LATER),
 #define ROW_RATIO(key, field, limit, help) \
-    FIELD(key, NUMBER, field, help, .flags = ETP_ZERO | ETP_LATER),
-#define ROW_TIME(...) ROW_RATIO(__VA_ARGS__)
+    FIELD(key, NUMBER, field, help, .most = ETP_MAX_RATIO, .flags = ETP_ZERO | ETP_LATER),
+#define ROW_TIME(key, field, limit, help) \
+    FIELD(key, NUMBER, field, help, .most = ETP_MAX_SECONDS, .flags = ETP_ZERO | ETP_LATER),
 #define ROW_FLAG(key, field, limit, help) FIELD(key, BOOL, field, help, .flags = ETP_LATER),
 #define ROW_OFF(key, field, limit, help) FIELD(key, NOT, field, help, .flags = ETP_LATER),
 #define ROW_COOL(key, field, limit, help) \
@@ -77,30 +80,51 @@ static const etp_field k_requested_rows[] = {
 };
 SHAPE(k_etp_requested_settings, k_requested_rows);
 
-#define MOST_PLAN(field, limit, name) {name, offsetof(etp_settings, field), limit},
+// What no option, config or manifest may exceed, by type. Texts have no such limit.
+#define LIMIT_COUNT(limit) limit, false
+#define LIMIT_RATIO(limit) ETP_MAX_RATIO, true
+#define LIMIT_KNEE(limit) ETP_MAX_RATIO, true
+#define LIMIT_TIME(limit) ETP_MAX_SECONDS, true
+#define LIMIT_COOL(limit) ETP_MAX_CELSIUS, true // its first member
+#define LIMIT_TEXT(limit) 0, false
+#define LIMIT_FILES(limit) 0, false
+#define LIMIT_FLAG(limit) 0, false
+#define LIMIT_OFF(limit) 0, false
+#define MOST_PLAN(type, field, limit, name) \
+    {name, offsetof(etp_settings, field), LIMIT_##type(limit)},
 #define MOST_REQUESTED MOST_PLAN
 #define MOST_CALL(...)
 static const struct {
     const char *name;
     size_t offset;
-    uint64_t most; // 0: no count
+    uint64_t most; // 0: no number
+    bool real;
 } k_limits[] = {
 #define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
-    MOST_##where(field, limit, name)
+    MOST_##where(type, field, limit, name)
 #include "store/options.def"
 };
 
 etp_status etp_settings_check(const etp_settings *s, etp_error *err)
 {
     for (size_t i = 0; i < sizeof k_limits / sizeof *k_limits; i++) {
-        uint64_t v = 0, most = k_limits[i].most;
-        if (most > 0) {
-            memcpy(&v, (const char *)s + k_limits[i].offset, sizeof v);
+        uint64_t count = 0, most = k_limits[i].most;
+        double real = 0;
+        if (most > 0 && k_limits[i].real) {
+            memcpy(&real, (const char *)s + k_limits[i].offset, sizeof real);
+        } else if (most > 0) {
+            memcpy(&count, (const char *)s + k_limits[i].offset, sizeof count);
         }
-        if (v > most) {
-            return etp_fail(err, ETP_USAGE, "--%s is at most %llu, not %llu", k_limits[i].name,
-                            (unsigned long long)most, (unsigned long long)v);
+        if (count > most || real > (double)most) {
+            return k_limits[i].real ? etp_fail(err, ETP_USAGE, "--%s is at most %llu, not %.1f",
+                                               k_limits[i].name, (unsigned long long)most, real)
+                                    : etp_fail(err, ETP_USAGE, "--%s is at most %llu, not %llu",
+                                               k_limits[i].name, (unsigned long long)most,
+                                               (unsigned long long)count);
         }
     }
-    return ETP_OK;
+    return s->cool.wait_s > ETP_MAX_SECONDS
+               ? etp_fail(err, ETP_USAGE, "--cool waits at most %d s, not %.1f", ETP_MAX_SECONDS,
+                          s->cool.wait_s)
+               : ETP_OK;
 }

@@ -9,7 +9,12 @@
 
 #include "document/fields.h"
 
+// The largest that an option, a config or a manifest may say.
 #define ETP_MAX_BLOCKS 1000
+#define ETP_MAX_ITERATIONS 1000000 // of a launch
+#define ETP_MAX_RATIO 100
+#define ETP_MAX_SECONDS 1000000000 // 31 years
+#define ETP_MAX_CELSIUS 150
 #define ETP_DEFAULT_KNEE 0.1                   // a step is worth its threads from 10 % on
 #define ETP_MAX_SEED (((uint64_t)1 << 53) - 1) // JSON readers everywhere keep that many bits
 

@@ -221,6 +221,46 @@ def every_member(tmp):
         expect(done.returncode in (0, 1, 3), kind, "laid out anew", done.returncode, done.stderr)
 
 
+def absurd(tmp):
+    """Every number of a manifest as one that no session has: refused by name and at once, by --resume as by readers. A
+    few are possible (0 of many things, a seed): then the session goes on and ends."""
+    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    own = {"ETPROF_RUNNER": FAKE}
+    done = call(tmp, "ab", "model.pte", *ARGS, "--threads", "1,2", "--budget", "100", "--cool", "99,1s", "--precision",
+                "1%", "--out", "first", **own)
+    expect(done.returncode == 0, "the session", done.stderr)
+    document = json.loads((tmp / "first" / "manifest.json").read_text())
+    document["lost"] = [{"arm": 0, "block": 1, "launch": 3, "kind": "timed", "reason": "crash", "attempt": 1,
+                         "recovered": True, "detail": "x"}]
+    interrupted(document)
+    document["files"] = [{"path": "samples.csv", "sha256": "0" * 64, "bytes": 1}]
+    numbers = [p for p in members(document) if type(at(document, p)) in (int, float) and p[0] != "results"]
+    numbers = [p for p in numbers if p[:2] != ("plan", "order") or p[2] == 0]
+    expect(len(numbers) > 40, "numbers", len(numbers))
+    possible = {"plan.seed"} | {".".join(map(str, p)) for p in numbers if p[-1] == "bytes"}
+    for path in numbers:
+        dotted = ".".join(map(str, path))
+        for value in (0, -1, 10**12, 1e308, "7"):
+            changed = json.loads(json.dumps(document))
+            at(changed, path[:-1])[path[-1]] = value
+            if dotted != "files.0.bytes":
+                changed["files"] = []
+            run = tmp / "absurd"
+            shutil.rmtree(run, ignore_errors=True)
+            shutil.copytree(tmp / "first", run)
+            (run / "manifest.json").write_text(json.dumps(changed))
+            never = value != 0 and (value != 10**12 or dotted not in possible)
+            done = call(tmp, "verify", "absurd", "--format", "json")
+            expect(done.returncode in (0, 1, 4), dotted, value, "verify", done.returncode, done.stderr)
+            if value == 0 and dotted not in ("plan.arms.0.threads", "plan.iterations.0.timed", "plan.blocks"):
+                continue  # one of each kind is measured
+            done = call(tmp, "ab", "--resume", "absurd", "--trust", "--quiet", **own)
+            codes = (4,) if never else (0, 2, 4)
+            expect(done.returncode in codes, dotted, value, done.returncode, done.stderr[-300:])
+            expect(not never or str(path[-1]) in done.stderr or "order" in done.stderr, dotted, value, "is named",
+                   done.stderr[-300:])
+
+
 def named_again(tmp):
     """With --device and --runner named again a folder of others still names files: those that nothing holds against a
     hash lie in it or are refused, and a model that is another is not given to anybody, --trust or not."""
@@ -339,7 +379,7 @@ def journals(tmp):
     expect("evil" not in script, "script", script[-300:])
 
 
-for part in (ours_and_others, hostile, every_member, named_again, libraries, journals):
+for part in (ours_and_others, hostile, every_member, absurd, named_again, libraries, journals):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 finish()
