@@ -4,7 +4,6 @@
 
 #include "convert/table.h"
 #include "inspect/kernels/kernels.h"
-#include "integrity/validate/validate.h"
 #include "integrity/verify.h"
 #include "judge/fixes/whatif.h"
 #include "os/os.h"
@@ -142,7 +141,6 @@ void fuzz_run_verb(const char *dir, unsigned verb)
     etp_ab_session *session = NULL;
     const etp_ab_options how = {0};
     etp_verify verify;
-    etp_validation validation;
     etp_history history = {.arena = &arena};
     size_t left_out;
     if (verb < 4) {
@@ -154,10 +152,6 @@ void fuzz_run_verb(const char *dir, unsigned verb)
         etp_status ignored = etp_verify_folder(dir, g_folder.work, &arena, &verify, NULL);
         (void)ignored;
     } else if (verb == 5) {
-        if (etp_validate_path(dir, g_folder.work, &arena, &validation, NULL) == ETP_OK) {
-            fuzz_render(etp_validate_report(&validation, &arena), NULL);
-        }
-    } else if (verb == 6) {
         if (etp_history_of_folders(&dir, 1, &history, &left_out, NULL) == ETP_OK) {
             etp_status ignored = etp_history_find_changes(&history, 0, NULL);
             (void)ignored;

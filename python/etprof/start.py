@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|models|skills|mcp ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|models|skills|mcp|validate ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -60,9 +60,17 @@ def mcp(argv):
     return main(argv)
 
 
+def validate(argv):
+    refuse_old("validate", "ETPROF_PYTHON")
+    from etprof.validate.cli import main
+
+    return main(argv)
+
+
 if __name__ == "__main__":
     # The folder of a started script would come first, and ours has names that others have too.
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
     sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
-    sys.exit({"export": export, "models": models, "skills": skills, "mcp": mcp}[sys.argv[1]](sys.argv[2:]))
+    sys.exit({"export": export, "models": models, "skills": skills, "mcp": mcp,
+              "validate": validate}[sys.argv[1]](sys.argv[2:]))

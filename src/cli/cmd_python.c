@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that the Python package carries out: export and models, because PyTorch's exporter is
-// Python, skills, and mcp, whose protocol the official SDK speaks. They find it and become it.
+// Python, skills, and mcp, whose protocol the official SDK speaks. They find it and become it;
+// validate asks it.
 #include <string.h>
 
 #include "base/path.h"
 #include "cli/command.h"
+#include "cli/python.h"
 #include "device/remote.h"
 #include "os/os.h"
+
+#define MOST_NS ((uint64_t)24 * 3600 * 1000000000) // a folder of hundreds of gigabytes is hashed
+#define MOST_BYTES ((size_t)256 << 20)
 
 // Folder that holds the Python package: installed beside the program, or in the source tree.
 static const char *package_folder(etp_cli *cli)
@@ -24,10 +29,10 @@ static const char *package_folder(etp_cli *cli)
     return NULL;
 }
 
-// Isolated (-I) and by absolute paths: Python would otherwise import argparse.py of the working
-// directory.
-static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv,
-                                etp_error *err)
+// The command line PYTHON -I START VERB ARGV…; ends with NULL. Isolated (-I) and by absolute paths:
+// Python would otherwise import argparse.py of the working directory.
+static etp_status command_line(etp_cli *cli, const char *verb, int argc, const char *const *argv,
+                               const char *const **out, etp_error *err)
 {
     const char *folder = package_folder(cli);
     if (!folder) {
@@ -55,16 +60,56 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
         ETP_ADD(&cli->arena, &words, first[i]);
     }
     for (int i = 0; i < argc; i++) {
-        // As typed: the Python package parses them, and its help is the one that is shown.
         ETP_ADD(&cli->arena, &words, argv[i]);
     }
     ETP_ADD(&cli->arena, &words, NULL);
+    *out = words.items;
+    return etp_arena_check(&cli->arena, err, "arguments");
+}
+
+// As typed: the Python package parses them, and its help is the one that is shown.
+static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv,
+                                etp_error *err)
+{
+    const char *const *words = NULL;
+    ETP_TRY(command_line(cli, verb, argc, (const char *const *)argv, &words, err));
     const char *self = etp_arena_printf(&cli->arena, "ETPROF=%s", cli->program);
     const char *const set[] = {self, NULL};
     ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
     // This process becomes Python: signals, the terminal and the exit code are Python's own. It
     // only comes back when that failed. Verbs that Python starts are this very program's.
-    return etp_os_exec(words.items, set, err);
+    return etp_os_exec(words, set, err);
+}
+
+etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand, etp_str *out,
+                              etp_error *err)
+{
+    static const etp_status k_of_exit_code[] = {
+        [2] = ETP_USAGE, [4] = ETP_CORRUPT, [5] = ETP_ENVIRONMENT, [6] = ETP_CHILD};
+    const char *const *words = NULL;
+    etp_process p;
+    etp_str said;
+    ETP_TRY(command_line(cli, verb, 1, &operand, &words, err));
+    const char *self = etp_arena_printf(&cli->arena, "ETPROF=%s", cli->program);
+    const char *const set[] = {self, NULL};
+    const etp_process_spec spec = {.argv = words, .env_set = set};
+    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
+    ETP_TRY(etp_process_capture(&spec, MOST_NS, MOST_BYTES, &cli->arena, &p, out, &said, err));
+    if (p.signal == 0 && p.exit_code == 0) {
+        return ETP_OK;
+    }
+    size_t code = p.signal == 0 && p.exit_code > 0 ? (size_t)p.exit_code : 0;
+    bool known = code < sizeof k_of_exit_code / sizeof *k_of_exit_code && k_of_exit_code[code];
+    while (said.len && said.ptr[said.len - 1] == '\n') {
+        said.len--;
+    }
+    // What Python says last names the reason, also below a traceback.
+    size_t from = known ? 0 : said.len;
+    while (from > 0 && said.ptr[from - 1] != '\n') {
+        from--;
+    }
+    return etp_fail(err, known ? k_of_exit_code[code] : ETP_INTERNAL, "%.*s",
+                    (int)(said.len - from), said.ptr + from);
 }
 
 static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

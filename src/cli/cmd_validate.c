@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof validate setup|DIR|FILE: are files well formed and their numbers in agreement?
+// etprof validate setup|DIR|FILE: are files well formed and their numbers in agreement? The Python
+// package looks; which run a path means, and how the answer looks, is here.
 #include <stddef.h>
 #include <string.h>
 
 #include "cli/emit.h"
-#include "cli/measure.h"
 #include "cli/newest.h"
+#include "cli/python.h"
 #include "cli/setup.h"
-#include "integrity/validate/validate.h"
+#include "integrity/validation.h"
 
 typedef struct validate_options {
     const char *runner;
@@ -30,8 +31,10 @@ static etp_status validate(etp_cli *cli, const validate_options *o, const char *
         if (o->runner) {
             return etp_fail(err, ETP_USAGE, "--runner is for 'etprof validate setup'");
         }
+        etp_str text;
         ETP_TRY(etp_cli_newest(cli, true, &what, err));
-        return etp_validate_path(what, etp_cli_work(cli), &cli->arena, v, err);
+        ETP_TRY(etp_cli_ask_python(cli, "validate", what, &text, err));
+        return etp_validation_read(text, &cli->arena, v, err);
     }
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));

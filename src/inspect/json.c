@@ -404,6 +404,11 @@ static const etp_field k_record_rows[] = {
 };
 static SHAPE(k_record, k_record_rows);
 #undef OF
+ITS_LENGTH(k_executions, etp_trace_block, it->has_execute ? it->n_runs : 0)
+LENGTH(k_damaged, etp_inspect, etp_trace_damage_count(doc->trace))
+FIND(damage_at, etp_inspect, etp_inspect, etp_trace_damage_at(doc->trace, at->index))
+FIND(execution, etp_trace_block, etp_inspect,
+     MAKE(number, etp_trace_durations(it, it->execute)[at->index]))
 #define OF etp_trace_block
 static const etp_field k_block_rows[] = {
     FIELD("name", STR, name, "of the block"),
@@ -413,6 +418,7 @@ static const etp_field k_block_rows[] = {
     MADE("delegate_calls", UINT, delegate_calls, "of these", .flags = ETP_SET),
     MADE("kernels", UINT, kernels, "of these", .flags = ETP_SET),
     FIELD("has_execute", BOOL, has_execute, "a Method::execute in each execution"),
+    MADE_PER("execute_ns", UINT, execution, &k_executions, "of that, execution by execution"),
 };
 static SHAPE_ON_ONE_LINE(k_block, k_block_rows);
 #undef OF
@@ -428,6 +434,9 @@ KNOWN(is_record, etp_inspect, it->kind == ETP_FILE_ETRECORD)
 #define OF etp_inspect
 static const etp_field k_trace_rows[] = {
     MADE_PER("blocks", OBJECT, block_at, &k_blocks, "of a recording", .shape = &k_block),
+    MADE_PER("damaged", OBJECT, damage_at, &k_damaged,
+             "executions that are left out: their clock jumped",
+             .shape = &k_etp_trace_damage_shape),
 };
 static SHAPE(k_trace, k_trace_rows);
 static const etp_field k_record_part_rows[] = {POINTER(NULL, record, &k_record, "")};

@@ -351,7 +351,7 @@ static const etp_field k_damage_rows[] = {
     FIELD("ns", UINT, ns, "how long it claims to be"),
     FIELD("whole_ns", UINT, whole_ns, "the event around it; 0: none"),
 };
-static SHAPE_ON_ONE_LINE(k_damage, k_damage_rows);
+SHAPE_ON_ONE_LINE(k_etp_trace_damage_shape, k_damage_rows);
 #undef OF
 #define OF etp_trace_block
 static const etp_field k_block_rows[] = {
@@ -385,7 +385,8 @@ static const etp_field k_answer_rows[] = {
     LIST("spans", OBJECT, table.spans, table.n_spans,
          "what delegates logged that is no operator of an inference", .shape = &k_span),
     MADE_PER("damaged", OBJECT, damaged_at, &k_damaged,
-             "executions that are left out: their clock jumped", .shape = &k_damage),
+             "executions that are left out: their clock jumped",
+             .shape = &k_etp_trace_damage_shape),
     GROUP("totals", &k_totals, "over all executions"),
 };
 static SHAPE(k_answer, k_answer_rows);

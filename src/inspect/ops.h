@@ -14,6 +14,8 @@
 #include "report/report.h"
 #include "trace/ops.h"
 
+extern const etp_shape k_etp_trace_damage_shape; // of an execution whose clock jumped
+
 typedef struct etp_ops_answer {
     const char *dump; // path as given
     const etp_trace *trace;

@@ -156,6 +156,13 @@ def tables_of(layouts):
     return text
 
 
+def columns_of(layouts):
+    """Of the tables that `etprof validate` asks cell by cell."""
+    return [{"suffix": layout["suffix"], "may_be_empty": layout["may_be_empty"],
+             "columns": [{k: c[k] for k in ("name", "kind", "required", "may_be_empty")} for c in layout["columns"]]}
+            for layout in layouts if layout["checked"]]
+
+
 ROWS = ("arms", "comparisons", "operators", "next_fixes")  # of etprof.ab/1, which are rows of tables too
 
 
@@ -201,6 +208,7 @@ def main():
     files = {source / f"schemas/{schema_file(d['name'])}.schema.json":
              json.dumps(schema_of(d), indent=2, ensure_ascii=False) + "\n"
              for d in documents if not d["name"].endswith(".jsonl")}
+    files[source / "schemas/tables.json"] = json.dumps(columns_of(described["layouts"]), indent=1) + "\n"
     files[page] = page.read_text().partition(MARK)[0] + MARK + page_of(documents) + tables_of(described["layouts"])
     wrong = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in wrong:

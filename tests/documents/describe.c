@@ -12,7 +12,7 @@
 #include "inspect/kernels/log.h"
 #include "inspect/ops.h"
 #include "inspect/tensors.h"
-#include "integrity/validate/validate.h"
+#include "integrity/validation.h"
 #include "integrity/verify.h"
 #include "judge/claim.h"
 #include "judge/fixes/whatif.h"
@@ -142,6 +142,8 @@ static void describe_layout(etp_json *j, const etp_layout *layout)
     etp_json_begin_object(j);
     etp_json_kv_z(j, "suffix", layout->suffix);
     etp_json_kv_z(j, "title", layout->title);
+    etp_json_kv_bool(j, "checked", layout->is_checked);
+    etp_json_kv_bool(j, "may_be_empty", layout->may_be_empty);
     etp_json_key(j, "columns");
     etp_json_begin_array(j);
     for (size_t i = 0; i < layout->n_columns; i++) {

@@ -729,8 +729,9 @@ class Types(unittest.TestCase):
         if not has("mypy"):
             self.skipTest("no mypy")
         files = [SOURCE / f"python/etprof/{name}.py" for name in
-                 ("__init__", "library", "tables", "runs", "replies", "measuring", "inspector", "runfolders")]
-        files += [file for folder in ("mcp", "skills") for file in (SOURCE / "python/etprof" / folder).glob("*.py")]
+                 ("__init__", "library", "tables", "runs", "replies", "measuring", "inspector", "runfolders", "extras")]
+        files += [file for folder in ("mcp", "skills", "validate")
+                  for file in (SOURCE / "python/etprof" / folder).glob("*.py")]
         with tempfile.TemporaryDirectory() as cache:
             done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
                                    "--follow-imports=silent", "--cache-dir", cache, *files], capture_output=True,

@@ -33,6 +33,18 @@ def in_python_with(*modules):
         os.execv(other, [other, *sys.argv])
 
 
+def validating(etprof):
+    """validate(path) -> etprof.validate/1, asked of the package in this process: a damaged file is one of hundreds.
+    Skips without jsonschema."""
+    in_python_with("jsonschema", "referencing")
+    if not importlib.util.find_spec("jsonschema"):
+        skip("no Python package jsonschema")
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+    from etprof.validate import folder
+
+    return lambda path: folder.validate(str(path), etprof, lambda: None)
+
+
 def expect(ok, *what):
     """Notes a failure, and prints it at once, unless OK."""
     if not ok:

@@ -3,11 +3,13 @@
 """A file that is not what its name says: `validate` refuses it and says what it is, every other verb goes by its bytes.
 usage: test_names.py ETPROF"""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/tools"))
@@ -74,9 +76,21 @@ def nothing(tmp):
     expect([(c["id"], c["found"]) for c in checks] == [("file.name", "a zip archive, named .pte")], f"{checks}")
 
 
+def without_jsonschema(tmp):
+    """A JSON document cannot be held against its schema then: one line for pip names it; a model needs none."""
+    venv.create(tmp / "bare", with_pip=False, symlinks=True)
+    env = {**os.environ, "ETPROF_PYTHON": str(tmp / "bare/bin/python"), "ETPROF_VENV": str(tmp / "none")}
+    (tmp / "derived.json").write_text("{}")
+    for path, code in ((tmp / "derived.json", 5), (ROOT / "tests/data" / FILES["pte"][0], 0)):
+        done = subprocess.run([ETPROF, "validate", path], env=env, capture_output=True, text=True, timeout=120)
+        expect(done.returncode == code and ("pip install 'jsonschema" in done.stderr) == (code == 5)
+               and done.stderr.count("\n") == (code == 5), "without jsonschema", path, done)
+
+
 with tempfile.TemporaryDirectory() as folder:
     for was in FILES:
         for named in FILES:
             swapped(pathlib.Path(folder), was, named)
     nothing(pathlib.Path(folder))
+    without_jsonschema(pathlib.Path(folder))
 finish()

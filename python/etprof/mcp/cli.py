@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
-import shlex
-import subprocess
 import sys
 from typing import NoReturn
 
-from etprof import bootstrap, restart
+from etprof import extras, restart
 from etprof.errors import EnvironmentProblem, EtprofError, UsageError
 from etprof.mcp.places import Places
 
@@ -18,8 +15,6 @@ DESCRIPTION = """\
 A server of the Model Context Protocol for agents, over standard input and output, until the input ends. Nothing else is
 listened to. Each tool is a verb of this program; run folders are resources, the playbooks prompts (docs/mcp.md).
 """
-NEEDS = "mcp>=2.3,<3"
-HAS_SDK = "import importlib.util as u, sys; sys.exit(not (u.find_spec('mcp') and u.find_spec('mcp_types')))"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,22 +29,6 @@ def _parse(argv: list[str]) -> argparse.Namespace:
                    help="files must lie in it (repeatable; default: the working directory)")
     p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
     return p.parse_args(argv)
-
-
-def _in_python_with_sdk(argv: list[str]) -> None:
-    """The SDK is there when this comes back."""
-    if importlib.util.find_spec("mcp") and importlib.util.find_spec("mcp_types"):  # its second generation has both
-        return
-    folder = bootstrap.own_environment()
-    own = str(bootstrap.venv_python(folder))
-    if os.path.exists(own) and \
-            subprocess.run([own, "-I", "-c", HAS_SDK], stdin=subprocess.DEVNULL, check=False).returncode == 0:
-        os.execv(own, [own, "-I", os.path.join(restart.HERE, "start.py"), "mcp", *argv])
-    # A system's own Python often refuses pip; our environment is looked into the next time.
-    pip = f"{sys.executable} -m pip" if sys.prefix != sys.base_prefix else \
-        f"{sys.executable} -m venv {shlex.quote(str(folder))} && {shlex.quote(own)} -m pip"
-    raise EnvironmentProblem(f"the server needs the package mcp: {pip} install '{NEEDS}' "
-                             "(or name another Python with ETPROF_PYTHON)")
 
 
 def _nobody_reads(problem: BaseException) -> bool:
@@ -77,7 +56,7 @@ def _serve(roots: list[str]) -> int:
 def main(argv: list[str]) -> int:
     try:
         options = _parse(argv)
-        _in_python_with_sdk(argv)
+        extras.need("mcp", ("mcp", "mcp_types"), argv)  # its second generation has both
         return _serve(options.root)
     except EtprofError as problem:
         print(f"etprof mcp: {problem}", file=sys.stderr)
