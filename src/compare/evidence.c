@@ -131,6 +131,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
         etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, s->ab.arena),
                              etp_run_cpu(run, s->ab.arena, &cpu) ? &cpu : NULL, s->ab.arena,
                              &out->proof);
+        etp_kernels_judge_symbols(arm->profile, arm->level, s->ab.arena, &out->proof);
     }
 }
 

@@ -383,6 +383,28 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
     }
 }
 
+// The micro-kernel that XNNPACK logged is what ran, whatever the operator is called.
+static void judge_by_symbol(const etp_engage_case *c, etp_engage *out)
+{
+    etp_code code = etp_kernel_name_code(c->row->kernel);
+    if (code == ETP_CODE_UNKNOWN) {
+        return;
+    }
+    out->by_symbol = true;
+    out->evidence = "the micro-kernel that XNNPACK logged";
+    if (c->classes >> code & 1) {
+        out->state = ETP_ENGAGED;
+        out->reason = out->reason == ETP_REASON_ROW_KERNEL ? out->reason : ETP_REASON_NONE;
+        return;
+    }
+    bool told = out->state == ETP_NOT_ENGAGED && out->reason != ETP_REASON_NONE;
+    bool hidden = c->masked || c->lower_level;
+    out->state = ETP_NOT_ENGAGED;
+    if (!told) {
+        out->reason = hidden ? ETP_REASON_MASKED : ETP_REASON_OTHER_KERNEL;
+    }
+}
+
 void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
 {
     *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = is_eligible(c->row)};
@@ -390,8 +412,12 @@ void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
         return;
     }
     judge_by_names(c, out);
-    bool judged = (c->sampled || c->pool) && c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
-    if (judged && c->feature != ETP_FEATURE_NONE) {
+    bool judged = c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
+    if (!judged || c->feature == ETP_FEATURE_NONE) {
+        return;
+    }
+    judge_by_symbol(c, out);
+    if (c->sampled || c->pool) {
         judge_by_samples(c, out);
     }
 }

@@ -68,7 +68,7 @@ typedef enum etp_feature { // what the level adds
     X(SAME_NAMES, "same_names", "one name for the kernels of every level")                       \
     X(NO_VNNI, "no_vnni", "dynamically quantised linear without VNNI")                           \
     X(OTHER_KERNEL, "other_kernel",                                                              \
-      "sampled: at this level its kernel is one without the feature")                            \
+      "at this level its kernel is one without the feature")                            \
     X(FLOAT32, "float32", "runs in float32, not quantised: VNNI multiplies 8-bit integers only") \
     X(FLOAT16, "float16", "runs in float16, not quantised: VNNI multiplies 8-bit integers only") \
     X(FLOAT_WEIGHT_ONLY, "float_weight_only",                                                    \
@@ -118,6 +118,7 @@ typedef struct etp_engage {
     bool eligible; // convolution, GEMM, batch matrix multiply, attention: what engagement is about
     etp_reason reason;
     const char *evidence; // what the state rests on, NULL for unknown
+    bool by_symbol;       // the state rests on the micro-kernel that XNNPACK logged
     bool by_samples;      // the state rests on sampled code
     uint64_t sure, on;    // sampled program counters inside it, and those in the feature's code
     uint64_t seen;        // sure ones that the judgement looked at, pooled or not

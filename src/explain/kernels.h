@@ -86,6 +86,11 @@ bool etp_kernels_too_few(const etp_kernels *k, double times);
 void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,
                        etp_proof *proof);
 
+// Judges an arm that claims LEVEL by the symbols of micro-kernels in its recordings; appends a line
+// where there are any.
+void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_arena *arena,
+                               etp_proof *proof);
+
 // Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.
 unsigned etp_kernels_classes(etp_level level, etp_level other);
@@ -116,5 +121,7 @@ bool etp_kernel_is_of_xnnpack(const etp_kernel *k);
 // What to call K, of kernels that are wholly read; NULL on out of memory.
 const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena);
 void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);
+// The class of code that a micro-kernel's name says it is written for; ETP_CODE_UNKNOWN: none.
+etp_code etp_kernel_name_code(etp_str name);
 
 #endif

@@ -263,6 +263,48 @@ bool etp_kernels_too_few(const etp_kernels *k, double times)
     return k->evidence > 0 && k->evidence < ENOUGH && (double)k->evidence * times >= ENOUGH;
 }
 
+void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_arena *arena,
+                               etp_proof *proof)
+{
+    rule r;
+    uint32_t n = 0, own = 0, forbidden = 0;
+    etp_str own_example = {0}, forbidden_example = {0};
+    if (!rule_of(level, &r)) {
+        return;
+    }
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const etp_profile_row *row = &profile->rows[i];
+        etp_code code = etp_kernel_name_code(row->kernel);
+        if (row->kind != ETP_ROW_OPERATOR || code == ETP_CODE_UNKNOWN) {
+            continue;
+        }
+        n++;
+        if (r.forbidden >> code & 1) {
+            forbidden_example = forbidden++ ? forbidden_example : row->kernel;
+        } else if (r.own >> code & 1) {
+            own_example = own++ ? own_example : row->kernel;
+        }
+    }
+    if (n == 0) {
+        return;
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    if (forbidden) {
+        etp_strbuf_printf(&text,
+                          "%u of %u operators logged a micro-kernel that the level hides, e.g. %.*s",
+                          forbidden, n, ETP_STR_ARG(forbidden_example));
+    } else if (own) {
+        etp_strbuf_printf(&text, "%u of %u operators logged a micro-kernel of the level, e.g. %.*s",
+                          own, n, ETP_STR_ARG(own_example));
+    } else {
+        etp_strbuf_printf(&text, "%u operators logged their micro-kernels, none of the level's own",
+                          n);
+    }
+    etp_proof_add(proof, arena,
+                  (etp_proof_line){ETP_PROOF_SYMBOLS, text.ptr, own > 0 && !forbidden, forbidden > 0});
+}
+
 void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,
                        etp_proof *proof)
 {

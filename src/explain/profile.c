@@ -99,6 +99,7 @@ static uint32_t new_row(builder *b, const etp_trace_event *e, uint32_t occurrenc
     bool silent = etp_ops_is_silent(e);
     etp_profile_row row = {
         .name = silent ? ETP_STR(ETP_OPS_SILENT) : e->name,
+        .kernel = e->kernel,
         .event = e->kind,
         .kind = etp_row_kind_of(e),
         .delegated = e->delegated || silent,

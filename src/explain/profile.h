@@ -43,6 +43,7 @@ typedef struct etp_profile_place { // an event of a block of a dump
 typedef struct etp_profile_row {
     etp_str name;
     etp_op_name parsed; // of `name`
+    etp_str kernel;     // symbol of its micro-kernel, which newer XNNPACK logs; empty: not logged
     etp_event_kind event;
     etp_row_kind kind; // OPERATOR, PORTABLE, BOUNDARY, FRAMEWORK or UNEXPLAINED
     bool delegated;

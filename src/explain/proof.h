@@ -19,6 +19,7 @@ typedef enum etp_proof_kind {
     ETP_PROOF_MASK,     // what the runner hid
     ETP_PROOF_SELFTEST, // that hiding works there
     ETP_PROOF_NAMES,    // of operators in the recordings
+    ETP_PROOF_SYMBOLS,  // of micro-kernels in the recordings
     ETP_PROOF_SAMPLES,  // program counters
     ETP_PROOF_KINDS
 } etp_proof_kind;

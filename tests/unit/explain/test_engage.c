@@ -256,6 +256,44 @@ static void unknown_code_decides_nothing(void **state)
     }
 }
 
+// The micro-kernel that XNNPACK logged decides where names are silent, and against them.
+static void logged_kernels_decide(void **state)
+{
+    (void)state;
+    static const char k_sme2[] = "kai_run_matmul_clamp_f32_qai8dxp1vlx4_qsi8cxp4vlx4_1vlx4vl_sme2_mopa";
+    static const char k_neon[] = "kai_run_matmul_clamp_f32_qai8dxp4x8_qsi8cxp4x8_16x4x32_neon_i8mm";
+    static const struct {
+        const char *name, *kernel;
+        bool masked;
+        etp_engagement state;
+        etp_reason reason;
+    } k_logged[] = {
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_sme2, false, ON,    R(NONE)        },
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_neon, false, OFF,   R(OTHER_KERNEL)},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", k_neon, true,  OFF,   R(MASKED)      },
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", "odd",  false, MAYBE, R(SAME_NAMES)  },
+        {"Convolution (NHWC, PF32) IGEMM #1",            k_neon, false, OFF,   R(OTHER_KERNEL)},
+        {"Convolution (NHWC, F32) DWConv #1",            k_neon, false, OFF,   R(DEPTHWISE)   },
+    };
+    for (size_t i = 0; i < sizeof k_logged / sizeof *k_logged; i++) {
+        etp_profile_row row = {.name = etp_str_from(k_logged[i].name),
+                               .kernel = etp_str_from(k_logged[i].kernel),
+                               .kind = ETP_ROW_OPERATOR};
+        etp_op_parse(row.name, &row.parsed);
+        etp_engage_case e = {.row = &row,
+                             .feature = SME,
+                             .masked = k_logged[i].masked,
+                             .any_delegate = true,
+                             .classes = 1u << ETP_CODE_SME2};
+        etp_engage out;
+        etp_engage_judge(&e, &out);
+        if (out.state != k_logged[i].state || out.reason != k_logged[i].reason) {
+            fail_msg("%zu: state %d, reason %s", i, (int)out.state,
+                     out.reason ? etp_reason_id(out.reason) : "none");
+        }
+    }
+}
+
 // Too few samples of its own: those of operators of the same kernel decide, and only then.
 static void equal_kernels_are_joined(void **state)
 {
@@ -317,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reason),
         cmocka_unit_test(unknown_code_decides_nothing),
+        cmocka_unit_test(logged_kernels_decide),
         cmocka_unit_test(equal_kernels_are_joined),
         cmocka_unit_test(other_work_is_not_asked),
     };

@@ -321,6 +321,88 @@ static void names_are_taken_apart(void **state)
     }
 }
 
+// Which instructions a name stands for: XNNPACK's configurations choose each of these where the CPU
+// has what is beside it.
+static void names_say_their_code(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        etp_code code;
+    } k_cases[] = {
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm",   ETP_CODE_AVX512_VNNI},
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_7x8c8__avx256vnni",         ETP_CODE_AVX512_VNNI},
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_5x8c8__avxvnni_prfm",       ETP_CODE_AVX_VNNI   },
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_16x64c4__avx512amx",        ETP_CODE_AMX        },
+        {"xnn_qs8_qc8w_gemm_minmax_fp32_ukernel_7x16c8__avx512skx_prfm",   ETP_CODE_AVX512     },
+        {"xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast",            ETP_CODE_AVX512     },
+        {"xnn_f16_gemm_minmax_ukernel_7x32__avx512fp16_broadcast",         ETP_CODE_AVX512_FP16},
+        {"xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast",               ETP_CODE_AVX2       },
+        {"xnn_f16_f32_vcvt_ukernel__f16c_u16",                             ETP_CODE_AVX2       },
+        {"xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_4x8c8__avx2",             ETP_CODE_AVX2       },
+        {"xnn_f32_gemm_minmax_ukernel_5x16__avx_broadcast",                ETP_CODE_AVX        },
+        {"xnn_f32_gemm_minmax_ukernel_4x8__sse_load1",                     ETP_CODE_SSE        },
+        {"xnn_qs8_vadd_minmax_ukernel__sse41_mul16_ld64_u8",               ETP_CODE_SSE        },
+        {"xnn_f32_gemm_minmax_ukernel_4x4__scalar",                        ETP_CODE_SCALAR     },
+        {"xnn_pqs8_qc8w_gemm_minmax_ukernel_32x32c4__neonsme2",            ETP_CODE_SME2       },
+        {"xnn_pf32_gemm_minmax_ukernel_32x32__neonsme",                    ETP_CODE_SME        },
+        {"kai_run_matmul_clamp_f32_f32p2vlx1_f32p2vlx1biasf32_sme2_mopa",  ETP_CODE_SME2       },
+        {"xnn_f16_gemm_minmax_ukernel_6x16__asm_aarch64_neonfp16arith_cortex_a75", ETP_CODE_FP16},
+        {"xnn_f32_gemm_minmax_ukernel_4x8__asm_aarch64_neonfma_cortex_a53", ETP_CODE_NEON      },
+        {"xnn_f16_f32_vcvt_ukernel__neonfp16_u16",                         ETP_CODE_NEON       },
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c4__neondot",           ETP_CODE_DOTPROD    },
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__neoni8mm",          ETP_CODE_I8MM       },
+        {"xnn_bf16_gemm_minmax_ukernel_4x8c2__neonbf16_bfdot_lane_ld128",  ETP_CODE_BF16       },
+        {"erff",                                                           ETP_CODE_UNKNOWN    },
+        {"xnn_f32_gemm_minmax_ukernel_4x4__hvx",                           ETP_CODE_UNKNOWN    },
+        {"",                                                               ETP_CODE_UNKNOWN    },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_code code = etp_kernel_name_code(etp_str_from(k_cases[i].name));
+        if (code != k_cases[i].code) {
+            fail_msg("%s: %s, not %s", k_cases[i].name, etp_code_title(code),
+                     etp_code_title(k_cases[i].code));
+        }
+    }
+}
+
+// What XNNPACK logged is held against the level that was asked for.
+static void logged_kernels_prove_the_level(void **state)
+{
+    (void)state;
+    static const char k_vnni[] = "xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm";
+    static const char k_avx512[] = "xnn_f32_gemm_minmax_ukernel_7x16__avx512f_broadcast";
+    static const char k_avx2[] = "xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast";
+    static const struct {
+        const char *level, *kernels[2];
+        etp_truth truth;
+        size_t lines;
+    } k_cases[] = {
+        {"vnni",   {k_vnni, k_avx512},   ETP_CONFIRMED,    1},
+        {"avx512", {k_vnni, k_avx512},   ETP_CONTRADICTED, 1},
+        {"avx512", {k_avx512, k_avx512}, ETP_CONFIRMED,    1},
+        {"avx2",   {k_avx2, k_avx512},   ETP_CONTRADICTED, 1},
+        {"avx2",   {k_avx2, ""},         ETP_CONFIRMED,    1},
+        {"vnni",   {k_avx2, k_avx2},     ETP_UNPROVEN,     1},
+        {"vnni",   {"", ""},             ETP_UNPROVEN,     0},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_proof proof = {0};
+        etp_profile_row rows[2] = {{.kind = ETP_ROW_OPERATOR}, {.kind = ETP_ROW_OPERATOR}};
+        for (int k = 0; k < 2; k++) {
+            rows[k].kernel = etp_str_from(k_cases[i].kernels[k]);
+        }
+        etp_profile profile = {.rows = rows, .n_rows = 2};
+        etp_level level = etp_level_find(ETP_ISA_X86_64, k_cases[i].level);
+        etp_kernels_judge_symbols(&profile, level, &arena, &proof);
+        if (proof.truth != k_cases[i].truth || proof.lines.n != k_cases[i].lines) {
+            fail_msg("%zu: %s, %zu lines", i, etp_truth_name(proof.truth), proof.lines.n);
+        }
+        etp_arena_dispose(&arena);
+    }
+}
+
 static void broken_files_are_errors(void **state)
 {
     (void)state;
@@ -446,6 +528,8 @@ int main(void)
         cmocka_unit_test(only_what_was_about_to_run_contradicts),
         cmocka_unit_test(strays_are_no_contradiction),
         cmocka_unit_test(names_are_taken_apart),
+        cmocka_unit_test(names_say_their_code),
+        cmocka_unit_test(logged_kernels_prove_the_level),
         cmocka_unit_test(broken_files_are_errors),
         cmocka_unit_test(a_feature_without_code_is_not_usable),
         cmocka_unit_test(code_of_a_library_is_found),
