@@ -108,6 +108,7 @@ typedef struct etp_ab_arm {
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
+    bool tensors_logged;   // in recordings: their times are not the program's
     etp_ab_ratio cold;     // first inference of a process ÷ steady
     etp_ab_ratio observer; // traced ÷ untraced
     etp_ab_drift drift;
@@ -123,6 +124,7 @@ typedef enum etp_withheld {
     ETP_WITHHELD_OUTPUTS_DIFFER,
     ETP_WITHHELD_PROOF_FAILED,
     ETP_WITHHELD_EMULATED,
+    ETP_WITHHELD_TENSORS,   // recordings that also logged tensors
     ETP_WITHHELD_CROWDED,   // more threads than CPUs allowed
     ETP_WITHHELD_CONTENDED, // other programs had the CPU
     ETP_WITHHELD_NOISE_FLOOR,

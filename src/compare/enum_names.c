@@ -8,6 +8,7 @@ const char *etp_withheld_name(etp_withheld w)
         [ETP_WITHHELD_OUTPUTS_DIFFER] = "outputs_differ",
         [ETP_WITHHELD_PROOF_FAILED] = "proof_failed",
         [ETP_WITHHELD_EMULATED] = "emulated",
+        [ETP_WITHHELD_TENSORS] = "tensors_logged",
         [ETP_WITHHELD_CROWDED] = "crowded",
         [ETP_WITHHELD_CONTENDED] = "contended",
         [ETP_WITHHELD_NOISE_FLOOR] = "noise_floor",

@@ -62,7 +62,7 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
     }
 }
 
-static void tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
+static bool tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
                          size_t n, etp_ab_findings *to)
 {
     for (size_t i = 0; i < n; i++) {
@@ -73,9 +73,10 @@ static void tell_tensors(const etp_ab_session *s, uint32_t arm, const etp_trace 
                                  "%s: the recording also logged tensors, so its times are not the "
                                  "program's; record again without a debug buffer",
                                  name_of(s, arm)));
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 // "10 of 10.0 ms and 10 of 200.1 ms".
@@ -119,10 +120,10 @@ static void tell_modes(const etp_ab_session *s, uint32_t arm, const etp_trace *c
 }
 
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to)
+                            size_t n, etp_ab_findings *to, bool *tensors)
 {
     tell_damage(s, arm, traces, n, to);
     tell_apart(s, arm, traces, n, to);
-    tell_tensors(s, arm, traces, n, to);
+    *tensors = tell_tensors(s, arm, traces, n, to);
     tell_modes(s, arm, traces, n, to);
 }

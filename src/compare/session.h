@@ -88,7 +88,7 @@ extern const etp_ab_arm k_etp_ab_unknown_arm;
 void etp_ab_begin_arms(etp_ab_described *d, size_t most);
 // recordings.c: what the recordings of an arm cannot say, or say of less than all of it.
 void etp_ab_tell_recordings(const etp_ab_session *s, uint32_t arm, const etp_trace *const *traces,
-                            size_t n, etp_ab_findings *to);
+                            size_t n, etp_ab_findings *to, bool *tensors);
 // load.c: opens the recordings. What was opened stands in OUT after a failure too.
 ETP_NODISCARD etp_status etp_ab_open_dumps(const etp_ab_session *s,
                                            const etp_ab_recordings *recordings,
@@ -103,6 +103,7 @@ typedef struct etp_ab_traced {
     double median_ns;
     uint64_t runs, kept;
     etp_ab_split split;
+    bool tensors; // its recordings also logged tensors
 } etp_ab_traced;
 ETP_NODISCARD etp_status etp_ab_take_traces(const etp_ab_session *s, etp_ab_findings *noticed,
                                             etp_ab_traced *arms, etp_error *err);

@@ -408,6 +408,10 @@ static void trace_report(const etp_trace *trace, etp_report *r)
                 etp_cell_u64(delegated), etp_cell_u64(kernels),
                 etp_cell_z(b->has_execute ? "yes" : "no Method::execute"));
     }
+    if (etp_trace_logs_tensors(trace)) {
+        etp_report_note(r, ETP_WARN,
+                        "the recording also logged tensors, so its times are not the program's");
+    }
     etp_report_text(r, "`etprof ops` shows the operators with their times.");
 }
 

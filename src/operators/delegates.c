@@ -4,7 +4,7 @@
 
 static const etp_delegate *const k_delegates[] = {
     &k_etp_delegate_xnnpack, &k_etp_delegate_vulkan, &k_etp_delegate_vgf,
-    &k_etp_delegate_ethosu,  &k_etp_delegate_qnn,
+    &k_etp_delegate_ethosu,  &k_etp_delegate_qnn,    &k_etp_delegate_coreml,
 };
 
 const etp_delegate *etp_delegate_of_event(etp_str event)

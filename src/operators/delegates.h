@@ -43,6 +43,6 @@ etp_str etp_delegate_kernel(etp_str event, etp_str metadata);
 etp_str etp_delegate_known_part(etp_str name);
 
 extern const etp_delegate k_etp_delegate_xnnpack, k_etp_delegate_vulkan, k_etp_delegate_vgf,
-    k_etp_delegate_ethosu, k_etp_delegate_qnn;
+    k_etp_delegate_ethosu, k_etp_delegate_qnn, k_etp_delegate_coreml;
 
 #endif

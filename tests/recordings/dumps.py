@@ -27,6 +27,14 @@ def vulkan(shader=((100, 900), (900, 1500)), shift=7_000_000_000):
     return [load(), *executions(inside, 2_050_000)]
 
 
+def core_ml():
+    """Estimated times of operations, of which one has a debug symbol, by the runtime's clock."""
+    inside = [delegate("conv_7_cast_fp16:ios17.conv", 30_000, 930_000),
+              delegate("softmax_0:ios18.softmax", 930_000, 1_000_000),
+              delegate("%linear_2", 1_000_000, 1_400_000), call("DELEGATE_CALL", 20_000, 1_500_000)]
+    return executions(inside, 1_520_000)
+
+
 def at_load():
     """VGF: spans while it is loaded, one of no length that carries metadata."""
     spans = [delegate("VGF_INIT_ENSURE_INITIALIZED", 2 * MS, 12 * MS, chain=-1),
@@ -180,7 +188,7 @@ def failed():
     return [*executions(ops, 20_000), ("Execute", [framework("DELEGATE_CALL", 700 * MS, 701 * MS, chain=0)])]
 
 
-ALL = {f.__name__: f for f in (silent, vulkan, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
+ALL = {f.__name__: f for f in (silent, vulkan, core_ml, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
                                wrapped, cycles, jumped, jumped_kernel, two_lengths, two_methods, in_turn, reloaded,
                                branches, symbols, tensors, outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))

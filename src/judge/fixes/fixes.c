@@ -149,7 +149,7 @@ static etp_status find_fixes(const etp_ab *ab, etp_ab_fixes *out)
     etp_fixer f = {.ab = ab, .out = out};
     f.arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (ab->n_arms == 0 || ab->emulated || !ab->arms[f.arm].profile ||
-        ab->arms[f.arm].traced_ns <= 0) {
+        ab->arms[f.arm].tensors_logged || ab->arms[f.arm].traced_ns <= 0) {
         return ETP_OK;
     }
     const etp_profile *p = ab->arms[f.arm].profile;
