@@ -313,7 +313,7 @@ std::optional<Failure> Inputs::add_tensor(const executorch::runtime::TensorInfo 
 
 // A tensor as a script describes it, of a shape of its own.
 std::optional<Failure> Inputs::add_step(const executorch::runtime::MethodMeta &meta,
-                                        const StepInput &input)
+                                        const StepInput &input, const Source &source)
 {
     size_t i = input.index;
     auto info = meta.input_tensor_meta(i);
@@ -345,8 +345,16 @@ std::optional<Failure> Inputs::add_step(const executorch::runtime::MethodMeta &m
     }
     std::vector<uint8_t> &bytes = data_[i];
     bytes.resize(elements * step);
+    if (input.kind == StepInput::file) {
+        if (source.kind != Source::files) {
+            return Failure{"usage", which(i) + ": the script takes a file, --inputs names none"};
+        }
+        if (auto failure = read_file(source.paths[i], i, bytes.size(), bytes.data())) {
+            return failure;
+        }
+    }
     Random numbers(input.seed);
-    for (size_t k = 0; k < elements; k++) {
+    for (size_t k = 0; input.kind != StepInput::file && k < elements; k++) {
         uint8_t *at = bytes.data() + k * step;
         if (input.kind != StepInput::values) {
             generate(*type, input.kind == StepInput::random ? &numbers : nullptr, at, input.below);
@@ -394,7 +402,7 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
             return Failure{"input", which(i) + ": the program does not say what it is"};
         }
         if (*tag == Tag::Tensor && given != nullptr) {
-            if (auto failure = add_step(meta, *given)) {
+            if (auto failure = add_step(meta, *given, source)) {
                 return failure;
             }
             continue;

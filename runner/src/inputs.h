@@ -36,7 +36,7 @@ class Inputs
     std::optional<Failure> add_tensor(const executorch::runtime::TensorInfo &info, size_t index,
                                       Source &source);
     std::optional<Failure> add_step(const executorch::runtime::MethodMeta &meta,
-                                    const StepInput &input);
+                                    const StepInput &input, const Source &source);
 
     std::vector<std::vector<uint8_t>> data_;
     std::vector<executorch::extension::TensorPtr> tensors_;

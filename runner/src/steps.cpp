@@ -93,8 +93,10 @@ std::optional<std::string> Steps::input(const std::vector<std::string> &words)
         }
     } else if (kind == "ones" && words.size() == 5) {
         in.kind = StepInput::ones;
+    } else if (kind == "file" && words.size() == 5) {
+        in.kind = StepInput::file;
     } else {
-        return "'" + kind + "' is not values, random SEED or ones";
+        return "'" + kind + "' is not values, random SEED, ones or file";
     }
     part_->back().inputs.push_back(std::move(in));
     return std::nullopt;

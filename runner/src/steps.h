@@ -13,6 +13,7 @@
 //   in I DTYPE SHAPE values V ...        SHAPE like 1x64, "scalar" without dimensions
 //   in I DTYPE SHAPE random SEED [BELOW] integers are below BELOW (10 when it is left out)
 //   in I DTYPE SHAPE ones
+//   in I DTYPE SHAPE file                the file of --inputs, which has elements of so many
 //
 // Inputs that no line names are filled as --inputs says.
 #ifndef ETP_RUNNER_STEPS_H
@@ -29,7 +30,7 @@ namespace etprof
 {
 
 struct StepInput {
-    enum Kind { values, random, ones } kind = values;
+    enum Kind { values, random, ones, file } kind = values;
     size_t index = 0;
     std::string dtype;
     std::vector<int32_t> sizes;

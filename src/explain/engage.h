@@ -67,8 +67,7 @@ typedef enum etp_feature { // what the level adds
       "would have to run on SME and does not: this XNNPACK was built without the kernels")       \
     X(SAME_NAMES, "same_names", "one name for the kernels of every level")                       \
     X(NO_VNNI, "no_vnni", "dynamically quantised linear without VNNI")                           \
-    X(OTHER_KERNEL, "other_kernel",                                                              \
-      "at this level its kernel is one without the feature")                            \
+    X(OTHER_KERNEL, "other_kernel", "at this level its kernel is one without the feature")       \
     X(FLOAT32, "float32", "runs in float32, not quantised: VNNI multiplies 8-bit integers only") \
     X(FLOAT16, "float16", "runs in float16, not quantised: VNNI multiplies 8-bit integers only") \
     X(FLOAT_WEIGHT_ONLY, "float_weight_only",                                                    \

@@ -122,42 +122,42 @@ void etp_kernel_name_parse(etp_str name, etp_kernel_name *out)
     out->sme = etp_str_find(out->arch, ETP_STR("sme")) < out->arch.len;
 }
 
-// How a word of the instruction set begins, in XNNPACK's and KleidiAI's names. Of several that fit the
-// longest counts.
+// How a word of the instruction set begins, in XNNPACK's and KleidiAI's names. Of several that fit
+// the longest counts.
 static const struct {
     const char *begin;
     etp_code code;
 } k_archs[] = {
-    {"scalar",        ETP_CODE_SCALAR        },
-    {"sse",           ETP_CODE_SSE           },
-    {"ssse",          ETP_CODE_SSE           },
-    {"avx",           ETP_CODE_AVX           },
-    {"xop",           ETP_CODE_AVX           },
-    {"f16c",          ETP_CODE_AVX2          },
-    {"fma3",          ETP_CODE_AVX2          },
-    {"avx2",          ETP_CODE_AVX2          },
-    {"avxvnni",       ETP_CODE_AVX_VNNI      },
-    {"avxvnniint8",   ETP_CODE_AVX_VNNI_INT8 },
-    {"avx256",        ETP_CODE_AVX512        },
-    {"avx256vnni",    ETP_CODE_AVX512_VNNI   },
-    {"avx512",        ETP_CODE_AVX512        },
-    {"avx512vnni",    ETP_CODE_AVX512_VNNI   },
-    {"avx512bf16",    ETP_CODE_AVX512_BF16   },
-    {"avx512fp16",    ETP_CODE_AVX512_FP16   },
-    {"avx512amx",     ETP_CODE_AMX           },
-    {"neon",          ETP_CODE_NEON          },
-    {"neonfp16arith", ETP_CODE_FP16          },
-    {"neondot",       ETP_CODE_DOTPROD       },
-    {"dotprod",       ETP_CODE_DOTPROD       },
-    {"neoni8mm",      ETP_CODE_I8MM          },
-    {"i8mm",          ETP_CODE_I8MM          },
-    {"neonbf16",      ETP_CODE_BF16          },
-    {"sve",           ETP_CODE_SVE           },
-    {"sve2",          ETP_CODE_SVE2          },
-    {"sme",           ETP_CODE_SME           },
-    {"sme2",          ETP_CODE_SME2          },
-    {"neonsme",       ETP_CODE_SME           },
-    {"neonsme2",      ETP_CODE_SME2          },
+    {"scalar",        ETP_CODE_SCALAR       },
+    {"sse",           ETP_CODE_SSE          },
+    {"ssse",          ETP_CODE_SSE          },
+    {"avx",           ETP_CODE_AVX          },
+    {"xop",           ETP_CODE_AVX          },
+    {"f16c",          ETP_CODE_AVX2         },
+    {"fma3",          ETP_CODE_AVX2         },
+    {"avx2",          ETP_CODE_AVX2         },
+    {"avxvnni",       ETP_CODE_AVX_VNNI     },
+    {"avxvnniint8",   ETP_CODE_AVX_VNNI_INT8},
+    {"avx256",        ETP_CODE_AVX512       },
+    {"avx256vnni",    ETP_CODE_AVX512_VNNI  },
+    {"avx512",        ETP_CODE_AVX512       },
+    {"avx512vnni",    ETP_CODE_AVX512_VNNI  },
+    {"avx512bf16",    ETP_CODE_AVX512_BF16  },
+    {"avx512fp16",    ETP_CODE_AVX512_FP16  },
+    {"avx512amx",     ETP_CODE_AMX          },
+    {"neon",          ETP_CODE_NEON         },
+    {"neonfp16arith", ETP_CODE_FP16         },
+    {"neondot",       ETP_CODE_DOTPROD      },
+    {"dotprod",       ETP_CODE_DOTPROD      },
+    {"neoni8mm",      ETP_CODE_I8MM         },
+    {"i8mm",          ETP_CODE_I8MM         },
+    {"neonbf16",      ETP_CODE_BF16         },
+    {"sve",           ETP_CODE_SVE          },
+    {"sve2",          ETP_CODE_SVE2         },
+    {"sme",           ETP_CODE_SME          },
+    {"sme2",          ETP_CODE_SME2         },
+    {"neonsme",       ETP_CODE_SME          },
+    {"neonsme2",      ETP_CODE_SME2         },
 };
 
 static etp_code code_of_word(etp_str word)
@@ -179,7 +179,8 @@ etp_code etp_kernel_name_code(etp_str name)
     etp_kernel_name parsed;
     etp_kernel_name_parse(name, &parsed);
     etp_code most = ETP_CODE_UNKNOWN;
-    for (etp_str rest = parsed.arch; rest.len > 0;) { // "neon_dotprod", "asm_aarch64_neonfma_cortex_a53"
+    for (etp_str rest = parsed.arch;
+         rest.len > 0;) { // "neon_dotprod", "asm_aarch64_neonfma_cortex_a53"
         etp_code code = code_of_word(next_word(&rest));
         most = code > most ? code : most;
     }

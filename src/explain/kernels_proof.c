@@ -291,9 +291,9 @@ void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     if (forbidden) {
-        etp_strbuf_printf(&text,
-                          "%u of %u operators logged a micro-kernel that the level hides, e.g. %.*s",
-                          forbidden, n, ETP_STR_ARG(forbidden_example));
+        etp_strbuf_printf(
+            &text, "%u of %u operators logged a micro-kernel that the level hides, e.g. %.*s",
+            forbidden, n, ETP_STR_ARG(forbidden_example));
     } else if (own) {
         etp_strbuf_printf(&text, "%u of %u operators logged a micro-kernel of the level, e.g. %.*s",
                           own, n, ETP_STR_ARG(own_example));
@@ -301,8 +301,9 @@ void etp_kernels_judge_symbols(const etp_profile *profile, etp_level level, etp_
         etp_strbuf_printf(&text, "%u operators logged their micro-kernels, none of the level's own",
                           n);
     }
-    etp_proof_add(proof, arena,
-                  (etp_proof_line){ETP_PROOF_SYMBOLS, text.ptr, own > 0 && !forbidden, forbidden > 0});
+    etp_proof_add(
+        proof, arena,
+        (etp_proof_line){ETP_PROOF_SYMBOLS, text.ptr, own > 0 && !forbidden, forbidden > 0});
 }
 
 void etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,

@@ -11,7 +11,7 @@ const char *etp_truth_name(etp_truth truth)
 const char *etp_proof_kind_name(etp_proof_kind kind)
 {
     static const char *const k_names[ETP_PROOF_KINDS] = {"mask", "selftest", "names", "symbols",
-                                                        "samples"};
+                                                         "samples"};
     return k_names[kind];
 }
 

@@ -23,6 +23,7 @@ typedef struct preparation {
     const etp_pte_method *method; // of the program
     const char **files;
     size_t n;
+    const char *shapes; // as of etp_inputs
     etp_error *err;
 } preparation;
 
@@ -164,6 +165,28 @@ static etp_status put_scalar(preparation *p, size_t i, const etp_evalue *wanted,
     return refuse(p, i, shape_text(given, p->arena), "neither a tensor nor a number");
 }
 
+// Sizes of a program are upper bounds where a tensor is dynamic.
+static bool is_within(const tensor *given, const tensor *bound)
+{
+    bool within = given->n_dims == bound->n_dims;
+    for (uint32_t d = 0; within && d < given->n_dims; d++) {
+        within = given->sizes[d] > 0 && given->sizes[d] <= bound->sizes[d];
+    }
+    return within;
+}
+
+// "0=8x64,1=8" with the sizes of input I.
+static void note_shape(preparation *p, size_t i, const tensor *given)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, p->arena);
+    etp_strbuf_printf(&text, "%s%s%zu=", p->shapes ? p->shapes : "", p->shapes ? "," : "", i);
+    for (uint32_t d = 0; d < given->n_dims; d++) {
+        etp_strbuf_printf(&text, "%s%llu", d ? "x" : "", (unsigned long long)given->sizes[d]);
+    }
+    p->shapes = text.ptr;
+}
+
 static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
 {
     const etp_evalue *value = input_of(p, i);
@@ -177,7 +200,12 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
     }
     bool same = wanted.dtype == given->dtype && wanted.n_dims == given->n_dims &&
                 memcmp(wanted.sizes, given->sizes, wanted.n_dims * sizeof *wanted.sizes) == 0;
-    if (!same) {
+    bool smaller = !same && meta->dynamism != ETP_SHAPE_STATIC && wanted.dtype == given->dtype &&
+                   is_within(given, &wanted);
+    if (smaller) {
+        memcpy(wanted.sizes, given->sizes, sizeof wanted.sizes);
+        note_shape(p, i, given);
+    } else if (!same) {
         return refuse(p, i, shape_text(given, p->arena), shape_text(&wanted, p->arena));
     }
     size_t item = etp_dtype_bits(wanted.dtype) / 8;
@@ -580,6 +608,7 @@ etp_status etp_inputs_prepare(const char *spec, const char *model, const char *m
     }
     if (status == ETP_OK) {
         status = prepare(&p, spec, out);
+        out->shapes = p.shapes;
     }
     etp_file_close(&file);
     return status;

@@ -66,9 +66,11 @@ static etp_status parse_shapes(const char *text, shapes *out, size_t *n_out, etp
     return *n_out > 0 ? ETP_OK : bad_shape(etp_str_from(text), "names no input", err);
 }
 
-// A phase for each shape; the inputs are random, as --inputs has them otherwise.
-static etp_status make_shapes(const etp_settings *settings, const etp_program *program,
-                              etp_arena *arena, etp_steps *out, etp_error *err)
+// A phase for each shape; the inputs are random, as --inputs has them otherwise, or the files whose
+// shapes these are.
+static etp_status make_shapes(const etp_settings *settings, const etp_inputs *inputs,
+                              const etp_program *program, etp_arena *arena, etp_steps *out,
+                              etp_error *err)
 {
     shapes *all = ETP_NEW_ARRAY(arena, shapes, MAX_INPUTS);
     size_t n, most = 0;
@@ -86,6 +88,9 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
         most = all[i].n > most ? all[i].n : most;
     }
     bool ones = etp_input_kind_of(settings->inputs) == ETP_INPUTS_ONES;
+    bool files = inputs->shapes && strcmp(inputs->shapes, settings->shape) == 0;
+    etp_steps_fill fill = files ? ETP_FILL_FILE : ETP_FILL_RANDOM;
+    fill = ones ? ETP_FILL_ONES : fill;
     for (size_t k = 0; k < most; k++) {
         etp_step step = {.repeat = 1};
         etp_steps_phase p = {.method = method, .measured = true, .kind = ETP_PHASE_OF_SHAPE};
@@ -94,10 +99,8 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
             const etp_str shape = all[i].items[all[i].n == 1 ? 0 : k];
             // Each input of a phase has values of its own, and every shape has those of the same
             // seed.
-            const etp_steps_input in = {.index = all[i].index,
-                                        .fill = ones ? ETP_FILL_ONES : ETP_FILL_RANDOM,
-                                        .shape = shape,
-                                        .seed = settings->seed + i};
+            const etp_steps_input in = {
+                .index = all[i].index, .fill = fill, .shape = shape, .seed = settings->seed + i};
             name = etp_arena_printf(arena, "%s%s%.*s", name, i ? "_" : "", ETP_STR_ARG(shape));
             ETP_ADD(arena, &step.inputs, in);
         }
@@ -118,6 +121,7 @@ static etp_status make_shapes(const etp_settings *settings, const etp_program *p
 
 typedef struct making {
     const etp_settings *settings;
+    const etp_inputs *inputs;
     const char *work_dir;
     etp_arena *arena;
     etp_session_plan_phase *phases;
@@ -174,7 +178,7 @@ static etp_status make_model(making *m, const etp_program *program, const char *
     etp_steps all;
     size_t n = 0;
     if (m->settings->shape) {
-        ETP_TRY(make_shapes(m->settings, program, m->arena, &all, err));
+        ETP_TRY(make_shapes(m->settings, m->inputs, program, m->arena, &all, err));
     } else {
         ETP_TRY(etp_phases_decoder(m->settings, program, path, m->arena, &all, err));
     }
@@ -217,9 +221,10 @@ static etp_status make_model(making *m, const etp_program *program, const char *
     return ETP_OK;
 }
 
-etp_status etp_phases_make(const etp_settings *settings, const char *const *model_paths,
-                           size_t n_models, const char *work_dir, etp_arena *arena,
-                           etp_session_plan_phase **out, uint32_t *n_out, etp_error *err)
+etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *inputs,
+                           const char *const *model_paths, size_t n_models, const char *work_dir,
+                           etp_arena *arena, etp_session_plan_phase **out, uint32_t *n_out,
+                           etp_error *err)
 {
     *n_out = 0;
     *out = NULL;
@@ -229,6 +234,7 @@ etp_status etp_phases_make(const etp_settings *settings, const char *const *mode
                         "one of them");
     }
     making m = {.settings = settings,
+                .inputs = inputs,
                 .work_dir = work_dir,
                 .arena = arena,
                 .phases = ETP_NEW_ARRAY(arena, etp_session_plan_phase, ETP_STEPS_PHASES),

@@ -4,14 +4,16 @@
 #ifndef ETP_MEASURE_PHASES_H
 #define ETP_MEASURE_PHASES_H
 
+#include "measure/inputs.h"
 #include "measure/session.h"
 #include "measure/steps.h"
 
 // From --shape, or from --prefill, --decode and --depth (the usual contract of a
 // text decoder, forward(tokens [1,n], start or positions), recognised from the program). The seed
-// draws the tokens. What the runner follows is written into WORK_DIR. What cannot be run is refused
+// draws the tokens. INPUTS are the first model's: files of the shapes that --shape gives are what
+// its inputs hold. What the runner follows is written into WORK_DIR. What cannot be run is refused
 // here, before anything is launched: ETP_USAGE, ETP_UNSUPPORTED.
-ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings,
+ETP_NODISCARD etp_status etp_phases_make(const etp_settings *settings, const etp_inputs *inputs,
                                          const char *const *model_paths, size_t n_models,
                                          const char *work_dir, etp_arena *arena,
                                          etp_session_plan_phase **out, uint32_t *n_out,

@@ -581,36 +581,42 @@ bool etp_session_is_control(const etp_session_plan *plan, uint32_t arm)
     return arm == (phases ? etp_session_baseline_of(plan, arm) : plan->baseline);
 }
 
-// *TEXT: somebody else's runner of language models answers.
-static etp_status make_phases(const etp_session_plan_options *o, const etp_device *device,
-                              etp_arena *arena, etp_session_plan *out, bool *text, etp_error *err)
+// Is one of the runners of others one of language models? Only their kind is wanted here: the arms,
+// which get the builds, are not made yet.
+static etp_status find_text_runner(const etp_session_plan_options *o, etp_arena *arena, bool *text,
+                                   etp_error *err)
 {
-    const etp_settings *set = &out->settings;
     *text = false;
     for (size_t i = 0; i < o->n_runners; i++) {
-        // Only its kind is wanted here. The arms, which get the builds, are not made yet: their
-        // number depends on the phases.
         etp_foreign *first = ETP_NEW(arena, etp_foreign);
         ETP_NEED(first, err, "phases");
-        ETP_TRY(etp_foreign_inspect(o->runners[i], set->runner_kind, arena, first, err));
+        ETP_TRY(etp_foreign_inspect(o->runners[i], o->settings.runner_kind, arena, first, err));
         *text = *text || first->kind == ETP_FOREIGN_TEXT;
     }
+    return ETP_OK;
+}
+
+// TEXT: somebody else's runner of language models answers.
+static etp_status make_phases(const etp_session_plan_options *o, const etp_device *device,
+                              bool text, etp_arena *arena, etp_session_plan *out, etp_error *err)
+{
+    const etp_settings *set = &out->settings;
     const char *dir = etp_arena_printf(arena, "%s/steps", device->work_dir);
-    if (*text) {
+    if (text) {
         ETP_TRY(etp_foreign_text_settle(&out->settings, arena, err));
     }
     if (!set->prefill && !set->decode && !set->depth && !set->shape) {
         return ETP_OK;
     }
-    if (o->n_runners > 0 && !*text) {
+    if (o->n_runners > 0 && !text) {
         return etp_fail(err, ETP_USAGE,
                         "phases need etprof's own runner, which takes a model step by step, or one "
                         "of language models (llama_main, --runner-kind llama): leave out --runner");
     }
     ETP_TRY(etp_os_mkdirs(dir, err));
-    ETP_TRY(etp_phases_make(set, out->model_paths, out->n_models, dir, arena, &out->phases,
-                            &out->n_phases, err));
-    return *text ? etp_foreign_text_phases(out, arena, err) : ETP_OK;
+    ETP_TRY(etp_phases_make(set, &out->inputs[0], out->model_paths, out->n_models, dir, arena,
+                            &out->phases, &out->n_phases, err));
+    return text ? etp_foreign_text_phases(out, arena, err) : ETP_OK;
 }
 
 // Per model: the same arrays may lie differently in memory. TEXT: a prompt is all that a runner of
@@ -628,6 +634,18 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
                                    &out->inputs[m], err));
     }
     out->settings.inputs = out->inputs[0].spec;
+    const char *shapes = out->inputs[0].shapes;
+    for (size_t m = 1; m < out->n_models; m++) {
+        const char *other = out->inputs[m].shapes;
+        if (!shapes != !other || (shapes && strcmp(shapes, other) != 0)) {
+            return etp_fail(err, ETP_USAGE,
+                            "--inputs are of other shapes than %s takes: measure the models apart",
+                            out->model_paths[m]);
+        }
+    }
+    if (shapes && !out->settings.shape) { // a phase of their shapes
+        out->settings.shape = shapes;
+    }
     return ETP_OK;
 }
 
@@ -691,14 +709,15 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
         options->settings.seed ? options->settings.seed : etp_os_random_u64() & ETP_MAX_SEED;
     ETP_TRY(read_models(options, arena, out, err));
     bool text;
-    // The order matters: arms are multiplied by phases, counts depend on the number of arms, and
-    // runners of others are checked against inputs and counts.
-    ETP_TRY(make_phases(options, device, arena, out, &text, err));
+    // The order matters: shapes of inputs make a phase, arms are multiplied by phases, counts
+    // depend on the number of arms, and runners of others are checked against inputs and counts.
+    ETP_TRY(find_text_runner(options, arena, &text, err));
+    ETP_TRY(prepare_inputs(options, device, text, arena, out, err));
+    ETP_TRY(make_phases(options, device, text, arena, out, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
     ETP_TRY(check_resident(options, device, out->n_arms, err));
-    ETP_TRY(prepare_inputs(options, device, text, arena, out, err));
     ETP_TRY(read_data(options->settings.data, arena, out, err));
     ETP_TRY(read_tokenizer(options, arena, out, err));
     ETP_TRY(read_library(options, arena, out, err));

@@ -154,6 +154,10 @@ static etp_status write_input(making *m, const etp_steps_phase *p, const etp_ste
     ETP_TRY(shape_of(m, p, in, &s));
     etp_strbuf_printf(m->b, "in %llu %s %s", (unsigned long long)in->index,
                       etp_dtype_name(s.value->dtype), dims_text(m, s.dims, s.rank));
+    if (in->fill == ETP_FILL_FILE) {
+        etp_strbuf_printf(m->b, " file\n");
+        return ETP_OK;
+    }
     if (in->fill == ETP_FILL_ONES || in->fill == ETP_FILL_RANDOM) { // made on the device
         if (is_whole(s.value->dtype)) {
             ETP_TRY(check_drawn(m, p, in->index, in->fill == ETP_FILL_ONES ? 1 : RANDOM_BELOW - 1));

@@ -17,7 +17,8 @@ typedef enum etp_steps_fill {
     ETP_FILL_TOKENS,   // drawn for each place of a text
     ETP_FILL_POSITION, // counted up
     ETP_FILL_ONES,
-    ETP_FILL_RANDOM
+    ETP_FILL_RANDOM,
+    ETP_FILL_FILE // that of --inputs
 } etp_steps_fill;
 
 typedef struct etp_steps_input {

@@ -188,8 +188,8 @@ def failed():
     return [*executions(ops, 20_000), ("Execute", [framework("DELEGATE_CALL", 700 * MS, 701 * MS, chain=0)])]
 
 
-ALL = {f.__name__: f for f in (silent, vulkan, core_ml, at_load, from_zero, unknown_from_zero, unknown_nested, beyond_the_call,
-                               wrapped, cycles, jumped, jumped_kernel, two_lengths, two_methods, in_turn, reloaded,
-                               branches, symbols, tensors, outputs, method_only, failed)}
+ALL = {f.__name__: f for f in (silent, vulkan, core_ml, at_load, from_zero, unknown_from_zero, unknown_nested,
+                               beyond_the_call, wrapped, cycles, jumped, jumped_kernel, two_lengths, two_methods,
+                               in_turn, reloaded, branches, symbols, tensors, outputs, method_only, failed)}
 ALL["vulkan_overlap"] = lambda: vulkan(((0, 1700), (100, 1800)))
 ALL["microseconds"] = lambda: from_zero("", (5400, 290))

@@ -4,6 +4,7 @@
 
 Answers come from eager PyTorch (tests/data/llm/make_programs.py)."""
 import json
+import math
 import os
 import pathlib
 import struct
@@ -98,6 +99,36 @@ def refused(tmp, words, model, *args):
     expect(not os.path.exists(out), args, "leaves no folder", out)
 
 
+def npy(tmp, shape):
+    """An array of ones, as numpy saves it."""
+    head = str({"descr": "<f4", "fortran_order": False, "shape": shape}).ljust(117) + "\n"
+    path = os.path.join(tmp, "x".join(map(str, shape)) + ".npy")
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+        f.write(struct.pack("<f", 1.0) * math.prod(shape))
+    return path
+
+
+def check_files(tmp):
+    """An array below the program's bound: its values and its sizes are what runs."""
+    done, out = ab(tmp, SHAPES, "--inputs", npy(tmp, (1, 3, 12, 20)), *SHORT)
+    expect(done.returncode == 0, "a smaller array", "is measured", done.stderr[-400:])
+    plan = plan_of(out)
+    expect([p["name"] for p in plan["phases"]] == ["1x3x12x20"], "a smaller array", "is a phase", plan["phases"])
+    with open(os.path.join(out, "report.json")) as f:
+        macs = sum(o["macs"] or 0 for o in json.load(f)["operators"])
+    expect(macs == 12 * 20 * 8 * 27, "a smaller array", "is so much work", macs)
+    for arm in plan["arms"][:2]:
+        close(arm["name"], outputs_of(out, arm), SAID["picture_12x20_ones"])
+    again = subprocess.run([ETPROF, "rerun", out], capture_output=True, text=True, cwd=tmp, timeout=100)
+    expect(again.returncode in (0, 3), "a smaller array", "is run again", again.returncode, again.stderr[-400:])
+    for arm in plan["arms"][:2]:
+        close(arm["name"] + " again", outputs_of(out + ".2", arm), SAID["picture_12x20_ones"])
+    refused(tmp, "float32[1,3,32,33], method forward takes float32[1,3,32,32]", SHAPES, "--inputs",
+            npy(tmp, (1, 3, 32, 33)))
+    refused(tmp, "give one of them", SHAPES, "--inputs", npy(tmp, (1, 3, 8, 8)), "--prefill", "4")
+
+
 def check_bad_shapes(tmp):
     for words, spec in (("ends in a comma", "0=1x3x8x8,"), ("not the number of an input", "x=1x3x8x8"),
                         ("names no input", "1x3x8x8"), ("is no shape", "0="), ("is given twice", "0=1x3x8x8,1x3x8x8"),
@@ -111,7 +142,7 @@ def check_bad_shapes(tmp):
 
 
 def main():
-    for check in (check_positions, check_shapes, check_bad_shapes):
+    for check in (check_positions, check_shapes, check_files, check_bad_shapes):
         with tempfile.TemporaryDirectory() as tmp:
             check(tmp)
     finish()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core ML: the debug symbol of an operation, or "OUTPUT:OPERATION" ("linear_0_cast_fp16:ios17.linear"),
-// with times that Core ML estimated out of the prediction's, by the runtime's clock. Symbols can be
-// anything and are taken as they are.
+// Core ML: the debug symbol of an operation, or "OUTPUT:OPERATION"
+// ("linear_0_cast_fp16:ios17.linear"), with times that Core ML estimated out of the prediction's,
+// by the runtime's clock. Symbols can be anything and are taken as they are.
 #include "operators/delegates.h"
 
 // Where "ios17." begins: the dialect of Core ML's operations, whatever the system. LEN without.

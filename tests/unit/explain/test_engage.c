@@ -260,7 +260,8 @@ static void unknown_code_decides_nothing(void **state)
 static void logged_kernels_decide(void **state)
 {
     (void)state;
-    static const char k_sme2[] = "kai_run_matmul_clamp_f32_qai8dxp1vlx4_qsi8cxp4vlx4_1vlx4vl_sme2_mopa";
+    static const char k_sme2[] =
+        "kai_run_matmul_clamp_f32_qai8dxp1vlx4_qsi8cxp4vlx4_1vlx4vl_sme2_mopa";
     static const char k_neon[] = "kai_run_matmul_clamp_f32_qai8dxp4x8_qsi8cxp4x8_16x4x32_neon_i8mm";
     static const struct {
         const char *name, *kernel;
