@@ -25,7 +25,7 @@ static double best_rate(const etp_fixer *f)
         etp_category c = f->ab->operators[i].category;
         bool passes = c == ETP_CATEGORY_DATA_MOVEMENT || c == ETP_CATEGORY_ELEMENTWISE ||
                       c == ETP_CATEGORY_ACTIVATION; // each byte once
-        bool copies = passes && facts && facts->work.known && ns >= RATE_FROM_NS;
+        bool copies = passes && etp_fix_knows_work(facts) && ns >= RATE_FROM_NS;
         best = copies ? fmax(best, (double)facts->work.bytes / (double)ns) : best;
     }
     return best > 0 ? best : (double)NAN;

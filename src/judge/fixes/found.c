@@ -298,7 +298,7 @@ double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
 {
     double roof = etp_fix_memory_ns(f, op);
     const etp_op_facts *facts = etp_fix_facts(f, op);
-    bool known = facts && facts->work.known;
+    bool known = etp_fix_knows_work(facts);
     return isfinite(roof) ? roof : known ? (double)facts->work.bytes / f->best_rate : (double)NAN;
 }
 
@@ -309,7 +309,7 @@ static double read_again(const etp_fixer *f, const etp_fix_found *at)
     double sum = 0;
     for (size_t i = 0; i < at->ops.n; i++) {
         const etp_op_facts *facts = etp_fix_facts(f, at->ops.items[i]);
-        bool large = facts && facts->work.known && facts->work.bytes >= CACHE_BYTES;
+        bool large = etp_fix_knows_work(facts) && facts->work.bytes >= CACHE_BYTES;
         sum += large && f->ab->operators[at->ops.items[i]].category == ETP_CATEGORY_DATA_MOVEMENT
                    ? (double)etp_fix_op_ns(f, at->ops.items[i]) / 2
                    : 0;

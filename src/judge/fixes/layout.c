@@ -498,7 +498,7 @@ static double copies_added(const etp_fixer *f, uint32_t op)
         for (uint32_t k = 0; k < m->n_outputs; k++) {
             answer = answer || m->outputs[k] == call->outputs[i];
         }
-        bytes += is_image(v) && !answer && v->bytes != ETP_BYTES_UNKNOWN ? 4 * (double)v->bytes : 0;
+        bytes += is_image(v) && !answer && etp_fix_knows_bytes(v) ? 4 * (double)v->bytes : 0;
     }
     return bytes > 0 ? bytes / f->best_rate : 0;
 }

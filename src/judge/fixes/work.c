@@ -509,7 +509,7 @@ static double multiplied_in_int8(const etp_fixer *f, uint32_t op)
     const etp_op_facts *facts = etp_fix_facts(f, op);
     bool one = facts && facts->n_outputs == 1;
     const etp_value *out = one ? &facts->values[facts->outputs[0]] : NULL;
-    bool known = out && out->kind == ETP_EVALUE_TENSOR && out->bytes != ETP_BYTES_UNKNOWN;
+    bool known = out && out->kind == ETP_EVALUE_TENSOR && etp_fix_knows_bytes(out);
     return known ? 15 * ((double)out->bytes / 4) * etp_fix_product_ns(f) : (double)NAN;
 }
 
@@ -559,7 +559,7 @@ static double moving_rate(const etp_fixer *f)
     for (uint32_t i = 0; i < f->ab->n_operators && !isfinite(rate); i++) {
         const etp_op_facts *facts = etp_fix_facts(f, i);
         double roof = etp_fix_memory_ns(f, i);
-        rate = facts && facts->work.known && isfinite(roof)
+        rate = etp_fix_knows_work(facts) && isfinite(roof)
                    ? 0.43 * (double)facts->work.bytes / roof
                    : rate;
     }
@@ -579,9 +579,9 @@ static double pads_left_by_int8(const etp_fixer *f)
         for (uint32_t k = 0; k < p->n_nodes; k++) {
             bool pad =
                 p->nodes[k].type == ETP_XNN_STATIC_CONSTANT_PAD && p->nodes[k].n_outputs == 1;
-            uint64_t own = pad ? p->values[p->nodes[k].outputs[0]].bytes : 0;
-            bytes += own != ETP_BYTES_UNKNOWN ? 4.5 * (double)own
-                                              : 0; // 2 of the pad, 1.25 of each convert
+            const etp_value *out = pad ? &p->values[p->nodes[k].outputs[0]] : NULL;
+            // 2 of the pad, 1.25 of each convert
+            bytes += out && etp_fix_knows_bytes(out) ? 4.5 * (double)out->bytes : 0;
         }
     }
     return bytes > 0 && isfinite(rate) ? bytes / rate : 0;
