@@ -67,6 +67,16 @@ static etp_status fail_other_key(const etp_remote *r, etp_str log, etp_error *er
                     r->name, ETP_STR_ARG(key), ETP_STR_ARG(remedy), host);
 }
 
+// The client itself did not end, or wrote without end: there is no connection.
+static etp_status no_connection(const etp_remote *r, etp_status st, etp_error *err)
+{
+    if (st != ETP_CHILD || !err) {
+        return st;
+    }
+    const etp_error why = *err;
+    return etp_fail(err, ETP_ENVIRONMENT, "%s: no connection: %s", r->name, why.msg);
+}
+
 // ssh goes into the background when it is connected (-f), so its exit status says whether that
 // worked.
 static etp_status connect_master(etp_device *d, etp_error *err)
@@ -82,6 +92,7 @@ static etp_status connect_master(etp_device *d, etp_error *err)
     etp_process_dispose(&c->master);
     etp_status st =
         etp_process_capture(&spec, CONNECT_NS, MOST_WORDS, &arena, &c->master, &out, &log, err);
+    st = no_connection(r, st, err);
     if (st == ETP_OK && (c->master.signal != 0 || c->master.exit_code != 0)) {
         etp_process_dispose(&c->master);
         etp_str reason = etp_remote_reason(log);
@@ -143,8 +154,9 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     const char *const *argv = client_argv(r, k_extra, 1, arena);
     int status;
     etp_str out, log;
-    ETP_TRY(etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, CONNECT_NS, arena, &status, &out,
-                              &log, err));
+    etp_status st = etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, CONNECT_NS, arena, &status,
+                                      &out, &log, err);
+    ETP_TRY(no_connection(r, st, err));
     etp_str line = line_from(out, ETP_STR("stricthostkeychecking "));
     if (etp_str_eqz(line, "stricthostkeychecking false") ||
         etp_str_eqz(line, "stricthostkeychecking no") ||

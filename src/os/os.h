@@ -216,9 +216,9 @@ bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
 void etp_process_kill(etp_process *p);    // it and what it started, SIGKILL, and waits
 void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
 
-// A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes
-// each. *out_process needs no dispose, unless the program leaves its work running and this was
-// ETP_OK.
+// A program's whole answer: runs it with empty input. ETP_CHILD when it takes longer than
+// TIMEOUT_NS in all, or writes more than LIMIT bytes to either stream. *out_process needs no
+// dispose, unless the program leaves its work running and this was ETP_OK.
 ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns,
                                              size_t limit, etp_arena *arena,
                                              etp_process *out_process, etp_str *out,

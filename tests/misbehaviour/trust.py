@@ -250,8 +250,9 @@ def absurd(tmp):
             shutil.copytree(tmp / "first", run)
             (run / "manifest.json").write_text(json.dumps(changed))
             never = value != 0 and (value != 10**12 or dotted not in possible)
-            done = call(tmp, "verify", "absurd", "--format", "json")
-            expect(done.returncode in (0, 1, 4), dotted, value, "verify", done.returncode, done.stderr)
+            if value == 0:
+                done = call(tmp, "verify", "absurd", "--format", "json")
+                expect(done.returncode in (0, 1, 4), dotted, value, "verify", done.returncode, done.stderr)
             if value == 0 and dotted not in ("plan.arms.0.threads", "plan.iterations.0.timed", "plan.blocks"):
                 continue  # one of each kind is measured
             done = call(tmp, "ab", "--resume", "absurd", "--trust", "--quiet", **own)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/guard.h"
+#include "base/number.h"
 #include "base/sink.h"
 #include "os/posix/supervisor.h"
 #include "os/system.h"
@@ -460,17 +461,16 @@ void etp_process_dispose(etp_process *p)
     p->pid = 0;
 }
 
-// What is beyond the limit is read and dropped: a child with a full pipe would never end.
-static void append_within(etp_strbuf *text, size_t limit, const char *ptr, size_t len)
-{
-    size_t room = limit - text->len;
-    etp_strbuf_append(text, (etp_str){ptr, len < room ? len : room});
-}
-
 static uint64_t time_left(uint64_t deadline)
 {
     uint64_t now = etp_os_now_ns();
     return now < deadline ? deadline - now : 0;
+}
+
+static etp_status fail_late(const etp_process_spec *spec, uint64_t timeout_ns, etp_error *err)
+{
+    return etp_fail(err, ETP_CHILD, "%s did not end within %s s", spec->argv[0],
+                    ETP_DIGITS((double)timeout_ns / 1e9, 3));
 }
 
 static etp_status capture(const etp_process_spec *spec, uint64_t timeout_ns, size_t limit,
@@ -490,19 +490,23 @@ static etp_status capture(const etp_process_spec *spec, uint64_t timeout_ns, siz
         etp_process_event event =
             etp_process_read(out_process, time_left(deadline), buf, sizeof buf, &got);
         open = event != ETP_PROCESS_EOF;
-        if (event == ETP_PROCESS_OUT) {
-            append_within(&text, limit, buf, got);
-        } else if (event == ETP_PROCESS_ERR) {
-            append_within(&text_err, limit, buf, got);
+        if (event == ETP_PROCESS_OUT || event == ETP_PROCESS_ERR) {
+            etp_strbuf *to = event == ETP_PROCESS_OUT ? &text : &text_err;
+            if (got > limit - to->len) {
+                status = etp_fail(err, ETP_CHILD, "%s wrote more than %s", spec->argv[0],
+                                  ETP_BYTES(limit));
+            } else {
+                etp_strbuf_append(to, (etp_str){buf, got});
+            }
         } else if (event == ETP_PROCESS_WAKE && etp_os_interrupted() != 0) {
             status = etp_fail(err, ETP_INTERRUPTED, "interrupted");
         }
         if (open && status == ETP_OK && time_left(deadline) == 0) {
-            status = etp_fail(err, ETP_CHILD, "%s did not end in time", spec->argv[0]);
+            status = fail_late(spec, timeout_ns, err);
         }
     }
     if (status == ETP_OK && !etp_process_wait(out_process, time_left(deadline))) {
-        status = etp_fail(err, ETP_CHILD, "%s did not end in time", spec->argv[0]);
+        status = fail_late(spec, timeout_ns, err);
     }
     // Work that goes on (a server, the shell of a device) is the caller's to end.
     if (status != ETP_OK || spec->leaves != ETP_PROCESS_LEAVES_WORK) {

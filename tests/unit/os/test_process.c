@@ -48,17 +48,25 @@ static void a_child_gets_its_arguments_environment_and_folder(void **state)
     assert_true(p.usage.peak_rss_bytes > 100000);
 }
 
-static void output_beyond_the_limit_is_dropped(void **state)
+// At once: it does not go on until the time is over.
+static void output_beyond_the_limit_is_an_error(void **state)
 {
     fixture *f = *state;
     etp_process p;
     etp_str out, err_text;
     etp_error err;
-    assert_int_equal(capture(f, "i=0; while [ $i -lt 2000 ]; do echo 0123456789; i=$((i+1)); done",
-                             60 * (uint64_t)SECOND, &p, &out, &err_text, &err),
-                     ETP_OK);
+    uint64_t begin = etp_os_now_ns();
+    static const char *const k_endless[] = {"exec yes", "exec yes >&2"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(capture(f, k_endless[i], 60 * (uint64_t)SECOND, &p, &out, &err_text, &err),
+                         ETP_CHILD);
+        assert_non_null(strstr(err.msg, "wrote more than"));
+        assert_true(out.len <= 1000 && err_text.len <= 1000);
+    }
+    assert_true(etp_os_now_ns() - begin < 30 * (uint64_t)SECOND);
+    assert_int_equal(
+        capture(f, "printf %1000s x", 60 * (uint64_t)SECOND, &p, &out, &err_text, &err), ETP_OK);
     assert_int_equal(out.len, 1000);
-    assert_int_equal(p.exit_code, 0);
 }
 
 static void a_signal_is_told_from_an_exit(void **state)
@@ -373,7 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_child_gets_its_arguments_environment_and_folder, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_signal_is_told_from_an_exit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_program_that_cannot_start_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hanging_child_is_killed_with_its_children, set_up,

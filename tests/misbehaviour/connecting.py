@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host that never answers, or that never stops: connecting over ssh has a deadline and a budget too.
+
+usage: connecting.py ETPROF"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
+CONNECT_S = 30  # CONNECT_NS of src/device/ssh.c
+# What the client does, at which of its calls; whether it has to be noticed at once.
+CLIENTS = {
+    "silent about its configuration": ("-G", "sleep 600", False),
+    "silent while it connects": ("-M", "sleep 600", False),
+    "a word now and then": ("-M", "while :; do echo x; sleep 1; done", False),
+    "deaf to signals": ("-M", "trap '' TERM INT HUP; while :; do sleep 1; done", False),
+    "a configuration without end": ("-G", "exec yes", True),
+    "a greeting without end": ("-M", "exec yes", True),
+    "errors without end": ("-M", "exec yes >&2", True),
+    "a farewell without end": ("-O", "exec yes", True),
+}
+
+
+def start(folder, call, does):
+    folder.mkdir()
+    ssh = folder / "ssh"
+    ssh.write_text(f'#!/bin/sh\ncase " $* " in *" {call} "*) {does};; *" -G "*|*" -M "*) exit 0;; esac\nexit 255\n')
+    ssh.chmod(0o755)
+    env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    return subprocess.Popen([ETPROF, "roofs", "--device", "ssh:board"], env=env, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    began = time.monotonic()
+    children = {what: start(pathlib.Path(tmp) / str(i), *does[:2]) for i, (what, does) in enumerate(CLIENTS.items())}
+    for what, child in sorted(children.items(), key=lambda c: not CLIENTS[c[0]][2]):
+        out, err = child.communicate(timeout=300)
+        took = time.monotonic() - began
+        expect(child.returncode == 5, what, child.returncode, out, err)
+        expect("ssh board" in err and "connection" in err, what, err)
+        expect(took < CONNECT_S - 5 if CLIENTS[what][2] else took < 4 * CONNECT_S, what, "took", round(took, 1), "s")
+finish()
