@@ -74,7 +74,8 @@ const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, cons
                                const char *many);
 // What is known of OP through the program: NULL when nothing is.
 const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op);
-// Sizes of a dynamic program are upper bounds where the run's are not known: no figure rests on them.
+// Sizes of a dynamic program are upper bounds where the run's are not known: no figure rests on
+// them.
 static inline bool etp_fix_knows_work(const etp_op_facts *facts)
 {
     return facts && facts->work.known && !facts->work.bound;

@@ -559,9 +559,8 @@ static double moving_rate(const etp_fixer *f)
     for (uint32_t i = 0; i < f->ab->n_operators && !isfinite(rate); i++) {
         const etp_op_facts *facts = etp_fix_facts(f, i);
         double roof = etp_fix_memory_ns(f, i);
-        rate = etp_fix_knows_work(facts) && isfinite(roof)
-                   ? 0.43 * (double)facts->work.bytes / roof
-                   : rate;
+        rate = etp_fix_knows_work(facts) && isfinite(roof) ? 0.43 * (double)facts->work.bytes / roof
+                                                           : rate;
     }
     return rate;
 }
