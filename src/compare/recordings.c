@@ -34,7 +34,9 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
                        size_t n, etp_ab_findings *to)
 {
     size_t apart[ETP_APART_SUM + 1] = {0};
+    const char *unit = NULL;
     for (size_t i = 0; i < n; i++) {
+        unit = unit ? unit : etp_trace_unit_choice(traces[i]);
         for (size_t b = 0; b < etp_trace_block_count(traces[i]); b++) {
             const etp_trace_block *block = etp_trace_block_at(traces[i], b);
             for (size_t e = 0; e < block->n_events; e++) {
@@ -49,8 +51,8 @@ static void tell_apart(const etp_ab_session *s, uint32_t arm, const etp_trace *c
                 s->ab.arena,
                 "%s: the delegate's events are by a clock of its own in an unknown "
                 "unit, so they have no milliseconds ('etprof ops' shows their shares); "
-                "state the unit: --delegate-unit us or cycles:HZ",
-                name_of(s, arm)));
+                "state the unit: --delegate-unit %s",
+                name_of(s, arm), unit));
     }
     if (apart[ETP_APART_SUM]) {
         etp_ab_add_finding(

@@ -632,25 +632,23 @@ static void warn_of_other_files(const etp_ops_answer *a, etp_report *r)
 
 // ---- what delegates logged beside operators ----
 
-static const char *span_note(etp_op_span_kind kind, const etp_op_table *t, const etp_ops_answer *a)
+static const char *span_note(etp_op_span_kind kind, const etp_trace *trace, etp_arena *arena)
 {
-    bool clock = false;
-    for (size_t i = 0; i < t->n_spans; i++) {
-        const etp_trace_block *b = etp_trace_block_at(a->trace, t->spans[i].block);
-        clock = clock || b->events[t->spans[i].event].apart == ETP_APART_CLOCK;
-    }
     if (kind == ETP_OP_SPAN_WHOLE) {
         return "Spans of a delegate that hold others. Their parts are among the operators.";
     }
     if (kind == ETP_OP_SPAN_LOAD) {
-        return "Logged while a delegate was loaded, outside every inference. Shares are of "
-               "loading.";
+        return "Logged while a delegate was loaded, outside inferences. Shares are of loading.";
     }
-    return clock ? "The delegate's own clock: the recording does not hold its unit, so these are "
-                   "ticks, and shares are of what the same call logged. State the unit: "
-                   "--delegate-unit us or --delegate-unit cycles:HZ."
-                 : "Together these are longer than the event they are parts of, so none of them is "
-                   "part of the inference. Shares are of what the same call logged.";
+    const char *unit = etp_trace_unit_choice(trace);
+    if (!unit) {
+        return "Together these are longer than the event they are parts of, so none of them is "
+               "part of the inference. Shares are of what the same call logged.";
+    }
+    return etp_arena_printf(arena,
+                            "Ticks of the delegate's own clock, whose unit is not recorded. Shares "
+                            "are of what the same call logged. State the unit: --delegate-unit %s.",
+                            unit);
 }
 
 static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const char *id,
@@ -676,7 +674,8 @@ static void span_table(const etp_ops_answer *a, etp_op_span_kind kind, const cha
         }
         if (!table) {
             etp_report_section(r, 1, id, title);
-            etp_report_note(r, apart ? ETP_WARN : ETP_PLAIN, "%s", span_note(kind, t, a));
+            etp_report_note(r, apart ? ETP_WARN : ETP_PLAIN, "%s",
+                            span_note(kind, a->trace, arena));
             table = etp_report_table(r, etp_arena_printf(arena, "%s-table", id), NULL, columns,
                                      sizeof columns / sizeof *columns);
             etp_table_limit(table, 25);

@@ -71,6 +71,24 @@ bool etp_trace_counts_cycles(const etp_trace *trace)
     return false;
 }
 
+const char *etp_trace_unit_choice(const etp_trace *trace)
+{
+    const char *choice = NULL;
+    for (size_t b = 0; b < trace->n_blocks; b++) {
+        const etp_trace_block *block = &trace->blocks[b];
+        for (size_t i = 0; i < block->n_events; i++) {
+            if (block->events[i].apart != ETP_APART_CLOCK) {
+                continue;
+            }
+            if (etp_str_ends(block->events[i].name, ETP_STR("(cycles)"))) {
+                return "cycles:HZ";
+            }
+            choice = "us or cycles:HZ";
+        }
+    }
+    return choice;
+}
+
 static bool logs_tensors(const etp_etdump *dump, uint32_t run_index)
 {
     etp_etdump_run run = etp_etdump_run_at(dump, run_index);

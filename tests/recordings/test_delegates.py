@@ -106,6 +106,11 @@ def units():
     doc = ops("microseconds", "--delegate-unit", "us")
     expect(sorted(means(doc).values()) == [290_000, 5_400_000], "unit us", means(doc))
     # 5.4 and 2.9 million cycles at 2 GHz
+    for verb in ("ops", "analyze"): # names say cycles, or nothing
+        said = run(verb, made("from_zero"), "--format", "md")[1].replace("\n", " ")
+        expect("--delegate-unit cycles:HZ" in said, verb, "the unit to state", said[-400:])
+        said = run(verb, made("unknown_from_zero"), "--format", "md")[1].replace("\n", " ")
+        expect("--delegate-unit us or cycles:HZ" in said, verb, "the units to choose from", said[-400:])
     doc = ops("from_zero", "--delegate-unit", "cycles:2e9")
     expect(sorted(means(doc).values()) == [1_450_000, 2_700_000], "unit cycles", means(doc))
     # at 1 GHz they are longer than the call
