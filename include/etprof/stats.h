@@ -255,34 +255,8 @@ ETP_API double etp_spread_df(const etp_spread *s, double noise_var);
 // ratios (SD_LN of K blocks) when the spread has no degrees.
 ETP_API double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double *out_df);
 
-typedef struct etp_pilot {    // what a few blocks showed
-    const double *log_ratios; // per block
-    size_t blocks;
-    etp_spread spread; // zeroed: the ratios say it
-    double within_var; // pooled variance of ln durations inside a launch
-    double iterations; // per launch in the pilot
-    double launch_ns;  // cost of a launch without its timed iterations, mean over arms
-    double iteration_ns;
-    uint32_t arms;
-} etp_pilot;
-
-#define ETP_PLAN_SURE 0.8  // share of sessions of `blocks` blocks that reach the target
-#define ETP_PLAN_RANGE 0.8 // share of plans whose true need lies between blocks_lo and blocks_hi
-typedef struct etp_plan {
-    double sd_ln;        // of one block's log ratio at `iterations`
-    double between_var;  // part of sd_ln² that more iterations would not remove
-    double df;           // of what sd_ln² was estimated from
-    uint32_t iterations; // n* per launch, 10 … 1000
-    uint32_t blocks;     // smallest k ≥ 6 that reaches the target with ETP_PLAN_SURE; UINT32_MAX:
-                         // out of reach
-    uint32_t blocks_lo, blocks_hi; // the same if the spread is smaller or larger than it seemed
-    double half_width_rel;         // expected at `blocks`
-    double mde_rel;                // smallest ratio found with 80 % power at `blocks`
-    double total_ns;               // wall time of `blocks`
-    double block_ns;               // of one
-} etp_plan;
-// TARGET_REL: wanted half-width of the ratio's interval, e.g. 0.01.
-ETP_API etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel);
+#define ETP_PLAN_SURE 0.8  // share of sessions that reach the target with as many blocks as planned
+#define ETP_PLAN_RANGE 0.8 // share of plans whose range holds the blocks that are really needed
 // Blocks after which a ratio of 1 + EFFECT_REL is told from 1 with p ≤ ALPHA and probability POWER;
 // UINT32_MAX: out of reach. Of a family of n comparisons: whatever the others show, with their
 // level ÷ n (the first step of Benjamini–Hochberg). SD_LN is of one block's log ratio.
@@ -290,13 +264,14 @@ ETP_API uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, do
 // Blocks that a session which stops at the target is expected to take, SD_LN being of one block's
 // log ratio; UINT32_MAX: out of reach.
 ETP_API uint32_t etp_plan_sequential(double sd_ln, double target_rel);
+// Blocks within which ETP_PLAN_SURE of such sessions reach it, when SD_LN was estimated with DF
+// degrees of freedom (etp_spread_sd).
+ETP_API uint32_t etp_plan_sure(double sd_ln, double df, double target_rel);
 // The true standard deviation is at most this many times one estimated with DF degrees of freedom,
 // in a share P of estimates.
 ETP_API double etp_sd_factor(double p, double df);
 // Expected half-width (relative) of k blocks with standard deviation sd_ln.
 ETP_API double etp_plan_half_width(double sd_ln, uint32_t k);
-// Smallest effect (relative) that k blocks find in 80 % of sessions.
-ETP_API double etp_plan_mde(double sd_ln, uint32_t k);
 
 // ---- a whole session ----
 

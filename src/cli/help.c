@@ -19,7 +19,7 @@ const etp_command *etp_command_find(const char *name)
 static const struct {
     const char *title, *verbs[12];
 } k_groups[] = {
-    {"measure",          {"ab", "run", "sweep", "plan", "rerun", "roofs", NULL}                       },
+    {"measure",          {"ab", "run", "sweep", "rerun", "roofs", NULL}                               },
     {"explain",
      {"analyze", "compare", "explain", "whatif", "report", "gate", "baselines", "history", "stats",
       "kernels", "verify-claim", NULL}                                                                },

@@ -149,7 +149,7 @@ static bool find_widest(const etp_session *s, progress *out)
             out->half_width = width;
             out->blocks = k;
             out->sd_ln = expected_sd(s, reference, a, &p, &scratch, &out->df);
-            out->needed = etp_plan_sequential(out->sd_ln, s->plan->settings.precision);
+            out->needed = etp_plan_sure(out->sd_ln, out->df, s->plan->settings.precision);
         }
     }
     etp_arena_dispose(&scratch);
@@ -341,7 +341,8 @@ void etp_session_say_plan(etp_session *s)
     warn_of_few(s, each, control);
 }
 
-// "14 (10 to 22)": the estimate, and what it may be when the spread is not what it seemed.
+// "14 blocks (10 to 22)": how many do in 80 % of sessions, and how many may really be needed when
+// the spread is not what it seemed.
 static const char *blocks_needed(const progress *p, double target, uint32_t goal,
                                  char buf[static 64])
 {
@@ -351,9 +352,9 @@ static const char *blocks_needed(const progress *p, double target, uint32_t goal
     uint32_t hi =
         etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p->df), target);
     if (hi > goal) {
-        snprintf(buf, 64, "%u (%u to more than %u)", p->needed, lo, goal);
+        snprintf(buf, 64, "%u blocks (%u to more than %u)", p->needed, lo, goal);
     } else {
-        snprintf(buf, 64, lo < hi ? "%u (%u to %u)" : "%u", p->needed, lo, hi);
+        snprintf(buf, 64, lo < hi ? "%u blocks (%u to %u)" : "%u blocks", p->needed, lo, hi);
     }
     return buf;
 }
@@ -366,7 +367,7 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     // Two blocks tell of no third: what is expected is said from where a verdict begins.
     bool worth = s->plan->settings.precision > 0 && done >= ETP_MIN_BLOCKS &&
                  (done == ETP_MIN_BLOCKS || done % 10 == 0);
-    if (!worth || s->plan->n_arms < 2 || done >= goal || !find_widest(s, &p)) {
+    if (!worth || s->plan->n_arms < 2 || done >= goal || !find_widest(s, &p) || p.enough) {
         return;
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
@@ -376,8 +377,11 @@ void etp_session_say_precision(etp_session *s, double each_ns)
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    etp_session_say(s, "precision  ±%.1f %% after %u blocks; ±%s %% expected after %s, %s more",
-                    100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3),
-                    blocks_needed(&p, s->plan->settings.precision, goal, needed),
-                    duration(more * each_ns, left));
+    etp_session_say(
+        s,
+        "precision  ±%.1f %% after %u blocks; ±%s %% needs %s, %s more: %.0f %% of such "
+        "sessions reach it",
+        100 * p.half_width, done, ETP_DIGITS(100 * s->plan->settings.precision, 3),
+        blocks_needed(&p, s->plan->settings.precision, goal, needed),
+        duration(more * each_ns, left), 100 * ETP_PLAN_SURE);
 }

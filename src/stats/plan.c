@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks of how many iterations: from a pilot's variance components (Kalibera and Jones).
-//
-//   one block's log ratio has variance  v(n) = B + π·W/n
-// with W the variance of ln durations inside a launch (the median of n normal values has π/2 · W/n,
-// and a ratio has two medians) and B what differs from launch to launch. With a launch costing L
-// and an iteration C, time for a given precision is least at  n* = √(π·W/B · L/C).
+// How many blocks a precision takes, by how much the blocks so far scatter.
 #include "stats/internal.h"
 
 #include <math.h>
 
-#define ITERATIONS_MIN 10
-#define ITERATIONS_MAX 1000
 #define BLOCKS_MAX 100000
 
 static const double k_pi = 3.14159265358979323846;
@@ -41,15 +34,6 @@ double etp_plan_half_width(double sd_ln, uint32_t k)
     return expm1(t * expected_sd(k) * sd_ln / sqrt(k));
 }
 
-double etp_plan_mde(double sd_ln, uint32_t k)
-{
-    if (k < 2) {
-        return (double)NAN;
-    }
-    double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1.0) + etp_t_quantile(0.8, k - 1.0);
-    return expm1(t * sd_ln / sqrt(k));
-}
-
 // F that is exceeded with probability 1 − P.
 static double f_quantile(double p, double df_above, double df_below)
 {
@@ -74,35 +58,6 @@ static double likely_width(double sd_ln, double df, uint32_t k)
     return expm1(t * seen * sqrt(f_quantile(ETP_PLAN_SURE, k - 1.0, df) / k));
 }
 
-static double expected_width(double sd_ln, double df, uint32_t k)
-{
-    (void)df;
-    return etp_plan_half_width(sd_ln, k);
-}
-
-typedef double width_of(double sd_ln, double df, uint32_t k); // falls as k grows
-
-static uint32_t blocks_for(width_of *width, double sd_ln, double df, double target_rel)
-{
-    uint32_t low = ETP_MIN_BLOCKS, high = ETP_MIN_BLOCKS;
-    while (width(sd_ln, df, high) > target_rel) {
-        if (high >= BLOCKS_MAX) {
-            return UINT32_MAX;
-        }
-        low = high;
-        high *= 2;
-    }
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (width(sd_ln, df, mid) <= target_rel) {
-            high = mid;
-        } else {
-            low = mid + 1;
-        }
-    }
-    return high;
-}
-
 double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double *out_df)
 {
     bool known = s->df > 0;
@@ -125,8 +80,7 @@ double etp_sd_factor(double p, double df)
     return 1 / sqrt((low + high) / 2);
 }
 
-// (t₁₋α/₂ + t_power)·σ/√k ≤ ln(1 + effect), as the smallest effect found (etp_plan_mde), solved for
-// k.
+// (t₁₋α/₂ + t_power)·σ/√k ≤ ln(1 + effect), solved for k.
 uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alpha)
 {
     // In steps of 0.2 % from 1000 on: no plan is that exact.
@@ -139,53 +93,24 @@ uint32_t etp_plan_find(double sd_ln, double effect_rel, double power, double alp
     return UINT32_MAX;
 }
 
-uint32_t etp_plan_sequential(double sd_ln, double target_rel)
+// The smallest number of blocks after which a session that looks at each block has ended.
+static uint32_t blocks_until(double target_rel, double sd_ln, double df, bool sure)
 {
     for (uint32_t n = ETP_MIN_BLOCKS; n <= BLOCKS_MAX; n += n < 1000 ? 2 : n / 500 * 2) {
-        double width = log1p(etp_plan_half_width(sd_ln, n)) * etp_sequential_widening(n);
-        if (width <= log1p(target_rel)) {
+        double width = sure ? likely_width(sd_ln, df, n) : etp_plan_half_width(sd_ln, n);
+        if (log1p(width) * etp_sequential_widening(n) <= log1p(target_rel)) {
             return n;
         }
     }
     return UINT32_MAX;
 }
 
-// Variance of a block's log ratio in the pilot, without bias, and its degrees of freedom.
-static double pilot_variance(const etp_pilot *pilot, double *out_df)
+uint32_t etp_plan_sequential(double sd_ln, double target_rel)
 {
-    double variance, sd;
-    (void)etp_mean(pilot->log_ratios, pilot->blocks, &variance);
-    sd = etp_spread_sd(&pilot->spread, sqrt(variance), pilot->blocks, out_df);
-    return sd * sd;
+    return blocks_until(target_rel, sd_ln, 0, false);
 }
 
-etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
+uint32_t etp_plan_sure(double sd_ln, double df, double target_rel)
 {
-    double df, variance = pilot_variance(pilot, &df);
-    double inner = k_pi * pilot->within_var;
-    bool known = pilot->spread.df > 0;
-    // What iterations explain in the pilot is taken away; the rest no number of iterations would
-    // remove.
-    double noise = known ? pilot->spread.noise_var : inner / pilot->iterations;
-    etp_plan out = {.between_var = fmax(0, variance - noise)};
-    // Launches that do not differ at all: the longest ones are the cheapest way.
-    double n = ITERATIONS_MAX;
-    if (out.between_var > 0) {
-        n = sqrt(inner / out.between_var * pilot->launch_ns / pilot->iteration_ns);
-    }
-    n = fmin(fmax(ceil(n), ITERATIONS_MIN), ITERATIONS_MAX);
-    out.iterations = (uint32_t)n;
-    out.sd_ln = sqrt(out.between_var + inner / n);
-    out.df = known ? etp_spread_df(&pilot->spread, inner / n) : df;
-    out.blocks = blocks_for(likely_width, out.sd_ln, out.df, target_rel);
-    out.blocks_lo = blocks_for(
-        expected_width, out.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, out.df), 0, target_rel);
-    out.blocks_hi = blocks_for(
-        expected_width, out.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, out.df), 0, target_rel);
-    uint32_t k = out.blocks == UINT32_MAX ? BLOCKS_MAX : out.blocks;
-    out.half_width_rel = etp_plan_half_width(out.sd_ln, k);
-    out.mde_rel = etp_plan_mde(out.sd_ln, k);
-    out.block_ns = pilot->arms * (pilot->launch_ns + n * pilot->iteration_ns);
-    out.total_ns = (double)k * out.block_ns;
-    return out;
+    return blocks_until(target_rel, sd_ln, df, true);
 }

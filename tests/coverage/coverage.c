@@ -272,7 +272,7 @@ static const plan_case k_plans[] = {
 
 typedef struct pilot_data {
     double ratios[MAX_BLOCKS];
-    double within_var, half_width_ln;
+    double half_width_ln;
     etp_spread spread;
 } pilot_data;
 
@@ -285,16 +285,11 @@ static bool measure(const cell *c, uint64_t number, bench *b, pilot_data *out)
     size_t n = make_session(c, 1, number, &rng, b->samples, &slow);
     bool done = etp_stats_analyze(b->samples, n, 2, NULL, &arena, &b->stats, NULL) == ETP_OK;
     if (done) {
-        double sum = 0;
         out->half_width_ln = b->stats.comparisons[0].paired.half_width_ln;
         out->spread = b->stats.comparisons[0].spread;
         for (uint32_t i = 0; i < b->stats.n_blocks_seen; i++) {
             out->ratios[i] = b->stats.value_ln[2 * i] - b->stats.value_ln[2 * i + 1];
         }
-        for (size_t i = 0; i < b->stats.n_launches; i++) {
-            sum += b->stats.launches[i].within_ln * b->stats.launches[i].within_ln;
-        }
-        out->within_var = sum / (double)b->stats.n_launches;
     }
     etp_arena_dispose(&arena);
     return done;
@@ -332,13 +327,12 @@ typedef struct plan_tally {
 } plan_tally;
 
 // Is the number of blocks that the target really takes within the plan's range?
-static bool in_range(const etp_plan *plan, double sd, double target)
+static bool in_range(double sd, double df, double truth, double target)
 {
-    uint32_t k = ETP_MIN_BLOCKS;
-    while (etp_plan_half_width(sd, k) > target) {
-        k++;
-    }
-    return plan->blocks_lo <= k && k <= plan->blocks_hi;
+    uint32_t k = etp_plan_sequential(truth, target);
+    double lo = sd * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, df),
+           hi = sd * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, df);
+    return etp_plan_sequential(lo, target) <= k && k <= etp_plan_sequential(hi, target);
 }
 
 // A pilot, the plan made from it, and the session that was planned: the width that the plan
@@ -357,23 +351,21 @@ static bool one_plan(const plan_case *p, uint64_t number, uint64_t trials, bench
     if (!measure(&c, 2 * number, b, &d)) {
         return false;
     }
-    etp_pilot pilot = {d.ratios, p->pilot, d.spread, d.within_var, ITERATIONS, 3e8, 4e6, 2};
-    if (p->twins == TWINS_NONE) {
-        pilot.spread = (etp_spread){0};
+    etp_moments m = {0};
+    for (uint32_t i = 0; i < p->pilot; i++) {
+        etp_moments_add(&m, d.ratios[i]);
     }
-    double target = 2.1 * true_sd(p, ITERATIONS, trials) / sqrt(p->blocks);
-    etp_plan plan = etp_plan_make(&pilot, target);
-    t->inside += in_range(
-        &plan, true_sd(p, plan.iterations < ITERATIONS ? plan.iterations : ITERATIONS, trials),
-        target);
-    c.blocks = plan.blocks < MAX_BLOCKS ? plan.blocks : MAX_BLOCKS;
-    c.iterations = plan.iterations < ITERATIONS ? plan.iterations : ITERATIONS;
-    double v = plan.between_var + 3.14159265358979 * d.within_var / c.iterations;
-    double predicted = etp_plan_half_width(sqrt(v), c.blocks);
-    double off = log(predicted / etp_plan_half_width(true_sd(p, c.iterations, trials), c.blocks));
+    const etp_spread none = {0}, *spread = p->twins == TWINS_NONE ? &none : &d.spread;
+    double df, sd = etp_spread_sd(spread, etp_moments_sd(&m), p->pilot, &df);
+    double truth = true_sd(p, ITERATIONS, trials), target = 2.1 * truth / sqrt(p->blocks);
+    uint32_t blocks = etp_plan_sequential(sd, target);
+    t->inside += in_range(sd, df, truth, target);
+    c.blocks = blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS;
+    double predicted = etp_plan_half_width(sd, c.blocks);
+    double off = log(predicted / etp_plan_half_width(truth, c.blocks));
     etp_moments_add(&t->offs, off);
     t->close += fabs(off) <= log(1.5);
-    t->df += plan.df;
+    t->df += df;
     t->blocks += c.blocks;
     if (!measure(&c, 2 * number + 1, b, &d)) {
         return false;

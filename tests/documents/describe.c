@@ -33,7 +33,6 @@
 #include "study/history/stored.h"
 #include "study/rerun.h"
 #include "study/stats/answer.h"
-#include "study/stats/plan.h"
 #include "study/sweep/sweep.h"
 
 static const char *const k_kinds[] = {"text",   "str",     "str",  "bool",  "not",
@@ -205,7 +204,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(ops)               \
     X(page)              \
     X(pipeline_summary)  \
-    X(plan)              \
     X(rerun)             \
     X(restored)          \
     X(robust_comparison) \

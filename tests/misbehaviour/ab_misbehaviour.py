@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import statistics
 import subprocess
@@ -149,6 +150,17 @@ def stopped(reason, least, most):
         wanted = math.log1p(report["stop"]["precision"])
         expect((half <= wanted) == (reason == "precision"), name, (half, wanted))
     return check
+
+
+def says_how_many():
+    """After six blocks of a session that goes on: how many the precision takes, and how surely."""
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "noise 60")
+        done = subprocess.run([ETPROF, "ab", "model.pte", *(a for a in ARGS if a != "--quiet"), "--runner", FAKE,
+                               "--precision", "2.5%", "--blocks", "50"], cwd=tmp, capture_output=True, text=True,
+                              timeout=600, check=False)
+        expect(re.search(r"±[\d.]+ % after 6 blocks; ±2.5 % needs \d+ blocks( \(\d+ to (more than )?\d+\))?, .+ more: "
+                         r"80 % of such sessions reach it", done.stderr), "blocks for a precision", done.stderr[-600:])
 
 
 # Student's t, 97.5 %, from printed tables, by number of blocks.
@@ -360,6 +372,7 @@ case("precise at the first look", [], 0, extra=("--precision", "1%", "--blocks",
      check=stopped("precision", 6, 6))
 case("precise, but not before", [], 0, extra=("--precision", "1%", "--blocks", "50", "--min-blocks", "9"),
      check=stopped("precision", 10, 10))
+says_how_many()
 case("precise later", ["noise 60"], 0, extra=("--precision", "2.5%", "--blocks", "50"),
      check=stopped("precision", 8, 40))
 case("not precise", ["noise 60"], 0, extra=("--precision", "0.1%", "--blocks", "8"), check=stopped("blocks", 8, 8))

@@ -87,7 +87,7 @@ def files(tmp):
                  ["stats", "s.csv"], ["run", "c.json"], ["validate", "c.json"], ["validate", name],
                  ["compare", name, EVIL], ["kernels", name], ["explain", EVIL, "d"], ["whatif", "d", EVIL],
                  ["ab", "m.pte", "--device", EVIL],
-                 ["convert", name, "--to", EVIL], ["history", name], ["plan", name], ["gate", "d", EVIL]):
+                 ["convert", name, "--to", EVIL], ["history", name], ["gate", "d", EVIL]):
         printed(f"{args[0]!r} of hostile names", call(tmp, *args))
 
 

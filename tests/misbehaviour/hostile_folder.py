@@ -16,7 +16,7 @@ from checks import expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SECRET = b"secret-of-another-folder\n"
-VERBS = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("kernels",),
+VERBS = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("kernels",),
          ("gate", "noise <= 1 %"),
          ("history",), ("convert", "--to", "parquet", "--output", "out.parquet"),
          ("rerun",),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs that are of one phase: stats, plan, convert and analyze with --phase, and the Python package's stats. What
+"""Outputs that are of one phase: stats, convert and analyze with --phase, and the Python package's stats. What
 they say follows from the times that were chosen for each phase; arms of two phases are never held against each other.
 
 usage: test_outputs.py ETPROF SOURCE [LIBRARY]"""
@@ -43,9 +43,6 @@ def statistics(run, asked, name, end, ratio):
     expect(found == [(f"linux_sse_{end}", f"linux_avx2_{end}", ratio)], name, "stats compare its arms alone", found)
     medians = {a["name"]: a["median_ns"] for a in said["arms"]}
     expect(medians == {f"linux_{level}_{end}": ns for level, ns in TIMES[name].items()}, name, "its times", medians)
-    said = json.loads(ask("plan", run, *phase_words(asked), "--format", "json")[0])
-    found = [(c["baseline"], c["candidate"]) for c in said["comparisons"]]
-    expect(found == [(f"linux_sse_{end}", f"linux_avx2_{end}")] and said.get("phase"), name, "its plan", found)
 
 
 def views(run, asked, name, end):
@@ -91,10 +88,10 @@ def pictures(run):
 
 
 def refused(run, plain):
-    for words in (["stats", run], ["plan", run], ["convert", run, "--to", "chrome"], ["analyze", run]):
+    for words in (["stats", run], ["convert", run, "--to", "chrome"], ["analyze", run]):
         said = ask(*words, "--phase", "decode", code=2)[1]
         expect("several are of this kind" in said and "decode@0, decode@32" in said, words, "names what there is", said)
-    for words in (["stats", plain], ["plan", plain], ["convert", plain, "--to", "chrome"], ["analyze", plain]):
+    for words in (["stats", plain], ["convert", plain, "--to", "chrome"], ["analyze", plain]):
         said = ask(*words, "--phase", "decode", code=2)[1]
         expect("nothing here was measured in phases" in said, words, "has none", said)
     said = ask("stats", run / "samples.csv", "--phase", "decode@0", code=2)[1]

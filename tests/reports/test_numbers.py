@@ -70,7 +70,7 @@ def session(name, neon, base, *more, noise=0):
     etprof("ab", model, "--levels", "neon,base", "--blocks", 6, "--iterations", 4, "--warmup", 1, "--seed", 7, "--out",
            name, *more)
     every_form("analyze", name)
-    for verb in ("report", "plan", "explain", "stats"):
+    for verb in ("report", "explain", "stats"):
         etprof(verb, name if verb != "stats" else f"{name}/samples.csv")
     etprof("gate", name, "speedup >= 0.000001", "speedup <= 123456789", "noise <= 0.00001 %", "noise <= 12345 %",
            "latency <= 100000 s", "memory <= 1 GB")
@@ -84,7 +84,6 @@ def tables():
             rows += [f"{arm},{block},{2 * block},{i},timed,{i},{ns + (block % 3)}" for i in range(4)]
     pathlib.Path("close.csv").write_text("\n".join(rows) + "\n")
     etprof("stats", "close.csv", "--baseline", "off")
-    etprof("plan", "close.csv")
     values = [(0.000012, 12)] * 6 + [(0.000034, 123456789012)] * 6
     lines = ["time,small_speedup,large_ns", *(f"2026-01-{n + 1:02d},{a},{b}" for n, (a, b) in enumerate(values))]
     pathlib.Path("history.csv").write_text("\n".join(lines) + "\n")

@@ -28,7 +28,7 @@ def run(*words, codes=(0, 1, 3)):
 
 def names(folder):
     """The session has arms linux_vnni and linux_avx2; who reads is told VNNI and AVX2, a program the names."""
-    for words, said in ((("stats", folder), "VNNI against AVX2"), (("plan", folder), "VNNI against AVX2: 6 blocks"),
+    for words, said in ((("stats", folder), "VNNI against AVX2"),
                         (("gate", folder, "speedup >= 1.3", "latency <= 1 ns"), "speedup:VNNI"),
                         (("history", folder), "image_encoder_xnnpack_int8, VNNI, 1 thread: time"),
                         (("kernels", folder), "VNNI"), (("analyze", folder), "VNNI")):

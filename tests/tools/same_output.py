@@ -48,7 +48,6 @@ def of_file(path):
             yield ["convert", path, "--to", to, "-o", f"made.{to}"]
     elif name.endswith(".csv"):
         yield from each_format("stats", path)
-        yield from each_format("plan", path, formats=("text", "json"))
         yield from each_format("history", path, formats=("text", "json"))
     elif name.endswith(".json"):
         yield ["validate", path, "--format", "json"]
@@ -82,7 +81,7 @@ def of_pairs(programs, dumps):
 
 def of_folder(folder):
     """Commands over a run folder; each gets its own copy."""
-    for verb in ("analyze", "report", "validate", "verify", "stats", "plan", "kernels", "history"):
+    for verb in ("analyze", "report", "validate", "verify", "stats", "kernels", "history"):
         yield from each_format(verb, folder)
     yield ["analyze", folder, "--full"]
     yield ["analyze", folder, "--proof"]
@@ -110,7 +109,7 @@ def of_words():
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
     verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun kernels "
-             "ops inspect stats plan export models levels doctor devices roofs").split()
+             "ops inspect stats export models levels doctor devices roofs").split()
     for verb in verbs:
         yield ["help", verb]
         yield ["help", "--man", verb]

@@ -207,7 +207,7 @@ def sessions(tmp):
     (tmp / "config.json").write_text(json.dumps(config))
     printed(tmp, "run", "config.json", "--runner", FAKE)
     printed(tmp, "rerun", "run", "--runner", FAKE)
-    for verb in ("analyze", "report", "verify", "validate", "plan", "stats"):
+    for verb in ("analyze", "report", "verify", "validate", "stats"):
         printed(tmp, verb, "run")
     for verb in ("report", "analyze", "verify"):
         printed(tmp, verb, "swept")
@@ -270,7 +270,6 @@ def fixtures(tmp):
     printed(tmp, "kernels", DATA / "kit/on_xnntrace.log")
     printed(tmp, "stats", DATA / "samples.csv")
     printed(tmp, "stats", *sorted(DATA.glob("kit_*_timeline.csv")))
-    printed(tmp, "plan", DATA / "samples.csv", "--launch-cost", "0.3")
     printed(tmp, "history", DATA / "history.csv")
 
 

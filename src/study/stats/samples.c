@@ -34,24 +34,6 @@ static int level_rank(etp_str name)
     return rank;
 }
 
-// What a session spent on a timed launch besides the timed iterations: starting, loading, warming
-// up, and its share of the traced and control launches of the blocks.
-static double launch_cost(const etp_run *run)
-{
-    double wall = 0, timed = 0;
-    size_t launches = 0;
-    for (size_t i = 0; i < run->launches.n; i++) {
-        wall += (double)run->launches.items[i].wall_ns;
-        launches += run->launches.items[i].kind == ETP_LAUNCH_TIMED;
-    }
-    for (size_t i = 0; i < run->samples.n; i++) {
-        if (run->samples.items[i].phase == ETP_PHASE_TIMED) {
-            timed += (double)run->samples.items[i].duration_ns;
-        }
-    }
-    return launches > 0 && wall > timed ? (wall - timed) / (double)launches : (double)NAN;
-}
-
 // Not by the text of samples.csv: rows of a block that was never committed do not count.
 static void take_run(etp_arena *arena, const etp_run *run, etp_sample_table *out)
 {
@@ -134,7 +116,6 @@ static etp_status take_folder(const char *path, const etp_run *whole, const char
     *run = *whole;
     ETP_TRY(take_phase(run, phase, arena, out, err));
     out->run = run;
-    out->launch_ns = launch_cost(run);
     if (run->baseline < run->arms.n) {
         recorded = run->arms.items[run->baseline].name;
     }
@@ -167,7 +148,7 @@ etp_status etp_sample_file_read(const char *path, const etp_str *given, const ch
                                 const char *phase, etp_arena *arena, etp_sample_file *out,
                                 etp_error *err)
 {
-    *out = (etp_sample_file){.name = path, .launch_ns = (double)NAN};
+    *out = (etp_sample_file){.name = path};
     etp_str text = {0};
     // A folder is read as what its session was, phases and lost blocks included. Anything else is a
     // table, whatever its name.

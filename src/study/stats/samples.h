@@ -16,8 +16,6 @@ typedef struct etp_sample_file {
     const char *others; // the names of all of its phases
     const char *asked;  // of a run folder: the experiment that makes its answer have this baseline
     uint32_t baseline;  // by the rule of etp_choose_baseline
-    double launch_ns;   // cost of one timed launch beyond its timed iterations, traced and control
-                        // launches included; NAN unknown (only run folders know)
 } etp_sample_file;
 
 #define ETP_SAMPLES_LIMIT ((size_t)2 << 30) // bytes of a CSV

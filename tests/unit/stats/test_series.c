@@ -256,50 +256,22 @@ static void plans(void **state)
     (void)state;
     // t(.975, 9)·c4(10)·sd/√10 and (t(.975, 9) + t(.8, 9))·sd/√10 with sd 0.02, expm1
     near_rel(etp_plan_half_width(0.02, 10), 0.014013248411268112, 1e-12, "width");
-    near_rel(etp_plan_mde(0.02, 10), 0.02009348463584069, 1e-12, "mde");
-    // mean of the four: variance ÷ c4(4)², minus π·W/20; then √(π W/B · L/C) rounded up
-    static const double k_ratios[] = {.30, .34, .31, .35};
-    etp_pilot pilot = {
-        .log_ratios = k_ratios,
-        .blocks = 4,
-        .within_var = 4e-4,
-        .iterations = 20,
-        .launch_ns = 5e8,
-        .iteration_ns = 2e6,
-        .arms = 2,
-    };
-    etp_plan p = etp_plan_make(&pilot, 0.01);
-    near_rel(p.between_var, 0.0006047565858160352, 1e-11, "between");
-    assert_int_equal(p.iterations, 23);
-    near_rel(p.sd_ln, 0.025678648324853667, 1e-11, "sd");
-    // smallest k with t.ppf(.975, k − 1) · s · √(f.ppf(.8, k − 1, 3) / k) ≤ ln 1.01, s = sd · c4(4)
-    assert_int_equal(p.blocks, 68);
-    near_rel(p.half_width_rel, etp_plan_half_width(p.sd_ln, 68), 1e-12, "half width");
-    near_rel(p.total_ns, 30576000000.0 / 28 * 68, 1e-12, "time");
-    pilot.within_var = 0.1; // launches do not differ beyond their own noise: measure long
-    p = etp_plan_make(&pilot, 0.01);
-    assert_true(p.between_var == 0 && p.iterations == 1000);
-    assert_int_equal(etp_plan_make(&pilot, 1e-6).blocks, UINT32_MAX);
+    // smallest even n from 6 on with
+    // t.ppf(.975, n − 1) · sd · c4(df + 1) · √(f.ppf(.8, n − 1, df) / n) · (1 + 1.5 / n) ≤ ln 1.01
     static const struct {
-        double sd;
+        double sd, df;
         uint32_t blocks;
     } k_need[] = {
-        {.005, 12  },
-        {.02,  156 },
-        {.1,   3851}
+        {.005, 5,  6  },
+        {.02,  5,  36 },
+        {.02,  21, 28 },
+        {.02,  1,  160},
+        {.1,   40, 482}
     };
     for (size_t i = 0; i < N(k_need); i++) {
-        double half = k_need[i].sd / sqrt(2.0);
-        double pair[2] = {-half, half}; // sd_ln is the pair's sd ÷ c4(2)
-        double scaled[2] = {pair[0] * 0.7978845608028654, pair[1] * 0.7978845608028654};
-        etp_pilot two = {.log_ratios = scaled,
-                         .blocks = 2,
-                         .iterations = 10,
-                         .launch_ns = 1,
-                         .iteration_ns = 1,
-                         .arms = 2};
-        assert_int_equal(etp_plan_make(&two, 0.01).blocks, k_need[i].blocks);
+        assert_int_equal(etp_plan_sure(k_need[i].sd, k_need[i].df, 0.01), k_need[i].blocks);
     }
+    assert_int_equal(etp_plan_sure(0.02, 5, 1e-6), UINT32_MAX);
 }
 
 // Of sessions as long as their pilots of six blocks say, four of five are as narrow as was asked.
@@ -315,13 +287,13 @@ static void plans_hold_as_often_as_they_say(void **state)
         for (size_t b = 0; b < 6; b++) {
             pilot[b] = 0.02 * normal(&rng);
         }
-        etp_pilot p = {.log_ratios = pilot,
-                       .blocks = 6,
-                       .iterations = 1000,
-                       .launch_ns = 1,
-                       .iteration_ns = 1,
-                       .arms = 2};
-        uint32_t k = etp_plan_make(&p, 0.01).blocks;
+        etp_moments m = {0};
+        for (size_t b = 0; b < 6; b++) {
+            etp_moments_add(&m, pilot[b]);
+        }
+        const etp_spread none = {0};
+        double df, sd_ln = etp_spread_sd(&none, etp_moments_sd(&m), 6, &df);
+        uint32_t k = etp_plan_sure(sd_ln, df, 0.01);
         assert_true(k >= 6 && k < 4000);
         double sum = 0, squares = 0;
         for (uint32_t b = 0; b < k; b++) {
@@ -330,7 +302,8 @@ static void plans_hold_as_often_as_they_say(void **state)
             squares += x * x;
         }
         double sd = sqrt((squares - sum * sum / k) / (k - 1.0));
-        narrow += expm1(etp_t_quantile(0.975, k - 1.0) * sd / sqrt(k)) <= 0.01;
+        double half = etp_t_quantile(0.975, k - 1.0) * sd / sqrt(k);
+        narrow += expm1(half * etp_sequential_widening(k)) <= 0.01;
     }
     printf("%d of %d planned sessions reach the precision\n", narrow, (int)SESSIONS);
     assert_in_range(narrow, SESSIONS * 78 / 100, SESSIONS * 84 / 100);
