@@ -22,7 +22,7 @@ static const struct {
     {"measure",          {"ab", "run", "sweep", "rerun", "roofs", NULL}                               },
     {"explain",
      {"analyze", "compare", "explain", "whatif", "report", "gate", "baselines", "history", "stats",
-      "kernels", "verify-claim", NULL}                                                                },
+      "kernels", NULL}                                                                                },
     {"files",            {"inspect", "ops", "convert", "export", "models", "verify", "validate", NULL}},
     {"set-up and check", {"doctor", "levels", "devices", "skills", "mcp", NULL}                       },
 };

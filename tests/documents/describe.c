@@ -14,7 +14,6 @@
 #include "inspect/tensors.h"
 #include "integrity/validation.h"
 #include "integrity/verify.h"
-#include "judge/claim.h"
 #include "judge/fixes/whatif.h"
 #include "kit/combined.h"
 #include "kit/folder.h"
@@ -182,7 +181,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(baselines)         \
     X(block)             \
     X(builds)            \
-    X(claim)             \
     X(combined)          \
     X(derived)           \
     X(devices)           \

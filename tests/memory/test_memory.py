@@ -65,7 +65,7 @@ COMMANDS = [
     ["gate", "PHASES", "decode.speedup >= 1"], ["history", "RUN", "PHASES"],
     ["history", "RUN", "PHASES", "--format", "csv"],
     ["history", "list", "--store", "STORE"], ["history", "--store", "STORE", "--on", "local"],
-    ["verify-claim", "arm0 is 2x faster", "RUN"], ["stats", "RUN", "--format", "json"],
+    ["gate", "RUN", "op1.ns <= 5 ms", 'category("GEMM").share >= 10 %'], ["stats", "RUN", "--format", "json"],
     ["verify", "PHASES", "--format", "json"],
     ["compare", "RUN:arm0", "RUN:arm1"], ["compare", KIT[0], DUMP],
     ["convert", "RUN", "--to", "parquet", "--table", "samples", "-o", "made"],

@@ -46,10 +46,9 @@ def every_verb(cwd, above, taken, others):
     verbs = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("gate", "speedup >= 1"),
              ("convert", "--to", "chrome", "-o", "x.json"),
              ("whatif", "drop nothing*"),
-             ("kernels",), ("rerun", "--runner", "nowhere"), ("explain", "F99"),
-             ("verify-claim", "N1 saves 1.00 ms")]
+             ("kernels",), ("rerun", "--runner", "nowhere"), ("explain", "F99")]
     for verb, *more in verbs:
-        at = [*more, above] if verb in ("explain", "verify-claim") else [above, *more]
+        at = [*more, above] if verb == "explain" else [above, *more]
         done = etprof(cwd, verb, *at)
         said = done.stderr.splitlines()[0] if done.stderr else ""
         expect(said.startswith(f"run folder {taken} ("), verb, f"says which run: {said!r}, not {taken}")

@@ -90,8 +90,6 @@ def two_models():
         is_about(f"stats {what}", s["comparisons"][0]["speedup"]["estimate"], ratio)
         g = answer("gate", out, "speedup >= 0.1")
         is_about(f"gate {what}", next(c for c in g["checks"] if c["id"].startswith("speedup"))["value"], ratio)
-        w = etprof("verify-claim", f"{second} is {RATIO:.2f}x faster than {first}", out, code=(0, 1))
-        expect(("confirmed" in w) == (ratio > 1), f"verify-claim {what}", w)
         page = etprof("report", out, "--format", "md")
         expect(f"{ratio:.2f}×" in page, f"report {what}", page[:600])
         swapped = one(answer("analyze", out, "--baseline", second), what)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Questions about one phase of a session: explain, whatif and verify-claim with --phase. What they have to say follows
+"""Questions about one phase of a session: explain and whatif with --phase, rules of a gate. What they say follows
 from the times that were chosen for each phase.
 
 usage: test_asking.py ETPROF"""
@@ -24,17 +24,20 @@ def ask(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def claims(run):
+def rules(run):
     """Ratios: 3.00 in prefill, 2.00 and 1.25 in the decodes; a phase knows nothing of the arms of another."""
-    for phase, arms, ratio in ((None, "prefill16", "3.00"), ("prefill", "prefill16", "3.00"),
-                               ("decode @0", "decode0", "2.00"), ("decode@32", "decode32", "1.25")):
-        for said in ("3.00", "2.00", "1.25"):
-            sentence = f"linux_avx2_{arms} is {said}x faster than linux_sse_{arms}"
-            code, out, err = ask("verify-claim", sentence, run, *(["--phase", phase] if phase else []))
-            expect(code == (0 if said == ratio else 1), phase, sentence, code, out, err)
-            if arms != "prefill16":
-                code, out, err = ask("verify-claim", sentence, run)
-                expect(code == 3, "asked of the first phase", sentence, code, out, err)
+    for phase, ratio in (("prefill", 3.0), ("decode@0", 2.0), ("decode@32", 1.25)):
+        for limit in (3.0, 2.0, 1.25):
+            code, out, err = ask("gate", run, f"{phase}.speedup >= {0.99 * limit}")
+            expect(code == (0 if ratio >= limit else 1), phase, limit, code, out, err)
+    # Each phase numbers its operators, so a rule about one names its phase.
+    code, out, err = ask("gate", run, "op1.ns <= 1 s")
+    expect(code == 2 and "each phase numbers its operators" in err and "decode@0, decode@32" in err, code, out, err)
+    code, out, err = ask("gate", run, "decode@32.op1.ns <= 1 s", "--format", "json")
+    wanted = json.loads(ask("analyze", run, "--phase", "decode@32", "--format", "json")[1])["operators"]
+    expect(code == (0 if wanted else 2), "an operator of a phase", code, out, err)
+    code, out, err = ask("gate", run, 'decode@32.category("GEMM").ns <= 1 s')
+    expect(code in (0, 3) and "decode@32.category" in out, "a category of a phase", code, out, err)
 
 
 def refused(run, plain):
@@ -76,7 +79,7 @@ with tempfile.TemporaryDirectory(prefix="etp-asking-") as tmp:
     session = phase_folders.make(place / "run", lambda p, level, t, m: TIMES[p][level])
     without = phase_folders.make(place / "plain", lambda p, level, t, m: TIMES["decode @0"][level], phases=())
     subprocess.run([ETPROF, "report", session], stdout=subprocess.DEVNULL, check=True)
-    claims(session)
+    rules(session)
     refused(session, without)
     same_as_the_document(session)
     printed(session)

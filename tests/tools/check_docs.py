@@ -96,7 +96,7 @@ def agents():
     for preset in re.findall(r"--preset (\w+)", text):
         expect(f'"name": "{preset}"' in presets, "AGENTS.md", "no preset", preset)
     verbs = set(re.findall(r"`etprof ([a-z-]+)", text))
-    expect({"mcp", "skills", "verify-claim"} <= verbs, "AGENTS.md", "verbs", verbs)
+    expect({"gate", "mcp", "skills"} <= verbs, "AGENTS.md", "verbs", verbs)
     for verb in verbs:
         done = subprocess.run([ETPROF, verb, "-h"], capture_output=True, text=True, check=False)
         expect(done.returncode == 0, "AGENTS.md", "no verb", verb)

@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "base/number.h"
 #include "compare/phases.h"
+#include "study/gate/members.h"
 
 typedef enum metric {
     SPEEDUP,
@@ -20,24 +21,23 @@ typedef enum metric {
     NOISE,
     ENGAGED,
     RATE,
-    METRICS
+    METRICS,
+    MEMBER = METRICS // of an operator or a category, not of k_metrics
 } metric;
-
-typedef enum dimension { RATIO, TIME, BYTES, PERCENT, A_SECOND } dimension;
 
 static const struct {
     const char *name;
-    dimension dim;
+    etp_gate_unit dim;
 } k_metrics[METRICS] = {
-    [SPEEDUP] = {"speedup", RATIO   },
-      [LATENCY] = {"latency", TIME    },
-      [LOAD] = {"load",    TIME    },
-    [FIRST] = {"first",   TIME    },
-      [MEMORY] = {"memory",  BYTES   },
-      [SHARE] = {"share",   PERCENT },
-    [NOISE] = {"noise",   PERCENT },
-      [ENGAGED] = {"engaged", PERCENT },
-      [RATE] = {"rate",    A_SECOND},
+    [SPEEDUP] = {"speedup", ETP_GATE_RATIO   },
+      [LATENCY] = {"latency", ETP_GATE_TIME    },
+    [LOAD] = {"load",    ETP_GATE_TIME    },
+      [FIRST] = {"first",   ETP_GATE_TIME    },
+    [MEMORY] = {"memory",  ETP_GATE_BYTES   },
+      [SHARE] = {"share",   ETP_GATE_PERCENT },
+    [NOISE] = {"noise",   ETP_GATE_PERCENT },
+      [ENGAGED] = {"engaged", ETP_GATE_PERCENT },
+    [RATE] = {"rate",    ETP_GATE_A_SECOND},
 };
 
 static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
@@ -45,7 +45,8 @@ static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
 static const char k_rule_forms[] =
     "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise, "
     "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
-    "'engaged macs|time >= 90 %', 'rate [ARM] >= 2000 tok/s'; in front of any a phase: "
+    "'engaged macs|time >= 90 %', 'rate [ARM] >= 2000 tok/s', 'op35.ns [ARM] <= 0.2 ms', "
+    "'category(\"Data movement\").share [ARM] <= 30 %'; in front of any a phase: "
     "'decode.speedup >= 1.3', 'decode@256.latency <= 5 ms'";
 
 typedef struct rule {
@@ -55,51 +56,12 @@ typedef struct rule {
     etp_str subject; // between the metric and the sign; empty: all there are
     bool at_least;
     double limit; // ns, bytes or a plain ratio
+    etp_gate_member member;
 } rule;
 
-// VALUE with its unit, as the metric wants it.
-// FALSE for another dimension's unit too: "speedup >= 5 ms" is a mistake, not 5.
-static bool parse_limit(etp_str s, dimension dim, double *out)
+static etp_gate_unit unit_of(const rule *r)
 {
-    // The first that ends the text is taken, so longer ones stand before those they end in: "ms"
-    // before "s", "MB" before "B".
-    static const struct {
-        const char *suffix;
-        dimension dim;
-        double factor;
-    } k_units[] = {
-        {"ns",        TIME,     1         },
-        {"us",        TIME,     1e3       },
-        {"\xC2\xB5s", TIME,     1e3       },
-        {"ms",        TIME,     1e6       },
-        {"s",         TIME,     1e9       },
-        {"KiB",       BYTES,    1024      },
-        {"MiB",       BYTES,    1048576   },
-        {"GiB",       BYTES,    1073741824},
-        {"kB",        BYTES,    1e3       },
-        {"MB",        BYTES,    1e6       },
-        {"GB",        BYTES,    1e9       },
-        {"B",         BYTES,    1         },
-        {"%",         PERCENT,  100       },
-        {"x",         RATIO,    1         },
-        {"\xC3\x97",  RATIO,    1         },
-        {"tok/s",     A_SECOND, 1         },
-    };
-    s = etp_str_trim(s, k_blanks);
-    double factor = dim == TIME || dim == BYTES ? 0 : 1; // times and sizes need a unit
-    for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
-        etp_str suffix = etp_str_from(k_units[i].suffix);
-        if (k_units[i].dim == dim && etp_str_ends(s, suffix)) {
-            factor = k_units[i].factor;
-            s.len -= suffix.len;
-            break;
-        }
-    }
-    if (factor == 0 || !etp_parse_double(etp_str_trim(s, k_blanks), out) || *out < 0) {
-        return false;
-    }
-    *out = dim == PERCENT ? *out / factor : *out * factor; // 95 / 100 is 0.95, 95 * 0.01 is not
-    return true;
+    return r->metric == MEMBER ? r->member.unit : k_metrics[r->metric].dim;
 }
 
 // [PHASE.]METRIC [SUBJECT] SIGN VALUE. The sign is looked for first, because a subject may have
@@ -114,7 +76,9 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     size_t most = etp_str_find(all, ETP_STR("<=")), least = etp_str_find(all, ETP_STR(">="));
     // etp_str_find gives the length where there is none, so the smaller one is the sign.
     size_t at = most < least ? most : least;
-    size_t word = 0;
+    size_t word = 0, used;
+    ETP_TRY(
+        etp_gate_member_parse(text, (etp_str){all.ptr, at}, &out->member, &out->phase, &used, err));
     while (word < at && !isspace((unsigned char)all.ptr[word])) {
         word++;
     }
@@ -122,23 +86,25 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     while (name > 0 && all.ptr[name - 1] != '.') {
         name--;
     }
-    for (size_t m = 0; m < METRICS; m++) {
+    for (size_t m = 0; used == 0 && m < METRICS; m++) {
         out->metric = etp_str_eqz((etp_str){all.ptr + name, word - name}, k_metrics[m].name)
                           ? (metric)m
                           : out->metric;
     }
-    if (name > 0) {
+    if (used > 0) {
+        word = used;
+    } else if (name > 0) {
         out->phase = (etp_str){all.ptr, name - 1};
     }
-    if (at == all.len || out->metric == METRICS) {
+    if (at == all.len || (used == 0 && out->metric == METRICS)) {
         return etp_fail(err, ETP_USAGE, "'%s' is no rule: %s", text, k_rule_forms);
     }
     out->at_least = at == least;
     out->subject = etp_str_trim((etp_str){all.ptr + word, at - word}, k_blanks);
-    if (!parse_limit((etp_str){all.ptr + at + 2, all.len - at - 2}, k_metrics[out->metric].dim,
-                     &out->limit)) {
+    if (!etp_gate_limit_parse((etp_str){all.ptr + at + 2, all.len - at - 2}, unit_of(out),
+                              &out->limit)) {
         return etp_fail(err, ETP_USAGE, "'%s': behind %.2s comes %s", text, all.ptr + at,
-                        k_wanted[k_metrics[out->metric].dim]);
+                        k_wanted[unit_of(out)]);
     }
     return ETP_OK;
 }
@@ -165,27 +131,28 @@ static void add(etp_gate *g, etp_gate_check check)
     ETP_ADD(g->arena, &g->checks, check);
 }
 
-static const char *figure(etp_arena *arena, dimension dim, double v)
+static const char *figure(etp_arena *arena, etp_gate_unit dim, double v)
 {
     if (!isfinite(v)) {
         return "unknown";
     }
     switch (dim) {
-    case TIME:
+    case ETP_GATE_TIME:
         return etp_arena_strdup(arena, etp_str_from(ETP_NS(v)));
-    case BYTES:
+    case ETP_GATE_BYTES:
         return etp_arena_strdup(arena, etp_str_from(ETP_BYTES((uint64_t)v)));
-    case PERCENT:
+    case ETP_GATE_PERCENT:
         return etp_arena_printf(arena, "%s %%", ETP_DIGITS(100 * v, 3));
-    case A_SECOND:
+    case ETP_GATE_A_SECOND:
         return etp_arena_printf(arena, "%s tok/s", ETP_DIGITS(v, 5));
-    case RATIO:
+    case ETP_GATE_RATIO:
         break;
     }
     return etp_arena_printf(arena, "%s\xC3\x97", ETP_DIGITS(v, 4));
 }
 
-static const char *with_interval(etp_arena *arena, dimension dim, double v, double lo, double hi)
+static const char *with_interval(etp_arena *arena, etp_gate_unit dim, double v, double lo,
+                                 double hi)
 {
     const char *value = figure(arena, dim, v);
     // A figure whose ends are itself has no interval worth printing.
@@ -196,7 +163,7 @@ static const char *with_interval(etp_arena *arena, dimension dim, double v, doub
                             figure(arena, dim, hi));
 }
 
-// RATIO of two times, baseline first, as the change of the second: "+20.0 % time".
+// ETP_GATE_RATIO of two times, baseline first, as the change of the second: "+20.0 % time".
 static const char *change(etp_arena *arena, double ratio)
 {
     return isfinite(ratio) ? etp_arena_printf(arena, "%s %%", ETP_CHANGE(100 * (ratio - 1), 1))
@@ -238,9 +205,10 @@ static const char *to_settle(etp_gate *g, const etp_ab *ab, double v, double lo,
 static void add_figure(etp_gate *g, const etp_ab *ab, const rule *r, const char *of, double v,
                        double lo, double hi, const char *why_unknown)
 {
-    dimension dim = k_metrics[r->metric].dim;
+    etp_gate_unit dim = unit_of(r);
+    etp_str name = r->metric == MEMBER ? r->member.name : etp_str_from(k_metrics[r->metric].name);
     etp_gate_check c = {
-        .id = etp_arena_printf(g->arena, "%s:%s", k_metrics[r->metric].name, of),
+        .id = etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(name), of),
         .expected = etp_arena_printf(g->arena, "%s %s",
                                      r->at_least ? ">=" : "<=", figure(g->arena, dim, r->limit)),
         .found = with_interval(g->arena, dim, v, lo, hi),
@@ -422,35 +390,36 @@ static void check_arms(etp_gate *g, const etp_ab *ab, const rule *r)
     }
 }
 
+static etp_status check_member(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    etp_gate_figures all;
+    ETP_TRY(etp_gate_member_figures(r->text, &r->member, ab, g->arena, &all, err));
+    for (size_t i = 0; i < all.n; i++) {
+        const etp_gate_figure *f = &all.items[i];
+        const etp_ab_arm *arm = &ab->arms[f->arm];
+        if (is_of(r, arm)) {
+            const char *name =
+                r->metric == SHARE
+                    ? etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(r->member.of), arm->name)
+                    : arm->name;
+            add_figure(g, ab, r, name, f->value, f->lo, f->hi, f->unknown);
+        }
+    }
+    return ETP_OK;
+}
+
 // "Data movement", "Data movement of linux_vnni".
 static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
-    etp_str category = r->subject, arm = {0};
+    rule member = *r;
     size_t of = etp_str_find(r->subject, ETP_STR(" of "));
+    member.member = etp_gate_share_of(etp_str_trim((etp_str){r->subject.ptr, of}, k_blanks));
+    member.subject = (etp_str){0};
     if (of < r->subject.len) {
-        category = etp_str_trim((etp_str){r->subject.ptr, of}, k_blanks);
-        arm = etp_str_trim((etp_str){r->subject.ptr + of + 4, r->subject.len - of - 4}, k_blanks);
+        member.subject =
+            etp_str_trim((etp_str){r->subject.ptr + of + 4, r->subject.len - of - 4}, k_blanks);
     }
-    etp_category wanted = etp_category_find(category);
-    if (!etp_str_eqz(category, etp_category_name(wanted))) {
-        return etp_fail(err, ETP_USAGE,
-                        "'%s': no category '%.*s'; for example Convolution, GEMM, Data movement",
-                        r->text, ETP_STR_ARG(category));
-    }
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        if (arm.len > 0 && !etp_str_eqz(arm, ab->arms[a].name)) {
-            continue;
-        }
-        double share =
-            ab->arms[a].profile ? 0 : (double)NAN; // a category that does not occur takes no time
-        for (size_t i = 0; i < ab->n_categories; i++) {
-            share = ab->categories[i].category == wanted ? ab->categories[i].share[a] : share;
-        }
-        const char *name =
-            etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(category), ab->arms[a].name);
-        add_figure(g, ab, r, name, share, share, share, NULL);
-    }
-    return ETP_OK;
+    return check_member(g, ab, &member, err);
 }
 
 static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
@@ -479,6 +448,8 @@ static etp_status check_part(etp_gate *g, const etp_ab *ab, const rule *r, etp_e
         return check_share(g, ab, r, err);
     case ENGAGED:
         return check_engaged(g, ab, r, err);
+    case MEMBER:
+        return check_member(g, ab, r, err);
     default:
         check_arms(g, ab, r);
         return ETP_OK;
@@ -496,6 +467,12 @@ static bool is_about(const rule *r, const etp_ab_phase *phase, const char *word)
 static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
     size_t before = g->checks.n, parts = 0;
+    if (r->metric == MEMBER && !r->member.category && ab->n_phases && !r->phase.ptr) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': each phase numbers its operators: name the phase, as in "
+                        "'decode@256.op35.ns <= 0.2 ms'; its phases are %s",
+                        r->text, etp_ab_phase_words(ab, g->arena));
+    }
     for (size_t i = 0; i < n_parts(ab); i++) {
         const etp_ab *part = part_of(ab, i);
         g->phase = phase_of(part);
@@ -609,10 +586,10 @@ static void check_verdicts(etp_gate *g, const etp_ab *ab)
         bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
         etp_gate_check check = {
             .id = etp_arena_printf(g->arena, "verdict:%s", ab->arms[c->candidate].name),
-            .found = etp_arena_printf(g->arena, "%s: %s",
-                                      c->withheld ? etp_withheld_name(c->withheld)
-                                                  : etp_verdict_name(c->verdict),
-                                      with_interval(g->arena, RATIO, c->estimate, c->lo, c->hi)),
+            .found = etp_arena_printf(
+                g->arena, "%s: %s",
+                c->withheld ? etp_withheld_name(c->withheld) : etp_verdict_name(c->verdict),
+                with_interval(g->arena, ETP_GATE_RATIO, c->estimate, c->lo, c->hi)),
             .expected = "not slower than the baseline",
             .state = unknown                            ? ETP_GATE_UNKNOWN
                      : c->verdict == ETP_VERDICT_SLOWER ? ETP_GATE_NO

@@ -45,10 +45,11 @@ typedef struct etp_gate_options {
 } etp_gate_options;
 
 // RULES: "METRIC [SUBJECT] >= VALUE" or "<=", METRIC one of speedup, latency, load, first, memory,
-// share, noise, engaged, rate; "PHASE.METRIC …" is about phases of that kind ("decode.speedup") or
-// about one ("decode@256.speedup"), else about each. Without rules and without an earlier
-// measurement: no comparison is slower. Always checked: proofs, outputs, lost blocks. ETP_USAGE for
-// a rule that cannot be understood or names what AB does not have.
+// share, noise, engaged, rate, or a member of an operator or a category (members.h); "PHASE.METRIC
+// …" is about phases of that kind ("decode.speedup") or about one ("decode@256.speedup"), else
+// about each. Without rules and without an earlier measurement: no comparison is slower. Always
+// checked: proofs, outputs, lost blocks. ETP_USAGE for a rule that cannot be understood or names
+// what AB does not have.
 ETP_NODISCARD etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
                                         const etp_gate_options *options, etp_arena *arena,
                                         etp_gate *out, etp_error *err);

@@ -20,6 +20,10 @@ typedef struct fixture {
     etp_ab_comparison comparison;
     etp_ab_category category;
     double share[2];
+    int64_t category_ns[2], category_cut_ns[2], op_ns[2];
+    double category_speedup, category_lo, category_hi;
+    const etp_profile_row *rows[2];
+    etp_ab_operator op;
     double values[BLOCKS * 2], old_values[BLOCKS * 2];
     etp_gate gate;
     etp_error err;
@@ -57,7 +61,17 @@ static int set_up(void **state)
     f.share[0] = 0.2;
     f.share[1] = 0.31;
     f.category = (etp_ab_category){.category = etp_category_find(ETP_STR("Data movement")),
+                                   .ns = f.category_ns,
+                                   .cut_ns = f.category_cut_ns,
+                                   .speedup = &f.category_speedup,
+                                   .lo = &f.category_lo,
+                                   .hi = &f.category_hi,
                                    .share = f.share};
+    f.category_ns[0] = 1900000, f.category_ns[1] = 1550000, f.category_cut_ns[1] = 100000;
+    f.category_speedup = 1.25, f.category_lo = 1.2, f.category_hi = 1.4;
+    f.op_ns[0] = ETP_NS_UNKNOWN, f.op_ns[1] = 180000;
+    f.arms[0].traced_ns = 10000000, f.arms[1].traced_ns = 5000000;
+    f.op = (etp_ab_operator){.id = "op3", .ns = f.op_ns, .rows = f.rows};
     f.ab = (etp_ab){
         .arena = &f.arena,
         .title = "toy",
@@ -69,6 +83,8 @@ static int set_up(void **state)
         .n_comparisons = 1,
         .categories = &f.category,
         .n_categories = 1,
+        .operators = &f.op,
+        .n_operators = 1,
         .correctness = {.ok = 1},
         .block_values = f.values,
         .n_blocks = BLOCKS,
@@ -138,25 +154,40 @@ static void every_metric_has_its_rule(void **state)
         const char *rule;
         etp_gate_state state;
     } k_cases[] = {
-        {"speedup >= 1.9",                    ETP_GATE_YES    },
-        {"speedup on >= 2x",                  ETP_GATE_UNKNOWN},
-        {"speedup on >= 2.1",                 ETP_GATE_NO     },
-        {"latency on <= 5.2 ms",              ETP_GATE_YES    },
-        {"latency on <= 5000us",              ETP_GATE_UNKNOWN},
-        {"latency <= 0.0052 s",               ETP_GATE_NO     }, // of both arms
-        {"load <= 3ms",                       ETP_GATE_YES    },
-        {"load on <= 2.9 ms",                 ETP_GATE_NO     },
-        {"first on <= 1 s",                   ETP_GATE_UNKNOWN}, // not recorded
-        {"memory <= 50 MB",                   ETP_GATE_YES    },
-        {"memory <= 47 MiB",                  ETP_GATE_NO     }, // 49.3 MB
-        {"share Data movement <= 31 %",       ETP_GATE_YES    },
-        {"share Data movement of on <= 30%",  ETP_GATE_NO     },
-        {"share Data movement of off <= 0.2", ETP_GATE_YES    },
-        {"share Convolution <= 0",            ETP_GATE_YES    }, // there is none
-        {"noise <= 0.8 %",                    ETP_GATE_YES    },
-        {"noise <= 0.5 %",                    ETP_GATE_NO     },
-        {"engaged macs >= 95 %",              ETP_GATE_YES    },
-        {"engaged time >= 95 %",              ETP_GATE_UNKNOWN},
+        {"speedup >= 1.9",                               ETP_GATE_YES    },
+        {"speedup on >= 2x",                             ETP_GATE_UNKNOWN},
+        {"speedup on >= 2.1",                            ETP_GATE_NO     },
+        {"latency on <= 5.2 ms",                         ETP_GATE_YES    },
+        {"latency on <= 5000us",                         ETP_GATE_UNKNOWN},
+        {"latency <= 0.0052 s",                          ETP_GATE_NO     }, // of both arms
+        {"load <= 3ms",                                  ETP_GATE_YES    },
+        {"load on <= 2.9 ms",                            ETP_GATE_NO     },
+        {"first on <= 1 s",                              ETP_GATE_UNKNOWN}, // not recorded
+        {"memory <= 50 MB",                              ETP_GATE_YES    },
+        {"memory <= 47 MiB",                             ETP_GATE_NO     }, // 49.3 MB
+        {"share Data movement <= 31 %",                  ETP_GATE_YES    },
+        {"share Data movement of on <= 30%",             ETP_GATE_NO     },
+        {"share Data movement of off <= 0.2",            ETP_GATE_YES    },
+        {"share Convolution <= 0",                       ETP_GATE_YES    }, // there is none
+        {"category(\"Data movement\").share on <= 0.3",  ETP_GATE_NO     },
+        {"category(\"Data movement\").share off <= 20%", ETP_GATE_YES    },
+        {"category(\"Data movement\").ns on <= 1.6 ms",  ETP_GATE_UNKNOWN}, // 1.55, or 0.1 more
+        {"category(\"Data movement\").ns on <= 1.7 ms",  ETP_GATE_YES    },
+        {"category(\"Data movement\").ns on <= 1.5 ms",  ETP_GATE_NO     },
+        {"category(\"Data movement\").speedup >= 1.2",   ETP_GATE_YES    },
+        {"category(\"Data movement\").speedup >= 1.3",   ETP_GATE_UNKNOWN},
+        {"category(\"Data movement\").speedup <= 1.1",   ETP_GATE_NO     },
+        {"category(\"Convolution\").ns <= 0 ns",         ETP_GATE_YES    },
+        {"category(\"Convolution\").speedup >= 1",       ETP_GATE_UNKNOWN},
+        {"op3.ns on <= 0.2ms",                           ETP_GATE_YES    },
+        {"op3.ns on >= 0.2ms",                           ETP_GATE_NO     },
+        {"op3.ns off <= 1 s",                            ETP_GATE_UNKNOWN}, // the arm has no such operator
+        {"op3.share on <= 5 %",                          ETP_GATE_YES    },
+        {"op3.share on <= 0.03",                         ETP_GATE_NO     },
+        {"noise <= 0.8 %",                               ETP_GATE_YES    },
+        {"noise <= 0.5 %",                               ETP_GATE_NO     },
+        {"engaged macs >= 95 %",                         ETP_GATE_YES    },
+        {"engaged time >= 95 %",                         ETP_GATE_UNKNOWN},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         if (ask(*state, k_cases[i].rule, NULL) != k_cases[i].state) {
@@ -181,6 +212,16 @@ static void nonsense_is_refused(void **state)
                                         "share Nothing <= 5 %",
                                         "share Data movement of nobody <= 5 %",
                                         "engaged >= 5 %",
+                                        "op4.ns <= 1 s",
+                                        "op3.speedup >= 1",
+                                        "op3 <= 1 ms",
+                                        "op3.ns nobody <= 1 s",
+                                        "op3.ns <= 5 MB",
+                                        "decode.op3.ns <= 1 s",
+                                        "category(\"Nothing\").ns <= 1 s",
+                                        "category(\"Data movement\") <= 1 s",
+                                        "category(\"Data movement\").time <= 1 s",
+                                        "category(Convolution).ns <= 1 s",
                                         "beauty >= 5"};
     fixture *f = *state;
     const etp_gate_options none = {0};

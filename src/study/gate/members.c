@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators and categories have that a rule can be about, and the units of limits.
+#include "study/gate/members.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "base/number.h"
+
+#define CATEGORY "category(\""
+
+typedef enum member { NS, SHARE, SPEEDUP } member;
+
+static const struct {
+    const char *name;
+    etp_gate_unit unit;
+    bool of_operators; // too: their speedup has no interval, so no rule
+} k_members[] = {
+    [NS] = {"ns",      ETP_GATE_TIME,    true },
+    [SHARE] = {"share",   ETP_GATE_PERCENT, true },
+    [SPEEDUP] = {"speedup", ETP_GATE_RATIO,   false},
+};
+#define N_MEMBERS (sizeof k_members / sizeof *k_members)
+
+static etp_str from(etp_str s, size_t at)
+{
+    return (etp_str){s.ptr + at, s.len - at};
+}
+
+// "op35." at the beginning of S: the length of the name, 0 when it is none.
+static size_t operator_name(etp_str s)
+{
+    size_t i = 2;
+    if (s.len < 4 || s.ptr[0] != 'o' || s.ptr[1] != 'p') {
+        return 0;
+    }
+    while (i < s.len && isdigit((unsigned char)s.ptr[i])) {
+        i++;
+    }
+    return i > 2 && i < s.len && s.ptr[i] == '.' ? i : 0;
+}
+
+etp_status etp_gate_member_parse(const char *text, etp_str head, etp_gate_member *out,
+                                 etp_str *phase, size_t *used, etp_error *err)
+{
+    *out = (etp_gate_member){0};
+    *used = 0;
+    // It begins the text or stands behind a phase and a dot, before any blank.
+    for (size_t at = 0; at < head.len && !isspace((unsigned char)head.ptr[at]); at++) {
+        if (at > 0 && head.ptr[at - 1] != '.') {
+            continue;
+        }
+        etp_str s = from(head, at);
+        size_t name = operator_name(s), dot = name;
+        etp_str of = {s.ptr, name};
+        if (etp_str_starts(s, ETP_STR(CATEGORY))) {
+            of = from(s, sizeof CATEGORY - 1);
+            of.len = etp_str_find(of, ETP_STR("\")."));
+            dot = of.len + (sizeof CATEGORY - 1) + 2;
+            out->category = true;
+            if (dot >= s.len) {
+                return etp_fail(err, ETP_USAGE,
+                                "'%s': a category is written category(\"Data movement\").share",
+                                text);
+            }
+        } else if (name == 0) {
+            continue;
+        }
+        size_t end = dot + 1;
+        while (end < s.len && !isspace((unsigned char)s.ptr[end])) {
+            end++;
+        }
+        etp_str word = {s.ptr + dot + 1, end - dot - 1};
+        for (size_t m = 0; m < N_MEMBERS; m++) {
+            if (etp_str_eqz(word, k_members[m].name) &&
+                (out->category || k_members[m].of_operators)) {
+                *phase = (etp_str){at > 0 ? head.ptr : NULL, at > 0 ? at - 1 : 0};
+                out->name = (etp_str){s.ptr, end};
+                out->of = of;
+                out->row = m;
+                out->unit = k_members[m].unit;
+                *used = at + end;
+                return ETP_OK;
+            }
+        }
+        return etp_fail(err, ETP_USAGE, "'%s': '%.*s' is not ns or share%s", text,
+                        ETP_STR_ARG(word),
+                        out->category ? " or speedup" : ", the members of an operator");
+    }
+    return ETP_OK;
+}
+
+etp_gate_member etp_gate_share_of(etp_str category)
+{
+    return (etp_gate_member){
+        .of = category, .category = true, .row = SHARE, .unit = ETP_GATE_PERCENT};
+}
+
+// VALUE with its unit, as the metric wants it.
+// FALSE for another etp_gate_unit's unit too: "speedup >= 5 ms" is a mistake, not 5.
+bool etp_gate_limit_parse(etp_str s, etp_gate_unit dim, double *out)
+{
+    // The first that ends the text is taken, so longer ones stand before those they end in: "ms"
+    // before "s", "MB" before "B".
+    static const struct {
+        const char *suffix;
+        etp_gate_unit dim;
+        double factor;
+    } k_units[] = {
+        {"ns",        ETP_GATE_TIME,     1         },
+        {"us",        ETP_GATE_TIME,     1e3       },
+        {"\xC2\xB5s", ETP_GATE_TIME,     1e3       },
+        {"ms",        ETP_GATE_TIME,     1e6       },
+        {"s",         ETP_GATE_TIME,     1e9       },
+        {"KiB",       ETP_GATE_BYTES,    1024      },
+        {"MiB",       ETP_GATE_BYTES,    1048576   },
+        {"GiB",       ETP_GATE_BYTES,    1073741824},
+        {"kB",        ETP_GATE_BYTES,    1e3       },
+        {"MB",        ETP_GATE_BYTES,    1e6       },
+        {"GB",        ETP_GATE_BYTES,    1e9       },
+        {"B",         ETP_GATE_BYTES,    1         },
+        {"%",         ETP_GATE_PERCENT,  100       },
+        {"x",         ETP_GATE_RATIO,    1         },
+        {"\xC3\x97",  ETP_GATE_RATIO,    1         },
+        {"tok/s",     ETP_GATE_A_SECOND, 1         },
+    };
+    s = etp_str_trim(s, " \t\n\v\f\r");
+    double factor =
+        dim == ETP_GATE_TIME || dim == ETP_GATE_BYTES ? 0 : 1; // times and sizes need a unit
+    for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
+        etp_str suffix = etp_str_from(k_units[i].suffix);
+        if (k_units[i].dim == dim && etp_str_ends(s, suffix)) {
+            factor = k_units[i].factor;
+            s.len -= suffix.len;
+            break;
+        }
+    }
+    if (factor == 0 || !etp_parse_double(etp_str_trim(s, " \t\n\v\f\r"), out) || *out < 0) {
+        return false;
+    }
+    *out = dim == ETP_GATE_PERCENT ? *out / factor
+                                   : *out * factor; // 95 / 100 is 0.95, 95 * 0.01 is not
+    return true;
+}
+
+// ---- figures ----
+
+static const char *of_arm(const etp_ab_arm *a)
+{
+    return a->emulated ? "emulated: its times say nothing" : NULL;
+}
+
+// A share is compared as it is shown, a time with all that its clock can have cut off.
+static void add_part(const etp_ab *ab, const etp_gate_member *m, uint32_t arm, double ns,
+                     double cut_ns, double share, etp_arena *arena, etp_gate_figures *out)
+{
+    etp_gate_figure f = {share, share, share, arm, NULL};
+    if (m->row == NS) {
+        f = (etp_gate_figure){ns, ns, ns + cut_ns, arm, of_arm(&ab->arms[arm])};
+    }
+    ETP_ADD(arena, out, f);
+}
+
+static etp_status operator_figures(const char *text, const etp_gate_member *m, const etp_ab *ab,
+                                   etp_arena *arena, etp_gate_figures *out, etp_error *err)
+{
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        for (uint32_t a = 0; etp_str_eqz(m->of, op->id) && a < ab->n_arms; a++) {
+            const etp_ab_part part = etp_ab_operator_part(ab, op, a);
+            double ns = etp_known_ns(part.ns);
+            double whole = etp_known_ns(ab->arms[a].traced_ns);
+            add_part(ab, m, a, ns, etp_known_ns(part.cut_ns), ns / whole, arena, out);
+        }
+    }
+    return out->n > 0 ? ETP_OK
+                      : etp_fail(err, ETP_USAGE,
+                                 "'%s': the folder has no operator %.*s; etprof analyze --format "
+                                 "json lists them",
+                                 text, ETP_STR_ARG(m->of));
+}
+
+// The answer has no row of a category that does not occur: it takes no time.
+static void category_times(const etp_gate_member *m, const etp_ab *ab, const etp_ab_category *c,
+                           etp_arena *arena, etp_gate_figures *out)
+{
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        double none = ab->arms[a].profile ? 0 : (double)NAN;
+        bool timed = c && m->row == NS;
+        add_part(ab, m, a, timed ? etp_known_ns(c->ns[a]) : none,
+                 timed ? etp_known_ns(c->cut_ns[a]) : none, c ? c->share[a] : none, arena, out);
+    }
+}
+
+static void category_speedups(const etp_ab *ab, const etp_ab_category *c, etp_arena *arena,
+                              etp_gate_figures *out)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *k = &ab->comparisons[i];
+        etp_gate_figure f = {.value = c ? c->speedup[i] : (double)NAN,
+                             .lo = c ? c->lo[i] : (double)NAN,
+                             .hi = c ? c->hi[i] : (double)NAN,
+                             .arm = k->candidate,
+                             .unknown = of_arm(&ab->arms[k->candidate])};
+        if (k->withheld) {
+            f.unknown = etp_arena_printf(arena, "withheld: %s", etp_withheld_name(k->withheld));
+        }
+        ETP_ADD(arena, out, f);
+    }
+}
+
+etp_status etp_gate_member_figures(const char *text, const etp_gate_member *m, const etp_ab *ab,
+                                   etp_arena *arena, etp_gate_figures *out, etp_error *err)
+{
+    *out = (etp_gate_figures){0};
+    if (!m->category) {
+        return operator_figures(text, m, ab, arena, out, err);
+    }
+    etp_category wanted = etp_category_find(m->of);
+    const etp_ab_category *c = NULL;
+    if (!etp_str_eqz(m->of, etp_category_name(wanted))) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': no category '%.*s'; for example Convolution, GEMM, Data movement",
+                        text, ETP_STR_ARG(m->of));
+    }
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        c = ab->categories[i].category == wanted ? &ab->categories[i] : c;
+    }
+    if (m->row == SPEEDUP) {
+        category_speedups(ab, c, arena, out);
+    } else {
+        category_times(m, ab, c, arena, out);
+    }
+    return ETP_OK;
+}
