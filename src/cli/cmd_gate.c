@@ -76,7 +76,7 @@ static etp_status check_recorded(const etp_ab_session *session, etp_arena *arena
 
 static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **argv, etp_error *err)
 {
-    etp_ab_options how = {.units = o->units, .baseline = o->baseline};
+    etp_ab_options how = {.units = o->units, .baseline = o->baseline, .as_is = true};
     etp_ab_session *session = NULL, *earlier = NULL;
     const etp_archive_session *entry = NULL;
     etp_ab stored;

@@ -423,6 +423,8 @@ typedef struct etp_ab_fixes {
       "environment.jsonl) ÷ untraced median, above 0.005")                                           \
     X(MISNAMED, "misnamed",                                                                          \
       "words in the experiments' names against the levels they were measured at, where known")       \
+    X(ALTERED, "folder_altered",                                                                     \
+      "SHA-256 of the folder's raw files against those of its manifest")                             \
     X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
 
 typedef enum etp_finding_kind {

@@ -31,6 +31,7 @@ typedef struct etp_ab_options {
     etp_trace_units units;          // of bare dumps
     const char *roofs;              // etprof.roofs/1 document, NULL: that of the run folder
     bool two_sides;                 // exactly two paths, each one arm; the first is the baseline
+    bool as_is;                     // a folder's files are not held against their hashes
     const char *names[2];           // what to call the two sides, NULL: by their files
     const struct etp_ab_pair *pair; // of a run folder two arms alone; NULL: all
     const etp_ab_part_phase *part;  // of a run folder a later phase; NULL: the first, with all

@@ -171,7 +171,23 @@ static bool of_every_folder(etp_str path)
     return etp_str_eqz(etp_path_last(path), ".DS_Store"); // macOS leaves it where one looks
 }
 
-// Files below RELATIVE ("": the folder itself) on no list.
+// Folders that a session makes whether anything comes into them or not.
+static bool of_a_session(const etp_run *run, etp_str path, etp_arena *arena)
+{
+    if (etp_str_eqz(path, ETP_RUN_PROGRAMS)) {
+        return true;
+    }
+    for (size_t i = 0; i < run->arms.n; i++) {
+        etp_str name = run->arms.items[i].name;
+        const char *outputs = etp_arena_printf(arena, "%.*s/outputs", ETP_STR_ARG(name));
+        if (etp_str_eq(path, name) || etp_str_eqz(path, outputs)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Files below RELATIVE ("": the folder itself) on no list, and folders that hold nothing ("x/").
 static etp_status find_left(const etp_run *run, const etp_run_derived *written, const char *dir,
                             const char *relative, int depth, etp_arena *arena, etp_strs *out,
                             etp_error *err)
@@ -179,6 +195,9 @@ static etp_status find_left(const etp_run *run, const etp_run_derived *written, 
     const char *path = relative[0] ? etp_run_path(arena, dir, etp_str_from(relative)) : dir;
     etp_dir_list list;
     ETP_TRY(etp_os_list(path, arena, &list, err));
+    if (list.n == 0 && relative[0] && !of_a_session(run, etp_str_from(relative), arena)) {
+        ETP_ADD(arena, out, etp_str_from(etp_arena_printf(arena, "%s/", relative)));
+    }
     for (size_t i = 0; i < list.n; i++) { // links and depth were judged as the folder was opened
         const char *name =
             etp_arena_printf(arena, "%s%s%s", relative, relative[0] ? "/" : "", list.items[i].name);
@@ -276,7 +295,7 @@ static etp_status derive(const char *dir, const char *temp, etp_arena *arena, et
     const char *manifest = etp_run_path(arena, temp, ETP_STR(ETP_RUN_MANIFEST));
     // Writers of derived files take TEMP for a run folder, and record hashes there.
     ETP_TRY(etp_os_write_atomic(manifest, ETP_STR("{\"schema\": \"" ETP_RUN_SCHEMA "\"}\n"), err));
-    etp_ab_options how = {0};
+    etp_ab_options how = {.as_is = true};
     ETP_TRY(etp_run_report_options(dir, arena, &how.baseline, &how.margin, err));
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(&dir, 1, &how, &session, err));

@@ -94,6 +94,23 @@ static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *optio
     return ETP_OK;
 }
 
+// What is explained are raw files: one that was changed afterwards says what somebody wants.
+static etp_status notice_altered(etp_ab_session *s, const etp_run *run, etp_error *err)
+{
+    const char *bad = NULL;
+    etp_status st = etp_run_check_files(run, &s->arena, &bad, err);
+    if (st != ETP_NO) {
+        return st;
+    }
+    // Answers are the same wherever the folder lies.
+    etp_ab_add_finding(&s->noticed, ETP_FINDING_ALTERED, ETP_SEVERITY_BAD, NULL,
+                       etp_arena_printf(&s->arena,
+                                        "the folder is not what was recorded: %s does not have "
+                                        "the hash in the manifest; 'etprof verify' names all",
+                                        bad + run->dir.len + 1));
+    return ETP_OK;
+}
+
 // The order is that of the stages in docs/architecture.md. Launches give the proofs and outputs the
 // agreement, and both decide whether times may be given, so compare_times comes after them.
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
@@ -108,6 +125,9 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
         described.ab.later_phase = etp_arena_strdup(&s->arena, name);
     }
     etp_ab_keep_described(s, &described);
+    if (!options->as_is && !options->pair && !options->part) {
+        ETP_TRY(notice_altered(s, &s->run, err));
+    }
     ETP_TRY(load(s, &described, options, err));
     ETP_TRY(take_statistics(s, options, err));
     etp_ab_launched *launched = ETP_NEW_ARRAY(&s->arena, etp_ab_launched, s->ab.n_arms);
@@ -217,6 +237,10 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
                 ? etp_ab_describe_sides(&s->arena, s->sides, paths, options, &described, err)
                 : etp_ab_describe_dumps(&s->arena, paths, n, ETP_AB_BARE_DUMPS, &described, err));
     etp_ab_keep_described(s, &described);
+    bool same = s->sides[0].dir && s->sides[1].dir && strcmp(s->sides[0].dir, s->sides[1].dir) == 0;
+    for (int i = 0; i < (same ? 1 : 2) && options->two_sides; i++) {
+        ETP_TRY(s->sides[i].dir ? notice_altered(s, &s->sides[i].run, err) : ETP_OK);
+    }
     ETP_TRY(load(s, &described, options, err));
     etp_ab *ab = &s->ab;
     etp_ab_comparison *all = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);

@@ -41,6 +41,19 @@ def text_lists(directory, *files):
                "how many there are", done.stdout)
 
 
+def answers(directory, altered):
+    """Who explains a folder says first when a raw file is not the recorded one."""
+    shutil.copytree(directory / "run", directory / "again")
+    for verb in (["analyze", "again"], ["report", "again"]):
+        done = subprocess.run([ETPROF, *verb, "--format", "json"], cwd=directory, capture_output=True, text=True,
+                              timeout=600, check=False)
+        found = [f for f in json.loads(done.stdout)["findings"] if f["kind"] == "folder_altered"]
+        expect(len(found) == altered, *verb, "altered:", altered, found)
+        expect(not found or (found[0]["id"] == "F1" and "samples.csv" in found[0]["text"]
+                             and str(directory) not in found[0]["text"]), *verb, found)
+    shutil.rmtree(directory / "again")
+
+
 def change_byte(path, old=None, new=None):
     data = path.read_bytes()
     if old is None:
@@ -239,9 +252,18 @@ with tempfile.TemporaryDirectory() as tmp:
         shutil.rmtree(copy)
 
     text_lists(tmp)
+    for empty in ("empty", "linux_sme2_on/copy/deeper"):
+        (tmp / "run" / empty).mkdir(parents=True)
+        done, _, states = verify(tmp)
+        named = states.get(f"{empty}/") == "added"
+        expect(done.returncode == 1 and named, "an empty folder", empty, done.stdout[-300:])
+        shutil.rmtree(tmp / "run" / empty)
+    (tmp / "run/linux_sme2_on/copy").rmdir()
+    answers(tmp, False)
     samples = (tmp / "run/samples.csv").read_bytes()
     change_byte(tmp / "run/samples.csv")
     text_lists(tmp, "samples.csv")
+    answers(tmp, True)
     (tmp / "run/samples.csv").write_bytes(samples)
 
     # Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
