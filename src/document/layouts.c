@@ -130,7 +130,7 @@ static const etp_layout_column k_kernels[] = {
     MAYBE_TEXT("category", "what kind of kernel"),
     INTEGER("count", "samples in it"),
     MAYBE_TEXT("dtype", "by its name"),
-    MAYBE_TEXT("xnn_op", "by its name"),
+    MAYBE_TEXT("xnn_op", "by its name; of unnamed code of XNNPACK that of the operator"),
     MAYBE_TEXT("variant", "by its name"),
     MAYBE_TEXT("ukernel_shape", "by its name"),
     MAYBE_TEXT("arch_chain", "by its name"),

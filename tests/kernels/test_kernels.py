@@ -106,6 +106,8 @@ class Kernels(unittest.TestCase):
                 rows = list(csv.DictReader(f))
             self.assertEqual(files[0].read_text().splitlines()[0][:len(head)], head)
             self.assertTrue(all(int(r["count"]) > 0 and r["has_sme2"] == "0" for r in rows))
+            unnamed = [r for r in rows if r["kernel_name"].startswith("unnamed code of XNNPACK") and r["category"]]
+            self.assertTrue(all(r["xnn_op"] == r["category"] for r in unnamed), unnamed[:2])
         self.assertIn("Kernel Name", (self.run_dir / "kernel_view.md").read_text())
         rows = [{x for x in (self.run_dir / name).read_text().splitlines() if x.startswith("| `")}
                 for name in ("kernel_view.md", "kernel_view_gemm.md")]

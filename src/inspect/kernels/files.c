@@ -51,6 +51,10 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         etp_sink_char(sink, ',');
         etp_csv_text(sink, parts[i], ',');
+        // Code without a name is known by the operator that it ran in.
+        if (i == 1 && !f->symbol.len && etp_kernel_is_of_xnnpack(f) && f->op < k->n_ops) {
+            csv_lower(sink, etp_kernel_kind(k, f));
+        }
     }
     char ratio[40];
     snprintf(ratio, sizeof ratio, "%.6g", share(f->samples, k->samples));
