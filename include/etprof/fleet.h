@@ -47,13 +47,6 @@ ETP_API uint64_t etp_fleet_rows(const etp_fleet *fleet, etp_fleet_table table);
 // TABLE), ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_fleet_stream(etp_fleet *fleet, etp_fleet_table table,
                                                   struct ArrowArrayStream *out, etp_error *err);
-// Writes the rows that no stream has taken as files of Parquet, ROOT/<table>/<key>=<value>/…/NAME,
-// a folder for each set of what the columns KEYS say, which are no columns of the files (as Hive,
-// DuckDB and Spark have it). Tables without rows leave nothing. Errors: ETP_IO, ETP_USAGE (a key
-// that a table does not have), ETP_NOMEM; files that were written by then stay.
-ETP_API ETP_NODISCARD etp_status etp_fleet_write(const etp_fleet *fleet, const char *root,
-                                                 const char *const *keys, size_t n_keys,
-                                                 const char *name, etp_error *err);
 ETP_API void etp_fleet_close(etp_fleet *fleet); // NULL is fine
 
 ETP_C_END

@@ -156,7 +156,6 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "etp_fleet_read_new": [c.POINTER(c.c_char_p), c.c_size_t, _HANDLE, c.POINTER(_HANDLE)],
     "etp_fleet_known_new": [c.POINTER(_HANDLE)],
     "etp_fleet_known_add": [_HANDLE, c.c_char_p, c.POINTER(c.c_bool)],
-    "etp_fleet_write": [_HANDLE, c.c_char_p, c.POINTER(c.c_char_p), c.c_size_t, c.c_char_p],
     "etp_fleet_stream": [_HANDLE, c.c_int, c.c_void_p],
     "etp_change_points": [c.POINTER(c.c_double), c.c_size_t, c.c_double, c.c_double, c.c_void_p, c.c_void_p,
                           c.c_void_p],

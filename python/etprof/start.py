@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|models|skills|mcp|validate ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|models|skills|mcp|validate|parquet ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -67,10 +67,17 @@ def validate(argv):
     return main(argv)
 
 
+def parquet(argv):
+    refuse_old("convert --to parquet", "ETPROF_PYTHON")
+    from etprof.parquet import main
+
+    return main(argv)
+
+
 if __name__ == "__main__":
     # The folder of a started script would come first, and ours has names that others have too.
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
     sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
     sys.exit({"export": export, "models": models, "skills": skills, "mcp": mcp,
-              "validate": validate}[sys.argv[1]](sys.argv[2:]))
+              "validate": validate, "parquet": parquet}[sys.argv[1]](sys.argv[2:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import errno
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -102,10 +103,30 @@ class Table:
         finally:
             stream.release(c.byref(stream))
 
+    def batches(self) -> Iterator[Any]:
+        """First the pyarrow.Schema, then one pyarrow.RecordBatch after the other, without a copy."""
+        import pyarrow
+
+        stream, schema = ArrowStream(), ArrowSchema()
+        self._open(c.byref(stream))
+        try:
+            self._check(stream, stream.get_schema(c.byref(stream), c.byref(schema)))
+            columns = pyarrow.Schema._import_from_c(c.addressof(schema))
+            yield columns
+            while True:
+                rows = ArrowArray()
+                self._check(stream, stream.get_next(c.byref(stream), c.byref(rows)))
+                if not rows.release:
+                    return
+                yield pyarrow.RecordBatch._import_from_c(c.addressof(rows), columns)
+        finally:
+            stream.release(c.byref(stream))
+
     def _check(self, stream: ArrowStream, code: int) -> None:
         if code != 0:
             said = stream.get_last_error(c.byref(stream))
-            raise errors.BadInput(said.decode(errors="replace") if said else f"table {self.name}: error {code}")
+            kind = errors.BadInput if code == errno.EINVAL else errors.EnvironmentProblem
+            raise kind(said.decode(errors="replace") if said else f"table {self.name}: error {code}")
 
     def rows(self) -> list[dict[str, Any]]:
         columns = self.columns()

@@ -20,7 +20,7 @@ MADE = (1980, 1, 1, 0, 0, 0)
 TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/copyright",
          "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
 # What `pip install etprof[…]` may add.
-EXTRAS = ("export", "fleet", "mcp", "validate")
+EXTRAS = ("export", "fleet", "mcp", "parquet", "validate")
 # Said where pip and people look.
 NOT_RUN = {"arm64-macos": "The programs in this wheel were compiled and linked for macOS on another system. Nobody has "
                           "run them yet."}

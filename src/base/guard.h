@@ -15,7 +15,7 @@
 // the innermost one ends its function. A room that holds such things in most of its functions asks
 // instead (ETP_NEED), and begins with ETP_UNGUARDED where it takes an arena of its caller's.
 // Who begins guards of two arenas, neither of which is scratch of the other, takes care of the
-// inner one, which a jump to the outer one passes over (etp_parquet_encode).
+// inner one, which a jump to the outer one passes over.
 //
 // Thread rule: an arena is used by the thread that guards it, while it does.
 #ifndef ETPROF_BASE_GUARD_H

@@ -6,10 +6,10 @@
 
 #include "base/number.h"
 #include "base/path.h"
-#include "cli/convert_tables.h"
 #include "cli/convert_views.h"
 #include "cli/emit.h"
 #include "cli/ops.h"
+#include "cli/python.h"
 #include "cli/say.h"
 #include "cli/units.h"
 #include "compare/phases.h"
@@ -20,9 +20,11 @@
 #define DUMP_LIMIT ((uint64_t)4 << 30)
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
+static const char *const k_tables[] = {"operators", "samples", "launches", NULL};
+
 typedef struct convert_options {
     etp_trace_units units;
-    int to, table; // indices into k_to and k_etp_table_words
+    int to, table; // indices into k_to and k_tables
     const char *program, *record, *output, *baseline, *candidate, *phase, *name1, *name2;
     bool negate, uncompressed;
 } convert_options;
@@ -57,7 +59,7 @@ static const etp_opt k_options[] = {
     {"negate", 0, ETP_OPT_FLAG, offsetof(convert_options, negate), NULL,
      "folded: the baseline last, so that viewers show what vanished", NULL},
     {"table", 0, ETP_OPT_CHOICE, offsetof(convert_options, table), "TABLE",
-     "parquet: which rows (default: operators)", k_etp_table_words},
+     "parquet: which rows (default: operators)", k_tables},
     {"uncompressed", 0, ETP_OPT_FLAG, offsetof(convert_options, uncompressed), NULL,
      "parquet: pages as they are, for readers without zstd", NULL},
     ETP_CLI_UNITS(convert_options),
@@ -341,6 +343,39 @@ static etp_status check(const convert_options *o, bool one, bool folder, etp_err
     return ETP_OK;
 }
 
+// The Python package writes the rows: pyarrow has the format.
+static etp_status become_parquet(etp_cli *cli, const convert_options *o, int n_folders,
+                                 const char *const *folders, etp_error *err)
+{
+    struct {
+        const char **items;
+        size_t n, cap;
+    } words = {0};
+    if (!cli->output && cli->terminal) {
+        return etp_fail(err, ETP_USAGE,
+                        "Parquet is binary and standard output is a terminal; add "
+                        "--output FILE.parquet");
+    }
+    const char *const how[] = {
+        "--table",
+        k_tables[o->table < 0 ? 0 : o->table],
+        o->uncompressed ? "--uncompressed" : NULL,
+        cli->quiet ? "--quiet" : NULL,
+        cli->output ? etp_arena_printf(&cli->arena, "--output=%s", cli->output) : NULL,
+        "--",
+    };
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        if (how[i]) {
+            ETP_ADD(&cli->arena, &words, how[i]);
+        }
+    }
+    for (int i = 0; i < n_folders; i++) {
+        ETP_ADD(&cli->arena, &words, folders[i]);
+    }
+    ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
+    return etp_cli_become_python(cli, "parquet", (int)words.n, words.items, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const convert_options *o = opts;
@@ -353,8 +388,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // The verb has no --format, and so --output is an option of its own here.
     cli->output = o->output;
     if (o->to + 1 == TO_PARQUET) {
-        return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv,
-                                   (size_t)argc, err);
+        return become_parquet(cli, o, argc, (const char *const *)argv, err);
     }
     ETP_TRY(check(o, one, folder, err));
     if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that the Python package carries out: export and models, because PyTorch's exporter is
 // Python, skills, and mcp, whose protocol the official SDK speaks. They find it and become it;
-// validate asks it.
+// validate asks it, and convert becomes it for Parquet.
 #include <string.h>
 
 #include "base/path.h"
@@ -67,12 +67,11 @@ static etp_status command_line(etp_cli *cli, const char *verb, int argc, const c
     return etp_arena_check(&cli->arena, err, "arguments");
 }
 
-// As typed: the Python package parses them, and its help is the one that is shown.
-static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv,
-                                etp_error *err)
+etp_status etp_cli_become_python(etp_cli *cli, const char *verb, int argc, const char *const *argv,
+                                 etp_error *err)
 {
     const char *const *words = NULL;
-    ETP_TRY(command_line(cli, verb, argc, (const char *const *)argv, &words, err));
+    ETP_TRY(command_line(cli, verb, argc, argv, &words, err));
     const char *self = etp_arena_printf(&cli->arena, "ETPROF=%s", cli->program);
     const char *const set[] = {self, NULL};
     ETP_TRY(etp_arena_check(&cli->arena, err, "arguments"));
@@ -110,6 +109,13 @@ etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operan
     }
     return etp_fail(err, known ? k_of_exit_code[code] : ETP_INTERNAL, "%.*s",
                     (int)(said.len - from), said.ptr + from);
+}
+
+// As typed: the Python package parses them, and its help is the one that is shown.
+static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv,
+                                etp_error *err)
+{
+    return etp_cli_become_python(cli, verb, argc, (const char *const *)argv, err);
 }
 
 static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question that the Python package answers.
+// What the Python package does: start.py has the verbs.
 #ifndef ETP_CLI_PYTHON_H
 #define ETP_CLI_PYTHON_H
 
 #include "cli/command.h"
 
+// This process becomes `python -m etprof.VERB ARGV`; comes back only when that failed.
+ETP_NODISCARD etp_status etp_cli_become_python(etp_cli *cli, const char *verb, int argc,
+                                               const char *const *argv, etp_error *err);
 // What `python -m etprof.VERB OPERAND` prints. The error has its words and its kind.
 ETP_NODISCARD etp_status etp_cli_ask_python(etp_cli *cli, const char *verb, const char *operand,
                                             etp_str *out, etp_error *err);

@@ -47,11 +47,6 @@ void etp_kept_dispose(etp_kept_rows *rows);
 ETP_NODISCARD etp_status etp_kept_stream(etp_kept_rows *rows, struct ArrowArrayStream *out,
                                          etp_error *err);
 
-// Below ROOT/TABLE, in a folder for each set of what the columns KEYS say: "day=…/device=…/NAME".
-ETP_NODISCARD etp_status etp_kept_write(const etp_kept_rows *rows, const char *table,
-                                        const char *root, const char *const *keys, size_t n_keys,
-                                        const char *name, etp_error *err);
-
 // ---- of sources ----
 
 typedef struct etp_source_labels { // from folders of its path ("device=pixel9"); "" none

@@ -276,18 +276,6 @@ etp_status etp_fleet_stream(etp_fleet *fleet, etp_fleet_table table, struct Arro
     return etp_kept_stream(&fleet->rows[table], out, err);
 }
 
-etp_status etp_fleet_write(const etp_fleet *fleet, const char *root, const char *const *keys,
-                           size_t n_keys, const char *name, etp_error *err)
-{
-    for (size_t t = 0; t < ETP_FLEET_TABLES; t++) {
-        if (etp_kept_count(&fleet->rows[t]) > 0) {
-            ETP_TRY(etp_kept_write(&fleet->rows[t], etp_fleet_table_name((etp_fleet_table)t), root,
-                                   keys, n_keys, name, err));
-        }
-    }
-    return ETP_OK;
-}
-
 void etp_fleet_close(etp_fleet *fleet)
 {
     if (fleet) {

@@ -19,6 +19,8 @@ from checks import expect, finish
 
 engines.need(ENGINE)
 import duckdb
+from etprof.errors import UsageError
+from etprof.fleet import writing
 
 ETPROF, LIBRARY = BUILD / "bin/etprof", next(p for p in BUILD.glob("libetprof.*") if p.suffix in (".0", ".dylib"))
 ENV = {**os.environ, "PYTHONPATH": str(TREE / "python"), "ETPROF_LIBRARY": str(LIBRARY), "TZ": "Pacific/Chatham"}
@@ -143,6 +145,25 @@ def check_copies(tmp):
         expect(names == [] or {p.parent.parent.name for p in lake.glob("samples/**/device=d*/model=x/*.parquet")} ==
                {"device=d01"}, words, "folders of copies that were taken back", names)
     expect("nothing new" in job(source, "--out", lake, "--engine", ENGINE).stdout, "copies again")
+
+
+def check_folders(tmp):
+    """Folders as Hive names them; what neither a path nor a name=value can hold is written %XX."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = pa.table({"day": ["a%2:b", "a%2:b", None, "x"], "n": [1, 2, 3, 4], "device": ["d", "d", "d", None]})
+    writing.write(rows, tmp / "folders", ("day", "device"), "x.parquet")
+    null = "__HIVE_DEFAULT_PARTITION__"
+    wanted = {"day=a%252%3Ab/device=d": [1, 2], f"day={null}/device=d": [3], f"day=x/device={null}": [4]}
+    found = {str(p.parent.relative_to(tmp / "folders")): pq.ParquetFile(p).read().to_pydict()
+             for p in (tmp / "folders").rglob("*.parquet")}
+    expect(found == {folder: {"n": n} for folder, n in wanted.items()}, "folders", found)
+    try:
+        writing.write(rows, tmp / "folders", ("colour",), "x.parquet")
+        expect(False, "a column that is not there")
+    except UsageError as e:
+        expect("colour" in str(e), "a column that is not there", e)
 
 
 def killed_at(step, words):
@@ -314,6 +335,7 @@ def main(tmp):
                    whole.get(table, [])[:2], other.get(table, [])[:2])
     else:
         check_copies(tmp)
+        check_folders(tmp)
         check_killed(tmp)
         check_memory(tmp)
         check_refused(tmp, source)

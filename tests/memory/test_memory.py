@@ -68,7 +68,6 @@ COMMANDS = [
     ["gate", "RUN", "op1.ns <= 5 ms", 'category("GEMM").share >= 10 %'], ["stats", "RUN", "--format", "json"],
     ["verify", "PHASES", "--format", "json"],
     ["compare", "RUN:arm0", "RUN:arm1"], ["compare", KIT[0], DUMP],
-    ["convert", "RUN", "--to", "parquet", "--table", "samples", "-o", "made"],
     ["convert", "RUN", "--to", "chrome", "-o", "made"],
     ["convert", DUMP, DUMP, "--to", "folded", "-o", "made"],
     ["library", "analysis", "RUN"], ["library", "analysis", "SWEEP"], ["library", "dumps", DUMP],

@@ -729,7 +729,8 @@ class Types(unittest.TestCase):
         if not has("mypy"):
             self.skipTest("no mypy")
         files = [SOURCE / f"python/etprof/{name}.py" for name in
-                 ("__init__", "library", "tables", "runs", "replies", "measuring", "inspector", "runfolders", "extras")]
+                 ("__init__", "library", "tables", "runs", "replies", "measuring", "inspector", "runfolders", "extras",
+                  "parquet")]
         files += [file for folder in ("mcp", "skills", "validate")
                   for file in (SOURCE / "python/etprof" / folder).glob("*.py")]
         with tempfile.TemporaryDirectory() as cache:

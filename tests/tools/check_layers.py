@@ -31,7 +31,7 @@ FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
 # else. Times of stats are below 0; an extent of numbers begins at the least there is.
 UNKNOWNS = [(re.compile(words), said, places) for words, said, places in (
     (r"\bINT64_MIN\b", "a time that is not known is ETP_NS_UNKNOWN",
-     ("src/base/number.", "src/convert/parquet_group.c", "include/etprof/analysis.h")),
+     ("src/base/number.", "include/etprof/analysis.h")),
     (r"_(ns|bytes)\b[^=<>!&|?]*(==|!=|(?<![=<>!])=|<|>|>=)\s*-1\b", "a time that is not known is ETP_NS_UNKNOWN",
      ("src/stats/", "src/study/stats/", "include/etprof/stats.h")),
     (r"\b(ratio|share|speedup|estimate)\b[^=<>!&|?]*(==|!=|(?<![=<>!])=)\s*-1\b", "a ratio that is not known is NAN",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from etprof import library as lib
+from etprof.fleet import writing
 from etprof.tables import Table
 
 # In the order of etp_fleet_table.
@@ -54,10 +55,6 @@ class Rows:
     def __exit__(self, *_: object) -> None:
         lib.function("etp_fleet_close")(self._handle)
 
-    def write(self, root: str | os.PathLike[str], keys: Sequence[str], name: str) -> None:
-        """All rows as ROOT/<table>/<key>=<value>/…/NAME."""
-        lib.call("etp_fleet_write", self._handle, lib.path(root), lib.words(keys), len(keys), lib.path(name))
-
     def ids(self) -> list[str | None]:
         """Of each source: SHA-256 of its manifest, or of the dump; "" where it has an error; None where it was left
         out."""
@@ -89,9 +86,14 @@ class Part:
 def write_part(paths: Sequence[str], known: Known | None, staged: str | os.PathLike[str], keys: Sequence[str],
                number: int) -> Part:
     """The rows of PATHS as the NUMBER-th files of Parquet below STAGED."""
+    counts: dict[str, int] = {}
     with Rows(paths, known) as rows:
-        rows.write(staged, keys, part_name(number))
-        part = Part(rows.ids(), {table: n for table in TABLES if (n := rows.count(table))})
+        for table in TABLES:
+            if rows.count(table):
+                taken = rows.take(table)
+                counts[table] = taken.num_rows
+                writing.write(taken, os.path.join(staged, table), keys, part_name(number))
+        part = Part(rows.ids(), counts)
     _give_back()
     return part
 

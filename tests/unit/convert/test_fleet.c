@@ -188,42 +188,6 @@ static void test_new(void **state)
     etp_fleet_known_close(NULL);
 }
 
-static bool is_parquet(const char *root, const char *path)
-{
-    char name[512], magic[4] = "";
-    snprintf(name, sizeof name, "%s/%s", root, path);
-    FILE *f = fopen(name, "rb");
-    bool ok = f && fread(magic, 1, 4, f) == 4 && memcmp(magic, "PAR1", 4) == 0;
-    if (f) {
-        fclose(f);
-    }
-    return ok;
-}
-
-// Folders as Hive names them; what they hold is compared by tests/fleet with what others read.
-static void test_write(void **state)
-{
-    (void)state;
-    static const char *const k_sources[] = {DUMP, RUN, "/nowhere/device=a%2:b/x.etdump", DUMP};
-    static const char *const k_keys[] = {"day", "device"}, *const k_wrong[] = {"colour"};
-    etp_fleet *fleet = opened(k_sources, 4);
-    char root[] = "/tmp/etp-lake-XXXXXX", remove[64];
-    etp_error err;
-    assert_non_null(mkdtemp(root));
-    assert_int_equal(etp_fleet_write(fleet, root, k_wrong, 1, "x.parquet", &err), ETP_USAGE);
-    assert_non_null(strstr(err.msg, "colour"));
-    assert_int_equal(etp_fleet_write(fleet, root, k_keys, 2, "x.parquet", &err), ETP_OK);
-    assert_true(is_parquet(root, "operators/day=__HIVE_DEFAULT_PARTITION__/"
-                                 "device=__HIVE_DEFAULT_PARTITION__/x.parquet"));
-    assert_true(is_parquet(root, "samples/day=2026-11-21/device=qemu/x.parquet"));
-    assert_true(
-        is_parquet(root, "errors/day=__HIVE_DEFAULT_PARTITION__/device=a%252%3Ab/x.parquet"));
-    assert_int_equal(etp_fleet_rows(fleet, ETP_FLEET_SESSIONS), 3); // they are still there
-    etp_fleet_close(fleet);
-    snprintf(remove, sizeof remove, "rm -r %s", root);
-    assert_int_equal(system(remove), 0);
-}
-
 static void test_empty(void **state)
 {
     (void)state;
@@ -310,8 +274,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_damaged_late), cmocka_unit_test(test_new),
-        cmocka_unit_test(test_write),        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_id),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_empty),        cmocka_unit_test(test_id),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Arrow C stream, struct by struct, and the bytes of Parquet's encodings. Expected values: the
-// lines of the example's samples.csv and environment.jsonl, the examples of the formats'
-// specifications, hand calculation.
+// The Arrow C stream, struct by struct. Expected values: the lines of the example's samples.csv and
+// environment.jsonl.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "convert/parquet.h"
-#include "convert/parquet_values.h"
-#include "convert/thrift.h"
 
 #include <etprof/tables.h>
 
@@ -181,96 +176,12 @@ static void test_failure(void **state)
     assert_int_equal(etp_run_table_find("launch"), ETP_RUN_TABLES);
 }
 
-static void check_bytes(const etp_strbuf *found, const char *expected, size_t n)
-{
-    assert_false(found->failed);
-    assert_int_equal(found->len, n);
-    assert_memory_equal(found->ptr, expected, n);
-}
-
-static void test_runs(void **state)
-{
-    (void)state;
-    etp_arena arena = {0};
-    etp_strbuf out;
-    const uint32_t rising[] = {0, 1, 2, 3, 4, 5, 6, 7}; // the specification's own example
-    etp_strbuf_init(&out, &arena);
-    etp_parquet_runs(&out, rising, 8, 3);
-    check_bytes(&out, "\x03\x88\xc6\xfa", 4);
-    const uint32_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
-    etp_strbuf_init(&out, &arena);
-    etp_parquet_runs(&out, ones, 26,
-                     1); // two runs would be 4 bytes for 26 bits: packed, 0 filled up
-    check_bytes(&out, "\x09\xff\xff\xff\x00", 5);
-    uint32_t same[100];
-    for (size_t i = 0; i < 100; i++) {
-        same[i] = 300;
-    }
-    etp_strbuf_init(&out, &arena);
-    etp_parquet_runs(&out, same, 100, 9); // 100 × 2 in seven-bit groups, then 300 in two bytes
-    check_bytes(&out, "\xc8\x01\x2c\x01", 4);
-    etp_arena_dispose(&arena);
-}
-
-// By hand after the specification: 128 a block, 4 parts, how many, the first; the smallest
-// difference, the widths, what is above it.
-static void test_deltas(void **state)
-{
-    (void)state;
-    etp_arena arena = {0};
-    etp_strbuf out;
-    const int64_t rising[] = {1, 2, 3, 4, 5};
-    etp_strbuf_init(&out, &arena);
-    etp_parquet_deltas(&out, rising, 5);
-    check_bytes(&out, "\x80\x01\x04\x05\x02\x02\0\0\0\0", 10);
-    const int64_t turning[] = {7, 5, 3, 1, 2, 3, 4, 5}; // 0 0 0 3 3 3 3 above −2
-    etp_strbuf_init(&out, &arena);
-    etp_parquet_deltas(&out, turning, 8);
-    check_bytes(&out, "\x80\x01\x04\x08\x0e\x03\x02\0\0\0\xc0\x3f\0\0\0\0\0\0", 18);
-    const int64_t ends[] = {INT64_MIN, INT64_MAX, 0}; // −1 and 1 − 2^63: they wrap; 63 bits
-    etp_strbuf_init(&out, &arena);
-    etp_parquet_deltas(&out, ends, 3);
-    assert_int_equal(out.len, 2 + 1 + 1 + 10 + 10 + 4 + 63 * 4);
-    assert_memory_equal(out.ptr + 4, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
-    assert_memory_equal(out.ptr + 14, "\xfd\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
-    assert_memory_equal(out.ptr + 24, "\x3f\0\0\0\xfe\xff\xff\xff\xff\xff\xff\x7f\0\0", 14);
-    etp_arena_dispose(&arena);
-}
-
-static void test_thrift(void **state)
-{
-    (void)state;
-    etp_arena arena = {0};
-    etp_strbuf out;
-    etp_strbuf_init(&out, &arena);
-    etp_thrift t = {.out = &out};
-    etp_thrift_begin(&t, 0);
-    etp_thrift_i32(&t, 1, -1);                 // 15: one further, i32; zigzag 1
-    etp_thrift_i64(&t, 3, 150);                // 26: two further, i64; zigzag 300 = ac 02
-    etp_thrift_begin(&t, 4);                   // 1c: a struct
-    etp_thrift_bool(&t, 1, true);              // 11: true is in the type
-    etp_thrift_end(&t);                        // 00
-    etp_thrift_list(&t, 5, ETP_THRIFT_I32, 2); // 19 25
-    etp_thrift_item_i32(&t, 0);
-    etp_thrift_item_i32(&t, 1);
-    etp_thrift_binary(&t, 6, ETP_STR("ab"));       // 18 02
-    etp_thrift_list(&t, 7, ETP_THRIFT_STRUCT, 15); // 19 fc 0f: a long list
-    etp_thrift_end(&t);
-    check_bytes(&out,
-                "\x15\x01\x26\xac\x02\x1c\x11\x00\x19\x25\x00\x02\x18\x02"
-                "ab\x19\xfc\x0f\x00",
-                20);
-    etp_arena_dispose(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schema),  cmocka_unit_test(test_samples),
         cmocka_unit_test(test_nulls),   cmocka_unit_test(test_two_folders),
-        cmocka_unit_test(test_failure), cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_thrift),  cmocka_unit_test(test_deltas),
+        cmocka_unit_test(test_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
