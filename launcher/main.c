@@ -16,7 +16,8 @@
 static const char k_usage[] =
     "usage: etprof-launch [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "Starts PROGRAM so that the libraries that ask for CPU features see those of a level.\n"
-    "  --level NAME      level of 'etprof levels': sme2, sme1, neon ... or vnni, avx512, avx2, "
+    "  --level NAME      level of 'etprof doctor levels': sme2, sme1, neon ... or vnni, avx512, "
+    "avx2, "
     "sse\n"
     "  --mask TEXT       the same as ETPROF_MASK has it, e.g. "
     "aarch64:hwcap=0x0,hwcap2=0x2000000000\n"

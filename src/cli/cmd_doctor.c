@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof doctor: is this machine fit to measure on?
+// etprof doctor: is this machine fit to measure on? With a word: its levels, its devices.
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/emit.h"
 #include "cli/measure.h"
@@ -8,12 +9,17 @@
 #include "machine/doctor.h"
 
 typedef struct doctor_options {
-    const char *runner;
+    const char *runner, *ssh_config;
+    bool force;
 } doctor_options;
 
 static const etp_opt k_options[] = {
     {"runner", 0, ETP_OPT_STRING, offsetof(doctor_options, runner), "PATH",
      "runner program or bundle folder", NULL},
+    {"ssh-config", 0, ETP_OPT_STRING, offsetof(doctor_options, ssh_config), "FILE",
+     "devices: list the hosts of this file (default: ETPROF_SSH_CONFIG, else ~/.ssh/config)", NULL},
+    {"force", 0, ETP_OPT_FLAG, offsetof(doctor_options, force), NULL,
+     "devices restore: also what a session that seems to run has set", NULL},
     {0},
 };
 
@@ -54,9 +60,28 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    (void)argc;
-    (void)argv;
     const doctor_options *o = opts;
+    const char *word = argc > 0 ? argv[0] : "";
+    bool levels = strcmp(word, "levels") == 0, devices = strcmp(word, "devices") == 0;
+    if (argc > 0 && !devices && !(levels && argc == 1)) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s' is not expected here: doctor takes nothing, 'levels', 'devices' or "
+                        "'devices restore [SPEC...]'",
+                        levels ? argv[1] : word);
+    }
+    if (!devices && (o->ssh_config || o->force)) {
+        return etp_fail(err, ETP_USAGE, "--%s is an option of 'doctor devices'",
+                        o->force ? "force" : "ssh-config");
+    }
+    if (argc > 0 && o->runner) {
+        return etp_fail(err, ETP_USAGE, "--runner is an option of doctor alone");
+    }
+    if (levels) {
+        return etp_cli_levels(cli, err);
+    }
+    if (devices) {
+        return etp_cli_devices(cli, o->ssh_config, o->force, argc - 1, argv + 1, err);
+    }
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
     // Not part of the set-up that validate asks for: it takes a second, and a noisy
@@ -76,17 +101,33 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_doctor = {
     .name = "doctor",
     .summary = "is this machine fit to measure on, and what would make it better",
-    .usage = "",
-    .description = "Looks for the runner, asks it what the CPU has, lets it prove that hiding CPU "
-                   "features works, reads\n"
-                   "what disturbs measurements (load, clock control, heat, power), and measures "
-                   "for a second how\n"
-                   "restless the machine is now, with what would make it calmer. Exit code 1 when "
-                   "something is missing without which nothing can be measured.",
-    .examples = "  etprof doctor\n  etprof doctor --format json",
+    .usage = "[levels | devices [restore [SPEC...]]]",
+    .description =
+        "Looks for the runner, asks it what the CPU has, lets it prove that hiding CPU "
+        "features works, reads\n"
+        "what disturbs measurements (load, clock control, heat, power), and measures "
+        "for a second how\n"
+        "restless the machine is now, with what would make it calmer. Exit code 1 when "
+        "something is missing without which nothing can be measured.\n"
+        "\n"
+        "'levels' lists the CPU-feature levels of this machine: ordered masks of CPU "
+        "features, each of\n"
+        "which hides from ExecuTorch's libraries everything above it. Without --levels, "
+        "'etprof ab'\n"
+        "compares the best level with plain SIMD.\n"
+        "\n"
+        "'devices' lists what --device can name: this machine, an emulator where there "
+        "is one, every device\n"
+        "adb knows with its state, and the hosts of the ssh configuration. Hosts are not "
+        "contacted;\n"
+        "patterns are left out. 'devices restore' undoes what --prepare set on devices "
+        "when its session was\n"
+        "killed or lost the connection: on all of them, or on those named.",
+    .examples = "  etprof doctor\n  etprof doctor --format json\n  etprof doctor levels\n"
+                "  etprof doctor devices\n  etprof doctor devices restore",
     .opts = k_options,
     .opts_size = sizeof(doctor_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
-    .max_args = 0,
+    .max_args = -1,
     .run = run,
 };

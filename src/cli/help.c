@@ -24,7 +24,7 @@ static const struct {
      {"analyze", "compare", "explain", "whatif", "report", "gate", "baselines", "history", "stats",
       "kernels", NULL}                                                                                },
     {"files",            {"inspect", "ops", "convert", "export", "models", "verify", "validate", NULL}},
-    {"set-up and check", {"doctor", "levels", "devices", "skills", "mcp", NULL}                       },
+    {"set-up and check", {"doctor", "skills", "mcp", NULL}                                            },
 };
 
 enum { HELP_AT = 31, USAGE_AT = 7 };

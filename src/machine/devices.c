@@ -27,7 +27,7 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
                         p->live
                             ? "%s is set up for measuring (--prepare %s) by a session that runs."
                             : "%s still has the settings of a session that is gone (--prepare %s): "
-                              "etprof devices restore.",
+                              "etprof doctor devices restore.",
                         p->spec, etp_prepare_mode_name(p->mode));
     }
     if (list->adb) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `etprof levels`.
+// The answer of `etprof doctor levels`.
 #ifndef ETP_MACHINE_LEVELS_H
 #define ETP_MACHINE_LEVELS_H
 

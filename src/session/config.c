@@ -324,7 +324,8 @@ static etp_status level_of(reader *r, node object, etp_config_experiment *e)
         etp_level level = etp_level_find(ETP_ISA_NONE, e->level);
         if (level == ETP_LEVEL_NONE) {
             return etp_fail_at(r->err, ETP_CORRUPT, n.at,
-                               "unknown level \"%.40s\"; 'etprof levels' lists them", e->level);
+                               "unknown level \"%.40s\"; 'etprof doctor levels' lists them",
+                               e->level);
         }
         // A name that says the opposite of its level would stand in every table of the report.
         bool sme = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
@@ -348,7 +349,7 @@ static etp_status level_of(reader *r, node object, etp_config_experiment *e)
     if (e->role == ETP_ROLE_NONE && !e->level) {
         return etp_fail_at(
             r->err, ETP_CORRUPT, object.at,
-            "experiment \"%s\" says no level: add \"level\" (see 'etprof levels'), or end "
+            "experiment \"%s\" says no level: add \"level\" (see 'etprof doctor levels'), or end "
             "its name in _on (best level) or _off (plain SIMD)",
             e->name);
     }

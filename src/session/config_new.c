@@ -84,8 +84,9 @@ static etp_status name_experiments(const etp_os_facts *facts, parts *c, etp_erro
     etp_isa_cpu_detect(&cpu);
     etp_level best = etp_isa_best(&cpu), plain = etp_isa_plain(&cpu);
     if (best == ETP_LEVEL_NONE || plain == ETP_LEVEL_NONE) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "this CPU has one level only: nothing to compare with ('etprof levels')");
+        return etp_fail(
+            err, ETP_ENVIRONMENT,
+            "this CPU has one level only: nothing to compare with ('etprof doctor levels')");
     }
     if (best != ETP_LEVEL_SME2) {
         c->words[0] = etp_level_get(best)->name;

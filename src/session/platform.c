@@ -75,8 +75,9 @@ etp_status etp_platform_check(const etp_expected_platform *expected, const char 
         "names of %s ('etprof run --init MODEL.pte' writes a config with them)",
         expected->what, expected->name, etp_platform_name(expected->platform),
         local ? "this machine" : spec, etp_platform_name(platform),
-        expected->platform == ETP_PLATFORM_MAC       ? "run it on a Mac"
-        : expected->platform == ETP_PLATFORM_ANDROID ? "name a phone ('etprof devices' lists them)"
-                                                     : "name another --device",
+        expected->platform == ETP_PLATFORM_MAC ? "run it on a Mac"
+        : expected->platform == ETP_PLATFORM_ANDROID
+            ? "name a phone ('etprof doctor devices' lists them)"
+            : "name another --device",
         etp_platform_name(platform));
 }

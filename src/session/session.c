@@ -311,7 +311,7 @@ static void warn_of_journal(const request *r, const char *dir)
         if (strcmp(list.items[i].spec, r->device->info.spec) == 0) {
             tell(r,
                  "%s still has the settings of an earlier session (--prepare %s); "
-                 "'etprof devices restore' undoes them",
+                 "'etprof doctor devices restore' undoes them",
                  r->device->info.spec, etp_prepare_mode_name(list.items[i].mode));
         }
     }
@@ -348,11 +348,11 @@ static void restore(request *r)
 {
     etp_error why;
     if (etp_device_restore(r->device, &why) != ETP_OK) {
-        const char *text = etp_arena_printf(
-            r->arena,
-            "the settings of %s could not be restored (%s): run 'etprof devices restore' here "
-            "when it is back",
-            r->device->info.spec, why.msg);
+        const char *text = etp_arena_printf(r->arena,
+                                            "the settings of %s could not be restored (%s): run "
+                                            "'etprof doctor devices restore' here "
+                                            "when it is back",
+                                            r->device->info.spec, why.msg);
         r->out->not_restored = text ? text : "the device's settings could not be restored";
     }
 }

@@ -191,7 +191,8 @@ def clients(b):
             for device, words in (("adb", alone), ("adb:R5CT", named)):
                 done, _ = b.ab(device=device)
                 assert done.returncode in (2, 5) and words in done.stderr, (text, device, done.stderr)
-            listed = subprocess.run([b.etprof, "devices", "--format", "json"], cwd=b.work, env={**os.environ, **b.env},
+            listed = subprocess.run([b.etprof, "doctor", "devices", "--format", "json"], cwd=b.work,
+                                    env={**os.environ, **b.env},
                                     capture_output=True, text=True, check=True)
             usable = [d["spec"] for d in json.loads(listed.stdout)["devices"] if d["kind"] == "adb" and d["usable"]]
             assert usable == (["adb:R5CTX", "adb:XR5CT"] if "R5CTX" in text else []), (text, usable)
@@ -259,7 +260,7 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
         assert list(second.home.rglob("files/*")), "it ran somewhere else"
         del b.env["ANDROID_SERIAL"]
         second.kill()
-        listed = subprocess.run([_etprof, "devices", "--format", "json"], cwd=b.work, env=b.env,
+        listed = subprocess.run([_etprof, "doctor", "devices", "--format", "json"], cwd=b.work, env=b.env,
                                 capture_output=True, text=True, check=False)
         assert listed.returncode == 0 and first.serial in listed.stdout, (listed.stdout, listed.stderr)
         done, _ = b.ab("--no-trace")

@@ -164,19 +164,19 @@ def killed_outright(b, phone):
     p.kill()
     p.wait()
     assert phone.settings() == BOOST and len(journals(b)) == 1, phone.settings()
-    listed = call(b, "devices", "--format", "json")
+    listed = call(b, "doctor", "devices", "--format", "json")
     assert json.loads(listed.stdout)["prepared"] == [{"spec": b.device, "mode": "boost", "session_runs": False}], listed
     done, _ = b.ab("--no-trace")
     assert done.returncode == 0 and "settings of an earlier session" in done.stderr, done.stderr
     phone.put("stubborn.low_power", "")  # the device does not take it back
-    done = call(b, "devices", "restore", "--format", "json")
+    done = call(b, "doctor", "devices", "restore", "--format", "json")
     answer = json.loads(done.stdout)["devices"]
     assert (
         done.returncode == 5 and not answer[0]["restored"] and "low_power is 0, not 1" in answer[0]["reason"]
     ), done.stdout
     assert len(journals(b)) == 1
     (phone.state / "stubborn.low_power").unlink()
-    done = call(b, "devices", "restore")
+    done = call(b, "doctor", "devices", "restore")
     assert done.returncode == 0 and phone.settings() == before and not journals(b), (done, phone.settings())
 
 
@@ -228,7 +228,7 @@ def gone_at_the_end(b, phone):
     )
     assert len(journals(b)) == 1 and phone.settings() == BOOST
     subprocess.run(["adb", "disconnect"], env=b.env, capture_output=True, check=False)
-    done = call(b, "devices", "restore", b.device)
+    done = call(b, "doctor", "devices", "restore", b.device)
     assert done.returncode == 0 and phone.settings() == before, (done, phone.settings())
 
 
@@ -246,7 +246,7 @@ def refused(b, phone):
                  json.dumps({"schema": "etprof.prepare/1", "spec": b.device, "mode": "boost", "pid": 1,
                              "before": {"low_power": "0; reboot"}})):
         journal.write_text(text)
-        done = call(b, "devices", "restore")
+        done = call(b, "doctor", "devices", "restore")
         assert done.returncode == 4 and journal.name in done.stderr, (text, done)
     journal.unlink()
 

@@ -77,7 +77,8 @@ class Installed(unittest.TestCase):
         self.need_runner()
         link = self.elsewhere / "linked"
         link.symlink_to(self.prefix / "bin/etprof")
-        self.assertIn("x86_64" if os.uname().machine == "x86_64" else "aarch64", self.etprof("levels", program=link))
+        self.assertIn("x86_64" if os.uname().machine == "x86_64" else "aarch64",
+                      self.etprof("doctor", "levels", program=link))
 
     def test_the_python_part_is_found(self):
         self.assertIn("toy_cnn", self.etprof("models"))

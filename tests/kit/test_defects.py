@@ -287,7 +287,7 @@ class OfASession(Case):
         self.assertNotIn(None, shas)
 
     def test_D12_a_level_that_is_not_there_is_refused(self):
-        done = run(ETPROF, "levels", "--format", "json", code=0)
+        done = run(ETPROF, "doctor", "levels", "--format", "json", code=0)
         absent = [x["name"] for x in json.loads(done.stdout)["levels"] if not x["available"]]
         for arm in self.report["arms"]:
             self.assertTrue(any(e["kind"] == "mask" for e in arm["proof"]["evidence"]), arm["proof"])

@@ -78,7 +78,7 @@ async def asked(client):
             ("inspect", {"file": str(pathlib.Path("program.pte"))}, ("inspect", "program.pte")),
             ("inspect", {"file": "program.pte", "diff": "program.pte"},
              ("inspect", "program.pte", "--diff", "program.pte")),
-            ("devices", {}, ("devices",))):
+            ("devices", {}, ("doctor", "devices"))):
         result = await client.call_tool(tool, arguments)
         expect(not result.is_error, tool, arguments, text_of(result)[:300])
         found = json.loads(text_of(result))

@@ -107,7 +107,7 @@ def programs(tmp):
         f"#!/bin/sh\nprintf 'List of devices attached\\n%s\\tdevice\\n' '{EVIL}'\nprintf '%s' '{EVIL}' >&2\n"
     )
     adb.chmod(0o755)
-    printed("devices", call(tmp, "devices", PATH=f"{tmp}:{os.environ['PATH']}"))
+    printed("devices", call(tmp, "doctor", "devices", PATH=f"{tmp}:{os.environ['PATH']}"))
     printed("ab on adb", call(tmp, "ab", "m.pte", "--device", "adb", PATH=f"{tmp}:{os.environ['PATH']}"))
 
 

@@ -360,7 +360,7 @@ def journals(tmp):
     folder.mkdir(parents=True)
     (folder / name).write_text(json.dumps(good))
     env = {"PATH": f"{tmp}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp / "state")}
-    done = call(tmp, "devices", "restore", **env)
+    done = call(tmp, "doctor", "devices", "restore", **env)
     expect(done.returncode == 0 and not mark.exists(), "a journal in the working directory", done.returncode,
            done.stderr)
     state = tmp / "state" / "etprof" / "devices"
@@ -370,11 +370,11 @@ def journals(tmp):
                             name.replace("prepared-", "prepared-f")[:len(name) - 5] + ".json"),
                            ("an unknown mode", {**good, "mode": "boost; evil"}, name)):
         (state / at).write_text(json.dumps(text))
-        done = call(tmp, "devices", "restore", **env)
+        done = call(tmp, "doctor", "devices", "restore", **env)
         expect(done.returncode == 4 and not mark.exists(), what, done.returncode, done.stderr)
         (state / at).unlink()
     (state / name).write_text(json.dumps(good))
-    done = call(tmp, "devices", "restore", **env)
+    done = call(tmp, "doctor", "devices", "restore", **env)
     expect(mark.exists(), "a sound journal is acted on", done.returncode, done.stderr)
     script = mark.read_text() if mark.exists() else ""
     expect("evil" not in script, "script", script[-300:])

@@ -20,7 +20,8 @@ PROGRAMS = (".cache/qemu/root/usr/bin/qemu-aarch64", ".venv/bin/python", ".venv/
 MODULES = ("argparse", "json", "importlib", "runpy", "site", "sitecustomize", "usercustomize", "subprocess", "tempfile",
            "pathlib", "venv", "ensurepip", "pip", "etprof", "registry", "errors", "models", "torch", "executorch",
            "torchao", "torchvision", "numpy", "dataclasses", "signal", "logging")
-VERBS = (("--version",), ("levels",), ("devices",), ("doctor",), ("validate", "setup"), ("models",), ("skills",),
+VERBS = (("--version",), ("doctor", "levels"), ("doctor", "devices"), ("doctor",),
+         ("validate", "setup"), ("models",), ("skills",),
          ("models", "--format", "json"), ("export", "--help"), ("export", "toy_cnn", "--dtype", "int8"))
 
 

@@ -44,7 +44,8 @@ def speak(name, levels, reference):
 
 def main():
     check_difference()
-    told = subprocess.run([ETPROF, "levels", "--format", "json"], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run([ETPROF, "doctor", "levels", "--format", "json"], capture_output=True, text=True,
+                          check=True).stdout
     levels = [x["name"] for x in json.loads(told)["levels"] if x["available"] and x["switchable"]][::-1]
     if len(levels) < 2:
         skip("this CPU has one level only")

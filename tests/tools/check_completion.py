@@ -2,7 +2,7 @@
 """What a shell offers, and how long the first help is: check_completion.py ETPROF
 
 Completion of bash is asked by bash; what zsh and fish are given is read as text (they need not be here). Words that an
-option takes are those that other pages list: levels of `etprof levels`, formats of `etprof convert --help`, kinds of
+option takes are those that other pages list: levels of `etprof doctor levels`, formats of `convert --help`, kinds of
 devices of `etprof ab --help`."""
 import os
 import re
@@ -33,7 +33,7 @@ def expected():
     page = " ".join(said("convert", "--help").split())
     formats = re.search(r"--to FORMAT [^:]*: ((?:[\w-]+, )+[\w-]+)", page)
     device = re.search(r"--device \S+ +(.*?) --", " ".join(said("ab", "--help").split()))
-    levels = set(re.findall(r"^\| `?([a-z0-9_]+)`? \|", said("levels", "--format", "md"), re.M)) - {"level"}
+    levels = set(re.findall(r"^\| `?([a-z0-9_]+)`? \|", said("doctor", "levels", "--format", "md"), re.M)) - {"level"}
     expect(formats and device and levels, "pages that list words", formats, device, levels)
     kinds = {"ssh:" if kind == "ssh" else kind for kind in ("local", "adb", "ssh", "qemu") if kind in device[1]}
     expect(len(kinds) == 4, "kinds of devices", device[1])

@@ -109,13 +109,13 @@ def of_words():
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
     verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun kernels "
-             "ops inspect stats export models levels doctor devices roofs").split()
+             "ops inspect stats export models doctor roofs").split()
     for verb in verbs:
         yield ["help", verb]
         yield ["help", "--man", verb]
         if verb in ("export", "models"):  # Python's; what they need would be installed
             continue
-        if verb not in ("levels", "doctor", "devices", "roofs"):
+        if verb not in ("doctor", "roofs"):
             yield [verb]
         yield [verb, "--no-such-option"]
         yield [verb, "/no/such/file"]

@@ -274,11 +274,11 @@ def fixtures(tmp):
 
 
 def machine(tmp):
-    printed(tmp, "levels")
+    printed(tmp, "doctor", "levels")
     printed(tmp, "doctor", "--runner", tmp / "none")
     printed(tmp, "validate", "setup", codes={0, 1, 5})
-    printed(tmp, "devices")
-    printed(tmp, "devices", "restore")
+    printed(tmp, "doctor", "devices")
+    printed(tmp, "doctor", "devices", "restore")
     printed(tmp, "roofs", "--threads", "1", "--seconds", "0.1", codes={0, 1, 5})
     printed(tmp, "skills")
     printed(tmp, "skills", "run", "01,06", "--dry-run")

@@ -149,5 +149,5 @@ TOOLS = {tool.name: tool for tool in (
              Operand("group_size", o.GROUP, "--group-size", "8da4w: a number, or channel"),
              Operand("outdir", o.NEW, "--outdir", "folder of the program"),
          ), changes=True, limit_s=HOUR_S, hindrance=_cannot_export),
-    Tool("devices", ("devices",), "Devices and what they can do.", ("devices",), ()),
+    Tool("devices", ("doctor", "devices"), "Devices and what they can do.", ("devices",), ()),
 )}

@@ -59,7 +59,7 @@ def main():
 
 
 def best(etprof):
-    out = subprocess.run([etprof, "levels", "--format", "json"], capture_output=True, check=True).stdout
+    out = subprocess.run([etprof, "doctor", "levels", "--format", "json"], capture_output=True, check=True).stdout
     return next(level["name"] for level in json.loads(out)["levels"] if level["available"])
 
 

@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof devices: what --device can name here; etprof devices restore: settings that a session
-// left.
+// etprof doctor devices: what --device can name here; etprof doctor devices restore: settings that
+// a session left.
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "cli/setup.h"
 #include "machine/devices.h"
 
-#include <stddef.h>
 #include <string.h>
-
-typedef struct devices_options {
-    const char *ssh_config;
-    bool force;
-} devices_options;
-
-static const etp_opt k_options[] = {
-    {"ssh-config", 0, ETP_OPT_STRING, offsetof(devices_options, ssh_config), "FILE",
-     "list the hosts of this file (default: ETPROF_SSH_CONFIG, else ~/.ssh/config)", NULL},
-    {"force", 0, ETP_OPT_FLAG, offsetof(devices_options, force), NULL,
-     "restore: also what a session that seems to run has set", NULL},
-    {0},
-};
 
 // argv[0] is the word "restore"; without names all are meant.
 static bool is_wanted(const char *spec, int argc, char **argv)
@@ -78,9 +65,9 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
         }
     }
     if (done.n == 0 && argc > 1) {
-        return etp_fail(err, ETP_USAGE,
-                        "no session left settings on %s; 'etprof devices' lists where any are",
-                        argv[1]);
+        return etp_fail(
+            err, ETP_USAGE,
+            "no session left settings on %s; 'etprof doctor devices' lists where any are", argv[1]);
     }
     etp_answer answer = {.json = etp_restored_json,
                          .data = &done,
@@ -89,24 +76,24 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
     return etp_cli_emit(cli, &answer, err);
 }
 
-static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+etp_status etp_cli_devices(etp_cli *cli, const char *ssh_config, bool force, int argc, char **argv,
+                           etp_error *err)
 {
-    const devices_options *o = opts;
     etp_device_options how = {
         .qemu = cli->env_qemu,
         .search_path = cli->env_path,
         .program = cli->program,
-        .ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config,
+        .ssh_config = ssh_config ? ssh_config : cli->env_ssh_config,
     };
     if (argc > 0 && strcmp(argv[0], "restore") != 0) {
         return etp_fail(err, ETP_USAGE,
-                        "'%s' is nothing that devices can do: it lists, or restores", argv[0]);
+                        "'%s' is not a word of 'doctor devices': it lists, or restores", argv[0]);
     }
     if (argc > 0) {
         // Setting a device back needs no program of ours on it.
         how.no_runner = true;
         how.work_root = etp_cli_work(cli);
-        return restore(cli, &how, o->force, argc, argv, err);
+        return restore(cli, &how, force, argc, argv, err);
     }
     if (!how.ssh_config && cli->env_home) {
         const char *path = etp_arena_printf(&cli->arena, "%s/.ssh/config", cli->env_home);
@@ -124,22 +111,3 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     };
     return etp_cli_emit(cli, &answer, err);
 }
-
-const etp_command etp_cmd_devices = {
-    .name = "devices",
-    .summary = "what --device can name here",
-    .usage = "[restore [SPEC...]]",
-    .description =
-        "Lists this machine, an emulator where there is one, every device adb knows with its "
-        "state, and\n"
-        "the hosts of the ssh configuration. Hosts are not contacted; patterns are left out.\n"
-        "\n"
-        "'restore' undoes what --prepare set on devices when its session was killed or lost the\n"
-        "connection: on all of them, or on those named.",
-    .examples = "  etprof devices\n  etprof devices --format json\n  etprof devices restore",
-    .opts = k_options,
-    .opts_size = sizeof(devices_options),
-    .formats = ETP_CLI_STANDARD_FORMATS,
-    .max_args = -1,
-    .run = run,
-};
