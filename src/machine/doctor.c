@@ -158,10 +158,12 @@ static void cpus_check(etp_doctor *d, uint32_t cpus, etp_arena *arena)
                     "as many as a run has threads", NULL, NULL});
     etp_checks_add(
         &d->checks, arena,
-        (etp_check){NAME(CPU_QUOTA), quota == 0, false,
-                    quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
-                    "none: a control group with a quota stops its threads when it is used up",
-                    "raise the quota of the container (docker run --cpus; cpu.max or cpu.cfs_quota_us)", NULL});
+        (etp_check){
+            NAME(CPU_QUOTA), quota == 0, false,
+            quota > 0 ? etp_arena_printf(arena, "%s CPUs", ETP_DIGITS(quota, 3)) : "none",
+            "none: a control group with a quota stops its threads when it is used up",
+            "raise the quota of the container (docker run --cpus; cpu.max or cpu.cfs_quota_us)",
+            NULL});
 }
 
 // An empty FOUND means that the system does not tell, which is neither good nor bad; the advice
