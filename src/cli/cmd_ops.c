@@ -40,7 +40,7 @@ etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record,
                                      .format = json ? ETP_OUTPUT_JSON : ETP_OUTPUT_TEXT};
     etp_reply *reply;
     etp_buffer text = {0};
-    ETP_TRY(etp_reply_open(&question, &reply, err));
+    ETP_TRY(etp_reply_make(etp_reply_inspector, &question, &reply, err));
     etp_status st = etp_reply_text(reply, &how, &text, err);
     if (st == ETP_OK) {
         st = etp_cli_emit_bytes(cli, (etp_str){text.ptr, text.len}, err);
@@ -70,7 +70,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .source_unit = o->units.source,
         .delegate_unit = o->units.delegate,
     };
-    return etp_cli_emit_reply(cli, &question, err);
+    return etp_cli_emit_reply(cli, etp_reply_ops, &question, err);
 }
 
 const etp_command etp_cmd_ops = {

@@ -51,7 +51,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .source_unit = o->units.source,
         .delegate_unit = o->units.delegate,
     };
-    return etp_cli_emit_reply(cli, &question, err);
+    return etp_cli_emit_reply(cli, etp_reply_whatif, &question, err);
 }
 
 const etp_command etp_cmd_whatif = {

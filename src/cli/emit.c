@@ -78,10 +78,11 @@ etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
     return etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
-etp_status etp_cli_emit_reply(etp_cli *cli, const etp_question *question, etp_error *err)
+etp_status etp_cli_emit_reply(etp_cli *cli, etp_reply_maker *maker, const etp_question *question,
+                              etp_error *err)
 {
     etp_reply *reply;
-    ETP_TRY(etp_reply_open(question, &reply, err));
+    ETP_TRY(etp_reply_make(maker, question, &reply, err));
     const etp_answer answer = etp_reply_answer(reply, cli->format != ETP_CLI_JSON, &cli->arena);
     etp_status st = etp_cli_emit(cli, &answer, err);
     etp_reply_close(reply);

@@ -3,9 +3,8 @@
 #ifndef ETP_CLI_EMIT_H
 #define ETP_CLI_EMIT_H
 
-#include <etprof/reply.h>
-
 #include "cli/command.h"
+#include "library/reply.h"
 #include "os/os.h"
 #include "report/answer.h"
 
@@ -13,9 +12,9 @@
 ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err);
 // --limit of a verb with --format github: bytes of what etp_cli_emit writes, 0: not given.
 ETP_NODISCARD etp_status etp_cli_limit(etp_cli *cli, uint64_t bytes, etp_error *err);
-// As etp_cli_emit, the reply to QUESTION.
-ETP_NODISCARD etp_status etp_cli_emit_reply(etp_cli *cli, const etp_question *question,
-                                            etp_error *err);
+// As etp_cli_emit, the reply of MAKER to QUESTION.
+ETP_NODISCARD etp_status etp_cli_emit_reply(etp_cli *cli, etp_reply_maker *maker,
+                                            const etp_question *question, etp_error *err);
 // Writes bytes that a special format produced itself.
 ETP_NODISCARD etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err);
 // The same in pieces, for what need not be in memory as a whole: FILL writes them and need not

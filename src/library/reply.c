@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies to programs: opened, written as text or as tables, closed.
+// Replies to programs: opened, written as text, closed.
 #include "library/reply.h"
 
 #include <math.h>
@@ -7,21 +7,9 @@
 #include "base/buffer.h"
 #include "base/number.h"
 #include "base/shell.h"
-#include "library/handle.h"
 #include "library/reply_files.h"
 #include "library/sized.h"
 #include "os/os.h"
-#include "publish/shown.h"
-#include "show/report.h"
-
-// By the numbers of the public enum, which never change.
-static etp_reply_maker *const k_makers[ETP_QUESTIONS] = {
-    [ETP_QUESTION_OPS] = etp_reply_ops,
-    [ETP_QUESTION_INSPECT] = etp_reply_inspect,
-    [ETP_QUESTION_STATS] = etp_reply_stats,
-    [ETP_QUESTION_WHATIF] = etp_reply_whatif,
-    [ETP_QUESTION_INSPECTOR] = etp_reply_inspector,
-};
 
 static etp_status check_list(const char *const *items, size_t n, const char *what, etp_error *err)
 {
@@ -49,10 +37,6 @@ static etp_status check_is_file(const char *path, etp_error *err)
 
 static etp_status check(const etp_question *q, etp_error *err)
 {
-    if ((unsigned)q->kind >= ETP_QUESTIONS) {
-        return etp_fail(err, ETP_USAGE, "no question %u: there are %d", (unsigned)q->kind,
-                        ETP_QUESTIONS);
-    }
     ETP_TRY(check_list(q->paths, q->n_paths, "path", err));
     ETP_TRY(check_list(q->changes, q->n_changes, "change", err));
     if (q->n_paths == 0 || (q->n_paths > 1 && q->kind != ETP_QUESTION_WHATIF)) {
@@ -68,7 +52,8 @@ static etp_status check(const etp_question *q, etp_error *err)
                           ETP_DIGITS(q->margin, 6));
 }
 
-etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_error *err)
+etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question, etp_reply **out,
+                          etp_error *err)
 {
     if (!out) {
         return etp_fail(err, ETP_USAGE, "no place for the reply");
@@ -77,14 +62,13 @@ etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_err
     etp_question q;
     ETP_TRY(etp_options_take(&q, sizeof q, ETP_SIZE_TO(etp_question, tensor), question,
                              "etp_question", err));
-    // The kind is an index into the table below from here on.
     ETP_TRY(check(&q, err));
     etp_arena arena = {0};
     etp_reply *r = ETP_NEW(&arena, etp_reply);
     ETP_NEED(r, err, "reply");
     // The reply lies in its arena, whose copy in the struct is used from here on.
     r->arena = arena;
-    etp_status st = k_makers[q.kind](&q, r, err);
+    etp_status st = maker(&q, r, err);
     st = st == ETP_OK ? etp_arena_check(&r->arena, err, "reply") : st;
     if (st != ETP_OK) {
         etp_reply_close(r);
@@ -94,6 +78,14 @@ etp_status etp_reply_open(const etp_question *question, etp_reply **out, etp_err
     return ETP_OK;
 }
 
+etp_status etp_reply_read_record(const char *path, etp_reply *r, etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, ETP_REPLY_FILE_LIMIT, &r->record_file, err));
+    return etp_etrecord_read(r->record_file.bytes, &r->arena, &r->record, err) == ETP_OK
+               ? ETP_OK
+               : etp_fail_ctx(err, "%s", path);
+}
+
 void etp_reply_close(etp_reply *r)
 {
     if (!r) {
@@ -101,9 +93,9 @@ void etp_reply_close(etp_reply *r)
     }
     // Views and traces borrow from the files: those are unmapped last, and the arena, which owns
     // the texts of all of them, at the very end.
-    etp_ab_close(r->session);
-    etp_inspect_close(&r->view);
-    etp_inspect_close(&r->other_view);
+    if (r->close) {
+        r->close(r);
+    }
     etp_trace_close(r->trace);
     etp_program_close(r->program);
     etp_file *const files[] = {&r->file, &r->other, &r->program_file, &r->record_file,
@@ -129,24 +121,11 @@ typedef struct writing {
     etp_analysis_output how;
 } writing;
 
-static etp_status write_inspector(const writing *w, etp_sink *sink, etp_error *err)
-{
-    const etp_reply *r = w->reply;
-    if (w->how.format == ETP_OUTPUT_TEXT) {
-        etp_inspector_tsv(r->inspector, sink);
-        return ETP_OK;
-    }
-    return w->how.format == ETP_OUTPUT_JSON
-               ? etp_inspector_json(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
-                                    sink, err)
-               : etp_fail(err, ETP_USAGE, "Inspector's tables are written as text or JSON");
-}
-
 static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
     const writing *w = ctx;
-    if (w->reply->inspector) {
-        return write_inspector(w, sink, err);
+    if (w->reply->write) {
+        return w->reply->write(w->reply, w->how.format, sink, err);
     }
     const etp_report_style style = {
         .width = (int)w->how.width,
@@ -178,112 +157,4 @@ etp_status etp_reply_text(const etp_reply *reply, const etp_analysis_output *how
                         (unsigned)w.how.format, w.how.width, ETP_OUTPUT_FORMATS);
     }
     return etp_buffer_make(fill, &w, out, err);
-}
-
-// ---- Inspector's columns ----
-
-static etp_status fill_columns(void *ctx, etp_sink *sink, etp_error *err)
-{
-    const etp_reply *r = ctx;
-    return etp_inspector_columns_write(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
-                                       sink, err);
-}
-
-etp_status etp_reply_columns(const etp_reply *reply, etp_inspector_columns *out, etp_error *err)
-{
-    if (!reply || !reply->inspector || !out) {
-        return etp_fail(err, ETP_USAGE,
-                        reply && reply->inspector ? "no place for the columns"
-                        : reply                   ? "not Inspector's reply"
-                                                  : "no reply");
-    }
-    // The sizes are known before anything is written, and the writer puts the arrays one behind the
-    // other in this order (convert/inspector.h). So they are found by arithmetic in one block of
-    // memory, which the caller frees at once.
-    etp_inspector_columns c = {.n_rows = reply->inspector->n_rows};
-    for (size_t i = 0; i < c.n_rows; i++) {
-        c.n_times += reply->inspector->rows[i].n;
-    }
-    ETP_TRY(etp_buffer_make(fill_columns, (void *)(uintptr_t)reply, &c.memory, err));
-    // The memory of a buffer is aligned for any of these.
-    c.statistics = (const void *)c.memory.ptr;
-    c.first = (const void *)(c.statistics + 6 * c.n_rows);
-    c.raw_ms = (const void *)(c.first + c.n_rows + 1);
-    c.start = (const void *)(c.raw_ms + c.n_times);
-    c.others = (const void *)(c.start + c.n_times);
-    c.others_len = c.memory.len - (size_t)(c.others - c.memory.ptr);
-    etp_status st = etp_result_give(&c, sizeof c, ETP_SIZE_TO(etp_inspector_columns, memory), out,
-                                    "etp_inspector_columns", err);
-    if (st != ETP_OK) {
-        etp_buffer_dispose(&c.memory);
-    }
-    return st;
-}
-
-// ---- tables ----
-
-static const etp_report *report_of_analysis(const void *about, etp_arena *arena)
-{
-    const etp_analysis *analysis = about;
-    const etp_ab_showing showing = {.sweep = true};
-    etp_ab_shown shown;
-    // The report has copies of everything, and of a sweep nothing else is disposed of.
-    etp_status st = etp_ab_show(analysis->session, &showing, arena, &shown, NULL);
-    const etp_report *report = st == ETP_OK ? shown.answer.report : NULL;
-    etp_ab_shown_dispose(&shown);
-    return report;
-}
-
-static const char *main_table(const etp_analysis *analysis)
-{
-    const etp_run *run = etp_ab_run(analysis->session);
-    // A sweep or a comparison of builds has a table of its own that answers what was asked;
-    // operators are the main table of everything else.
-    return run && run->settings.knee > 0      ? ETP_SWEEP_TABLE_CELLS
-           : etp_builds_is(analysis->session) ? ETP_BUILDS_TABLE_MODELS
-                                              : ETP_AB_TABLE_OPERATORS;
-}
-
-static etp_status check_table(const void *about, const void *out, etp_error *err)
-{
-    return about && out ? ETP_OK
-                        : etp_fail(err, ETP_USAGE, about ? "no place for the table" : "no answer");
-}
-
-// Inspector's reply alone has no report: its columns are those of a data frame, and
-// etp_reply_columns gives them.
-static etp_status check_reply(const etp_reply *reply, const void *out, etp_error *err)
-{
-    ETP_TRY(check_table(reply, out, err));
-    return reply->report ? ETP_OK
-                         : etp_fail(err, ETP_USAGE, "Inspector's tables are written as JSON");
-}
-
-etp_status etp_reply_table_name(const etp_reply *reply, size_t index, etp_buffer *out,
-                                etp_error *err)
-{
-    ETP_TRY(check_reply(reply, out, err));
-    return etp_table_name(reply->report, reply->answer.data, index, out, err);
-}
-
-etp_status etp_analysis_table_name(const etp_analysis *analysis, size_t index, etp_buffer *out,
-                                   etp_error *err)
-{
-    ETP_TRY(check_table(analysis, out, err));
-    return etp_table_name(report_of_analysis, analysis, index, out, err);
-}
-
-etp_status etp_reply_table(const etp_reply *reply, const char *id, struct ArrowArrayStream *out,
-                           etp_error *err)
-{
-    ETP_TRY(check_reply(reply, out, err));
-    return etp_table_stream(reply->report, reply->answer.data, id, reply->answer.csv_table, out,
-                            err);
-}
-
-etp_status etp_analysis_table(const etp_analysis *analysis, const char *id,
-                              struct ArrowArrayStream *out, etp_error *err)
-{
-    ETP_TRY(check_table(analysis, out, err));
-    return etp_table_stream(report_of_analysis, analysis, id, main_table(analysis), out, err);
 }

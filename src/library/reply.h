@@ -7,6 +7,15 @@
 
 #include "report/answer.h"
 
+// Makes a kind of reply: fills what it needs. What it opened is closed by etp_reply_close in any
+// case.
+typedef etp_status etp_reply_maker(const etp_question *q, etp_reply *r, etp_error *err);
+etp_reply_maker etp_reply_ops, etp_reply_inspector, etp_reply_inspect, etp_reply_stats,
+    etp_reply_whatif;
+// As etp_reply_open, of the one kind that MAKER makes: a verb links what it reads.
+ETP_NODISCARD etp_status etp_reply_make(etp_reply_maker *maker, const etp_question *question,
+                                        etp_reply **out, etp_error *err);
+
 // Lives as long as REPLY. WITH_REPORT: for other forms than JSON; the report is made in ARENA.
 etp_answer etp_reply_answer(const etp_reply *reply, bool with_report, etp_arena *arena);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the files behind <etprof/reply.h>: a reply while it is open, and who makes each kind.
+// Private to the files behind <etprof/reply.h>: a reply while it is open.
 #ifndef ETP_LIBRARY_REPLY_FILES_H
 #define ETP_LIBRARY_REPLY_FILES_H
 
@@ -25,11 +25,25 @@ struct etp_reply { // lives in its arena; immutable once it is given out
     etp_ab_session *session;
     const etp_inspector_table *inspector; // of kind INSPECTOR
     bool has_buffer;
+    void (*close)(
+        struct etp_reply *r); // what its maker opened beside files, trace and program; NULL
+    // Instead of the answer; NULL: that is written.
+    etp_status (*write)(const struct etp_reply *r, etp_output_format format, etp_sink *sink,
+                        etp_error *err);
 };
 
-// Each fills what it needs; what it opened is closed by etp_reply_close in any case.
-typedef etp_status etp_reply_maker(const etp_question *q, etp_reply *r, etp_error *err);
-etp_reply_maker etp_reply_ops, etp_reply_inspector, etp_reply_inspect, etp_reply_stats,
-    etp_reply_whatif;
+// Files are mapped, so that a large one costs address space alone. A dump may be compressed: its
+// limit bounds what is unpacked into memory.
+#define ETP_REPLY_FILE_LIMIT ((uint64_t)64 << 30)
+#define ETP_REPLY_DUMP_LIMIT ((uint64_t)4 << 30)
+
+ETP_NODISCARD etp_status etp_reply_read_record(const char *path, etp_reply *r, etp_error *err);
+static inline etp_trace_options etp_reply_units(const etp_question *q)
+{
+    return (etp_trace_options){
+        .units = {q->source_unit, q->delegate_unit},
+          .modes = true
+    };
+}
 
 #endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of ExecuTorch's Inspector, its losses included.
+#include "base/buffer.h"
+#include "base/guard.h"
+#include "convert/inspector.h"
+#include "explain/join/record.h"
+#include "library/reply.h"
+#include "library/reply_files.h"
+#include "library/sized.h"
+
+static etp_status write_tables(const etp_reply *r, etp_output_format format, etp_sink *sink,
+                               etp_error *err)
+{
+    if (format == ETP_OUTPUT_TEXT) {
+        etp_inspector_tsv(r->inspector, sink);
+        return ETP_OK;
+    }
+    return format == ETP_OUTPUT_JSON
+               ? etp_inspector_json(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
+                                    sink, err)
+               : etp_fail(err, ETP_USAGE, "Inspector's tables are written as text or JSON");
+}
+
+// The Inspector looks instructions up by their number alone, whatever the record is of.
+static etp_status compare_record(const etp_trace *trace, const etp_etrecord *record,
+                                 etp_arena *arena, etp_error *err)
+{
+    etp_belonging b;
+    etp_record_is_of(trace, record, arena, &b);
+    return etp_belonging_need(&b, err);
+}
+
+static etp_status need_record(const etp_trace *trace, const etp_etrecord *record, etp_arena *arena,
+                              etp_error *err)
+{
+    ETP_GUARDED(arena, err, "the record", compare_record(trace, record, arena, err));
+}
+
+static etp_status build_inspector(const etp_question *q, etp_reply *r, etp_error *err)
+{
+    etp_etdump *dump = ETP_NEW(&r->arena, etp_etdump);
+    etp_inspector_table *table = ETP_NEW(&r->arena, etp_inspector_table);
+    ETP_NEED(dump && table, err, "table");
+    r->inspector = table;
+    r->write = write_tables;
+    r->has_buffer = q->buffer != NULL;
+    if (q->buffer) {
+        ETP_TRY(etp_file_open(q->buffer, ETP_REPLY_DUMP_LIMIT, &r->buffer_file, err));
+    }
+    // The reader of a bare ETDump, not a trace: Inspector keeps neither the chain of an event nor
+    // events of equal ids apart, which a trace does.
+    ETP_TRY(etp_etdump_open(r->file.bytes, dump, err));
+    ETP_TRY(etp_inspector_build(dump, &r->arena, table, err));
+    if (!r->record_file.bytes.ptr) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_trace_open(r->file.bytes, NULL, &r->trace, err));
+    ETP_TRY(need_record(r->trace, &r->record, &r->arena, err));
+    return etp_inspector_annotate(table, &r->record, &r->arena, err);
+}
+
+etp_status etp_reply_inspector(const etp_question *q, etp_reply *r, etp_error *err)
+{
+    ETP_TRY(etp_file_open_unpacked(q->paths[0], ETP_REPLY_DUMP_LIMIT, &r->file, err));
+    if (q->record) {
+        ETP_TRY(etp_reply_read_record(q->record, r, err));
+    }
+    return build_inspector(q, r, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", q->paths[0]);
+}
+
+// ---- as columns ----
+
+static etp_status fill_columns(void *ctx, etp_sink *sink, etp_error *err)
+{
+    const etp_reply *r = ctx;
+    return etp_inspector_columns_write(r->inspector, r->has_buffer ? &r->buffer_file.bytes : NULL,
+                                       sink, err);
+}
+
+etp_status etp_reply_columns(const etp_reply *reply, etp_inspector_columns *out, etp_error *err)
+{
+    if (!reply || !reply->inspector || !out) {
+        return etp_fail(err, ETP_USAGE,
+                        reply && reply->inspector ? "no place for the columns"
+                        : reply                   ? "not Inspector's reply"
+                                                  : "no reply");
+    }
+    // The sizes are known before anything is written, and the writer puts the arrays one behind the
+    // other in this order (convert/inspector.h). So they are found by arithmetic in one block of
+    // memory, which the caller frees at once.
+    etp_inspector_columns c = {.n_rows = reply->inspector->n_rows};
+    for (size_t i = 0; i < c.n_rows; i++) {
+        c.n_times += reply->inspector->rows[i].n;
+    }
+    ETP_TRY(etp_buffer_make(fill_columns, (void *)(uintptr_t)reply, &c.memory, err));
+    // The memory of a buffer is aligned for any of these.
+    c.statistics = (const void *)c.memory.ptr;
+    c.first = (const void *)(c.statistics + 6 * c.n_rows);
+    c.raw_ms = (const void *)(c.first + c.n_rows + 1);
+    c.start = (const void *)(c.raw_ms + c.n_times);
+    c.others = (const void *)(c.start + c.n_times);
+    c.others_len = c.memory.len - (size_t)(c.others - c.memory.ptr);
+    etp_status st = etp_result_give(&c, sizeof c, ETP_SIZE_TO(etp_inspector_columns, memory), out,
+                                    "etp_inspector_columns", err);
+    if (st != ETP_OK) {
+        etp_buffer_dispose(&c.memory);
+    }
+    return st;
+}
