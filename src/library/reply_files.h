@@ -25,8 +25,8 @@ struct etp_reply { // lives in its arena; immutable once it is given out
     etp_ab_session *session;
     const etp_inspector_table *inspector; // of kind INSPECTOR
     bool has_buffer;
-    void (*close)(
-        struct etp_reply *r); // what its maker opened beside files, trace and program; NULL
+    // What its maker opened beside files, trace and program; NULL.
+    void (*close)(struct etp_reply *r);
     // Instead of the answer; NULL: that is written.
     etp_status (*write)(const struct etp_reply *r, etp_output_format format, etp_sink *sink,
                         etp_error *err);
