@@ -34,7 +34,7 @@ class Listing(unittest.TestCase):
             self.assertIn("1x3x1024x1024", done.stdout.split())
 
     def test_missing_checkout_is_said(self):
-        environment = {"EDGETAM_ROOT": "/nonexistent"}
+        environment = {"EDGETAM_ROOT": "/dev/null/absent"}
         done = command("-m", "etprof.models", "--format", "json", cwd=ROOT, env=environment)
         row = [r for r in json.loads(done.stdout)["models"] if r["name"] == "edgetam_image_encoder"]
         self.assertTrue(any("EDGETAM_ROOT" in step for step in row[0]["missing"]))

@@ -228,9 +228,9 @@ class EdgeTam(ExportCase):
 
     def test_missing_checkout_and_checkpoint(self):
         self.run_with(lambda: self.refused(5, "EDGETAM_ROOT", "edgetam_image_encoder"),
-                      EDGETAM_ROOT="/nonexistent")
+                      EDGETAM_ROOT="/dev/null/absent")
         self.run_with(lambda: self.refused(5, "EDGETAM_CHECKPOINT", "edgetam_image_encoder"),
-                      EDGETAM_CHECKPOINT="/nonexistent")
+                      EDGETAM_CHECKPOINT="/dev/null/absent")
 
     def test_wrong_hash(self):
         self.run_with(lambda: self.refused(4, "expected 00", "edgetam_image_encoder"),

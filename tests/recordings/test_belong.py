@@ -113,14 +113,14 @@ def large():
 def weights():
     """Data files hold all that a program keeps outside, in one file or in several."""
     program, whole = DATA / "linear_portable_fp32_external.pte", DATA / "linear_external.ptd"
-    renamed, other = TMP / "renamed.ptd", ("--runner", "/nonexistent/runner")
+    renamed, other = TMP / "renamed.ptd", ("--runner", str(TMP / "absent/runner"))
     renamed.write_bytes(whole.read_bytes().replace(b"fc.weight", b"fx.weight"))
     for data in ((), ("--data", renamed)):
         code, _, err = run("ab", program, *data, *other)
         expect(code == 2 and "fc.weight" in err and "fc.bias" not in err or not data, "missing", data, code, err)
     for data in (("--data", renamed, "--data", whole), ("--data", f"{renamed},{whole}")):
         code, _, err = run("ab", program, *data, *other)
-        expect(code == 5 and "/nonexistent/runner" in err, "both files", data, code, err)
+        expect(code == 5 and "absent/runner" in err, "both files", data, code, err)
 
 
 def bounds():
