@@ -211,7 +211,7 @@ def continued():
     expect(len(own) == 2 and len({x["run_id"] for x in own}) == 2, own)
 
 
-if "built without SQLite" in subprocess.run([ETPROF, "history", "list", "--store", "/nonexistent"], text=True,
+if "built without SQLite" in subprocess.run([ETPROF, "history", "list", "--store", "/dev/null/absent"], text=True,
                                             capture_output=True, check=False).stderr:
     skip("this etprof was built without SQLite")
 expect(os.environ.get("ETPROF_STORE") == "off" or "CTEST_INTERACTIVE_DEBUG_MODE" not in os.environ,

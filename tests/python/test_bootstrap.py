@@ -178,7 +178,7 @@ class FakeVenv(FakeInterpreter):
 
     def test_wheel_folder_must_exist(self):
         with self.assertRaises(errors.UsageError):
-            bootstrap.make_venv(self.venv, wheel_dir="/nonexistent")
+            bootstrap.make_venv(self.venv, wheel_dir="/dev/null/absent")
 
     def test_what_models_need_is_pinned_too(self):
         known = packages.entries("export", "models")
@@ -272,9 +272,9 @@ class Interpreter(unittest.TestCase):
             self.assertEqual(os.listdir(folder), [])
 
     def test_named_interpreter_that_is_none(self):
-        done = command("-m", "etprof.export", "toy_cnn", "--python", "/nonexistent", cwd=ROOT)
+        done = command("-m", "etprof.export", "toy_cnn", "--python", "/dev/null/absent", cwd=ROOT)
         self.assertEqual(done.returncode, 5)
-        self.assertIn("/nonexistent", done.stderr)
+        self.assertIn("/dev/null/absent", done.stderr)
 
     def test_option_does_not_loop(self):
         self.assertEqual(bootstrap.without_python_option(["a", "--python", "p", "--python=q", "b"]),
