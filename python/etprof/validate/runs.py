@@ -13,7 +13,7 @@ from typing import Any
 
 from etprof import runfolders
 from etprof.validate import recordings, tables
-from etprof.validate.notes import PACKED, Notes, agree, digits, entries, number, text
+from etprof.validate.notes import PACKED, File, Notes, agree, digits, entries, number, text
 
 RAW = "raw files cannot be made again: restore it from a copy, or measure again"
 _MOST_LEVELS, _MOST_MEMBERS = 16, 2_000_000
@@ -111,11 +111,23 @@ class _Run:
     def arms(self) -> list[dict[str, Any]]:
         return entries(self.manifest["plan"], "arms")
 
-    def dumps(self) -> Iterator[tuple[str, int, str]]:
-        """(experiment, block, name) of those there may be."""
-        for arm in self.arms():
-            for block in range(1, self.blocks + 1):
-                yield arm["name"], block, _dump_name(arm, block)
+    def dumps(self, notes: Notes) -> list[tuple[str, int, File]]:
+        """(experiment, block, file) of the dumps in the folder. They are looked for among its files: a manifest can
+        name more than there is time for."""
+        arms = self.arms()
+        stems = {f"{arm['name']}/{arm['prefix']}": i for i, arm in enumerate(arms)}
+        found: dict[tuple[int, int], File] = {}
+        for file in notes.files:
+            name = file.name.removesuffix(PACKED)
+            stem, _, rest = name.rpartition(".etdump")
+            if rest or not name.endswith(".etdump"):
+                continue
+            begin, _, number = stem.rpartition("_b")
+            block = int(number) if begin in stems and number.isdecimal() and len(number) < 10 else 1
+            arm = stems.get(begin if block > 1 else stem)
+            if arm is not None and block <= self.blocks and name == _dump_name(arms[arm], block):
+                found.setdefault((arm, block), file)
+        return [(arms[arm]["name"], block, found[arm, block]) for arm, block in sorted(found)]
 
     def must_hold(self) -> list[str]:
         """Of a session that ended the files it has hashes of; of another one its rows, and the traces of its committed
@@ -154,9 +166,8 @@ def _check_dumps(notes: Notes, run: _Run) -> None:
     for s in run.samples:
         if s.phase == "traced":
             traced.setdefault((s.experiment, s.block), []).append(s.duration_ns)
-    for experiment, block, name in run.dumps():
-        file = notes.find(name) or notes.find(name + PACKED)
-        if not file or not file.readable:
+    for experiment, block, file in run.dumps(notes):
+        if not file.readable:
             continue
         rows = traced.get((experiment, block), [])
         wrong = next((i for i, (ns, row) in enumerate(zip(file.execute_ns, rows)) if ns > row), None)
