@@ -195,7 +195,7 @@ class Wheel(unittest.TestCase):
         show = ("import importlib.metadata as m, json; d = m.metadata('etprof'); "
                 "print(json.dumps([d.get_all('Provides-Extra'), m.requires('etprof')]))")
         extras, lines = json.loads(run(self.bin / "python", "-c", show, env=self.env).stdout)
-        self.assertEqual(sorted(extras), ["export", "fleet", "mcp"])
+        self.assertEqual(sorted(extras), ["export", "fleet", "mcp", "parquet", "validate"])
         needs = {name: set() for name in extras}
         for line in lines:
             needs[re.search(r'extra == "(\w+)"$', line)[1]].add(re.match(r"[\w-]+", line)[0])
