@@ -103,7 +103,7 @@ def short_names(folder):
     rest = re.sub(r'<script.*?</script>|<figure class="code">.*?</figure>|<div class="copy">.*?</div>', "",
                   text.replace(arms, ""), flags=re.S)
     found = [re.sub(r"<[^>]*>", " ", rest[max(m.start() - 160, 0):m.end() + 40]) for n in names
-             for m in re.finditer(rf"(?<!\w){re.escape(n)}(?!\w)", rest)]
+             for m in re.finditer(rf"(?<!\w){re.escape(n)}(?![\w/])", rest)]
     expect(not found, folder.name, "calls arms by their experiments", len(found), found[:4])
 
 

@@ -43,7 +43,7 @@ def chosen(path, environment):
 
 locks = {p.stem: p for home in HOMES for p in sorted(home.glob("*.txt"))}
 expect({"build", "sdist", "zig", "tests", "mcp", "lint", "lock", "wheel", "export", "fleet", "models", "torch-cpu",
-        "torch-default"} ==
+        "torch-default", "parquet", "validate"} ==
        set(locks), sorted(locks))
 for home in HOMES:
     for source in home.glob("*.in"):
