@@ -147,14 +147,34 @@ static etp_status take_extension(const etp_session_again *again, etp_run *run, e
     return ETP_OK;
 }
 
+// Blocks are added to what was recorded, or the hashes of the end would cover what was edited. Of a
+// session that FINISHED samples have one; one that was killed has recorded none yet.
+static etp_status check_recorded(const etp_run *run, bool finished, const char *dir,
+                                 etp_arena *arena, etp_error *err)
+{
+    const char *bad = finished ? ETP_RUN_SAMPLES : NULL;
+    for (size_t i = 0; i < run->files.n && bad; i++) {
+        bad = etp_str_starts(run->files.items[i].path, ETP_STR(ETP_RUN_SAMPLES)) ? NULL : bad;
+    }
+    etp_status st = bad ? ETP_NO : etp_run_check_files(run, arena, &bad, err);
+    return st == ETP_NO ? etp_fail(err, ETP_CORRUPT,
+                                   "%s is not what was recorded: the manifest has another hash, or "
+                                   "none ('etprof verify %s' names all such files); no blocks are "
+                                   "added, 'etprof rerun %s' measures anew",
+                                   bad, dir, dir)
+                        : st;
+}
+
 static etp_status run_again(const etp_session_again *again, const etp_session_callbacks *callbacks,
                             etp_arena *arena, etp_session_outcome *out, etp_error *err)
 {
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
+    bool finished = run.state == ETP_RUN_FINISHED;
     ETP_TRY(again->resume ? take_extension(again, &run, err) : ETP_OK);
-    ETP_TRY(allowed(again, &run, arena, err));     // before anything that it names is read
+    ETP_TRY(allowed(again, &run, arena, err)); // before anything that it names is read
+    ETP_TRY(again->resume ? check_recorded(&run, finished, dir, arena, err) : ETP_OK);
     ETP_TRY(etp_run_models_are(&run, arena, err)); // another model would be another experiment
     etp_session_options o = {
         .call = again->call,

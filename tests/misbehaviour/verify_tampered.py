@@ -264,6 +264,16 @@ with tempfile.TemporaryDirectory() as tmp:
     change_byte(tmp / "run/samples.csv")
     text_lists(tmp, "samples.csv")
     answers(tmp, True)
+    # Blocks that are added would give what was edited a hash of its own.
+    manifest = tmp / "run/manifest.json"
+    whole = manifest.read_text()
+    for words, state in ((("--extend", "run", "--blocks", "1"), "finished"), (("--resume", "run"), "interrupted")):
+        manifest.write_text(whole.replace('"state": "finished"', f'"state": "{state}"'))
+        done = subprocess.run([ETPROF, "ab", *words], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+        expect(done.returncode == 4 and "samples.csv is not what was recorded" in done.stderr, words, done.returncode,
+               done.stderr[-300:])
+    manifest.write_text(whole)
+    expect(verify(tmp)[2].get("samples.csv") == "altered", "an edited file", "has another hash now")
     (tmp / "run/samples.csv").write_bytes(samples)
 
     # Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
