@@ -41,7 +41,7 @@ class _Counted:
 
 @contextlib.contextmanager
 def _opened(output: str | None) -> Iterator[IO[bytes]]:
-    """A file has its name when it is whole; what is none (a FIFO, /dev/null) is written to."""
+    """A regular file gets its name when it is whole. A FIFO or a device is written to directly."""
     if output is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -60,20 +60,20 @@ def _opened(output: str | None) -> Iterator[IO[bytes]]:
             os.unlink(unfinished)
 
 
-def texts(schema: Any) -> list[str]:
-    """The columns of texts, which repeat: those of numbers are shorter without a dictionary."""
-    return [field.name for field in schema if field.type == "string"]
+def writer(out: Any, schema: Any, compression: str = "zstd") -> Any:
+    """Texts repeat and get a dictionary; columns of numbers are shorter without one."""
+    import pyarrow.parquet as pq
+
+    texts = [field.name for field in schema if field.type == "string"]
+    return pq.ParquetWriter(out, schema, compression=compression, store_schema=False, use_dictionary=texts)
 
 
 def _write(table: Table, output: str | None, compression: str) -> int:
-    import pyarrow.parquet as pq
-
     batches, rows = table.batches(), 0
     schema = next(batches)
-    with _opened(output) as file, pq.ParquetWriter(_Counted(file), schema, compression=compression, store_schema=False,
-                                                   use_dictionary=texts(schema)) as writer:
+    with _opened(output) as file, writer(_Counted(file), schema, compression) as out:
         for batch in batches:
-            writer.write_batch(batch)
+            out.write_batch(batch)
             rows += batch.num_rows
     return rows
 

@@ -51,7 +51,7 @@ bool shape(const std::string &text, std::vector<int32_t> &sizes)
 
 } // namespace
 
-// Why a line of a `call`, whose WORDS begin with "in", is no input.
+// Reads WORDS, a line that begins with "in". What is wrong with it, if anything.
 std::optional<std::string> Steps::input(const std::vector<std::string> &words)
 {
     StepInput in;

@@ -10,6 +10,11 @@
 size_t etp_utf8_next(etp_str s, bool *valid);
 // Of the N valid bytes at P.
 uint32_t etp_utf8_code_point(const unsigned char *p, size_t n);
+// Letters of ASCII in lower case, everything else as it is.
+static inline char etp_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
 // Could reorder, hide or break what a reader sees, or is what XML forbids.
 bool etp_is_deceptive(uint32_t code_point);
 

@@ -305,5 +305,7 @@ etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options
         .fail_on = call->fail_on.items,
         .n_fail_on = call->fail_on.n,
     };
-    return etp_show_ab(cli, &dir, 1, how, &show, err);
+    etp_ab_options own = *how;
+    own.as_is = true; // its files have just been hashed
+    return etp_show_ab(cli, &dir, 1, &own, &show, err);
 }

@@ -271,11 +271,10 @@ static void judge(const etp_ab *ab, const etp_ab_engagement *e, const etp_ab_ope
     c.pool = same && !same->mixed ? &same->sum : NULL;
     c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
     etp_engage_judge(&c, out);
-    if (out->by_symbol && !out->by_samples) {
-        return;
-    }
     if (out->by_samples) {
         out->evidence = sampled_text(e, out, k, &c, ab->arena);
+    }
+    if (out->by_samples || out->by_symbol) {
         return; // what ran counts, whatever the names of the group's parts
     }
     c.sampled = c.pool = NULL;

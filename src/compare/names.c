@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sink.h"
+#include "base/utf8.h"
 
 static etp_str stem_of(const etp_ab *ab, size_t model)
 {
@@ -152,19 +153,14 @@ static const char *subject(const etp_ab *ab, etp_arena *arena)
     return buf.ptr;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_letter(char c)
 {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9');
+    return (etp_lower(c) >= 'a' && etp_lower(c) <= 'z') || (c >= '0' && c <= '9');
 }
 
 static bool begins(const char *at, const char *word)
 {
-    while (*word && lower(*at) == *word) {
+    while (*word && etp_lower(*at) == *word) {
         at++, word++;
     }
     return *word == '\0';

@@ -67,7 +67,7 @@ static etp_status fail_other_key(const etp_remote *r, etp_str log, etp_error *er
                     r->name, ETP_STR_ARG(key), ETP_STR_ARG(remedy), host);
 }
 
-// The client itself did not end, or wrote without end: there is no connection.
+// A client that hangs, or writes more than it may, has made no connection.
 static etp_status no_connection(const etp_remote *r, etp_status st, etp_error *err)
 {
     if (st != ETP_CHILD || !err) {

@@ -331,6 +331,24 @@ static uint64_t count_on(const etp_kernel_op *op, unsigned classes)
     return on;
 }
 
+// What ran in it is code without the feature. What the name or the program says of why counts
+// first.
+static void off_by_code(const etp_engage_case *c, etp_engage *out)
+{
+    bool told = out->state == ETP_NOT_ENGAGED && out->reason != ETP_REASON_NONE;
+    bool hidden = c->masked || c->lower_level;
+    out->state = ETP_NOT_ENGAGED;
+    if (!told) {
+        out->reason = hidden ? ETP_REASON_MASKED : ETP_REASON_OTHER_KERNEL;
+    }
+}
+
+static void on_by_code(etp_engage *out)
+{
+    out->state = ETP_ENGAGED;
+    out->reason = out->reason == ETP_REASON_ROW_KERNEL ? out->reason : ETP_REASON_NONE;
+}
+
 // What ran inside the operator: proof where names are silent, and a check where they speak.
 static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
 {
@@ -370,16 +388,12 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
     out->on_share = (double)on / (double)sure;
     out->evidence = pooled ? k_pooled : k_evidence;
     if (most) {
-        out->state = ETP_ENGAGED;
-        out->reason = out->reason == ETP_REASON_ROW_KERNEL ? out->reason : ETP_REASON_NONE;
+        on_by_code(out);
     } else if (!hardly) {
         out->state = ETP_PARTLY_ENGAGED;
         out->reason = ETP_REASON_PART_OF_TIME;
     } else {
-        bool told = out->state == ETP_NOT_ENGAGED && out->reason != ETP_REASON_NONE;
-        out->state = ETP_NOT_ENGAGED;
-        bool hidden = c->masked || c->lower_level;
-        out->reason = told ? out->reason : hidden ? ETP_REASON_MASKED : ETP_REASON_OTHER_KERNEL;
+        off_by_code(c, out);
     }
 }
 
@@ -393,15 +407,9 @@ static void judge_by_symbol(const etp_engage_case *c, etp_engage *out)
     out->by_symbol = true;
     out->evidence = "the micro-kernel that XNNPACK logged";
     if (c->classes >> code & 1) {
-        out->state = ETP_ENGAGED;
-        out->reason = out->reason == ETP_REASON_ROW_KERNEL ? out->reason : ETP_REASON_NONE;
-        return;
-    }
-    bool told = out->state == ETP_NOT_ENGAGED && out->reason != ETP_REASON_NONE;
-    bool hidden = c->masked || c->lower_level;
-    out->state = ETP_NOT_ENGAGED;
-    if (!told) {
-        out->reason = hidden ? ETP_REASON_MASKED : ETP_REASON_OTHER_KERNEL;
+        on_by_code(out);
+    } else {
+        off_by_code(c, out);
     }
 }
 

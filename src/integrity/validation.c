@@ -106,15 +106,9 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 6);
     for (size_t i = 0; i < v->checks.n; i++) {
         const etp_check *c = &v->checks.items[i];
-        etp_severity bad = c->required ? ETP_BAD : ETP_WARN;
         ETP_ROW(t, etp_cell_z(c->file), etp_cell_z(c->id),
-                etp_cell_judged(etp_cell_z(c->ok < 0 ? "?"
-                                           : c->ok   ? "yes"
-                                                     : "no"),
-                                c->ok == 1  ? ETP_GOOD
-                                : c->ok < 0 ? ETP_PLAIN
-                                            : bad),
-                etp_cell_z(c->found), etp_cell_z(c->expected), etp_cell_z(c->fix));
+                etp_cell_answer(c->ok, c->required ? ETP_BAD : ETP_WARN), etp_cell_z(c->found),
+                etp_cell_z(c->expected), etp_cell_z(c->fix));
     }
     return r;
 }

@@ -8,6 +8,7 @@
 #include "base/guard.h"
 #include "base/number.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "document/layouts.h"
 #include "document/rows.h"
 #include "publish/files.h"
@@ -227,7 +228,7 @@ static bool looks_raw(etp_str path, etp_arena *arena)
 {
     char *lower = etp_arena_strdup(arena, path);
     for (size_t i = 0; i < path.len; i++) {
-        lower[i] = (char)(lower[i] >= 'A' && lower[i] <= 'Z' ? lower[i] + ('a' - 'A') : lower[i]);
+        lower[i] = etp_lower(lower[i]);
     }
     etp_str s = {lower, path.len};
     if (etp_str_ends(s, ETP_STR(ETP_OS_PACKED))) {

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "os/os.h"
+#include "program/call.h"
 #include "store/settings.h"
 
 #define UNPACKED_LIMIT ((uint64_t)4 << 30)
@@ -178,13 +179,14 @@ static bool is_within(const tensor *given, const tensor *bound)
 // "0=8x64,1=8" with the sizes of input I.
 static void note_shape(preparation *p, size_t i, const tensor *given)
 {
-    etp_strbuf text;
-    etp_strbuf_init(&text, p->arena);
-    etp_strbuf_printf(&text, "%s%s%zu=", p->shapes ? p->shapes : "", p->shapes ? "," : "", i);
+    int64_t dims[MAX_DIMS];
     for (uint32_t d = 0; d < given->n_dims; d++) {
-        etp_strbuf_printf(&text, "%s%llu", d ? "x" : "", (unsigned long long)given->sizes[d]);
+        dims[d] = (int64_t)given->sizes[d]; // within the program's
     }
-    p->shapes = text.ptr;
+    const char *shape = etp_dims_text(dims, given->n_dims, p->arena), *before = p->shapes;
+    p->shapes = shape ? etp_arena_printf(p->arena, "%s%s%zu=%s", before ? before : "",
+                                         before ? "," : "", i, shape)
+                      : NULL;
 }
 
 static etp_status put_tensor(preparation *p, size_t i, const tensor *given)

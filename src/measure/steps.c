@@ -37,13 +37,9 @@ static uint64_t token_at(uint64_t seed, uint64_t place, uint64_t vocabulary)
     return (z ^ (z >> 31)) % vocabulary;
 }
 
-// As --shape writes a shape: "1x64", without dimensions "scalar".
 static const char *dims_text(const making *m, const int64_t *dims, uint32_t rank)
 {
-    const char *text = rank == 0 ? "scalar" : "";
-    for (uint32_t i = 0; text && i < rank; i++) {
-        text = etp_arena_printf(m->arena, "%s%s%lld", text, i ? "x" : "", (long long)dims[i]);
-    }
+    const char *text = etp_dims_text(dims, rank, m->arena);
     return text ? text : "a shape";
 }
 

@@ -3,6 +3,8 @@
 // lower case, so that "Leaky ReLU", "LeakyReLU" and "leaky_relu" are one family; sorted by strcmp.
 #include "operators/table.h"
 
+#include "base/utf8.h"
+
 static const char k_note_pack[] =
     "packs the left-hand side for the SME2 matrix kernels: a cost of the GEMM that follows";
 static const char k_note_lut[] =
@@ -227,10 +229,7 @@ static bool squeeze(etp_str s, char key[static KEY_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (c >= 'A' && c <= 'Z') {
-            c = (char)(c - 'A' + 'a');
-        }
+        char c = etp_lower(s.ptr[i]);
         if (!is_alnum(c)) {
             continue;
         }

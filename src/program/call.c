@@ -3,6 +3,15 @@
 #include "program/call.h"
 #include "base/number.h"
 
+const char *etp_dims_text(const int64_t *dims, uint32_t rank, etp_arena *arena)
+{
+    const char *text = rank == 0 ? "scalar" : "";
+    for (uint32_t i = 0; text && i < rank; i++) {
+        text = etp_arena_printf(arena, "%s%s%lld", text, i ? "x" : "", (long long)dims[i]);
+    }
+    return text;
+}
+
 bool etp_dims_read(etp_str text, int64_t *dims, uint32_t *rank)
 {
     for (*rank = 0; text.len > 0; (*rank)++) {

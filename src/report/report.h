@@ -248,6 +248,15 @@ static inline etp_cell etp_cell_judged(etp_cell c, etp_severity severity)
     return c;
 }
 
+// "yes", "no" or, below 0, "?"; BAD is how bad a no is.
+static inline etp_cell etp_cell_answer(int ok, etp_severity bad)
+{
+    if (ok < 0) {
+        return etp_cell_z("?");
+    }
+    return etp_cell_judged(etp_cell_z(ok ? "yes" : "no"), ok ? ETP_GOOD : bad);
+}
+
 // A ratio above 1 is good, below it bad, as far as its 95 % interval says so: one that holds 1, or
 // none (NAN), says nothing.
 static inline etp_cell etp_cell_gain(double ratio, double lo, double hi)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from etprof import errors
-from etprof.parquet import texts
+from etprof.parquet import writer
 
 _OTHERS = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{\\[\\]^]")  # what a path or a name=value cannot hold
 
@@ -39,7 +39,6 @@ def _runs(batch: Any, keys: Sequence[str]) -> Iterator[tuple[tuple[str | None, .
 def write(rows: Any, root: str | os.PathLike[str], keys: Sequence[str], name: str) -> None:
     """ROWS, a pyarrow.Table, as ROOT/<key>=<value>/…/NAME."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     missing = next((key for key in keys if rows.schema.get_field_index(key) < 0
                     or not pa.types.is_string(rows.schema.field(key).type)), None)
@@ -56,8 +55,7 @@ def write(rows: Any, root: str | os.PathLike[str], keys: Sequence[str], name: st
         os.makedirs(folder, exist_ok=True)
         # Into memory first: pyarrow writes a file in a hundred small pieces, which takes as long again.
         content = pa.BufferOutputStream()
-        with pq.ParquetWriter(content, schema, compression="zstd", store_schema=False,
-                              use_dictionary=texts(schema)) as out:
+        with writer(content, schema) as out:
             out.write_table(pa.Table.from_batches(parts, schema))
         with open(os.path.join(folder, name), "wb") as file:
             file.write(content.getvalue())

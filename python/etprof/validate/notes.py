@@ -109,7 +109,7 @@ def is_regular(path: str) -> bool:
 
 
 def number(value: Any, *keys: str) -> float:
-    """The number at KEYS in VALUE; NAN when there is none."""
+    """The number at KEYS in VALUE, else NAN."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else NAN

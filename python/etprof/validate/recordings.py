@@ -20,7 +20,7 @@ _SECONDS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
 
 
 def ask(program: str, *words: str) -> tuple[int, dict[str, Any] | None, str]:
-    """The exit code of a verb, its document, and what it says where there is none."""
+    """The exit code of a verb and its document, else what it says."""
     done = subprocess.run([program, *words, "--format", "json", "--quiet"], stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
     if done.returncode < 0:

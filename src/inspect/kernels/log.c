@@ -8,21 +8,17 @@
 #include "base/guard.h"
 #include "base/number.h"
 #include "base/utf16.h"
+#include "base/utf8.h"
 #include "document/rows.h"
 
 // Far more than a library has (1,485 with names in that of docs/kernels.md): a file with more is no
 // such log.
 #define MOST_KERNELS 100000
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 // What a regular expression calls \w, in ASCII.
 static bool word_char(char c)
 {
-    c = lower(c);
+    c = etp_lower(c);
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -34,7 +30,7 @@ static bool skip_word(etp_str *s, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i < n; i++) {
-        if (i >= s->len || lower(s->ptr[i]) != word[i]) {
+        if (i >= s->len || etp_lower(s->ptr[i]) != word[i]) {
             return false;
         }
     }
@@ -116,7 +112,7 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     }
     char *kind = etp_arena_strdup(arena, category), *copy = etp_arena_strdup(arena, name);
     for (char *p = kind; *p; p++) {
-        *p = lower(*p);
+        *p = etp_lower(*p);
     }
     bool transpose = strcmp(kind, "transposec") == 0;
     etp_logged_kernel k = {
@@ -138,7 +134,7 @@ static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, 
     etp_logged_kernel *kernel;
     for (size_t at = 0; at < text.len; at++) {
         etp_str category, name;
-        if (lower(text.ptr[at]) == 'u' &&
+        if (etp_lower(text.ptr[at]) == 'u' &&
             parse_use((etp_str){text.ptr + at, text.len - at}, &category, &name)) {
             ETP_TRY(add(out, arena, category, name, 1, &kernel, err));
             // Behind the closing quote once the loop has counted on, so each byte is looked at

@@ -9,16 +9,12 @@
 
 #include "base/guard.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "compare/hot.h"
 #include "document/document.h"
 #include "document/rows.h"
 
 #define MAX_STEPS 64
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 // * and ?, without regard to case. Linear in pattern × text.
 static bool glob(etp_str pattern, etp_str text)
@@ -29,7 +25,7 @@ static bool glob(etp_str pattern, etp_str text)
             star = p++;
             mark = t;
         } else if (p < pattern.len &&
-                   (pattern.ptr[p] == '?' || lower(pattern.ptr[p]) == lower(text.ptr[t]))) {
+                   (pattern.ptr[p] == '?' || etp_lower(pattern.ptr[p]) == etp_lower(text.ptr[t]))) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {
