@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import phase_folders
+import run_folders
 from checks import expect, finish
 
 ETPROF = sys.argv[1]
@@ -81,12 +82,39 @@ def check_tables(tmp):
         expect(phase in page, "page", f"has {phase}")
 
 
+def check_doubt(tmp):
+    """A fast cell that waited for other programs has no ratio; the one behind it is not called the fastest."""
+    root = phase_folders.make(tmp / "doubt", lambda p, level, t, m: (2000000 if level == "sse" else 1000000) // t,
+                              phases=(phase_folders.DECODE, ), threads=(1, 2), levels=("avx2", "sse"),
+                              sweep={"knee": 0.1})
+    lines = [json.loads(line) for line in (root / "environment.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line["type"] == "launch" and "avx2_t2" in line["experiment"]:
+            line |= {"run_span_ns": 5000000, "run_wait_ns": 2000000}
+    (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    manifest = json.loads((root / "manifest.json").read_text())
+    manifest["files"] = [run_folders.entry(root, f["path"]) for f in manifest["files"]]
+    (root / "manifest.json").write_text(json.dumps(manifest))
+    said = {f: subprocess.run([ETPROF, "report", "doubt", "--format", f], cwd=tmp, capture_output=True, text=True,
+                              check=False).stdout for f in ("json", "text", "md")}
+    document = json.loads(said["json"])
+    cells = {(c["level"], c["threads"]): c for c in document["cells"]}
+    expect(cells["avx2", 2]["withheld"] == "contended", "doubt", cells["avx2", 2])
+    expect(cells["avx2", 1]["withheld"] is None, "doubt", cells["avx2", 1])
+    winners = [p["winner"] for p in document["phases"]]
+    expect(winners == [None], "doubt", "has no winner", winners)
+    for form in ("text", "md"):
+        expect("the fastest is unknown" in " ".join(said[form].split()), form, said[form][:1000])
+        expect("other programs had the CPU" in " ".join(said[form].split()), form, said[form][:1000])
+
+
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     phase_folders.make(TMP / "run", time_ns, levels=("avx2", "sse"), threads=(1, 2), models=("int8", "int4"),
                        sweep={"knee": 0.1})
     check_document(TMP)
     check_tables(TMP)
+    check_doubt(TMP)
     subprocess.run([ETPROF, "report", "run", "--format", "json", "--output", "sweep.json"], cwd=TMP, check=False)
     valid = subprocess.run([ETPROF, "validate", "sweep.json"], cwd=TMP, capture_output=True, text=True, check=False)
     expect(valid.returncode == 0, "validate", valid.stdout + valid.stderr)

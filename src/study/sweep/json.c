@@ -329,7 +329,7 @@ static SHAPE(k_phase_of_ab, k_phase_of_ab_rows);
 #define OF etp_sweep
 static const etp_field k_phase_rows[] = {
     POINTER(NULL, ab, &k_phase_of_ab, ""),
-    MADE("winner", OBJECT, winner, "its fastest cell; null: none, or models are not compared",
+    MADE("winner", OBJECT, winner, "its fastest cell; null: unknown, or models are not compared",
          .shape = &k_winner),
     WRITTEN("document", write_phase, "{\"type\": [\"object\", \"null\"]}",
             "its etprof.sweep/1; null of the first, which this document is about"),

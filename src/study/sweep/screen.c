@@ -140,15 +140,13 @@ static void headline(const etp_sweep *s, uint32_t cell, bool best, etp_screen *o
 static void no_winner(const etp_sweep *s, uint32_t model, etp_screen *out, etp_arena *arena)
 {
     static const char *const k_none[ETP_SCREEN_PARTS] = {NULL};
-    etp_withheld why = ETP_WITHHELD_NOT;
-    for (uint32_t c = 0; c < s->n_cells && !why; c++) {
-        why = s->cells[c].at[ETP_FACTOR_MODEL] == model ? s->cells[c].withheld : why;
-    }
+    etp_withheld why = etp_sweep_doubt(s, model);
     const char *of = whose(s, model, arena);
-    etp_screen_headline(out, ETP_WARN,
-                        etp_arena_printf(arena, "%s%s", of,
-                                         why ? "no speedup is given" : "not enough was measured"),
-                        k_none);
+    etp_screen_headline(
+        out, ETP_WARN,
+        etp_arena_printf(arena, "%s%s", of,
+                         why ? "the fastest is unknown" : "not enough was measured"),
+        k_none);
     if (why) {
         etp_screen_remark(out, ETP_WARN, etp_ab_withheld_text(why));
     }

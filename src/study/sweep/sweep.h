@@ -88,11 +88,13 @@ const char *etp_sweep_phase_name(const etp_sweep *s);
 const char *etp_sweep_thread_words(const etp_sweep *s, uint32_t at, etp_arena *arena);
 // Tokens a second of a cell, NAN where nothing is told.
 double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell);
-// The fastest cell of all, ETP_NO_INDEX: none, or models whose times are not compared.
+// The fastest cell of all, ETP_NO_INDEX: not known of a model, or their times are not compared.
 // It is picked by its estimate alone: cells whose intervals overlap may well be as fast.
 uint32_t etp_sweep_winner(const etp_sweep *s);
-// The fastest cell of a model, ETP_NO_INDEX: none may be judged.
+// The fastest cell of a model, ETP_NO_INDEX: none may be judged, or one that may not was faster.
 uint32_t etp_sweep_fastest(const etp_sweep *s, uint32_t model);
+// Why the first of a model's cells that may not be judged may not; ETP_WITHHELD_NOT: all may.
+etp_withheld etp_sweep_doubt(const etp_sweep *s, uint32_t model);
 // "neon with 1 thread (1.05 ms)": cells whose interval reaches into that of CELL, which was picked
 // by its estimate alone. Of all models when ALL. NULL: none.
 const char *etp_sweep_rivals(const etp_sweep *s, uint32_t cell, bool all, etp_arena *arena);

@@ -26,16 +26,23 @@ static bool judged(const etp_sweep *s, uint32_t cell)
            isfinite(x->relative.estimate);
 }
 
+// None where a cell that may not be judged took less time: what is wrong with it (waiting for other
+// programs, most often) makes it slower, so it might win.
 static winner fastest_of(const etp_sweep *s, uint32_t model)
 {
-    winner w = {ETP_NO_INDEX, (double)INFINITY};
+    winner best = {ETP_NO_INDEX, (double)INFINITY};
+    double least = (double)INFINITY;
     for (uint32_t c = 0; c < s->n_cells; c++) {
         double ns = s->result.cells[c].ns.estimate;
-        if (s->cells[c].at[ETP_FACTOR_MODEL] == model && judged(s, c) && ns < w.ns) {
-            w = (winner){c, ns};
+        if (s->cells[c].at[ETP_FACTOR_MODEL] != model || !isfinite(ns)) {
+            continue;
+        }
+        least = ns < least ? ns : least;
+        if (judged(s, c) && ns < best.ns) {
+            best = (winner){c, ns};
         }
     }
-    return w;
+    return best.ns > least ? (winner){ETP_NO_INDEX, (double)INFINITY} : best;
 }
 
 // Equal times in the order of the cells, so that the same folder gives the same page.
@@ -146,6 +153,36 @@ static void card(const etp_sweep *s, const winner *w, bool first, etp_report *r,
     etp_report_headline(r, &h);
 }
 
+// Why no cell of a model is the fastest, in the place of its card.
+static void unknown_card(const etp_sweep *s, uint32_t model, etp_report *r, etp_arena *arena)
+{
+    const char *phase = etp_sweep_phase_name(s);
+    double none = (double)NAN;
+    etp_withheld why = etp_sweep_doubt(s, model);
+    etp_headline h = {
+        .label = etp_arena_printf(arena, "%s%s%s: the fastest is unknown", phase ? phase : "",
+                                  phase ? " · " : "", s->models[model].name),
+        .verdict = "unknown",
+        .severity = ETP_WARN,
+        .value = none,
+        .lo = none,
+        .hi = none,
+        .kind = ETP_KIND_RATIO,
+        .reference = none,
+        .detail = why ? etp_ab_withheld_text(why) : "not enough was measured",
+    };
+    etp_report_headline(r, &h);
+}
+
+etp_withheld etp_sweep_doubt(const etp_sweep *s, uint32_t model)
+{
+    etp_withheld why = ETP_WITHHELD_NOT;
+    for (uint32_t c = 0; c < s->n_cells && !why; c++) {
+        why = s->cells[c].at[ETP_FACTOR_MODEL] == model ? s->cells[c].withheld : why;
+    }
+    return why;
+}
+
 uint32_t etp_sweep_fastest(const etp_sweep *s, uint32_t model)
 {
     return fastest_of(s, model).cell;
@@ -179,6 +216,8 @@ static void phase_winners(const etp_sweep *s, bool several, etp_report *r, etp_a
         winner w = fastest_of(s, m);
         if (w.cell != ETP_NO_INDEX) {
             winners[known++] = w;
+        } else if (m < MAX_CARDS) {
+            unknown_card(s, m, r, arena);
         }
     }
     bool ranked = s->same_inputs && known == n; // else a model's time is no model's rank
