@@ -380,7 +380,7 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
 static bool wants_outputs(const etp_arm_state *arm, const etp_task *t, const etp_launch_request *q)
 {
     return !arm->has_outputs ||
-           (!arm->has_again && !q->arm->foreign && arm->outputs_iterations == q->iterations &&
+           (!arm->has_again && arm->outputs_iterations == q->iterations &&
             arm->outputs_warmup == q->warmup && arm->outputs_block != t->block);
 }
 

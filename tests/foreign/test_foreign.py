@@ -197,6 +197,25 @@ class Foreign(unittest.TestCase):
                                         check=False).returncode, 0)
         return [*answer["models"], answer["mean"]]
 
+    def test_an_arm_is_held_against_itself(self):
+        """One build's outputs are other bytes at every launch: not deterministic, and no difference of the builds."""
+        noisy = self.dir / "noisy"
+        noisy.write_text(f"""#!{sys.executable}
+import glob, os, subprocess, sys
+done = subprocess.run(["{RUNNERS / 'stock'}", *sys.argv[1:]])
+for word in sys.argv[1:]:
+    flag, _, path = word.partition("output_file=")
+    for name in glob.glob(path + "*") if path else []:
+        with open(name, "r+b") as f:
+            f.write(os.urandom(os.path.getsize(name)))
+sys.exit(done.returncode)
+""")
+        noisy.chmod(0o755)
+        for runner, random in ((RUNNERS / "slower", None), (noisy, True)):
+            self.ab("--runner-on", str(runner), "--runner-off", str(RUNNERS / "stock"), levels="avx2,sse", blocks=2)
+            self.assertEqual(self.answer["correctness"].get("not_deterministic") or None, random, self.answer["findings"])
+            self.assertNotIn("outputs_differ", {f["kind"] for f in self.answer["findings"]})
+
     def test_two_builds_over_models(self):
         """B takes 20 % longer for every execution: A is 1 / 1.2 of it, on each model and in the mean. These are real
         times: where other programs take the CPUs a session may not be able to tell, but it never says the opposite, and
