@@ -213,7 +213,7 @@ sys.exit(done.returncode)
         noisy.chmod(0o755)
         for runner, random in ((RUNNERS / "slower", None), (noisy, True)):
             self.ab("--runner-on", str(runner), "--runner-off", str(RUNNERS / "stock"), levels="avx2,sse", blocks=2)
-            self.assertEqual(self.answer["correctness"].get("not_deterministic") or None, random, self.answer["findings"])
+            self.assertEqual(self.answer["correctness"].get("not_deterministic") or None, random, self.answer)
             self.assertNotIn("outputs_differ", {f["kind"] for f in self.answer["findings"]})
 
     def test_two_builds_over_models(self):
