@@ -577,9 +577,10 @@ typedef struct etp_ab {
     const char *platform;
     const char *measured_at;                         // "2026-03-01 14:52", UTC; NULL unknown
     const char *executorch_version, *executorch_sha; // NULL unknown
-    const char *command;                             // that repeats the measurement, NULL
-    const char *config;                              // that asked for it, NULL
-    const char *tool_version;                        // that measured
+    const char *bundles_sha256; // of the runners with their libraries, likewise
+    const char *command;        // that repeats the measurement, NULL
+    const char *config;         // that asked for it, NULL
+    const char *tool_version;   // that measured
     const etp_ab_model *models;
     size_t n_models;
     const etp_ab_arm *arms;

@@ -32,12 +32,23 @@ static const char *text_or_null(etp_arena *arena, etp_str t)
     return t.len ? etp_arena_strdup(arena, t) : NULL;
 }
 
+static const char *bundles_of(const etp_run *run, etp_arena *arena)
+{
+    const char *text = text_or_null(arena, run->hashes.bundle);
+    for (size_t i = 0; i < run->builds.n; i++) {
+        text = etp_arena_printf(arena, "%s,%.*s", text ? text : "",
+                                ETP_STR_ARG(run->builds.items[i].sha256));
+    }
+    return text;
+}
+
 static void describe_device(const etp_run *run, etp_ab *ab)
 {
     ab->platform = text_or_null(ab->arena, run->platform);
     ab->emulated = run->emulated;
     ab->executorch_version = text_or_null(ab->arena, run->executorch.version);
     ab->executorch_sha = text_or_null(ab->arena, run->executorch.sha);
+    ab->bundles_sha256 = bundles_of(run, ab->arena);
     ab->command = text_or_null(ab->arena, run->command);
     ab->config = text_or_null(ab->arena, run->config);
     ab->tool_version = text_or_null(ab->arena, run->tool_version);

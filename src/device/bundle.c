@@ -173,41 +173,56 @@ etp_status etp_bundle_find(const char *runner, const char *program, const char *
                     triple, triple);
 }
 
-// Files of FOLDER, in the order of their names, and of the folders in it.
-static etp_status hash_folder(etp_sha256 *h, const char *folder, int depth, etp_arena *arena,
-                              etp_error *err)
+static etp_status list_folder(const char *folder, int depth, etp_arena *arena,
+                              etp_bundle_files *out, etp_error *err)
 {
     etp_dir_list list;
     ETP_TRY(etp_os_list(folder, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
-        const char *path = etp_arena_printf(arena, "%s/%s", folder, list.items[i].name);
-        if (list.items[i].name[0] == '.') {
-            continue; // notes of whoever made the bundle
-        }
-        etp_sha256_update(h, list.items[i].name, strlen(list.items[i].name) + 1);
-        if (list.items[i].is_dir) {
-            ETP_TRY(depth > 0 ? hash_folder(h, path, depth - 1, arena, err) : ETP_OK);
+        const char *name = list.items[i].name;
+        const etp_bundle_file f = {.path = etp_arena_printf(arena, "%s/%s", folder, name),
+                                   .name = name,
+                                   .is_dir = list.items[i].is_dir};
+        ETP_NEED(f.path, err, "the bundle");
+        // Notes of whoever made the bundle, and what is measured with it into it.
+        bool other =
+            name[0] == '.' ||
+            (f.is_dir && etp_os_is_file(etp_arena_printf(arena, "%s/manifest.json", f.path)));
+        if (other) {
             continue;
         }
-        etp_file file;
-        ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
-        etp_sha256_update(h, file.bytes.ptr, file.bytes.len);
-        etp_file_close(&file);
+        ETP_ADD(arena, out, f);
+        ETP_TRY(f.is_dir && depth > 0 ? list_folder(f.path, depth - 1, arena, out, err) : ETP_OK);
     }
-    return ETP_OK;
+    return etp_arena_check(arena, err, "the bundle");
+}
+
+etp_status etp_bundle_list(const etp_bundle *b, etp_arena *arena, etp_bundle_files *out,
+                           etp_error *err)
+{
+    *out = (etp_bundle_files){0};
+    bool bare = !b->sdk_digest || b->sdk_digest[0] == '\0';
+    return bare ? ETP_OK : list_folder(b->dir, 2, arena, out, err);
 }
 
 etp_status etp_bundle_hash(const etp_bundle *b, etp_arena *arena, const char **out, etp_error *err)
 {
-    char hex[ETP_SHA256_HEX_CHARS];
-    if (b->sdk_digest[0] == '\0') { // a bare program, whose folder is somebody else's
-        *out = b->runner_sha256;
-        return ETP_OK;
-    }
+    etp_bundle_files files;
+    ETP_TRY(etp_bundle_list(b, arena, &files, err));
     etp_sha256 h;
     etp_sha256_init(&h);
-    ETP_TRY(hash_folder(&h, b->dir, 2, arena, err));
+    for (size_t i = 0; i < files.n; i++) {
+        const etp_bundle_file *f = &files.items[i];
+        etp_sha256_update(&h, f->name, strlen(f->name) + 1);
+        if (!f->is_dir) {
+            etp_file file;
+            ETP_TRY(etp_file_open(f->path, UINT64_MAX, &file, err));
+            etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+            etp_file_close(&file);
+        }
+    }
+    char hex[ETP_SHA256_HEX_CHARS];
     etp_sha256_hex(&h, hex);
-    *out = etp_arena_strdup(arena, etp_str_from(hex));
-    return ETP_OK;
+    *out = files.n > 0 ? etp_arena_strdup(arena, etp_str_from(hex)) : b->runner_sha256;
+    return etp_arena_check(arena, err, "the bundle");
 }

@@ -119,7 +119,20 @@ ETP_NODISCARD etp_status etp_device_use(etp_device *d, const etp_bundle *bundle,
 ETP_NODISCARD etp_status etp_bundle_find(const char *runner, const char *program,
                                          const char *triple, etp_arena *arena, etp_bundle *out,
                                          etp_error *err);
-// One hash over the bytes of all files of the bundle, which need not be what its bundle.json says.
+typedef struct etp_bundle_file {
+    const char *path, *name; // absolute; in its folder
+    bool is_dir;             // what is in it follows
+} etp_bundle_file;
+typedef struct etp_bundle_files {
+    etp_bundle_file *items;
+    size_t n, cap;
+} etp_bundle_files;
+// What lies in the bundle's folder, in a total order, without hidden files and run folders. None of
+// a bare program, whose folder is somebody else's.
+ETP_NODISCARD etp_status etp_bundle_list(const etp_bundle *b, etp_arena *arena,
+                                         etp_bundle_files *out, etp_error *err);
+// One hash over the bytes of all files of the bundle, which need not be what its bundle.json says;
+// that of a bare program is its own.
 ETP_NODISCARD etp_status etp_bundle_hash(const etp_bundle *b, etp_arena *arena, const char **out,
                                          etp_error *err);
 // Path of a qemu-aarch64 that knows SME2 (10.1 or newer). ETP_ENVIRONMENT when there is none.

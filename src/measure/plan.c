@@ -133,12 +133,14 @@ static etp_status read_models(const etp_session_plan_options *o, etp_arena *aren
     }
     out->models = ETP_NEW_ARRAY(arena, etp_run_model, o->n_models);
     out->model_paths = ETP_NEW_ARRAY(arena, const char *, o->n_models);
-    out->model_marks = ETP_NEW_ARRAY(arena, etp_os_mark, o->n_models);
-    ETP_NEED(out->models && out->model_paths && out->model_marks, err, "the plan");
+    ETP_NEED(out->models && out->model_paths, err, "the plan");
     out->n_models = o->n_models;
     for (size_t i = 0; i < o->n_models; i++) {
-        out->model_marks[i] = etp_os_mark_of(o->models[i]);
+        etp_planned_file f = {.mark = etp_os_mark_of(o->models[i])};
         ETP_TRY(read_model(o->models[i], arena, &out->models[i], &out->model_paths[i], err));
+        f.path = out->model_paths[i];
+        f.sha256 = out->models[i].sha256.ptr;
+        ETP_ADD(arena, &out->files, f);
     }
     return ETP_OK;
 }
@@ -619,6 +621,30 @@ static etp_status make_phases(const etp_session_plan_options *o, const etp_devic
     return text ? etp_foreign_text_phases(out, arena, err) : ETP_OK;
 }
 
+// Absolute paths and hashes of the files of LIST (NULL: none), which people know as WHAT.
+static etp_status hash_files(const char *list, const char *what, etp_arena *arena,
+                             etp_session_plan *plan, const char **out_paths, etp_str *out_hashes,
+                             etp_error *err)
+{
+    const char *paths = NULL, *hashes = NULL;
+    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_settings_next_file(&rest, &one);) {
+        char hex[ETP_SHA256_HEX_CHARS];
+        uint64_t bytes;
+        etp_planned_file f;
+        ETP_TRY(absolute_file(etp_arena_strdup(arena, one), what, arena, &f.path, err));
+        f.mark = etp_os_mark_of(f.path);
+        ETP_TRY(etp_run_hash_file(f.path, hex, &bytes, err));
+        f.sha256 = etp_arena_strdup(arena, etp_str_from(hex));
+        ETP_ADD(arena, &plan->files, f);
+        paths = paths ? etp_arena_printf(arena, "%s,%s", paths, f.path) : f.path;
+        hashes = hashes ? etp_arena_printf(arena, "%s,%s", hashes, f.sha256) : f.sha256;
+        ETP_NEED(paths && hashes, err, what);
+    }
+    *out_paths = paths;
+    *out_hashes = etp_str_from(hashes);
+    return ETP_OK;
+}
+
 // Per model: the same arrays may lie differently in memory. TEXT: a prompt is all that a runner of
 // language models gets.
 static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_device *device,
@@ -628,6 +654,8 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     const char *spec = o->settings.inputs && !text ? o->settings.inputs : fallback;
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     ETP_NEED(out->inputs, err, "inputs");
+    const char *given = etp_input_kind_of(spec) == ETP_INPUTS_FILES ? spec : NULL;
+    ETP_TRY(hash_files(given, "input", arena, out, &given, &out->hashes.inputs, err));
     for (size_t m = 0; m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
         ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->settings.method, dir, arena,
@@ -649,41 +677,6 @@ static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_de
     return ETP_OK;
 }
 
-// Absolute path and SHA-256 of the file PATH, which people know as WHAT.
-static etp_status hashed_file(const char *path, const char *what, etp_arena *arena,
-                              const char **out_path, const char **out_sha256, etp_error *err)
-{
-    char hex[ETP_SHA256_HEX_CHARS];
-    uint64_t bytes;
-    ETP_TRY(absolute_file(path, what, arena, out_path, err));
-    ETP_TRY(etp_run_hash_file(*out_path, hex, &bytes, err));
-    *out_sha256 = etp_arena_strdup(arena, etp_str_from(hex));
-    return ETP_OK;
-}
-
-// "A.ptd,B.ptd" with absolute paths.
-static etp_status read_data(const char *list, etp_arena *arena, etp_session_plan *out,
-                            etp_error *err)
-{
-    out->settings.data = NULL;
-    for (etp_str one, rest = etp_str_from(list ? list : ""); etp_str_part(&rest, ',', &one);) {
-        const char *path, *before = out->settings.data;
-        ETP_TRY(absolute_file(etp_arena_strdup(arena, one), "data file", arena, &path, err));
-        out->settings.data = before ? etp_arena_printf(arena, "%s,%s", before, path) : path;
-        ETP_NEED(out->settings.data, err, "data files");
-    }
-    return ETP_OK;
-}
-
-static etp_status read_tokenizer(const etp_session_plan_options *o, etp_arena *arena,
-                                 etp_session_plan *out, etp_error *err)
-{
-    return o->settings.tokenizer
-               ? hashed_file(o->settings.tokenizer, "tokenizer", arena, &out->settings.tokenizer,
-                             &out->tokenizer_sha256, err)
-               : ETP_OK;
-}
-
 static etp_status read_library(const etp_session_plan_options *o, etp_arena *arena,
                                etp_session_plan *out, etp_error *err)
 {
@@ -695,8 +688,22 @@ static etp_status read_library(const etp_session_plan_options *o, etp_arena *are
                         "--kernels-lib is loaded by etprof's own runner: leave out --runner, or "
                         "build the kernels into yours");
     }
-    return hashed_file(o->settings.kernels_lib, "library of kernels", arena,
-                       &out->settings.kernels_lib, &out->kernels_lib_sha256, err);
+    return hash_files(o->settings.kernels_lib, "library of kernels", arena, out,
+                      &out->settings.kernels_lib, &out->hashes.kernels_lib, err);
+}
+
+// Of two builds, or of runners of others, builds and arms have the hashes.
+static etp_status hash_bundle(const etp_session_plan_options *o, const etp_device *device,
+                              etp_arena *arena, etp_session_plan *out, etp_error *err)
+{
+    const etp_bundle *b = &device->bundle;
+    if (o->n_runners > 0 || o->builds || !b->sdk_digest || !b->sdk_digest[0]) {
+        return ETP_OK;
+    }
+    const char *hash = NULL;
+    ETP_TRY(etp_bundle_hash(b, arena, &hash, err));
+    out->hashes.bundle = etp_str_from(hash);
+    return ETP_OK;
 }
 
 static etp_status make_plan(const etp_session_plan_options *options, const etp_device *device,
@@ -718,8 +725,11 @@ static etp_status make_plan(const etp_session_plan_options *options, const etp_d
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
     ETP_TRY(check_resident(options, device, out->n_arms, err));
-    ETP_TRY(read_data(options->settings.data, arena, out, err));
-    ETP_TRY(read_tokenizer(options, arena, out, err));
+    ETP_TRY(hash_files(options->settings.data, "data file", arena, out, &out->settings.data,
+                       &out->hashes.data, err));
+    ETP_TRY(hash_files(options->settings.tokenizer, "tokenizer", arena, out,
+                       &out->settings.tokenizer, &out->hashes.tokenizer, err));
+    ETP_TRY(hash_bundle(options, device, arena, out, err));
     ETP_TRY(read_library(options, arena, out, err));
     ETP_TRY(etp_foreign_plan(options, arena, out, err));
     return etp_builds_plan(options, device, arena, out, err);

@@ -173,17 +173,20 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
             return changed("what the phases call", err);
         }
     }
-    // Without a hash in the manifest there was no library, or an earlier version kept none of it:
-    // nothing can be held against it.
-    etp_str library = old->kernels_lib_sha256;
-    if (library.len > 0 &&
-        !etp_str_eqz(library, p->kernels_lib_sha256 ? p->kernels_lib_sha256 : "")) {
-        return changed("the library of --kernels-lib", err);
-    }
-    etp_str tokenizer = old->tokenizer_sha256;
-    if (tokenizer.len > 0 &&
-        !etp_str_eqz(tokenizer, p->tokenizer_sha256 ? p->tokenizer_sha256 : "")) {
-        return changed("the tokenizer", err);
+    const struct {
+        const char *what;
+        etp_str was, is;
+    } k_files[] = {
+        {"a data file",                   old->hashes.data,        p->hashes.data       },
+        {"an input",                      old->hashes.inputs,      p->hashes.inputs     },
+        {"the library of --kernels-lib",  old->hashes.kernels_lib, p->hashes.kernels_lib},
+        {"the tokenizer",                 old->hashes.tokenizer,   p->hashes.tokenizer  },
+        {"a file of the runner's bundle", old->hashes.bundle,      p->hashes.bundle     },
+    };
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        if (k_files[i].was.len > 0 && !etp_str_eq(k_files[i].was, k_files[i].is)) {
+            return changed(k_files[i].what, err);
+        }
     }
     bool same = old->builds.n == p->n_builds;
     for (size_t i = 0; same && i < old->builds.n; i++) {

@@ -30,8 +30,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->device_cpu = etp_str_from(p->cpu.text);
     r->emulated = s->device->info.emulated;
     r->settings = p->settings;
-    r->kernels_lib_sha256 = etp_str_from(p->kernels_lib_sha256);
-    r->tokenizer_sha256 = etp_str_from(p->tokenizer_sha256);
+    r->hashes = p->hashes;
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
     for (size_t i = 0; i < p->n_models; i++) {
@@ -106,18 +105,6 @@ static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char *
     return ETP_OK;
 }
 
-static etp_status push_foreign(etp_session *s, etp_foreign *foreign, etp_error *err)
-{
-    const char *const *libraries = NULL;
-    size_t n = 0;
-    ETP_TRY(push(s, foreign->path, &foreign->there, err));
-    ETP_TRY(etp_foreign_libraries(foreign->path, &s->arena, &libraries, &n, err));
-    for (size_t i = 0; i < n; i++) {
-        etp_session_watch(s, libraries[i], libraries[i]);
-    }
-    return ETP_OK;
-}
-
 static etp_status push_arm(etp_session *s, uint32_t i, etp_error *err)
 {
     const etp_session_plan_arm *arm = &s->plan->arms[i];
@@ -127,8 +114,27 @@ static etp_status push_arm(etp_session *s, uint32_t i, etp_error *err)
     if (phase && !arm->foreign) {
         ETP_TRY(push(s, phase->files[arm->model], &s->arms[i].steps, err));
     }
-    etp_session_watch_bundle(s, arm->bundle ? arm->bundle : &s->device->bundle);
-    return arm->foreign ? push_foreign(s, arm->foreign, err) : ETP_OK;
+    return arm->foreign ? push(s, arm->foreign->path, &arm->foreign->there, err) : ETP_OK;
+}
+
+// Each runner once: arms share them.
+static etp_status watch_runners(etp_session *s, etp_error *err)
+{
+    const etp_session_plan *p = s->plan;
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_session_plan_arm *arm = &p->arms[i];
+        bool known = false;
+        for (uint32_t k = 0; k < i && !known; k++) {
+            known = p->arms[k].foreign == arm->foreign && p->arms[k].bundle == arm->bundle;
+        }
+        const etp_bundle *own = arm->bundle ? arm->bundle : &s->device->bundle;
+        etp_str hash = arm->bundle ? p->builds[arm->side].sha256 : p->hashes.bundle;
+        if (!known) {
+            ETP_TRY(etp_session_watch_bundle(s, own, hash, err)); // beside others: the launcher
+            ETP_TRY(arm->foreign ? etp_session_watch_foreign(s, arm->foreign, err) : ETP_OK);
+        }
+    }
+    return ETP_OK;
 }
 
 // Once for the session. A model or library that several arms share is sent once: devices know files
@@ -157,6 +163,8 @@ static etp_status push_files(etp_session *s, etp_error *err)
         ETP_TRY(push(s, local, &there, err));
         s->data = s->data ? etp_arena_printf(&s->arena, "%s,%s", s->data, there) : there;
     }
+    ETP_TRY(watch_runners(s, err));
+    ETP_TRY(etp_session_as_planned(s, err));
     return etp_session_memory(s, err);
 }
 

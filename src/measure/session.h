@@ -88,11 +88,16 @@ typedef struct etp_session_plan_arm {
     etp_foreign *foreign;     // somebody else's runner; NULL: the device's own
 } etp_session_plan_arm;
 
+typedef struct etp_planned_file {
+    const char *path;   // absolute
+    const char *sha256; // hex
+    etp_os_mark mark;   // as it was before it was hashed
+} etp_planned_file;
+
 typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
     etp_run_model *models;
     size_t n_models;
     const char **model_paths;   // local, absolute
-    etp_os_mark *model_marks;   // as they were before they were hashed
     etp_session_plan_arm *arms; // phase by phase, the same in each
     uint32_t n_arms;
     uint32_t baseline; // of the first phase
@@ -101,10 +106,13 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     etp_run_build builds[2]; // arms come in pairs, the baseline's build first
     uint32_t n_builds;       // 0: builds are not compared
     uint32_t blocks, control_blocks;
-    bool blocks_exact;              // asked for: lost blocks are not made up for
-    etp_settings settings;          // seed drawn, blocks and inputs chosen, paths absolute
-    const char *kernels_lib_sha256; // hex, NULL without a library
-    const char *tokenizer_sha256;   // likewise
+    bool blocks_exact;     // asked for: lost blocks are not made up for
+    etp_settings settings; // seed drawn, blocks and inputs chosen, paths absolute
+    etp_run_hashes hashes;
+    struct {
+        etp_planned_file *items; // whose hashes the manifest has
+        size_t n, cap;
+    } files;
     uint64_t timeout_ns;
     uint64_t patience_ns; // in all, to wait for a quieter moment
     etp_device_cpu cpu;

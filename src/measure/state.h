@@ -112,7 +112,14 @@ const char *etp_session_runner_hash(const etp_session *s, uint32_t arm);
 
 // LOCAL is read by launches as THERE, its path on the device.
 void etp_session_watch(etp_session *s, const char *local, const char *there);
-void etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle);
+// Likewise the files of a runner. ETP_ENVIRONMENT when it has no longer the hash that the manifest
+// has, which is HASH for those of a BUNDLE; empty: none.
+ETP_NODISCARD etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle,
+                                                  etp_str hash, etp_error *err);
+ETP_NODISCARD etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign,
+                                                   etp_error *err);
+// ETP_ENVIRONMENT when a file that was hashed is another one since, asked once it was copied.
+ETP_NODISCARD etp_status etp_session_as_planned(const etp_session *s, etp_error *err);
 // ETP_ENVIRONMENT when one of them is not the file that it was.
 ETP_NODISCARD etp_status etp_session_unchanged(etp_session *s, etp_error *err);
 

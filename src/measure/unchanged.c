@@ -4,16 +4,28 @@
 #include <string.h>
 
 #include "base/sha256.h"
+#include "measure/foreign.h"
 #include "measure/state.h"
 
-static void watch(etp_session *s, const char *path, etp_os_mark mark)
+static const etp_planned_file *planned(const etp_session *s, const char *path)
+{
+    for (size_t i = 0; i < s->plan->files.n; i++) {
+        if (strcmp(path, s->plan->files.items[i].path) == 0) {
+            return &s->plan->files.items[i];
+        }
+    }
+    return NULL;
+}
+
+static void watch(etp_session *s, const char *path)
 {
     for (size_t i = 0; i < s->watched.n; i++) {
         if (strcmp(s->watched.items[i].path, path) == 0) {
             return;
         }
     }
-    const etp_watched_file f = {path, mark};
+    const etp_planned_file *known = planned(s, path);
+    const etp_watched_file f = {path, known ? known->mark : etp_os_mark_of(path)};
     ETP_ADD(&s->arena, &s->watched, f);
 }
 
@@ -21,43 +33,61 @@ void etp_session_watch(etp_session *s, const char *local, const char *there)
 {
     // What was copied to a device does not change with the file here.
     const char *path = etp_os_absolute(local, &s->arena);
-    if (!path || strcmp(path, there) != 0) {
-        return;
-    }
-    for (size_t i = 0; i < s->plan->n_models; i++) {
-        if (strcmp(path, s->plan->model_paths[i]) == 0) { // as it was when it was hashed
-            watch(s, path, s->plan->model_marks[i]);
-            return;
-        }
-    }
-    watch(s, path, etp_os_mark_of(path));
-}
-
-static void watch_folder(etp_session *s, const char *dir)
-{
-    etp_dir_list list;
-    if (etp_os_list(dir, &s->arena, &list, NULL) != ETP_OK) {
-        return;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        const char *path = etp_arena_printf(&s->arena, "%s/%s", dir, list.items[i].name);
-        if (path && !list.items[i].is_dir) {
-            watch(s, path, etp_os_mark_of(path));
-        }
+    if (path && strcmp(path, there) == 0) {
+        watch(s, path);
     }
 }
 
-void etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle)
+static etp_status replaced(const char *path, bool removed, etp_error *err)
 {
-    if (!s->device->info.local_pid && !s->device->info.emulated) {
-        return; // it was sent there
+    return etp_fail(err, ETP_ENVIRONMENT,
+                    "%s was %s while it was measured: what this block measured is not kept; leave "
+                    "it alone until the session ends",
+                    path, removed ? "removed" : "replaced or written to");
+}
+
+// From here on HASH, which is in the manifest, is held by what is watched.
+static etp_status bundle_has(const etp_bundle *b, etp_str hash, etp_arena *arena, etp_error *err)
+{
+    const char *now = NULL;
+    char runner[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes;
+    ETP_TRY(etp_run_hash_file(b->runner, runner, &bytes, err));
+    ETP_TRY(etp_bundle_hash(b, arena, &now, err));
+    bool same = strcmp(runner, b->runner_sha256) == 0;
+    return same && (hash.len == 0 || etp_str_eqz(hash, now)) ? ETP_OK
+                                                             : replaced(b->runner, false, err);
+}
+
+etp_status etp_session_watch_bundle(etp_session *s, const etp_bundle *bundle, etp_str hash,
+                                    etp_error *err)
+{
+    etp_bundle_files files;
+    if ((!s->device->info.local_pid && !s->device->info.emulated) || !bundle->runner) {
+        return ETP_OK; // it was sent there
     }
-    if (bundle->runner) {
-        watch(s, bundle->runner, etp_os_mark_of(bundle->runner));
+    watch(s, bundle->runner);
+    ETP_TRY(etp_bundle_list(bundle, &s->arena, &files, err)); // libraries lie beside it
+    for (size_t i = 0; i < files.n; i++) {
+        if (!files.items[i].is_dir) {
+            watch(s, files.items[i].path);
+        }
     }
-    if (bundle->sdk_digest && bundle->sdk_digest[0]) { // libraries lie beside it
-        watch_folder(s, bundle->dir);
+    return bundle_has(bundle, hash, &s->arena, err);
+}
+
+etp_status etp_session_watch_foreign(etp_session *s, const etp_foreign *foreign, etp_error *err)
+{
+    const char *const *libraries = NULL;
+    size_t n = 0;
+    ETP_TRY(etp_foreign_libraries(foreign->path, &s->arena, &libraries, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        etp_session_watch(s, libraries[i], libraries[i]);
     }
+    etp_foreign now;
+    ETP_TRY(
+        etp_foreign_inspect(foreign->path, s->plan->settings.runner_kind, &s->arena, &now, err));
+    return strcmp(now.sha256, foreign->sha256) == 0 ? ETP_OK : replaced(foreign->path, false, err);
 }
 
 // Its times may be set back, its inode's may not: one that has a new one for another reason (a link
@@ -70,30 +100,39 @@ static bool same(const etp_os_mark *a, const etp_os_mark *b)
 
 static bool has_hash_of(const etp_session *s, const char *path)
 {
-    for (size_t i = 0; i < s->plan->n_models; i++) {
-        if (strcmp(path, s->plan->model_paths[i]) == 0) {
-            char hex[ETP_SHA256_HEX_CHARS];
-            uint64_t bytes;
-            return etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK &&
-                   etp_str_eqz(s->plan->models[i].sha256, hex);
-        }
+    const etp_planned_file *f = planned(s, path);
+    char hex[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes;
+    return !f || (etp_run_hash_file(path, hex, &bytes, NULL) == ETP_OK && !strcmp(f->sha256, hex));
+}
+
+static etp_status is_still(const etp_session *s, const char *path, etp_os_mark *mark,
+                           etp_error *err)
+{
+    const etp_os_mark now = etp_os_mark_of(path);
+    bool touched = now.changed_ns != mark->changed_ns;
+    if (!same(&now, mark) || (touched && !has_hash_of(s, path))) {
+        return replaced(path, now.inode == 0, err);
     }
-    return true;
+    *mark = now;
+    return ETP_OK;
+}
+
+etp_status etp_session_as_planned(const etp_session *s, etp_error *err)
+{
+    for (size_t i = 0; i < s->plan->files.n; i++) {
+        const etp_planned_file *f = &s->plan->files.items[i];
+        etp_os_mark mark = f->mark;
+        ETP_TRY(is_still(s, f->path, &mark, err));
+    }
+    return ETP_OK;
 }
 
 etp_status etp_session_unchanged(etp_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->watched.n; i++) {
         etp_watched_file *f = &s->watched.items[i];
-        const etp_os_mark now = etp_os_mark_of(f->path);
-        bool touched = now.changed_ns != f->mark.changed_ns;
-        if (!same(&now, &f->mark) || (touched && !has_hash_of(s, f->path))) {
-            return etp_fail(err, ETP_ENVIRONMENT,
-                            "%s was %s while it was measured: what this block measured is not "
-                            "kept; leave it alone until the session ends",
-                            f->path, now.inode == 0 ? "removed" : "replaced or written to");
-        }
-        f->mark = now;
+        ETP_TRY(is_still(s, f->path, &f->mark, err));
     }
     return ETP_OK;
 }

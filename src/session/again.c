@@ -175,7 +175,7 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
     ETP_TRY(again->resume ? take_extension(again, &run, err) : ETP_OK);
     ETP_TRY(allowed(again, &run, arena, err)); // before anything that it names is read
     ETP_TRY(again->resume ? check_recorded(&run, finished, dir, arena, err) : ETP_OK);
-    ETP_TRY(etp_run_models_are(&run, arena, err)); // another model would be another experiment
+    ETP_TRY(etp_run_inputs_are(&run, arena, err)); // others would be another experiment
     etp_session_options o = {
         .call = again->call,
         .dir = dir,

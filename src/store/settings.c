@@ -14,6 +14,14 @@ etp_input_kind etp_input_kind_of(const char *inputs)
     return strcmp(inputs, "ones") == 0 ? ETP_INPUTS_ONES : ETP_INPUTS_FILES;
 }
 
+bool etp_settings_next_file(etp_str *rest, etp_str *out)
+{
+    bool found = etp_str_part(rest, ',', out);
+    size_t bundled = etp_str_find(*out, ETP_STR(".bpte#"));
+    out->len = bundled < out->len ? bundled + strlen(".bpte") : out->len;
+    return found;
+}
+
 KNOWN(has_knee, etp_settings, it->knee > 0)
 KNOWN(has_cool, etp_cool, it->celsius > 0)
 

@@ -50,6 +50,8 @@ typedef struct etp_settings {
 // What `inputs` asks for. NULL and "" are random ones, the default.
 typedef enum etp_input_kind { ETP_INPUTS_RANDOM, ETP_INPUTS_ONES, ETP_INPUTS_FILES } etp_input_kind;
 etp_input_kind etp_input_kind_of(const char *inputs);
+// The next file of REST, what `data` or `inputs` names, without the "#CASE" of a bundled program.
+bool etp_settings_next_file(etp_str *rest, etp_str *out);
 
 // ETP_USAGE when a count is above the limit of its row.
 ETP_NODISCARD etp_status etp_settings_check(const etp_settings *s, etp_error *err);

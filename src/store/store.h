@@ -303,6 +303,13 @@ typedef struct etp_run_named { // what the runner's self-test called operators o
 
 #define ETP_RUN_NAMED_LEVELS 8
 
+// SHA-256, hex, of what a session reads beside its models; "," between those of several files.
+// Empty: there is none, or an older folder kept none, and nothing can be held against it.
+typedef struct etp_run_hashes {
+    etp_str data, inputs, kernels_lib, tokenizer; // of the files that the settings name
+    etp_str bundle;                               // of all files of the runner's
+} etp_run_hashes;
+
 // Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller
 // (writer).
 typedef struct etp_run {
@@ -331,9 +338,8 @@ typedef struct etp_run {
     } models;
 
     // plan
-    etp_settings settings;      // blocks: the goal; with a budget the most that could be
-    etp_str kernels_lib_sha256; // of settings.kernels_lib, hex; empty: none, or an older folder
-    etp_str tokenizer_sha256;   // of settings.tokenizer, likewise
+    etp_settings settings; // blocks: the goal; with a budget the most that could be
+    etp_run_hashes hashes;
     uint32_t control_blocks;
     uint32_t baseline; // index of the baseline arm; with phases, of the first
     struct {
@@ -415,8 +421,9 @@ bool etp_run_trusted(const char *state_dir, const etp_run *run);
 // none. Of these no hash is known: a folder of somebody else could give any file to a runner by
 // them.
 const char *etp_run_outside(const etp_run *run, etp_arena *arena);
-// Are the models what was measured? ETP_USAGE when a hash differs, ETP_IO.
-ETP_NODISCARD etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *err);
+// Are models, weights, inputs, library of kernels and tokenizer what was measured? ETP_USAGE when a
+// hash differs, ETP_IO.
+ETP_NODISCARD etp_status etp_run_inputs_are(const etp_run *run, etp_arena *arena, etp_error *err);
 // "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when
 // out of memory.
 const char *etp_run_names_used(const etp_run *run, etp_arena *arena);

@@ -106,21 +106,45 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena)
     return made || (dir && list_beneath(dir, etp_str_from(inputs), arena)) ? NULL : inputs;
 }
 
-etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *err)
+static etp_status file_is(etp_str file, etp_str sha256, const char *what, etp_arena *arena,
+                          etp_error *err)
 {
-    for (size_t i = 0; i < run->models.n; i++) {
-        const char *path = etp_arena_strdup(arena, run->models.items[i].path);
-        char hex[ETP_SHA256_HEX_CHARS];
-        uint64_t bytes;
-        ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
-        if (!etp_str_eqz(run->models.items[i].sha256, hex)) {
-            return etp_fail(err, ETP_USAGE,
-                            "%s is not the model that was measured: its hash differs from the "
-                            "manifest's",
-                            path);
-        }
+    const char *path = etp_arena_strdup(arena, file);
+    char hex[ETP_SHA256_HEX_CHARS];
+    uint64_t bytes;
+    ETP_NEED(path, err, what);
+    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    return etp_str_eqz(sha256, hex) ? ETP_OK
+                                    : etp_fail(err, ETP_USAGE,
+                                               "%s is not the %s that was measured: its hash "
+                                               "differs from the manifest's",
+                                               path, what);
+}
+
+static etp_status files_are(const char *files, etp_str hashes, const char *what, etp_arena *arena,
+                            etp_error *err)
+{
+    etp_str file, sha256 = {0}, rest = etp_str_from(files ? files : "");
+    while (hashes.len > 0 && etp_settings_next_file(&rest, &file)) {
+        // One hash too few is that of a file that was never measured.
+        sha256.len = etp_str_part(&hashes, ',', &sha256) ? sha256.len : 0;
+        ETP_TRY(file_is(file, sha256, what, arena, err));
     }
     return ETP_OK;
+}
+
+etp_status etp_run_inputs_are(const etp_run *run, etp_arena *arena, etp_error *err)
+{
+    const etp_settings *set = &run->settings;
+    const etp_run_hashes *hashes = &run->hashes;
+    for (size_t i = 0; i < run->models.n; i++) {
+        const etp_run_model *m = &run->models.items[i];
+        ETP_TRY(file_is(m->path, m->sha256, "model", arena, err));
+    }
+    ETP_TRY(files_are(set->data, hashes->data, "data file", arena, err));
+    ETP_TRY(files_are(set->inputs, hashes->inputs, "input", arena, err));
+    ETP_TRY(files_are(set->kernels_lib, hashes->kernels_lib, "library", arena, err));
+    return files_are(set->tokenizer, hashes->tokenizer, "tokenizer", arena, err);
 }
 
 const char *etp_run_names_used(const etp_run *run, etp_arena *arena)

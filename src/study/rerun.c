@@ -146,9 +146,14 @@ static etp_status compare(const etp_ab *first, const etp_ab *second, etp_arena *
         all = all && out->rows[i].verdict == ETP_RERUN_REPRODUCED;
     }
     out->verdict = any_not ? ETP_RERUN_NOT : all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
-    const char *a = first->arms[0].runner_sha256, *b = second->arms[0].runner_sha256;
-    // A runner without a known hash may be another one.
-    out->other_runner = !a || !b || strcmp(a, b) != 0;
+    const char *a = first->bundles_sha256, *b = second->bundles_sha256;
+    out->other_runner = a && b && strcmp(a, b) != 0;
+    for (size_t i = 0; i < first->n_arms && i < second->n_arms; i++) {
+        a = first->arms[i].runner_sha256;
+        b = second->arms[i].runner_sha256;
+        // A runner without a known hash may be another one.
+        out->other_runner = out->other_runner || !a || !b || strcmp(a, b) != 0;
+    }
     return ETP_OK;
 }
 

@@ -29,11 +29,12 @@ def lay_out(tmp):
     shutil.copy(WEIGHTS, tmp / "weights.ptd")
     (tmp / "in.bin").write_bytes(bytes(64))
     (tmp / "kernels.so").write_bytes(b"as it was")
-    (tmp / "runner").mkdir()
+    (tmp / "runner" / "sdk").mkdir(parents=True)
     shutil.copy(FAKE, tmp / "runner" / "etprof-runner")
-    (tmp / "runner" / "libx.so").write_bytes(b"as it was")
+    for name in ("libx.so", "sdk/liby.so"):
+        (tmp / "runner" / name).write_bytes(b"as it was")
     files = [{"path": n, "sha256": hashlib.sha256((tmp / "runner" / n).read_bytes()).hexdigest(),
-              "bytes": (tmp / "runner" / n).stat().st_size} for n in ("etprof-runner", "libx.so")]
+              "bytes": (tmp / "runner" / n).stat().st_size} for n in ("etprof-runner", "libx.so", "sdk/liby.so")]
     (tmp / "runner" / "bundle.json").write_text(json.dumps(
         {"schema": "etprof.bundle/1", "triple": f"{platform.machine()}-linux-gnu",
          "executorch": {"version": "1", "sha": "0" * 40}, "start": ["./etprof-runner"], "direct": ["./etprof-runner"],
@@ -47,12 +48,15 @@ def blocks_done(run):
         return 0
 
 
+def arguments(blocks):
+    return ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations", "4", "--warmup", "1",
+            "--seed", "7", "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin",
+            "--kernels-lib", "kernels.so", "--out", "run", "--no-trace"]
+
+
 def session(tmp, change):
     """Runs a session in TMP and calls CHANGE when three of its blocks are done."""
-    args = ["ab", "model.pte", "--levels", "sme2,neon", "--blocks", BLOCKS, "--iterations", 4, "--warmup", 1,
-            "--seed", 7, "--quiet", "--runner", "runner", "--data", "weights.ptd", "--inputs", "in.bin",
-            "--kernels-lib", "kernels.so", "--out", "run", "--no-trace"]
-    with subprocess.Popen([ETPROF, *map(str, args)], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    with subprocess.Popen([ETPROF, *arguments(BLOCKS)], cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as p:
         end = time.monotonic() + 60
         while p.poll() is None and blocks_done(tmp / "run") < 3 and time.monotonic() < end:
@@ -87,6 +91,7 @@ def cases(tmp):
     yield "a library of kernels", "kernels.so", lambda: by_rename(tmp / "kernels.so", other)
     yield "the runner", "etprof-runner", lambda: by_rename(runner, pathlib.Path(FAKE).read_bytes())
     yield "a library of its", "libx.so", lambda: by_rename(tmp / "runner" / "libx.so", other)
+    yield "a library in a folder of its", "liby.so", lambda: by_rename(tmp / "runner" / "sdk" / "liby.so", other)
 
 
 def harmless(tmp):
@@ -110,6 +115,42 @@ def replaced(tmp, name, at, change):
         expect(done.returncode == 2 and "hash" in done.stderr, name, "resumed", done.returncode, done.stderr)
 
 
+def afterwards(tmp):
+    """Replaced after the session: blocks are added, and the session repeated, with what was measured alone."""
+    done = subprocess.run([ETPROF, *arguments(2)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 0, "the session", done.stderr)
+    other = bytes(64)[:-1] + b"x"
+    plan = json.loads((tmp / "run" / "manifest.json").read_text())["plan"]
+    for key, name in (("data", "weights.ptd"), ("inputs", "in.bin"), ("kernels_lib", "kernels.so")):
+        expect(plan.get(f"{key}_sha256") == hashlib.sha256((tmp / name).read_bytes()).hexdigest(), key, plan)
+    for name in ("weights.ptd", "in.bin", "kernels.so", "model.pte", "runner/libx.so", "runner/sdk/liby.so",
+                 "runner/etprof-runner"):
+        kept = (tmp / name).read_bytes()
+        longer = kept + b"x"
+        content = {"model.pte": SLOWER, "weights.ptd": longer, "runner/etprof-runner": longer}.get(name, other)
+        for verb in (["ab", "--resume"], ["ab", "--extend"], ["rerun"]):
+            again = tmp / "again"
+            shutil.rmtree(again, ignore_errors=True)
+            shutil.copytree(tmp / "run", again)
+            if "--resume" in verb:
+                manifest = json.loads((again / "manifest.json").read_text())
+                manifest.update(state="interrupted", files=[], results=[])
+                manifest["plan"]["blocks"] = 2
+                manifest["blocks_done"] = 1
+                (again / "manifest.json").write_text(json.dumps(manifest))
+            before = (again / "manifest.json").read_bytes()
+            (tmp / name).write_bytes(content)
+            done = subprocess.run([ETPROF, *verb, "again", "--runner", "runner", "--quiet"], cwd=tmp,
+                                  capture_output=True, text=True, timeout=300, check=False)
+            (tmp / name).write_bytes(kept)
+            if verb == ["rerun"] and "runner" in name:  # another build may be what the question is about
+                expect("different runners" in done.stdout, verb, name, done.returncode, done.stdout, done.stderr)
+                continue
+            expect(done.returncode == 2 and ("changed since" in done.stderr or name in done.stderr), verb, name,
+                   done.returncode, done.stderr)
+            expect((again / "manifest.json").read_bytes() == before, verb, name, "the folder was changed")
+
+
 n_cases = len(list(cases(pathlib.Path("/"))))
 for i in range(n_cases + 1):
     with tempfile.TemporaryDirectory() as scratch:
@@ -120,4 +161,7 @@ for i in range(n_cases + 1):
         else:
             code, said = session(tmp, lambda tmp=tmp: harmless(tmp))
             expect(code == 0, "other rights and one link more", code, said[-400:])
+with tempfile.TemporaryDirectory() as scratch:
+    lay_out(pathlib.Path(scratch).resolve())
+    afterwards(pathlib.Path(scratch).resolve())
 finish()
