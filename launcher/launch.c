@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void launch_why(launch *l, const char *format, ...)
 {
@@ -19,6 +20,12 @@ void launch_why(launch *l, const char *format, ...)
         (void)vsnprintf(l->why, sizeof l->why, format, args);
         va_end(args);
     }
+}
+
+void launch_as_it_is(launch *l)
+{
+    (void)execvp(l->argv[0], l->argv);
+    launch_why(l, "cannot start %s: %s", l->argv[0], strerror(errno));
 }
 
 #if defined(__APPLE__)

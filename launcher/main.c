@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof-launch: starts a program that was not built for it at a CPU-feature level.
+// etprof-launch: starts a program that was not built for it, as it is or at a CPU-feature level.
 #include "launch.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "tracer.h"
 
 static const char k_usage[] =
     "usage: etprof-launch [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
-    "Starts PROGRAM so that the libraries that ask for CPU features see those of a level.\n"
+    "Starts PROGRAM; with a level, so that the libraries that ask the system for CPU features see "
+    "those of the level.\n"
+    "That reaches dynamic programs on arm64. Other programs are built twice and compared.\n"
     "  --level NAME      level of 'etprof doctor levels': sme2, sme1, neon ... or vnni, avx512, "
     "avx2, "
     "sse\n"
     "  --mask TEXT       the same as ETPROF_MASK has it, e.g. "
     "aarch64:hwcap=0x0,hwcap2=0x2000000000\n"
-    "  --method METHOD   trace (default), preload, auto (preload where tracing is not permitted),\n"
-    "                    or none: start it as it is\n"
-    "  --once            let go of the program after its start: children are not followed (arm64)\n"
+    "  --method METHOD   preload (default with a level), or none: start it as it is\n"
     "  --report FILE     write what was done, one 'key value' a line\n"
     "  --force           also when the level cannot be had on this CPU\n"
     "  --cpus LIST       keep the program on these CPUs, e.g. 0 or 2-3\n"
@@ -64,9 +59,8 @@ static int read_options(int argc, char **argv, launch *l, options *o)
         if (strcmp(word, "--") == 0) {
             return i + 1;
         }
-        bool known = strcmp(word, "--once") == 0 || strcmp(word, "--force") == 0 ||
-                     strcmp(word, "--probe") == 0 || strcmp(word, "--executable") == 0;
-        l->once = l->once || strcmp(word, "--once") == 0;
+        bool known = strcmp(word, "--force") == 0 || strcmp(word, "--probe") == 0 ||
+                     strcmp(word, "--executable") == 0;
         o->force = o->force || strcmp(word, "--force") == 0;
         o->executable = o->executable || strcmp(word, "--executable") == 0;
         o->probe = o->probe || strcmp(word, "--probe") == 0;
@@ -123,7 +117,7 @@ static bool choose_mask(const options *o, const etp_isa_cpu *cpu, launch *l)
     return true;
 }
 
-static void report(const options *o, const launch *l)
+static void report(const options *o, const launch *l, const char *method)
 {
     char mask[ETP_ISA_TEXT_MAX];
     if (!o->report) {
@@ -135,42 +129,11 @@ static void report(const options *o, const launch *l)
         return;
     }
     (void)etp_isa_mask_format(&l->mask, mask, sizeof mask);
-    (void)fprintf(f, "method %s\nmask %s\nprograms %u\n", l->method ? l->method : "none", mask,
-                  l->programs);
-    if (l->method && strcmp(l->method, "cpuid") == 0) {
-        (void)fprintf(f,
-                      "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\nlooks %lu\ntrap "
-                      "%s\ncpuid_faulting %s\n",
-                      l->sites, l->left, l->missed, l->answers, l->changed, l->looks,
-                      l->trap == TRAP_INT80 ? "int80" : "spin",
-                      l->cpuid_faulting ? "offered" : "not offered");
-    }
-    if (l->hwcap_before != 0) {
-        (void)fprintf(f, "hwcap 0x%llx 0x%llx\nhwcap2 0x%llx 0x%llx\n",
-                      (unsigned long long)l->hwcap_before, (unsigned long long)l->hwcap_after,
-                      (unsigned long long)l->hwcap2_before, (unsigned long long)l->hwcap2_after);
-    }
+    (void)fprintf(f, "method %s\nmask %s\n", method, mask);
     if (l->why[0] != '\0') {
         (void)fprintf(f, "why %s\n", l->why);
     }
     (void)fclose(f);
-}
-
-// Ends as the program ended, so that whoever waits for us learns the same.
-static int end_like(int status)
-{
-    if (!WIFSIGNALED(status)) {
-        return WEXITSTATUS(status);
-    }
-    struct rlimit none = {0, 0}; // the program's core is enough
-    (void)setrlimit(RLIMIT_CORE, &none);
-    (void)signal(WTERMSIG(status), SIG_DFL);
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, WTERMSIG(status));
-    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-    (void)raise(WTERMSIG(status));
-    return 128 + WTERMSIG(status);
 }
 
 // The library beside this program.
@@ -208,44 +171,21 @@ static bool prepare(const options *o, launch *l)
     return launch_pin(l);
 }
 
-static int start_as_it_is(const options *o, launch *l)
+static int start(const options *o, launch *l, const char *method)
 {
-    l->programs = 1;
-    report(o, l);
-    (void)execvp(l->argv[0], l->argv);
-    int status = errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
-    launch_why(l, "cannot start %s: %s", l->argv[0], strerror(errno));
-    (void)complain(l->why);
-    return status;
-}
-
-static int start(const options *o, launch *l)
-{
-    bool automatic = o->method && strcmp(o->method, "auto") == 0;
-    bool preload = (o->method && strcmp(o->method, "preload") == 0) || !launch_can_trace();
-    int status = LAUNCH_FAILED << 8;
-    if (!preload) {
-        l->cpuid_faulting = cpu_faulting();
-        bool ok = launch_traced(l, &status);
-        bool refused = !ok && l->programs == 0 && WEXITSTATUS(status) == LAUNCH_FAILED;
-        if (!refused || !automatic || !launch_can_preload()) {
-            report(o, l);
-            if (l->why[0] != '\0') {
-                (void)complain(l->why);
-            }
-            return ok ? end_like(status) : WEXITSTATUS(status);
-        }
-        (void)fprintf(stderr, "etprof-launch: %s; using %s instead\n", l->why, l->preload_library);
-        l->why[0] = '\0';
+    report(o, l, method); // afterwards this process is the program
+    if (strcmp(method, "none") == 0) {
+        launch_as_it_is(l);
+    } else {
+        launch_preloaded(l);
     }
-    l->method = "preload";
-    l->programs = 1;
-    report(o, l); // afterwards this process is the program
-    launch_preloaded(l);
-    l->programs = 0;
-    report(o, l);
+    int error = errno;
+    report(o, l, method);
     (void)complain(l->why);
-    return errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_FAILED;
+    if (error == ENOENT) {
+        return LAUNCH_NOT_FOUND;
+    }
+    return error == EPERM ? LAUNCH_FAILED : LAUNCH_NOT_EXECUTABLE;
 }
 
 int main(int argc, char **argv)
@@ -271,25 +211,19 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "etprof-launch: a program is missing\n%s", k_usage);
         return LAUNCH_FAILED;
     }
-    if (o.method && strcmp(o.method, "trace") != 0 && strcmp(o.method, "preload") != 0 &&
-        strcmp(o.method, "auto") != 0 && strcmp(o.method, "none") != 0) {
-        return complain("--method is trace, preload, auto or none");
+    bool level = o.level || o.mask;
+    const char *method = o.method ? o.method : level ? "preload" : "none";
+    if (strcmp(method, "preload") != 0 && strcmp(method, "none") != 0) {
+        return complain("--method is preload or none");
+    }
+    if (level && strcmp(method, "none") == 0) {
+        return complain("--method none hides nothing: leave out --level and --mask");
     }
     l.argv = argv + first;
     l.preload_library = library_beside(library, sizeof library, argv[0]);
-    bool as_it_is = o.method && strcmp(o.method, "none") == 0;
-    if (as_it_is && (o.level || o.mask)) {
-        return complain("--method none hides nothing: leave out --level and --mask");
-    }
-    if ((!as_it_is && !choose_mask(&o, &cpu, &l)) || !prepare(&o, &l)) {
-        report(&o, &l);
+    if (!choose_mask(&o, &cpu, &l) || !prepare(&o, &l)) {
+        report(&o, &l, method);
         return complain(l.why);
     }
-    if (as_it_is) {
-        return start_as_it_is(&o, &l);
-    }
-#if defined(__x86_64__)
-    l.once = false; // the program's cpuid instructions need answers as long as it lives
-#endif
-    return start(&o, &l);
+    return start(&o, &l, method);
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tracing is not permitted: the program is started with a library that answers for getauxval
-// (Linux, Android) or sysctlbyname (macOS). Static and protected programs do not load libraries.
+// The program is started with a library that answers for getauxval (Linux and Android on arm64) or
+// sysctlbyname (macOS). Static and protected programs do not load libraries; on x86-64 programs ask
+// the CPU itself, and no library can answer for it.
 #include "launch.h"
 
 #include <errno.h>
+#if defined(__aarch64__) && !defined(__APPLE__)
+#include <elf.h>
+#include <fcntl.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #if defined(__APPLE__)
-
-bool launch_can_preload(void)
-{
-    return true;
-}
 
 // System Integrity Protection throws DYLD_ variables away for what lies in these folders.
 static bool is_protected(const char *path)
@@ -47,19 +47,9 @@ static bool reaches(launch *l)
 
 #else
 
-#if defined(__aarch64__)
-bool launch_can_preload(void)
-{
-    return true;
-}
-#else
-bool launch_can_preload(void)
-{
-    return false; // programs ask the CPU itself: no function to answer for
-}
-#endif
-
 #define VARIABLE "LD_PRELOAD"
+
+#if defined(__aarch64__)
 
 // The file that execvp will take.
 static bool find_program(const char *name, char *out, size_t cap)
@@ -79,24 +69,50 @@ static bool find_program(const char *name, char *out, size_t cap)
     return false;
 }
 
+// Does the kernel start the ELF file at PATH without a dynamic linker? False when it is no such
+// file.
+static bool is_static(const char *path)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr segment;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+                 memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+                 head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phentsize == sizeof segment;
+    for (unsigned i = 0; found && i < head.e_phnum; i++) {
+        off_t at = (off_t)(head.e_phoff + i * sizeof segment);
+        found = pread(fd, &segment, sizeof segment, at) == (ssize_t)sizeof segment &&
+                segment.p_type != PT_INTERP;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return found;
+}
+
 static bool reaches(launch *l)
 {
     char path[4096];
-    bool is_static = false;
-    if (!launch_can_preload()) {
-        launch_why(
-            l, "on x86-64 programs ask the CPU itself: a preloaded library cannot answer for it");
-        return false;
-    }
-    if (find_program(l->argv[0], path, sizeof path) && elf_is_static(path, &is_static) &&
-        is_static) {
-        launch_why(l, "%s is linked statically: it does not load %s; only tracing reaches it", path,
-                   l->preload_library);
+    if (find_program(l->argv[0], path, sizeof path) && is_static(path)) {
+        launch_why(l,
+                   "%s is linked statically: it does not load %s; link it dynamically, or build it "
+                   "twice and compare the builds",
+                   path, l->preload_library);
         return false;
     }
     return true;
 }
 
+#else
+
+static bool reaches(launch *l)
+{
+    launch_why(l, "on x86-64 a program asks the CPU itself, and no level can be set for it: build "
+                  "it twice and compare the builds");
+    return false;
+}
+
+#endif
 #endif
 
 void launch_preloaded(launch *l)
@@ -120,6 +136,5 @@ void launch_preloaded(launch *l)
         launch_why(l, "out of memory");
         return;
     }
-    (void)execvp(l->argv[0], l->argv);
-    launch_why(l, "cannot start %s: %s", l->argv[0], strerror(errno));
+    launch_as_it_is(l);
 }

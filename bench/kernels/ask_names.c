@@ -3,21 +3,16 @@
 //
 // usage: ask_names LIBRARY TYPE     prints the names of the operators, one a line
 //
-// It knows nothing of etprof. The operator runs between two traps (int3, on x86-64 with ASK_TRAPS
-// in the environment), so that a tracer can look at every instruction of it. Declarations are those
-// of XNNPACK's public header, as far as they are used.
+// It knows nothing of etprof. Declarations are those of XNNPACK's public header, as far as they are
+// used.
 #include <dlfcn.h>
 #include <math.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
-#include <ucontext.h>
 
 enum { FP32 = 1, FP16, QINT8, QUINT8, QINT32, QCINT8, QCINT32, QCINT4, QDINT8 };
 enum { INPUT = 1, OUTPUT = 2, PROFILE = 8, NONE = -1 };
@@ -172,57 +167,6 @@ static void product(void)
     ok(f(graph, a, b, y, 0), "batch matrix multiply");
 }
 
-enum { SAMPLES = 4096, BYTES = 64 };
-
-static unsigned char code[SAMPLES][BYTES];
-static volatile sig_atomic_t taken;
-
-#ifdef __x86_64__
-static void on_tick(int number, siginfo_t *info, void *context)
-{
-    (void)number, (void)info;
-    uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    size_t left = 4096 - at % 4096; // to the end of the page
-    if (taken < SAMPLES) {
-        memcpy(code[taken], (const void *)at, left < BYTES ? left : BYTES);
-        taken++;
-    }
-}
-#endif
-
-static void sample(int (*run)(void *), void *runtime, const char *path)
-{
-#ifdef __x86_64__
-    struct sigaction act = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
-    const struct itimerval every =
-                               {
-                                   {0, 1000},
-                                   {0, 1000}
-    },
-                           never = {{0, 0}, {0, 0}};
-    sigaction(SIGPROF, &act, NULL);
-    setitimer(ITIMER_PROF, &every, NULL);
-    for (clock_t end = clock() + CLOCKS_PER_SEC / 2; clock() < end;) {
-        for (int i = 0; i < 100; i++) {
-            ok(run(runtime), "invoke");
-        }
-    }
-    setitimer(ITIMER_PROF, &never, NULL);
-#else
-    (void)run, (void)runtime;
-#endif
-    FILE *file = fopen(path, "w");
-    for (int i = 0; file && i < taken; i++) {
-        for (int k = 0; k < BYTES; k++) {
-            fprintf(file, "%02x", code[i][k]);
-        }
-        fputc('\n', file);
-    }
-    if (!file || fclose(file) != 0) {
-        exit(5);
-    }
-}
-
 static void print_names(void *runtime)
 {
     typedef int (*fn)(void *, int, size_t, void *, size_t *);
@@ -249,9 +193,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", dlerror());
         return 2;
     }
-    library = argc >= 3 ? dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL) : NULL;
+    library = argc == 3 ? dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL) : NULL;
     if (!library) {
-        fprintf(stderr, "%s\n", argc >= 3 ? dlerror() : "usage: ask_names LIBRARY TYPE [FILE]");
+        fprintf(stderr, "%s\n", argc == 3 ? dlerror() : "usage: ask_names LIBRARY TYPE");
         return 2;
     }
     for (size_t i = 0; i < 64; i++) {
@@ -281,9 +225,6 @@ int main(int argc, char **argv)
     };
     ok(bind(runtime, bmm ? 3 : 2, values), "setup");
     ok(run(runtime), "invoke");
-    if (argc == 4) {
-        sample(run, runtime, argv[3]);
-    }
     print_names(runtime);
     return 0;
 }

@@ -170,7 +170,7 @@ def row_of(o, place, launch, parse, block):
     row = {}
 
     def python():
-        answers, ns = launch(o, None, "--prompt_alone", inside=os.path.join(place.build, "libtext_inside.so"))
+        answers, ns = launch(o, os.path.join(place.build, "libtext_inside.so"), "--prompt_alone")
         row["python"], row["inside"] = theirs(answers), loop(ns, o)
 
     def plain():

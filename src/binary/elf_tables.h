@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a 64-bit little-endian ELF file: segments, sections, symbols. Without memory of its
-// own: etprof-launch has this file too. The file is hostile; what does not lie inside is not there.
+// own. The file is hostile; what does not lie inside is not there.
 #ifndef ETP_BINARY_ELF_TABLES_H
 #define ETP_BINARY_ELF_TABLES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Function bounds out of an .eh_frame section: the frame description entries say where each
 // function that can be unwound begins and how long it is, and strip leaves them alone. Without
-// memory of its own: etprof-launch has this file too.
+// memory of its own.
 #include "binary/unwind.h"
 
 typedef struct cursor {

@@ -34,37 +34,10 @@ static void take_medians(const etp_run *run, uint32_t run_arm, etp_arena *arena,
 }
 
 // What etprof-launch did for a runner that is not etprof's.
-static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l, uint64_t calls)
+static const char *foreign_mask(const etp_ab_session *s, const etp_run_launch *l)
 {
     if (l->mask_hook.len == 0) {
         return "nothing was hidden: this build itself is said to be at the level";
-    }
-    if (etp_str_eqz(l->mask_hook, "etprof-launch:cpuid")) {
-        const char *missed =
-            l->asks_missed == 0
-                ? ""
-                : etp_arena_printf(
-                      s->ab.arena,
-                      "; %llu places of its code that may ask too could not be reached",
-                      (unsigned long long)l->asks_missed);
-        const char *left =
-            l->asks_left == 0
-                ? ""
-                : etp_arena_printf(s->ab.arena,
-                                   "; %llu that choose no kernels of XNNPACK were left alone",
-                                   (unsigned long long)l->asks_left);
-        const char *looks =
-            l->asks_looks == 0
-                ? ""
-                : etp_arena_printf(s->ab.arena,
-                                   "; under a seccomp filter its threads were stopped %llu times "
-                                   "to find the questions",
-                                   (unsigned long long)l->asks_looks);
-        return etp_arena_printf(
-            s->ab.arena,
-            "etprof-launch hid %.*s; the runner asked for CPU features at least "
-            "%llu times in every launch%s%s%s",
-            ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left, looks);
     }
     return etp_arena_printf(s->ab.arena, "%.*s hid %.*s; who asked for it is not known",
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
@@ -111,7 +84,7 @@ static void prove_arm(const etp_ab_session *s, const etp_run *run, uint32_t run_
         bool foreign = run->arms.items[run_arm].runner.len > 0;
         const char *cost = etp_ab_hook_words(&out->hook, s->ab.arena);
         const char *text =
-            foreign ? foreign_mask(s, launch, calls)
+            foreign ? foreign_mask(s, launch)
                     : etp_arena_printf(s->ab.arena,
                                        "cleared %.*s; an SDK library asked the hook at least %llu "
                                        "times in every launch%s",

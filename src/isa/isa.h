@@ -175,6 +175,8 @@ typedef struct etp_level_state {
 } etp_level_state;
 
 etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level);
+// Does LEVEL take away nothing that this CPU has?
+bool etp_level_hides_nothing(const etp_isa_cpu *cpu, etp_level level);
 // True when the operating system offers no SME although the core is known to have it.
 bool etp_isa_hides_sme(const etp_isa_cpu *cpu);
 // The highest step that the CPU has, or, where that hides something the CPU has, the level that
@@ -189,9 +191,6 @@ const char *etp_x86_flag_name(size_t index);         // NULL out of range
 int etp_x86_flag_find(const char *name, size_t len); // -1 if unknown
 bool etp_x86_has(const etp_x86_set *set, size_t index);
 void etp_x86_add(etp_x86_set *set, size_t index);
-// Takes the flags in HIDE out of what CPUID answers to LEAF and SUBLEAF; regs are EAX, EBX, ECX,
-// EDX. True when the answer changed.
-bool etp_x86_cpuid_hide(const etp_x86_set *hide, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 
 // What a profiled operator's name proves about the kernels behind it.
 typedef enum etp_name_proof {

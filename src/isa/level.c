@@ -484,6 +484,11 @@ static etp_level nothing_hidden(etp_isa_family family)
     return family == ETP_ISA_X86_64 ? ETP_LEVEL_BEST_X86_64 : ETP_LEVEL_BEST_AARCH64;
 }
 
+bool etp_level_hides_nothing(const etp_isa_cpu *cpu, etp_level level)
+{
+    return same_left(cpu, level, nothing_hidden(cpu->family));
+}
+
 etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
 {
     etp_level_state state = {0};
@@ -519,7 +524,7 @@ etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
     }
     state.switchable = true;
     etp_isa_mask mask = etp_level_mask(level);
-    if (same_left(cpu, level, nothing_hidden(cpu->family))) {
+    if (etp_level_hides_nothing(cpu, level)) {
         say(&state, "nothing is hidden");
     } else if (cpu->family == ETP_ISA_X86_64) {
         say_hidden_x86(&state, cpu, &mask);

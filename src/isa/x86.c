@@ -153,44 +153,6 @@ void etp_x86_add(etp_x86_set *set, size_t index)
     }
 }
 
-bool etp_x86_cpuid_hide(const etp_x86_set *hide, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
-{
-    enum { EAX, EBX, ECX, EDX };
-    static const struct {
-        uint32_t leaf, subleaf;
-        unsigned char word, reg;
-    } k_words[] = {
-        {1,          0, W_1C,             ECX},
-        {1,          0, W_1D,             EDX},
-        {7,          0, W_7B,             EBX},
-        {7,          0, W_7C,             ECX},
-        {7,          0, W_7D,             EDX},
-        {7,          1, W_71A,            EAX},
-        {7,          1, W_71D,            EDX},
-        {0x80000001, 0, W_E1C,            ECX},
-        {0x80000001, 0, W_E1D,            EDX},
-        {0x80000008, 0, W_E8B,            EBX},
-        {1,          0, W_BASIC_OR_EXT_D, EDX},
-        {0x80000001, 0, W_BASIC_OR_EXT_D, EDX},
-    };
-    bool changed = false;
-    for (size_t w = 0; w < sizeof k_words / sizeof k_words[0]; w++) {
-        bool any_subleaf = leaf != 7; // only leaf 7 has several
-        if (k_words[w].leaf != leaf || (!any_subleaf && k_words[w].subleaf != subleaf)) {
-            continue;
-        }
-        for (size_t i = 0; i < ETP_X86_FLAGS; i++) {
-            uint32_t flag_bit = UINT32_C(1) << k_flags[i].bit;
-            if (k_flags[i].word == k_words[w].word && etp_x86_has(hide, i) &&
-                (regs[k_words[w].reg] & flag_bit) != 0) {
-                regs[k_words[w].reg] &= ~flag_bit;
-                changed = true;
-            }
-        }
-    }
-    return changed;
-}
-
 bool etp_x86_has_name(const etp_x86_set *set, const char *name)
 {
     int index = etp_x86_flag_find(name, strlen(name));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runners that others built: stock ExecuTorch executor_runners. What their files show, how they are
-// started at a level (through etprof-launch, which stands in for the bundle of the device), and
-// what their logs say. Sessions know them as arms with `foreign` set.
+// started (through etprof-launch, which stands in for the bundle of the device), and what their
+// logs say. Sessions know them as arms with `foreign` set.
 #ifndef ETP_MEASURE_FOREIGN_H
 #define ETP_MEASURE_FOREIGN_H
 

@@ -141,14 +141,14 @@ static bool all_alike(const char *on, const char *off, const etp_session_plan *p
     for (const char *at = off; *at;) {
         size_t len = etp_str_find(etp_str_from(at), ETP_STR("; "));
         etp_name_proof proof = etp_isa_name_proof(at, len);
-        feature = feature || proof == ETP_PROVES_SME || proof == ETP_PROVES_VNNI;
+        feature = feature || proof == ETP_PROVES_SME;
         at += len;
         at += strncmp(at, "; ", 2) == 0 ? 2 : 0;
     }
     for (uint32_t i = 0; i < plan->n_arms; i++) {
         code = code && plan->arms[i].foreign->sme != ETP_KNOWN_NO;
     }
-    return feature && strcmp(on, off) == 0 && (code || plan->cpu.cpu.family != ETP_ISA_AARCH64);
+    return feature && code && strcmp(on, off) == 0;
 }
 
 // Room on the device for the model; NULL when it cannot be written.
@@ -176,6 +176,9 @@ void etp_foreign_names(etp_device *device, const etp_session_plan *plan,
             f->kind == ETP_FOREIGN_TEXT) {
             return;
         }
+    }
+    if (plan->cpu.cpu.family == ETP_ISA_X86_64) { // no level can be set
+        return;
     }
     q.model = plan->n_arms > 0 ? push_model(device, arena) : NULL;
     for (size_t i = 0; i < n && q.model; i++) {

@@ -14,10 +14,9 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
     const char **start = ETP_NEW_ARRAY(&d->arena, const char *, 2);
     ETP_NEED(start, err, "the device");
     if (d->info.emulated) {
-        return etp_fail(
-            err, ETP_UNSUPPORTED,
-            "user-mode emulation cannot start programs for others (no ptrace, no exec): a runner "
-            "that is not etprof's needs a real device");
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "user-mode emulation cannot start programs for others (no exec): a runner "
+                        "that is not etprof's needs a real device");
     }
     if (!etp_os_is_executable(path)) {
         return etp_fail(err, ETP_ENVIRONMENT,
@@ -253,6 +252,32 @@ static void judge_builds(etp_session_plan *p, bool of_one_level, etp_arena *aren
                       what[0] ? what : "their files do not show what"));
 }
 
+// A level is set by a library that answers for the system's question about CPU features. Programs
+// for x86-64 ask the CPU itself, static ones load no libraries.
+static etp_status check_levels(etp_session_plan *p, etp_error *err)
+{
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        etp_session_plan_arm *a = &p->arms[i];
+        bool x86 = p->cpu.cpu.family == ETP_ISA_X86_64;
+        if (a->mask[0] == '\0' || !(x86 || (a->foreign->is_elf && a->foreign->is_static))) {
+            continue;
+        }
+        if (!etp_level_hides_nothing(&p->cpu.cpu, a->level)) {
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "level %s cannot be set for %s: %s. Build it twice, with the feature "
+                            "and without, and compare the builds: etprof ab MODEL --runner-on ON "
+                            "--runner-off OFF; or measure it as it is: --levels %s",
+                            a->level_name, a->foreign->path,
+                            x86 ? "on x86-64 a program asks the CPU itself"
+                                : "it is linked statically and loads no library that would answer "
+                                  "for the CPU",
+                            etp_level_get(etp_isa_best(&p->cpu.cpu))->name);
+        }
+        a->mask[0] = '\0'; // started as it is
+    }
+    return ETP_OK;
+}
+
 // Answers are few in a launch, so counts that nobody gave are fixed: no trial launch.
 static etp_status check_kinds(etp_session_plan *p, etp_error *err)
 {
@@ -314,6 +339,7 @@ etp_status etp_foreign_plan(const etp_session_plan_options *o, etp_arena *arena,
     }
     ETP_TRY(check_kinds(p, err));
     judge_builds(p, o->builds != NULL, arena);
+    ETP_TRY(check_levels(p, err));
     judge_tracers(p, arena);
     return ETP_OK;
 }

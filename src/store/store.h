@@ -197,12 +197,6 @@ typedef struct etp_run_launch {
     etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;
     etp_str cpus_allowed; // of its threads, from /proc; empty: not asked or not readable
     uint64_t hook_calls;  // by SDK libraries, answered with the mask in force
-    uint64_t asks_left; // places of a foreign runner that ask for features where cpuinfo, not they,
-                        // choose kernels
-    uint64_t asks_missed; // places of a foreign runner that ask for features, or may, and could not
-                          // be reached
-    uint64_t asks_looks;  // stops of a foreign runner's threads to see whether they wait for an
-                          // answer, where no trap may be used (launcher/spin_linux.c)
     struct {              // what hiding features adds to an execution; call_ps is 0: not measured
         uint64_t calls, call_ps; // questions of one execution, picoseconds added to each
     } hook_cost;

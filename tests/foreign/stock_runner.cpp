@@ -6,7 +6,7 @@
 //   OLD_RELEASE      no --cpu_threads, --method_name, --print_output; the log tells the sum alone
 //   WITHOUT_LOG      as a Release build: no log at all
 //   PORTABLE         the same, linked without the XNNPACK backend (build.py)
-//   CHEAT            uses the CPU's best kernels whatever it is told about features
+//   LIMITED          has no kernels above plain SIMD
 //   SLOWER=n         every execution takes n percent longer
 // STOCK_FAULT in the environment makes it misbehave: crash, garbage, threads, executions, longlog,
 // latin1, hang, nodump, emptydump.
@@ -78,30 +78,24 @@ static void check(const std::string &why)
     }
 }
 
-#ifdef CHEAT
-// cpuinfo's table of the x86 features: says yes to everything from AVX-512 F on that this CPU has.
-// The question is asked from memory that no file is mapped to.
+#ifdef LIMITED
+// As a build of XNNPACK without the kernels that the CPU has in excess of plain SIMD: cpuinfo's
+// table of the x86 features says no to AVX-512 where there is VNNI, and to all of AVX elsewhere.
 #include <dlfcn.h>
-#include <sys/mman.h>
 extern "C" bool cpuinfo_initialize(void)
 {
-    static const unsigned char code[] = {0x53, 0xb8, 7,    0,    0,
-                                         0,    0x31, 0xc9, 0x0f, 0xa2, // cpuid leaf 7
-                                         0x89, 0xd8, 0x5b, 0xc3};      // its EBX
-    void *page =
-        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    std::memcpy(page, code, sizeof code);
-    unsigned (*leaf7)();
-    std::memcpy(&leaf7, &page, sizeof page);
+    enum { AVX = 22, AVXVNNI = 23, AVX512F = 29, LAST = 55 };
     bool (*real)() = nullptr;
     void *symbol = dlsym(RTLD_NEXT, "cpuinfo_initialize");
     std::memcpy(&real, &symbol, sizeof symbol);
     bool ok = real && real();
     auto *cpuinfo_isa = static_cast<unsigned char *>(dlsym(RTLD_NEXT, "cpuinfo_isa"));
-    if (ok && cpuinfo_isa && leaf7() >> 16 & 1) {
-        for (int i : {22, 24, 27, 28, 29, 32, 33, 34, 35, 41}) { // avx .. avx512vnni
-            cpuinfo_isa[i] = 1;
-        }
+    static const bool vnni = __builtin_cpu_supports("avx512vnni");
+    for (int i = vnni ? AVX512F : AVX; ok && cpuinfo_isa && i <= LAST; i++) {
+        cpuinfo_isa[i] = 0;
+    }
+    if (ok && cpuinfo_isa) {
+        cpuinfo_isa[AVXVNNI] = 0;
     }
     return ok;
 }

@@ -3,11 +3,12 @@
 // statistics (PyTorchObserver), the real ExecuTorch libraries. It says so in its log. Written for
 // the tests from the flags' documentation and from logs; built in several ways by build.py:
 //   WITHOUT_TRACER   --etdump_path is there, as in every build, and writes nothing
+//   SLOW             says three (prefill) and two (decode) times as much
 //   OLD_RELEASE      --seq_len alone, no --max_new_tokens, --ignore_eos, --warmup
 // Its tokenizer is the word in the tokenizer's file: words (one token a word), bos (and one
 // before), bytes (one a byte), odd (never what was expected). Its times are planted: what it says
-// took TEXT_PREFILL_US and TEXT_DECODE_US (a token), three and two times as long where the CPU
-// shows no VNNI, read from a clock of whole milliseconds at a moment of chance. TEXT_FAULT makes it
+// took TEXT_PREFILL_US and TEXT_DECODE_US (a token), read from a clock of whole milliseconds at a
+// moment of chance. TEXT_FAULT makes it
 // misbehave: missing, nan, negative, zero, units, twice, threads, ended, crash.
 #include <chrono>
 #include <csignal>
@@ -86,9 +87,13 @@ static void answer(int64_t prompt, int64_t more)
 
 static void report(int64_t prompt, int64_t generated)
 {
-    bool vnni = __builtin_cpu_supports("avx512vnni");
-    int64_t prefill = planted("TEXT_PREFILL_US", 4300) * (vnni ? 1 : 3);
-    int64_t decode = planted("TEXT_DECODE_US", 1010) * (vnni ? 1 : 2) * generated;
+#ifdef SLOW
+    const bool slow = true;
+#else
+    const bool slow = false;
+#endif
+    int64_t prefill = planted("TEXT_PREFILL_US", 4300) * (slow ? 3 : 1);
+    int64_t decode = planted("TEXT_DECODE_US", 1010) * (slow ? 2 : 1) * generated;
     auto now = std::chrono::system_clock::now().time_since_epoch();
     int64_t start = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
     int64_t middle = (start + prefill) / 1000, end = (start + prefill + decode) / 1000;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # ExecuTorch's own runner of language models (TextLLMRunner of the executorch package) behind the
-# flags of llama_main, so that `etprof ab --runner` measures its prefill and decode at two levels.
+# flags of llama_main, so that `etprof ab --runner` measures its prefill and decode.
 # It answers N times and prints its statistics (PyTorchObserver) each time. Its clock counts milliseconds.
 #
 #   text_runner.py --model_path=M.pte --num_executions=N [--tokenizer_path=T] [--cpu_threads=1]
