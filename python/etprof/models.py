@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# `etprof models`: which models can be exported and what is missing for them; `models new NAME`.
+# `etprof export --list`: which models can be exported and what is missing for them; `export --new NAME`.
 # Runs without torch: it reads model.json and looks for packages, it imports no model.
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def class_name(name: str) -> str:
 def new_model(name: str, parent: Path) -> Path:
     """Writes a runnable model folder; refuses to touch an existing one."""
     if not name.isidentifier() or name != name.lower():
-        raise UsageError(f"models new '{name}': use lower case letters, digits and underscores")
+        raise UsageError(f"--new {name}: use lower case letters, digits and underscores")
     folder = parent / name
     if folder.exists():
         raise UsageError(f"{folder} exists already")
@@ -156,28 +156,28 @@ def render(rows: list[dict], exporter_ready: bool, width: int) -> str:
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        raise UsageError(f"{message}; see etprof models --help")
+        raise UsageError(f"{message}; see etprof export --help")
+
+
+def is_asked(argv) -> bool:
+    """Are the words of `etprof export` about models, not the export of one?"""
+    return any(word in ("--list", "--new") or word.startswith("--new=") for word in argv)
 
 
 def main(argv) -> int:
-    p = Parser(prog="etprof models", allow_abbrev=False,
-               description="Lists the models that can be exported, or starts a new one.")
-    p.add_argument("action", nargs="?", choices=("list", "new"), default="list")
-    p.add_argument("name", nargs="?")
-    p.add_argument("--dir", type=Path, default=Path("model_profiling") / "models",
-                   help="where `new` puts the folder (default model_profiling/models)")
+    p = Parser(prog="etprof export", allow_abbrev=False)
+    action = p.add_mutually_exclusive_group(required=True)
+    action.add_argument("--list", action="store_true")
+    action.add_argument("--new", metavar="NAME")
+    p.add_argument("--dir", type=Path, default=Path("model_profiling") / "models")
     p.add_argument("-f", "--format", choices=("text", "json"), default="text")
-    p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
+    p.add_argument("-q", "--quiet", action="store_true")
     try:
         options = p.parse_args(argv)
-        if options.action == "new":
-            if not options.name:
-                raise UsageError("models new needs a name")
-            folder = new_model(options.name, options.dir)
-            print(folder if options.quiet else f"{folder}\nnext: etprof export {options.name}")
+        if options.new is not None:
+            folder = new_model(options.new, options.dir)
+            print(folder if options.quiet else f"{folder}\nnext: etprof export {options.new}")
             return 0
-        if options.name:
-            raise UsageError("models list takes no name")
         rows, ready = listing()
         if options.format == "json":
             json.dump({"schema": "etprof.models/1", "exporter_ready": ready, "models": rows},
@@ -187,7 +187,7 @@ def main(argv) -> int:
             sys.stdout.write(render(rows, ready, columns()))
         return 0
     except EtprofError as error:
-        print(f"etprof models: {error}", file=sys.stderr)
+        print(f"etprof export: {error}", file=sys.stderr)
         return error.exit_code
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|models|skills|mcp|validate|parquet ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|skills|mcp|validate|parquet ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -24,6 +24,10 @@ def refuse_old(verb, how, oldest=(3, 10)):
 
 
 def export(argv):
+    from etprof.models import is_asked, main
+
+    if is_asked(argv):  # needs no torch
+        return main(argv)
     other = named_python(argv)
     if sys.version_info < (3, 10) and other and os.environ.get("ETPROF_REEXEC") != "1":
         from etprof.restart import again
@@ -36,12 +40,6 @@ def export(argv):
 
         again(sys.executable, "export", argv)
     from etprof.export.cli import main
-
-    return main(argv)
-
-
-def models(argv):
-    from etprof.models import main
 
     return main(argv)
 
@@ -79,5 +77,5 @@ if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
     sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
-    sys.exit({"export": export, "models": models, "skills": skills, "mcp": mcp,
+    sys.exit({"export": export, "skills": skills, "mcp": mcp,
               "validate": validate, "parquet": parquet}[sys.argv[1]](sys.argv[2:]))

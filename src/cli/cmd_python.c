@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that the Python package carries out: export and models, because PyTorch's exporter is
+// The verbs that the Python package carries out: export, because PyTorch's exporter is
 // Python, skills, and mcp, whose protocol the official SDK speaks. They find it and become it;
 // validate asks it, and convert becomes it for Parquet.
 #include <string.h>
@@ -124,12 +124,6 @@ static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **ar
     return become_python(cli, "export", argc, argv, err);
 }
 
-static etp_status run_models(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
-{
-    (void)opts;
-    return become_python(cli, "models", argc, argv, err);
-}
-
 static etp_status run_skills(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)opts;
@@ -145,25 +139,18 @@ static etp_status run_mcp(etp_cli *cli, const void *opts, int argc, char **argv,
 const etp_command etp_cmd_export = {
     .name = "export",
     .summary = "from a PyTorch model to a checked .pte (Python; 'etprof export --help')",
-    .usage = "MODEL [--dtype fp32|fp16|int8|int8-dynamic|int4] [--outdir DIR]",
+    .usage = "MODEL [--dtype PRECISION] [--outdir DIR] | --list | --new NAME",
     .description = "Writes <model>_<backend>_<precision>.pte, its .etrecord and example inputs, "
                    "runs it and compares\n"
                    "with PyTorch. The first use installs PyTorch into an environment of its own "
                    "after saying how much\n"
-                   "that is. Options are those of the Python package: etprof export --help.",
+                   "that is. --list prints the models that it knows, --new starts a folder of your "
+                   "own. Options are\n"
+                   "those of the Python package: etprof export --help.",
     .examples = "  etprof export toy_cnn --dtype int8\n"
                 "  etprof export path/to/model.py:Class --dtype fp16",
     .raw_args = true,
     .run = run_export,
-};
-
-const etp_command etp_cmd_models = {
-    .name = "models",
-    .summary = "models that export knows, and how to add one (Python)",
-    .usage = "[new NAME]",
-    .examples = "  etprof models\n  etprof models new my_encoder",
-    .raw_args = true,
-    .run = run_models,
 };
 
 const etp_command etp_cmd_skills = {

@@ -81,7 +81,7 @@ class Installed(unittest.TestCase):
                       self.etprof("doctor", "levels", program=link))
 
     def test_the_python_part_is_found(self):
-        self.assertIn("toy_cnn", self.etprof("models"))
+        self.assertIn("toy_cnn", self.etprof("export", "--list"))
         self.assertIn("04_run_profiling", self.etprof("skills"))
         self.assertIn("# 04 Run the profiling", self.etprof("skills", "04"))
 

@@ -117,7 +117,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual(list(self.home.rglob("*.pte")), [])
 
     def test_the_python_part_and_the_models_are_found(self):
-        self.assertIn("toy_cnn", self.etprof("models").stdout)
+        self.assertIn("toy_cnn", self.etprof("export", "--list").stdout)
 
     def test_the_library_loads(self):
         run(self.bin / "python", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1]).etp_version",

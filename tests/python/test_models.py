@@ -16,7 +16,7 @@ IN_TREE = {"toy_cnn", "image_encoder", "squeeze_sam_like", "edgetam_like", "mobi
 
 class Listing(unittest.TestCase):
     def test_in_tree_models_are_listed_with_licence_and_inputs(self):
-        done = command("-m", "etprof.models", "--format", "json", cwd=ROOT)
+        done = command("-m", "etprof.export", "--list", "--format", "json", cwd=ROOT)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = {r["name"]: r for r in json.loads(done.stdout)["models"]}
         self.assertLessEqual(IN_TREE, set(rows))
@@ -27,7 +27,7 @@ class Listing(unittest.TestCase):
 
     def test_the_list_keeps_within_the_terminal(self):
         for width in (60, 80, 120, 200):
-            done = command("-m", "etprof.models", cwd=ROOT, env={"COLUMNS": str(width)})
+            done = command("-m", "etprof.export", "--list", cwd=ROOT, env={"COLUMNS": str(width)})
             self.assertEqual(done.returncode, 0, done.stderr)
             lines = [line for line in done.stdout.splitlines() if " -m pip " not in line]
             self.assertLessEqual(max(map(len, lines)), width)
@@ -35,7 +35,7 @@ class Listing(unittest.TestCase):
 
     def test_missing_checkout_is_said(self):
         environment = {"EDGETAM_ROOT": "/dev/null/absent"}
-        done = command("-m", "etprof.models", "--format", "json", cwd=ROOT, env=environment)
+        done = command("-m", "etprof.export", "--list", "--format", "json", cwd=ROOT, env=environment)
         row = [r for r in json.loads(done.stdout)["models"] if r["name"] == "edgetam_image_encoder"]
         self.assertTrue(any("EDGETAM_ROOT" in step for step in row[0]["missing"]))
 
@@ -59,7 +59,7 @@ class Listing(unittest.TestCase):
             model.mkdir()
             (model / "__init__.py").write_text("")
             (model / "model.json").write_text("{")
-            done = command("-m", "etprof.models", env={"ETPROF_MODELS": folder})
+            done = command("-m", "etprof.export", "--list", env={"ETPROF_MODELS": folder})
             self.assertEqual(done.returncode, 4)
             self.assertIn("model.json", done.stderr)
 
@@ -67,13 +67,13 @@ class Listing(unittest.TestCase):
 class NewModel(unittest.TestCase):
     def test_new_writes_the_kit_shape_and_is_found(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = command("-m", "etprof.models", "new", "my_net", cwd=folder)
+            done = command("-m", "etprof.export", "--new", "my_net", cwd=folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             model = Path(folder) / "model_profiling" / "models" / "my_net"
             for file in ("__init__.py", "model.py", "vendor"):
                 self.assertTrue((model / file).exists(), file)
             self.assertIn('register_model("my_net"', (model / "__init__.py").read_text())
-            rows = json.loads(command("-m", "etprof.models", "--format", "json", cwd=folder).stdout)
+            rows = json.loads(command("-m", "etprof.export", "--list", "--format", "json", cwd=folder).stdout)
             self.assertIn("my_net", [r["name"] for r in rows["models"]])
 
     def test_new_touches_nothing_that_exists(self):

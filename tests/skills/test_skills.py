@@ -32,7 +32,7 @@ def etp(*words, cwd):
 
 def clean_folder(where):
     for entry in source.iterdir():
-        if entry.name == "model_profiling":  # "models new" writes into it
+        if entry.name == "model_profiling":  # "export --new" writes into it
             shutil.copytree(entry, where / entry.name, ignore=shutil.ignore_patterns("out_*", "__pycache__"))
         elif not entry.name.startswith(("out_", ".git", ".etprof", "etprof")):
             (where / entry.name).symlink_to(entry)
@@ -139,7 +139,7 @@ def text():
             continue
         about = etp("help", words[1], cwd=source)
         check(f"{line}: verb", about.returncode == 0, about.stderr)
-        if words[1] in ("export", "models"):
+        if words[1] == "export":
             continue  # Python parses their options; skills.export runs them
         for option in (w for w in words if w.startswith("--")):
             check(f"{line}: {option}", option in about.stdout)

@@ -11,7 +11,7 @@ import sys
 from checks import expect, finish
 
 ETPROF, TREE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
-PYTHON = ("export", "models", "skills", "mcp")  # verbs whose options it parses
+PYTHON = ("export", "skills", "mcp")  # verbs whose options it parses
 README_LINES, SCREEN_LINES, SCREEN_COLUMNS = 130, 30, 80
 
 

@@ -13,7 +13,7 @@ from checks import expect, finish
 
 ETPROF = sys.argv[1]
 EVERYWHERE = {"quiet": "q", "help": "h", "format": "f"}
-RAW = ("export", "models", "skills", "mcp")  # another program parses their words
+RAW = ("export", "skills", "mcp")  # another program parses their words
 KIND = r"(?:[A-Z][A-Za-z0-9_]*(?:[^\sa-z]\S*)?|\{\S*\})(?![a-z])"
 # What the values of a word may be called: a narrower word for the same kind of thing.
 KINDS = {"NAME[=ATTR]": "NAME"}

@@ -109,11 +109,11 @@ def of_words():
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
     verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun kernels "
-             "ops inspect stats export models doctor roofs").split()
+             "ops inspect stats export doctor roofs").split()
     for verb in verbs:
         yield ["help", verb]
         yield ["help", "--man", verb]
-        if verb in ("export", "models"):  # Python's; what they need would be installed
+        if verb == "export":  # Python's; what they need would be installed
             continue
         if verb not in ("doctor", "roofs"):
             yield [verb]

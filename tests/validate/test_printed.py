@@ -282,9 +282,8 @@ def machine(tmp):
     printed(tmp, "roofs", "--threads", "1", "--seconds", "0.1", codes={0, 1, 5})
     printed(tmp, "skills")
     printed(tmp, "skills", "run", "01,06", "--dry-run")
-    verbs.add("models")
-    done = subprocess.run([ETPROF, "models", "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=600,
-                          check=False)
+    done = subprocess.run([ETPROF, "export", "--list", "--format", "json"], cwd=tmp, capture_output=True, text=True,
+                          timeout=600, check=False)
     judge(tmp, "models", json.loads(done.stdout) if done.stdout else {"schema": f"nothing: {done.stderr[-300:]}"})
     if (BUNDLE / "bundle.json").exists():
         judge(tmp, "bundle.json", json.loads((BUNDLE / "bundle.json").read_text()))

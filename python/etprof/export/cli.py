@@ -30,7 +30,7 @@ delegated. A program that does not pass is kept as .pte.failed and the exit code
 check proves nothing (eager answers zeros, or otherwise when it is asked twice) is kept as .pte.unproven, 3.
 
 MODEL is one of
-  NAME               a model folder; `etprof models` lists them (model_profiling/models/NAME)
+  NAME               a model folder; `etprof export --list` lists them (model_profiling/models/NAME)
   torchvision:NAME   random weights
   timm:NAME          random weights
   hf:CONFIG          a transformers model type or config.json, random weights
@@ -64,6 +64,10 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("source", nargs="?", metavar="MODEL")
     p.add_argument("--model", metavar="MODEL", help="the same as the operand")
+    p.add_argument("--list", action="store_true", help="list the models, and what is missing for them")
+    p.add_argument("--new", metavar="NAME", help="start a model folder of your own in --dir")
+    p.add_argument("--dir", type=Path, default=Path("model_profiling") / "models",
+                   help="with --new (default model_profiling/models)")
     p.add_argument("--dtype", choices=PRECISIONS, default="fp32")
     p.add_argument("--backend", choices=("xnnpack", "portable"), default="xnnpack")
     p.add_argument("--outdir", "--out", type=Path, metavar="DIR",
@@ -122,7 +126,7 @@ def parse(argv):
     if options.apply == ["list"]:
         return options
     if not options.source:
-        raise UsageError("no model given; `etprof models` lists them")
+        raise UsageError("no model given; `etprof export --list` lists them")
     if options.backend == "portable" and options.dtype not in ("fp32", "fp16"):
         raise UsageError(f"--dtype {options.dtype} needs --backend xnnpack")
     if options.calibrate is not None and options.dtype != "int8":

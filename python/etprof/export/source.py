@@ -323,7 +323,8 @@ def resolve(spec: str, options=None) -> Source:
     if spec in EXAMPLES:
         return resolve(f"executorch:{spec}", options)
     raise UsageError(
-        f"no model '{spec}'{suggest(spec, [*known, *EXAMPLES])}; `etprof models` lists them, sources are {GRAMMAR}"
+        f"no model '{spec}'{suggest(spec, [*known, *EXAMPLES])}; `etprof export --list` lists them, "
+        f"sources are {GRAMMAR}"
     )
 
 

@@ -55,7 +55,7 @@ CHANGE = Kind("'drop GLOB', 'back GLOB', 'scale GLOB N', 'GLOB at-roof' or 'thre
 RULE = Kind("a rule such as 'speedup >= 1.3', 'op35.ns ARM <= 0.2 ms' or 'category(\"GEMM\").share <= 30 %'",
             pattern=r"[A-Za-z][^/\\\x00-\x1f]{0,199}?(?:<=|>=)\s*\d[\d.]*(?:e-?\d+)?\s*(?:[A-Za-zµ%×]{0,3}|tok/s)")
 # The exporter runs the code of a FILE.py:Class and of a folder, and reads FILE.json.
-MODEL = Kind("a name that 'etprof models' lists",
+MODEL = Kind("a name that 'etprof export --list' lists",
              pattern=r"(?:[a-z]{1,16}:)?(?!.*\.(?:py|json)$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 RECIPE = Kind("a recipe's name", pattern=r"[a-z][a-z0-9-]{0,63}")
 GROUP = Kind("a number, or channel", pattern=r"\d{1,6}|channel")

@@ -143,7 +143,7 @@ TOOLS = {tool.name: tool for tool in (
          )),
     Tool("export", ("export", "--no-install"), "From a PyTorch model to a checked .pte. Needs PyTorch and ExecuTorch, "
          "which it does not install.", ("export",), (
-             Operand("model", o.MODEL, None, "a name that 'etprof models' lists", required=True),
+             Operand("model", o.MODEL, None, "a name that 'etprof export --list' lists", required=True),
              Operand("dtype", o.DTYPE, "--dtype", "default fp32"),
              Operand("apply", o.RECIPE, "--apply", "recipes of fixes, as reports name them", many=True),
              Operand("group_size", o.GROUP, "--group-size", "8da4w: a number, or channel"),
