@@ -27,9 +27,10 @@ typedef struct etp_ab_fact {
 } etp_ab_fact;
 
 typedef struct etp_ab_model {
-    const char *path;   // as recorded
-    const char *sha256; // NULL unknown
-    const char *stem;   // file name without ".pte"
+    const char *path;                     // as recorded
+    const char *sha256;                   // NULL unknown
+    const char *stem;                     // file name without ".pte"
+    const struct etp_run_model *recorded; // how it was exported; lives as long as the answer
 } etp_ab_model;
 
 typedef struct etp_ab_split {          // means per inference that add up to Method::execute exactly
@@ -312,6 +313,7 @@ typedef struct etp_ab_fix {
     int64_t estimate_ns; // what its formula gives before measured cases correct it; may be unknown
     int64_t concerns_ns; // time of what it is about
     bool by_command;     // of the exporter; else by hand
+    int64_t places;      // where the exporter said that its recipe applies; -1: it was not asked
     size_t cases; // models that the change was measured on, whose gains set expected gain, floor
                   // and ceiling; 0 none
     const char *formula;
@@ -563,8 +565,9 @@ typedef struct etp_ab {
     const etp_ab_phase *phase;  // that this is the answer of; NULL: the method alone
     const etp_ab_phase *phases; // of the session, in the answer of the first only
     size_t n_phases;
-    const char *later_phase; // its name, of a phase that is not its session's first
-    bool bare;               // from dumps alone
+    const char *later_phase;             // its name, of a phase that is not its session's first
+    bool bare;                           // from dumps alone
+    const struct etp_run_model *program; // of those: how --pte was exported; NULL
     bool emulated;
     etp_run_state state; // ETP_RUN_NO_SESSION for bare dumps
     int signal;

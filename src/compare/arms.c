@@ -73,7 +73,8 @@ static void describe_models(const etp_run *run, etp_ab *ab)
     for (size_t i = 0; i < run->models.n; i++) {
         models[i] = (etp_ab_model){text_or_null(ab->arena, run->models.items[i].path),
                                    text_or_null(ab->arena, run->models.items[i].sha256),
-                                   text_or_null(ab->arena, run->models.items[i].stem)};
+                                   text_or_null(ab->arena, run->models.items[i].stem),
+                                   &run->models.items[i]};
     }
     ab->models = models;
     ab->n_models = run->models.n;

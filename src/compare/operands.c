@@ -247,6 +247,7 @@ static void describe_models(const etp_ab_side *sides, etp_ab *ab)
             continue;
         }
         ab->n_models = i + 1;
+        models[i].recorded = m;
         models[i].path = etp_arena_strdup(ab->arena, m->path);
         models[i].stem = m->stem.len ? etp_arena_strdup(ab->arena, m->stem) : NULL;
         models[i].sha256 = m->sha256.len ? etp_arena_strdup(ab->arena, m->sha256) : NULL;

@@ -121,6 +121,7 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
                               "%s: cannot make a folder name from this file name; rename it", path);
         }
     }
+    status = status == ETP_OK ? etp_run_read_export(path, file.bytes, arena, out, err) : status;
     etp_file_close(&file);
     return status;
 }

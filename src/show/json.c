@@ -601,6 +601,7 @@ static const etp_field k_gain_rows[] = {
     FIELD("hi", INT, hi_ns, "at most", .range = ETP_SIGNED),
 };
 static SHAPE_ON_ONE_LINE(k_gain, k_gain_rows);
+KNOWN(was_asked, int64_t, *it >= 0)
 static const etp_field k_fix_rows[] = {
 #include "document/ab_fix.def"
 };

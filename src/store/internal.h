@@ -11,6 +11,9 @@
 #define ETP_RUN_MANIFEST_LIMIT ((size_t)64 << 20)
 #define ETP_RUN_ROWS_LIMIT ((size_t)1 << 30) // samples.csv, environment.jsonl
 #define ETP_RUN_MAX_ARMS 1024u
+#define ETP_RUN_MAX_WORDS 200u
+#define ETP_RUN_MAX_RECIPES 100u
+#define ETP_RUN_MAX_PLACES 100000000u
 #define ETP_RUN_MAX_BLOCKS 100000u
 #define ETP_RUN_MAX_CELLS \
     2000000u // arms x blocks: tables of that size are made for what a manifest says

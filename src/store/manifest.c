@@ -239,12 +239,24 @@ static const etp_field k_selftest_rows[] = {
 static SHAPE_ON_ONE_LINE(k_selftest, k_selftest_rows);
 #undef OF
 
+#define OF etp_run_recipe
+static const etp_field k_recipe_rows[] = {
+    FIELD("name", STR, name, "", .flags = ETP_SET),
+    FIELD("places", UINT, places, "of the model that it would change", .most = ETP_RUN_MAX_PLACES),
+};
+static SHAPE_ON_ONE_LINE(k_recipe, k_recipe_rows);
+#undef OF
+
 #define OF etp_run_model
 static const etp_field k_model_rows[] = {
     FIELD("path", STR, path, "absolute", .flags = ETP_SET),
     FIELD("stem", STR, stem, "file name without .pte", .flags = ETP_SET),
     FIELD("sha256", STR, sha256, "of the file", .flags = ETP_SHA256),
     FIELD("bytes", UINT, bytes, "of the file", .most = ETP_RUN_MAX_BYTES),
+    VECTOR("command", STR, command, "words that export it again; absent: not known",
+           .most = ETP_RUN_MAX_WORDS, .flags = ETP_ABSENT | ETP_ONE_LINE),
+    VECTOR("recipes", OBJECT, recipes, "of the exporter, those that could say", .shape = &k_recipe,
+           .most = ETP_RUN_MAX_RECIPES, .flags = ETP_ABSENT),
 };
 static SHAPE_ON_ONE_LINE(k_model, k_model_rows);
 #undef OF

@@ -114,11 +114,24 @@ const char *etp_samples_end_name(etp_samples_end end);
 const char *etp_counter_events_name(etp_counter_events events);
 bool etp_counter_events_find(etp_str s, etp_counter_events *out);
 
+typedef struct etp_run_recipe { // of the exporter
+    etp_str name;
+    uint64_t places; // of the model that it would change
+} etp_run_recipe;
+
 typedef struct etp_run_model {
     etp_str path;   // as the user gave it, made absolute
     etp_str stem;   // file name without ".pte"
     etp_str sha256; // hex
     uint64_t bytes;
+    struct {
+        etp_str *items;
+        size_t n, cap;
+    } command; // words that export it again; none: not known
+    struct {
+        etp_run_recipe *items;
+        size_t n, cap;
+    } recipes; // those that the exporter was asked for; none: not known
 } etp_run_model;
 
 typedef struct etp_run_phase { // what arms did again and again; an iteration is one call of it
@@ -582,6 +595,11 @@ const char *etp_run_program_name(etp_arena *arena, const etp_run *run, size_t mo
 // in ARENA.
 ETP_NODISCARD etp_status etp_run_read_sources(etp_str text, etp_arena *arena, etp_etrecord *out,
                                               etp_error *err);
+
+// Reads how the program BYTES of the file MODEL was exported into OUT, from the export.json beside
+// it. A file that is missing, broken or without this program leaves OUT as it is. ETP_NOMEM.
+ETP_NODISCARD etp_status etp_run_read_export(const char *model, etp_bytes bytes, etp_arena *arena,
+                                             etp_run_model *out, etp_error *err);
 
 // ---- writing ----
 

@@ -154,6 +154,9 @@ class Recipes(ExportCase):
 
     def before_after(self, name, *options, apply):
         before = self.exported(f"{self.path}:{name}", *options).entry
+        places = {r["name"]: r["places"] for r in before["recipes"]}
+        self.assertTrue({"keep-gemv", "per-op"}.isdisjoint(places), places)  # of the partitioner: they cannot say
+        self.assertGreater(places.get(apply[0], 1), 0, apply)
         fixes = [word for fix in apply for word in ("--apply", fix)]
         after = self.exported(f"{self.path}:{name}", *options, *fixes).entry
         self.assertEqual(after["file"], before["file"].replace(
@@ -404,6 +407,12 @@ class Recipes(ExportCase):
                                 (lambda x: x.mean((2, 3), keepdim=True), 0),
                                 (lambda x: x.mean((1, 2)), 0), (lambda x: x.mean(3), 0)):
             self.assertEqual(self.rewritten("keep-dims", forward, x)[0], places)
+
+    def test_what_applies_is_recorded(self):
+        entry = self.exported(f"{self.path}:WideNet", "--seed", "5").entry
+        places = {r["name"]: r["places"] for r in entry["recipes"]}
+        self.assertEqual((places["decompose-attention"], places["gelu-tanh"], places["channels-last"]), (0, 1, 0))
+        self.assertEqual(entry["command"], ["etprof", "export", f"{self.path}:WideNet", "--seed", "5"])
 
     def test_recipe_without_a_place_is_refused(self):
         self.refused(4, "no place where it applies", f"{self.path}:WideNet",

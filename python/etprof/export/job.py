@@ -240,6 +240,8 @@ def make(options, talk, found, model, wanted, fixes, names, out):
             "model": {"name": model.name, "source": found.spec, "kind": found.kind,
                       "license": found.info.get("license"), "weights": found.info.get("weights")},
             "options": option_record(options, fixes),
+            "command": command_of(options, found.spec),
+            "recipes": recipe_places(lowered.methods),
             "methods": [
                 {"name": m.name, "inputs": described_inputs(m, artifacts, verify),
                  "outputs": artifacts.output_shapes(m)} for m in lowered.methods
@@ -308,6 +310,36 @@ def described_inputs(method, artifacts, verify) -> list:
     flat = verify.flatten_inputs(method.program, method.args, method.kwargs)
     names = artifacts.input_names(method.program)
     return [{"name": str(n), **artifacts.describe_value(v)} for n, v in zip(names, flat)]
+
+
+# Options that the program depends on, with what they are where nobody gave them.
+OF_PROGRAM = {"dtype": "fp32", "backend": "xnnpack", "name": None, "method": [], "dynamic_shape": [], "static": False,
+              "calibrate": None, "group_size": 32, "apply": [], "inline_delegates": False, "external_weights": False,
+              "seed": 0, "tolerance": None, "attention": "plain", "context": None, "weights": None}
+
+
+def command_of(options, source: str) -> list:
+    """The words that make this program again."""
+    words = ["etprof", "export", source]
+    for name, usual in OF_PROGRAM.items():
+        value = getattr(options, name)
+        if value is None or value == usual:
+            continue
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif name == "group_size":
+            words += [flag, str(value or "channel")]
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                words += [flag, str(one)]
+    return words if options.transforms else [*words, "--no-transforms"]
+
+
+def recipe_places(methods) -> list:
+    """Of each recipe that every method can say it of: how many places it would change."""
+    names = set.intersection(*(set(m.places) for m in methods))
+    return [{"name": n, "places": sum(m.places[n] for m in methods)} for n in sorted(names)]
 
 
 def option_record(options, fixes) -> dict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +17,12 @@ from executorch.exir import (
 from torch.export import export
 
 from ..errors import BadInput
-from . import evidence, norms
+from . import evidence, norms, recipes
 from . import precision as prec
 from .leftovers import drop_unused
 from .recipe import require_change
 from .refusals import EXPORT, LOWER, QUANTISE, WRITE, refused
+from .rejections import RejectionLog
 from .source import Model, first_line, user_frame
 
 
@@ -53,6 +53,7 @@ class Method:
     drawing: list = field(default_factory=list)  # operators that draw random numbers
     depth: int = 0  # operators that round, on the longest path
     program: Any = None  # torch.export.ExportedProgram that is lowered
+    places: dict = field(default_factory=dict)  # of each recipe that can say: how many it would change
 
 
 @dataclass
@@ -63,50 +64,6 @@ class Lowered:
     rejected: dict  # node name -> why the partitioner left it alone
     warnings: list
     calibration: dict | None
-
-
-class RejectionLog(logging.Handler):
-    """Collects why the XNNPACK partitioner refused nodes; it says so in its debug log only."""
-
-    LOGGER = "executorch.backends.xnnpack"
-    current = None
-
-    def __init__(self):
-        super().__init__(logging.DEBUG)
-        self.reasons: dict[str, str] = {}
-
-    def emit(self, record):
-        why = record.msg
-        if getattr(why, "node", None) is not None and getattr(why, "reason", ""):
-            self.reasons[why.node.name] = why.reason
-
-    def __enter__(self):
-        self._saved = []
-        self._disabled = logging.root.manager.disable
-        logging.disable(logging.NOTSET)
-        for name in list(logging.root.manager.loggerDict):
-            if name.startswith(self.LOGGER + ".partition"):
-                logger = logging.getLogger(name)
-                self._saved.append((logger, logger.level, logger.propagate))
-                logger.setLevel(logging.DEBUG)
-                logger.propagate = False
-                logger.addHandler(self)
-        RejectionLog.current = self
-        return self
-
-    def __exit__(self, *_):
-        RejectionLog.current = None
-        logging.disable(self._disabled)
-        for logger, level, propagate in self._saved:
-            logger.removeHandler(self)
-            logger.setLevel(level)
-            logger.propagate = propagate
-
-
-def note_rejection(node, reason: str):
-    """Lets a recipe's own refusal be found where the partitioner's are."""
-    if RejectionLog.current is not None:
-        RejectionLog.current.reasons[node.name] = reason
 
 
 def trace(what: str, module, args, kwargs, dynamic_shapes):
@@ -128,13 +85,13 @@ def run_eager(what: str, module, args, kwargs):
 
 
 def in_precision(what: str, method: Method, options: Options, model: Model):
-    """Brings a method to its precision. Returns (warnings, calibration)."""
+    """Brings a method to its precision. Returns (warnings, calibration, its trace before that or None)."""
     traced: list = []
     if options.dtype in ("int8", "int8-dynamic"):
         traced.append(trace(what, method.module, method.args, method.kwargs, method.dynamic_shapes))
     with refused(f"{what} cannot be brought to {options.dtype}", QUANTISE, traced,
                  (method.args, method.kwargs), dtype=options.dtype):
-        return converted(method, options, model, *traced)
+        return *converted(method, options, model, *traced), traced[0] if traced else None
 
 
 def converted(method: Method, options: Options, model: Model, traced=None):
@@ -190,12 +147,13 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
             for fix in options.fixes:
                 require_change(fix, fix.on_graph(graph), model.name)
             method.module = graph
-        more, found = in_precision(what, method, options, model)
+        more, found, traced = in_precision(what, method, options, model)
         warnings += [w for w in more if w not in warnings]
         calibration = found or calibration
         method.program = trace(
             what, method.module, method.args, method.kwargs, method.dynamic_shapes
         )
+        method.places = recipes.places((traced or method.program).module(), (method.args, method.kwargs))
         if options.dtype == "fp16":
             warnings += [w for w in with_wide_norms(what, method) if w not in warnings]
         if options.external_weights and options.backend == "xnnpack":

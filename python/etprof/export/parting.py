@@ -11,9 +11,9 @@ from torch.utils import _pytree as pytree
 from .delegation import base_name, operator_name
 from .evidence import EXACT, change, where
 
-AT_ONCE = 40  # operators whose answers one program gives beside its own
+AT_ONCE = 40  # operators whose answers one program gives, where the delegate takes that many outputs
 LIMIT = 0.15  # of the largest value, where the check itself has none
-ROUNDS = 3  # 40³ operators at most
+ROUNDS = 16  # lowerings: of 40 or one at a time, 2¹⁵ operators at most
 # What the delegate makes one operator of together with the one before it; the answer in between is not asked for.
 FOLLOWERS = {"relu", "relu_", "hardtanh", "hardtanh_", "clamp", "batch_norm", "_native_batch_norm_legit_no_training",
              "quantize_per_tensor", "dequantize_per_tensor"}
@@ -50,13 +50,18 @@ def end_of(node):
     """The last of the operators that the delegate makes one of with NODE."""
     while len(node.users) == 1 and kind(next(iter(node.users))) in FOLLOWERS:
         node = next(iter(node.users))
+    if kind(node) == "quantize_per_tensor" and node.users:  # each of its readers has a step back to floats
+        node = next(iter(node.users))
     return node
 
 
 def computing(graph) -> list:
-    """Calls that round, in their order, each with the call whose answer stands for it."""
-    found = []
+    """Calls that round what the inputs say, in their order, each with the call whose answer stands for it."""
+    found, follows = [], set()  # weights, and what is made of them alone, are constants of the program
     for node in graph.nodes:
+        if node.op != "placeholder" and not follows.intersection(node.all_input_nodes):
+            continue
+        follows.add(node)
         value = node.meta.get("val")
         if node.op == "call_function" and isinstance(value, torch.Tensor) and value.is_floating_point() \
                 and kind(node) not in EXACT | FOLLOWERS:
@@ -85,11 +90,13 @@ def of_precision(fp32, graph_module, args, kwargs, fp32_args, fp32_kwargs, limit
     return None
 
 
-def spread(indices: list) -> list:
-    """At most AT_ONCE of them, evenly, the last one too."""
-    if len(indices) <= AT_ONCE:
+def spread(indices: list, most: int) -> list:
+    """At most that many of them, evenly, the last one too; one alone: that in the middle."""
+    if len(indices) <= most:
         return indices
-    return sorted({indices[(len(indices) - 1) * i // (AT_ONCE - 1)] for i in range(AT_ONCE)})
+    if most == 1:
+        return [indices[(len(indices) - 1) // 2]]
+    return sorted({indices[(len(indices) - 1) * i // (most - 1)] for i in range(most)})
 
 
 def of_program(method, settings, limit):
@@ -118,21 +125,26 @@ def of_program(method, settings, limit):
         return [change(want[n.name], g) for n, g in zip(ends, got)]
 
     calls = computing(method.program.module().graph)
-    left, before = list(range(len(calls))), 0.0
+    left, known, at_once = list(range(len(calls))), {}, AT_ONCE
     with native_messages():
         for _ in range(ROUNDS):
-            asked = spread(left)
-            found = differences(asked)
-            bad = next((i for i, far in enumerate(found) if far > limit), None)
-            if bad is None:  # many operators, each a little
-                worst = max(range(len(found)), key=found.__getitem__)
-                return {**described(calls[asked[worst]][0], found[worst], found[worst - 1] if worst else 0.0),
-                        "first": False}
-            before = found[bad - 1] if bad else before
-            left = [i for i in left if (asked[bad - 1] if bad else -1) < i <= asked[bad]]
-            if len(left) <= 1 or asked == left:
-                return described(calls[asked[bad]][0], found[bad], before)
-    return described(calls[asked[bad]][0], found[bad], before)
+            asked = spread(left, at_once)
+            try:
+                known.update(zip(asked, differences(asked)))
+            except RuntimeError:  # XNNPACK does not take every graph with so many outputs
+                if at_once == 1:
+                    raise
+                at_once = 1
+                continue
+            bad = next((i for i in asked if known[i] > limit), None)
+            if bad is None and asked[-1] == left[-1]:  # many operators, each a little
+                worst = max(known, key=known.get)
+                return {**described(calls[worst][0], known[worst], known.get(worst - 1, 0.0)), "first": False}
+            good = max((i for i in known if known[i] <= limit and (bad is None or i < bad)), default=-1)
+            left = [i for i in left if good < i and (bad is None or i <= bad)]
+            if left == [bad]:
+                return described(calls[bad][0], known[bad], known.get(good, 0.0))
+    return None
 
 
 def first(check: dict, method, settings):

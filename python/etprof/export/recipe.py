@@ -2,6 +2,8 @@
 # What a fix recipe is: its hooks, and what those that rewrite a graph are written with.
 from __future__ import annotations
 
+import copy
+
 from ..errors import BadInput
 
 
@@ -24,6 +26,10 @@ class Fix:
 
     def partitioners(self):
         """The partitioners to use instead of the default ones, or None."""
+        return
+
+    def places(self, graph_module, inputs):
+        """How many places of an untouched trace and its inputs it would change; None: it cannot say."""
         return
 
 
@@ -60,6 +66,12 @@ class GraphFix(Fix):
         graph_module.graph.eliminate_dead_code()
         graph_module.recompile()
         return changed
+
+    def places(self, graph_module, inputs):
+        import torch
+
+        shared = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))  # the same weights
+        return self.on_graph(shared)
 
 
 class Builder:

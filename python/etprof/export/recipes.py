@@ -399,6 +399,12 @@ class ChannelsLast(Fix):
 
         return pytree.tree_map(convert, inputs)
 
+    def places(self, graph_module, inputs):
+        from torch.utils import _pytree as pytree
+
+        pairs = zip(pytree.tree_leaves(inputs), pytree.tree_leaves(self.on_inputs(inputs)))
+        return sum(before is not after for before, after in pairs)
+
 
 class KeepGemv(Fix):
     name = "keep-gemv"
@@ -417,7 +423,7 @@ class KeepGemv(Fix):
 
 def refuse_one_row(check):
     def checked(node, program):
-        from .lower import note_rejection
+        from .rejections import note_rejection
 
         shape = node.meta["val"].shape
         if math.prod(int(s) for s in shape[:-1]) == 1:
@@ -456,6 +462,17 @@ def find(name: str) -> Fix:
         raise UsageError(f"--apply {name}: no such recipe{suggest(name, fixes)}; "
                          "`--apply list` shows them")
     return fixes[name]()
+
+
+def places(graph_module, inputs) -> dict:
+    """How many places of a traced model each recipe would change; those that cannot say are left out."""
+    found = {}
+    for name, cls in sorted(all_fixes().items()):
+        try:
+            found[name] = cls().places(graph_module, inputs)
+        except Exception:  # applied, it fails likewise and says why
+            continue
+    return {name: count for name, count in found.items() if count is not None}
 
 
 def describe_all() -> str:

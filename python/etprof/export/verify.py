@@ -302,7 +302,15 @@ def check_program(pte, data, methods, dtype, tolerance_cosine, steps=()) -> list
     for result in results:
         if not result["ok"]:
             result["runtime_messages"] = lines[-5:]
+        if result["state"] == NOT_RUN:
+            result["why"] += first_message(lines)
     return results
+
+
+def first_message(lines) -> str:
+    """What the runtime said first; the lines after it, and Python's error, only pass it on."""
+    said = [line for line in lines if line.startswith("[") and "cpuinfo" not in line]
+    return f" (the runtime says: {said[0]})" if said else ""
 
 
 def not_run(name, why):

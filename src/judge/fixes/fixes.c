@@ -36,18 +36,19 @@ static int compare_ns(int64_t a, int64_t b)
     return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
 }
 
-// 0 what a command does; 1 what the model or its export can do better by hand; 2 a distance to a
-// roof, which says where time is and not what to do; 3 more threads, which mend nothing and cost
-// the other CPUs; 4 what is hardly worth the while.
+// 0 what a command does that the exporter was asked for; 1 what another command does; 2 what the
+// model or its export can do better by hand; 3 a distance to a roof, which says where time is and
+// not what to do; 4 more threads, which mend nothing and cost the other CPUs; 5 what is hardly
+// worth the while.
 static int tier_of(const etp_ab_fix *f)
 {
     if (!isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE) {
-        return 4;
+        return 5;
     }
     if (f->kind == ETP_FIX_THREADS || f->kind == ETP_FIX_ROOF_GAP) {
-        return f->kind == ETP_FIX_THREADS ? 3 : 2;
+        return f->kind == ETP_FIX_THREADS ? 4 : 3;
     }
-    return f->by_command ? 0 : 1;
+    return f->places > 0 ? 0 : f->by_command ? 1 : 2;
 }
 
 // The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain

@@ -11,6 +11,8 @@
 #include "base/shell.h"
 #include "judge/fixes/factors.h"
 
+#define PROGRAM_WORDS 2 // "etprof", "export"
+
 #define CACHE_BYTES ((uint64_t)1 << 20) // more than a core usually has for itself
 
 // ---- operators of the arm ----
@@ -87,6 +89,15 @@ const char *etp_fix_model(const etp_fixer *f)
     return path ? etp_shell_command(f->ab->arena, "%s", path) : "MODEL.pte";
 }
 
+// NULL: how the arm's program was exported is not known.
+static const etp_run_model *exported_as(const etp_fixer *f)
+{
+    uint32_t model = f->ab->arms[f->arm].model;
+    const etp_run_model *m =
+        model < f->ab->n_models ? f->ab->models[model].recorded : f->ab->program;
+    return m && m->command.n > PROGRAM_WORDS ? m : NULL;
+}
+
 static bool is_recipe(const char *name, size_t len)
 {
     for (etp_fix_change c = ETP_CHANGE_NONE + 1; c < ETP_CHANGE_RECIPES; c++) {
@@ -132,8 +143,45 @@ static const char *exported(const etp_fixer *f, bool dtype)
     return out.ptr;
 }
 
+// The words that exported it, without options that OPTIONS has anew. Files of others say them: what
+// is shown is always a command of the exporter.
+static const char *again(const etp_fixer *f, const etp_run_model *m, const char *options)
+{
+    etp_strbuf out;
+    etp_strbuf_init(&out, f->ab->arena);
+    etp_strbuf_appendz(&out, "etprof export");
+    for (size_t i = PROGRAM_WORDS; i < m->command.n; i++) {
+        const char *word = m->command.items[i].ptr;
+        bool more = strcmp(word, "--apply") == 0;
+        if (word[0] == '-' && !more &&
+            etp_str_find(etp_str_from(options), m->command.items[i]) < strlen(options)) {
+            i++; // its value
+            continue;
+        }
+        etp_strbuf_appendz(&out, " ");
+        etp_shell_word(&out, word);
+    }
+    return etp_arena_printf(f->ab->arena, "%s %s", etp_strbuf_str(&out).ptr, options);
+}
+
+// Of recipes that the exporter was asked for when it made the program; -1: it was not.
+static int64_t places_of(const etp_fixer *f, etp_fix_change change)
+{
+    const etp_run_model *m = exported_as(f);
+    for (size_t i = 0; m && change && i < m->recipes.n; i++) {
+        if (etp_str_eqz(m->recipes.items[i].name, etp_fix_change_name(change))) {
+            return (int64_t)m->recipes.items[i].places;
+        }
+    }
+    return -1;
+}
+
 const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
 {
+    const etp_run_model *m = exported_as(f);
+    if (m) {
+        return again(f, m, options);
+    }
     return etp_arena_printf(f->ab->arena, "%s %s", exported(f, dtype), options);
 }
 
@@ -402,6 +450,7 @@ static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t
                       .recipe = w->recipe,
                       .formula = formula_of(f, w, factor),
                       .by_command = w->change != ETP_CHANGE_NONE,
+                      .places = places_of(f, w->change),
                       .cases = factor ? factor->cases : 0,
                       .evidence = ids,
                       .n_evidence = n};
@@ -422,7 +471,7 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_tex
     const etp_fix_found told = corrected(at, etp_fix_factor_of(w->change));
     double least = ETP_FIX_WORTH_SHARE * (double)f->total;
     bool hardly = w->change && isfinite(told.expected) && told.expected < least;
-    return at->hi >= least && !hardly;
+    return at->hi >= least && !hardly && places_of(f, w->change) != 0;
 }
 
 void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)

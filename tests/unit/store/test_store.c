@@ -42,7 +42,7 @@ static int set_up(void **state)
     static etp_arena arena;
     arena = (etp_arena){0};
     *state = &arena;
-    s_model = (etp_run_model){ETP_STR("/m/toy \"x\".pte"), ETP_STR("toy"), ETP_STR("ab12"), 99};
+    s_model = (etp_run_model){ETP_STR("/m/\"y\""), ETP_STR("toy"), ETP_STR("ab12"), 99, {0}, {0}};
     s_arms[0] = (etp_run_arm){.name = ETP_STR("linux_sme2_on"),
                               .level = ETP_STR("sme2"),
                               .threads = 2,
@@ -191,7 +191,7 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_settings(&back.settings);
     assert_int_equal(back.blocks_done, 2);
     assert_int_equal(back.baseline, 1);
-    assert_true(etp_str_eqz(back.models.items[0].path, "/m/toy \"x\".pte"));
+    assert_true(etp_str_eqz(back.models.items[0].path, "/m/\"y\""));
     assert_int_equal(back.arms.n, 2);
     assert_true(etp_str_eqz(back.arms.items[1].level, "neon"));
     assert_int_equal(back.arms.items[0].warmup, 3);
