@@ -65,25 +65,24 @@ static etp_status by_name(etp_cli *cli, const char **path, const etp_archive_ses
     case ETP_BASELINE_MOVED:
         return etp_fail(err, ETP_IO,
                         "the baseline '%s' is not at %s any more: it was moved or removed; 'etprof "
-                        "baselines save %s FOLDER' names the folder where it is now",
+                        "gate FOLDER --save %s' names the folder where it is now",
                         name, b.dir, name);
     case ETP_BASELINE_CHANGED:
-        return etp_fail(
-            err, ETP_CORRUPT,
-            "the baseline '%s' is another run now: the manifest in %s is not the one "
-            "that was saved (SHA-256 %.12s...); 'etprof baselines save %s FOLDER' takes "
-            "it as it is",
-            name, b.dir, b.sha256, name);
+        return etp_fail(err, ETP_CORRUPT,
+                        "the baseline '%s' is another run now: the manifest in %s is not the one "
+                        "that was saved (SHA-256 %.12s...); 'etprof gate FOLDER --save %s' takes "
+                        "it as it is",
+                        name, b.dir, b.sha256, name);
     case ETP_BASELINE_UNREADABLE:
         return etp_fail(err, ETP_CORRUPT,
-                        "what is kept of the baseline '%s' cannot be read: 'etprof baselines "
-                        "remove %s', and save it again",
+                        "what is kept of the baseline '%s' cannot be read: 'etprof gate "
+                        "--forget %s', and save it again",
                         name, name);
     case ETP_BASELINE_NONE:
         break;
     }
     return etp_fail(err, ETP_USAGE,
-                    "no folder and no baseline is called '%s'; 'etprof baselines' lists those "
+                    "no folder and no baseline is called '%s'; 'etprof gate --list' lists those "
                     "there are",
                     name);
 }

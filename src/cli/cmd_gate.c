@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof gate FOLDER [RULE...]: yes, no or unknown, for CI and for git bisect.
+// etprof gate FOLDER [RULE...]: yes, no or unknown, for CI and for git bisect. The names of earlier
+// runs, which --against takes, are listed, given and taken away here too.
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/archived.h"
 #include "cli/baseline.h"
 #include "cli/emit.h"
+#include "cli/measure.h"
 #include "cli/say.h"
 #include "cli/units.h"
 #include "judge/open.h"
 #include "os/os.h"
+#include "study/gate/baselines.h"
 #include "study/gate/gate.h"
 #include "study/history/stored.h"
 
@@ -16,10 +20,10 @@
 
 typedef struct gate_options {
     etp_trace_units units;
-    const char *against, *baseline, *junit;
+    const char *against, *baseline, *junit, *save, *forget;
     double margin;
     int min_grade; // index into k_grades
-    bool bisect;
+    bool bisect, list;
 } gate_options;
 
 // "any" is 0 and therefore the default.
@@ -38,6 +42,12 @@ static const etp_opt k_options[] = {
      "write the checks as JUnit XML too", NULL},
     {"bisect", 0, ETP_OPT_FLAG, offsetof(gate_options, bisect), NULL,
      "unknown and errors exit with 125: git bisect run skips them", NULL},
+    {"list", 0, ETP_OPT_FLAG, offsetof(gate_options, list), NULL,
+     "list the runs that have a name, with their folders", NULL},
+    {"save", 0, ETP_OPT_STRING, offsetof(gate_options, save), "NAME",
+     "give the finished run FOLDER this name; it is not judged", NULL},
+    {"forget", 0, ETP_OPT_STRING, offsetof(gate_options, forget), "NAME",
+     "take this name away; the folder stays", NULL},
     ETP_CLI_UNITS(gate_options),
     {0},
 };
@@ -117,9 +127,51 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     return st;
 }
 
+static etp_status list_names(etp_cli *cli, etp_error *err)
+{
+    etp_baselines found;
+    ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
+    // A name whose folder is gone may still be good for --against; the list says so.
+    etp_archive *archive = etp_cli_archive_if_any(cli, NULL);
+    for (size_t i = 0; i < found.n && archive; i++) {
+        etp_baseline *b = &found.items[i];
+        etp_archive_session entry;
+        bool there = false;
+        b->stored =
+            b->dir &&
+            etp_archive_get(archive, b->sha256, &cli->arena, &entry, &there, NULL) == ETP_OK &&
+            there;
+    }
+    etp_archive_close(archive);
+    etp_answer answer = {.json = etp_baselines_json,
+                         .data = &found,
+                         .report = etp_baselines_report(&found, &cli->arena),
+                         .csv_table = "baselines"};
+    return etp_cli_emit(cli, &answer, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const gate_options *o = opts;
+    int names = o->list + (o->save != NULL) + (o->forget != NULL);
+    if (names > 1 || (names == 1 && argc != (o->save ? 1 : 0))) {
+        return etp_fail(err, ETP_USAGE,
+                        "--list and --forget NAME stand alone, --save NAME takes one FOLDER");
+    }
+    if (o->list) {
+        return list_names(cli, err);
+    }
+    if (o->save) {
+        return etp_cli_save(cli, o->save, argv[0], err);
+    }
+    if (o->forget) {
+        return etp_baseline_remove(etp_cli_state(cli, ""), o->forget, &cli->arena, err);
+    }
+    if (argc == 0) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "FOLDER is missing, a run folder; e.g. etprof gate out_model 'speedup >= 1.3'");
+    }
     etp_status st = judge(cli, o, argc, argv, err);
     // A mistyped command must stop a bisection; a revision that cannot be measured must not.
     if (o->bisect && ((st != ETP_OK && st != ETP_USAGE) || cli->exit_code == 3)) {
@@ -136,7 +188,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_gate = {
     .name = "gate",
     .summary = "yes, no or unknown: is this measurement good enough",
-    .usage = "FOLDER [RULE...]",
+    .usage = "FOLDER [RULE...] | FOLDER --save NAME | --list | --forget NAME",
     .description = "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the "
                    "interval reaches\n"
                    "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', "
@@ -147,7 +199,10 @@ const etp_command etp_cmd_gate = {
                    "'decode@256.rate >= 500'; without one a rule holds for each.\n"
                    "Without a rule no arm may be slower than the baseline. Contradicted proofs, "
                    "different outputs and\n"
-                   "lost blocks always fail.",
+                   "lost blocks always fail. A name stands for a run folder and the hash of its "
+                   "manifest; --list says\n"
+                   "whether the folder is still the run that was saved "
+                   "(~/.local/state/etprof/baselines).",
     .examples = "  etprof gate out_model 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
                 "  etprof gate out_model --against main/out_model --junit gate.xml\n"
                 "  etprof gate out_llama 'decode.speedup >= 1.5' 'prefill.speedup >= 2'\n"
@@ -158,7 +213,6 @@ const etp_command etp_cmd_gate = {
     .opts_size = sizeof(gate_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
     .takes_runs = true,
-    .min_args = 1,
     .max_args = -1,
     .run = run,
 };

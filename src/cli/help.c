@@ -21,8 +21,8 @@ static const struct {
 } k_groups[] = {
     {"measure",          {"ab", "run", "sweep", "rerun", "roofs", NULL}                     },
     {"explain",
-     {"analyze", "compare", "explain", "whatif", "report", "gate", "baselines", "history", "stats",
-      "kernels", NULL}                                                                      },
+     {"analyze", "compare", "explain", "whatif", "report", "gate", "history", "stats", "kernels",
+      NULL}                                                                                 },
     {"files",            {"inspect", "ops", "convert", "export", "verify", "validate", NULL}},
     {"set-up and check", {"doctor", "skills", "mcp", NULL}                                  },
 };

@@ -161,7 +161,7 @@ etp_status etp_baseline_remove(const char *state_dir, const char *name, etp_aren
     const char *path = etp_arena_printf(arena, "%s/baselines/%s", state_dir, name);
     if (path && !etp_os_is_file(path)) {
         return etp_fail(err, ETP_USAGE,
-                        "no baseline is called '%s'; 'etprof baselines' lists those there are",
+                        "no baseline is called '%s'; 'etprof gate --list' lists those there are",
                         name);
     }
     return etp_os_unlink(path, err);

@@ -54,7 +54,7 @@ COMMANDS = [
     ["convert", DUMP, "--to", "chrome", "-o", "made"],
     ["convert", DUMP, "--to", "speedscope", "-o", "made"], ["convert", DUMP, "--to", "folded", "-o", "made"],
     ["convert", DUMP, "--to", "inspector", "-o", "made"],
-    ["doctor", "levels"], ["doctor", "devices"], ["baselines"], ["baselines", "save", "night", "RUN"],
+    ["doctor", "levels"], ["doctor", "devices"], ["gate", "--list"], ["gate", "RUN", "--save", "night"],
     # Folders of several arms, of phases and of a sweep; those of Arm's kit.
     ["analyze", "PHASES", "--format", "json"], ["analyze", "SWEEP"], ["analyze", "SWEEP", "--format", "csv"],
     ["analyze", DATA / "kit/flat"], ["analyze", "RUN", "--out", "made"], ["analyze", DUMP, "--out", "made"],

@@ -30,7 +30,7 @@ def measure(out, ns, *options, blocks=6):
 
 
 def listed():
-    document = json.loads(run("baselines", "--format", "json").stdout)
+    document = json.loads(run("gate", "--list", "--format", "json").stdout)
     expect(document["schema"] == "etprof.baselines/1", document)
     return {b["name"]: (b["state"], b["dir"], b.get("manifest_sha256")) for b in document["baselines"]}
 
@@ -43,7 +43,7 @@ def against(name, code, *words, folder="slow"):
 
 def saved():
     expect(listed() == {}, "nothing is saved yet")
-    expect("--save" in run("baselines").stdout, "an empty list says what to do")
+    expect("--save" in run("gate", "--list").stdout, "an empty list says what to do")
     done = measure("fast", 1000000, "--save", "main")
     expect(done.returncode == 0 and "main" in done.stderr, "--save", done.returncode, done.stderr)
     measure("slow", 1300000)
@@ -64,7 +64,7 @@ def saved():
     os.chdir("work")
     against("main", 0, folder="../slow")
     os.chdir(TMP)
-    done = run("baselines", "save", "release-1.0", "slow")
+    done = run("gate", "slow", "--save", "release-1.0")
     expect(done.returncode == 0 and listed()["release-1.0"][:2] == ("same", str(TMP / "slow")), done.stderr)
     expect(sorted(listed()) == ["main", "release-1.0"], listed())
 
@@ -72,15 +72,15 @@ def saved():
 def lost():
     os.rename("fast", "away")
     expect(listed()["main"][0] == "moved", "a moved folder", listed())
-    against("main", 5, "moved or removed", "baselines save main")
-    done = run("baselines", "save", "main", "away")
+    against("main", 5, "moved or removed", "gate FOLDER --save main")
+    done = run("gate", "away", "--save", "main")
     expect(done.returncode == 0 and f"it was {TMP / 'fast'}" in done.stderr, "saved again", done.stderr)
     against("main", 1, "against:SME2")
     manifest = pathlib.Path("away/manifest.json")
     before = manifest.read_bytes()
     manifest.write_bytes(before + b"\n")
     expect(listed()["main"][0] == "changed", "a changed folder", listed())
-    against("main", 4, "another run", "baselines save main")
+    against("main", 4, "another run", "gate FOLDER --save main")
     manifest.write_bytes(before)
     against("main", 1, "against:SME2")
     note = TMP / "state/etprof/baselines/main"
@@ -90,22 +90,26 @@ def lost():
         note.write_bytes(bad)
         done = run("gate", "slow", "--against", "main")
         expect(done.returncode == 4 and done.stderr.startswith("etprof gate: "), bad[:80], done.returncode, done.stderr)
-        expect(run("baselines").returncode in (0, 4), "a bad note", bad[:80])
+        expect(run("gate", "--list").returncode in (0, 4), "a bad note", bad[:80])
     note.write_bytes(line)
 
 
 def refused():
-    against("nosuch", 2, "no folder and no baseline is called 'nosuch'", "etprof baselines")
+    against("nosuch", 2, "no folder and no baseline is called 'nosuch'", "etprof gate --list")
     for name in ("", ".", "..", "../x", "a/b", "-x", "a b", "x" * 65, "a\nb", "ä"):
         done = measure("never", 1000000, f"--save={name}")
         expect(done.returncode == 2 and not pathlib.Path("never").exists(), "a bad name", name, done.stderr)
-        expect(run("baselines", "save", name, "slow").returncode == 2, name)
-        expect(run("baselines", "remove", "--", name).returncode == 2, name)
-    for words in (["remove"], ["save", "x"], ["rename", "main", "x"], ["save", "x", "none"], ["remove", "nosuch"]):
-        expect(run("baselines", *words).returncode in (2, 4, 5), words)
+        expect(run("gate", "slow", f"--save={name}").returncode == 2, name)
+        expect(run("gate", f"--forget={name}").returncode == 2, name)
+    for words in ([], ["--forget"], ["--save", "x"], ["slow", "speedup >= 1", "--save", "x"], ["none", "--save", "x"],
+                  ["--forget", "nosuch"], ["slow", "--list"], ["slow", "--forget", "main"],
+                  ["--list", "--forget", "main"]):
+        expect(run("gate", *words).returncode in (2, 4, 5), words)
     done = run("ab", "model.pte", "--save", "x", *OPTIONS, HOME="", XDG_STATE_HOME="relative")
     expect(done.returncode == 2 and "HOME" in done.stderr, "no state folder", done.stderr)
-    expect(run("baselines", "remove", "main", "release-1.0").returncode == 0 and listed() == {}, "removed")
+    for name in ("main", "release-1.0"):
+        expect(run("gate", "--forget", name).returncode == 0, "removed", name)
+    expect(listed() == {}, "removed")
     expect(pathlib.Path("away/manifest.json").is_file(), "the folder stays")
 
 
@@ -123,7 +127,7 @@ def interrupted():
     said = session.communicate(timeout=300)[1]
     expect(session.returncode == 130 and "cut is not saved" in said, "interrupted", session.returncode, said)
     expect("cut" not in listed(), "what is not finished has no name")
-    expect(run("baselines", "save", "cut", "cut").returncode == 2, "not by hand either")
+    expect(run("gate", "cut", "--save", "cut").returncode == 2, "not by hand either")
 
 
 with tempfile.TemporaryDirectory() as folder:

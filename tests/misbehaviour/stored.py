@@ -145,14 +145,14 @@ def unfinished():
 
 def gated():
     """A baseline whose folder is gone is in the store: the same answer as with the folder."""
-    expect(run("baselines", "save", "main", "nightly/run0").returncode == 0, "save")
+    expect(run("gate", "nightly/run0", "--save", "main").returncode == 0, "save")
     want = json_of("gate", "nightly/run7", "--against", "main", code=1)
     os.rename("nightly/run0", "away")
     found = json_of("gate", "nightly/run7", "--against", "main", code=1)
     expect(found == want, "gate --against from the store", found, want)
-    state = json_of("baselines")["baselines"][0]
+    state = json_of("gate", "--list")["baselines"][0]
     expect(state["state"] == "moved" and state["stored"] is True, state)
-    expect("in the store" in run("baselines").stdout, "the list says that it is enough")
+    expect("in the store" in run("gate", "--list").stdout, "the list says that it is enough")
     alone = run("gate", "nightly/run7", "--against", "main", ETPROF_STORE="off")
     expect(alone.returncode == 5 and "moved or removed" in alone.stderr, "without a store", alone.stderr)
     os.rename("away", "nightly/run0")

@@ -224,7 +224,7 @@ def sessions(tmp):
         printed(tmp, "history", "list", *store)
         printed(tmp, "history", *store)
     printed(tmp, "gate", "run", "noise <= 50 %")
-    printed(tmp, "baselines")
+    printed(tmp, "gate", "--list")
     two_builds(tmp)
 
 

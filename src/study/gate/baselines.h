@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `etprof baselines`: run folders that have a name, and whether each is still there.
+// The answer of `etprof gate --list`: run folders that have a name, and whether each is still
+// there.
 #ifndef ETP_STUDY_GATE_BASELINES_H
 #define ETP_STUDY_GATE_BASELINES_H
 
