@@ -84,15 +84,23 @@ static etp_status put_analysis(etp_fleet *fleet, const etp_fleet_source *source,
                                const etp_ab_session *session, etp_error *err)
 {
     etp_buffer text = {0};
+    etp_arena arena = {0};
+    const etp_run *run = etp_ab_run(session);
+    etp_run whole; // a session of several phases has the first one's
     json_t *report = NULL;
     etp_status status =
         etp_buffer_make(write_json, (void *)(uintptr_t)etp_ab_answer(session), &text, err);
     if (status == ETP_OK) {
         status = etp_json_read((etp_str){text.ptr, text.len}, &report, err);
     }
-    if (status == ETP_OK) {
-        status = etp_fleet_put_run(fleet->rows, source, etp_ab_run(session), report, err);
+    if (status == ETP_OK && run->phases.n > 0) {
+        status = etp_run_open(source->path, &arena, &whole, err);
+        run = &whole;
     }
+    if (status == ETP_OK) {
+        status = etp_fleet_put_run(fleet->rows, source, run, report, err);
+    }
+    etp_arena_dispose(&arena);
     json_decref(report);
     etp_buffer_dispose(&text);
     return status;
