@@ -20,15 +20,11 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake DESTINATION lib/cmake/etprof COMPONENT etprof)
 install(DIRECTORY include/etprof DESTINATION include COMPONENT etprof)
-set(needs_sqlite "")
-if(SQLITE3_FOUND)
-  set(needs_sqlite " sqlite3")
-endif()
 file(WRITE ${PROJECT_BINARY_DIR}/etprof.pc "prefix=\${pcfiledir}/../..
 Name: etprof
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Requires.private: jansson libzstd libzip capstone${needs_sqlite}
+Requires.private: jansson libzstd libzip capstone
 Cflags: -I\${prefix}/include
 Libs: -L\${prefix}/lib -letprof
 Libs.private: -lm -pthread

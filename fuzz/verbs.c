@@ -11,7 +11,6 @@
 #include "show/explanation.h"
 #include "show/json.h"
 #include "show/report.h"
-#include "study/history/history.h"
 #include "study/sweep/sweep.h"
 
 typedef struct fuzz_folder {
@@ -141,8 +140,6 @@ void fuzz_run_verb(const char *dir, unsigned verb)
     etp_ab_session *session = NULL;
     const etp_ab_options how = {0};
     etp_verify verify;
-    etp_history history = {.arena = &arena};
-    size_t left_out;
     if (verb < 4) {
         if (etp_ab_open(&dir, 1, &how, &session, NULL) == ETP_OK) {
             of_session(session, dir, verb);
@@ -151,12 +148,6 @@ void fuzz_run_verb(const char *dir, unsigned verb)
     } else if (verb == 4) {
         etp_status ignored = etp_verify_folder(dir, g_folder.work, &arena, &verify, NULL);
         (void)ignored;
-    } else if (verb == 5) {
-        if (etp_history_of_folders(&dir, 1, &history, &left_out, NULL) == ETP_OK) {
-            etp_status ignored = etp_history_find_changes(&history, 0, NULL);
-            (void)ignored;
-            fuzz_as_json(etp_history_json, &history);
-        }
     } else {
         as_tables(dir, ETP_RUN_TABLE_OPERATORS);
         as_tables(dir, ETP_RUN_TABLE_SAMPLES);

@@ -16,7 +16,7 @@ etp_os_fill fuzz_fill_member;
 void fuzz_render(const etp_report *report, const char *table);
 void fuzz_as_json(void (*write)(const void *, etp_json *), const void *data);
 
-#define FUZZ_VERBS 7u // of which the first three write reports
+#define FUZZ_VERBS 6u // of which the first three write reports
 void fuzz_run_verb(const char *dir, unsigned verb);
 
 #endif

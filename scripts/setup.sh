@@ -17,7 +17,7 @@ apt_missing() {
     have_cc || missing+=(build-essential)
     command -v pkg-config >/dev/null || missing+=(pkg-config)
     local name
-    for name in jansson libzip libzstd cmocka capstone sqlite3; do
+    for name in jansson libzip libzstd cmocka capstone; do
         pkg-config --exists "$name" 2>/dev/null || missing+=("lib${name#lib}-dev")
     done
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)

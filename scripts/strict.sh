@@ -14,4 +14,3 @@ unexpected() {
 }
 trap 'unexpected "$?" "${BASH_SOURCE[0]:-$0}" "$LINENO" "$BASH_COMMAND"' ERR
 # What the tree's scripts measure is no session of the user's.
-export ETPROF_STORE="${ETPROF_STORE:-off}"

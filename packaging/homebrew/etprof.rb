@@ -13,7 +13,6 @@ class Etprof < Formula
   depends_on "capstone"
   depends_on "jansson"
   depends_on "libzip"
-  depends_on "sqlite"
   depends_on "zstd"
 
   def install

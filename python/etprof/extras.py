@@ -15,7 +15,7 @@ from etprof.errors import EnvironmentProblem
 
 _HAS = "import importlib.util as u, sys; sys.exit(not all(u.find_spec(m) for m in sys.argv[1:]))"
 # What pip is told, as in requirements/VERB.in; the package first, by which people know it.
-NEEDS = {"mcp": "mcp>=2.3,<3", "parquet": "pyarrow>=18", "validate": "jsonschema>=4.18,<5"}
+NEEDS = {"history": "duckdb>=1.4,<3", "mcp": "mcp>=2.3,<3", "parquet": "pyarrow>=18", "validate": "jsonschema>=4.18,<5"}
 
 
 def need(verb: str, modules: Sequence[str], argv: list[str]) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts a verb that Python carries out so that nothing of the working directory is imported:
-#   python3 -I DIR/etprof/start.py export|skills|mcp|validate|parquet ARGUMENTS
+#   python3 -I DIR/etprof/start.py export|skills|mcp|history|validate|parquet ARGUMENTS
 # Readable by older Pythons too, which are told that they are; so are __init__.py and restart.py.
 import os
 import sys
@@ -58,6 +58,13 @@ def mcp(argv):
     return main(argv)
 
 
+def history(argv):
+    refuse_old("history", "ETPROF_PYTHON")
+    from etprof.history.cli import main
+
+    return main(argv)
+
+
 def validate(argv):
     refuse_old("validate", "ETPROF_PYTHON")
     from etprof.validate.cli import main
@@ -77,5 +84,5 @@ if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.path.dirname(here)
     sys.path[:] = [root] + [p for p in sys.path if os.path.realpath(p) not in (os.path.realpath(here), root)]
-    sys.exit({"export": export, "skills": skills, "mcp": mcp,
+    sys.exit({"export": export, "skills": skills, "mcp": mcp, "history": history,
               "validate": validate, "parquet": parquet}[sys.argv[1]](sys.argv[2:]))

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "cli/archived.h"
 #include "cli/measure.h"
 #include "cli/newest.h"
 #include "cli/say.h"
@@ -26,36 +25,12 @@ etp_status etp_cli_save(etp_cli *cli, const char *name, const char *dir, etp_err
     return ETP_OK;
 }
 
-// What was entered of the run that got the name; NULL: nothing.
-static const etp_archive_session *stored(etp_cli *cli, const etp_baseline *b)
-{
-    etp_archive_session *entry = ETP_NEW(&cli->arena, etp_archive_session);
-    etp_archive *a = etp_cli_archive_if_any(cli, NULL);
-    bool found = false,
-         ok = a && entry &&
-              etp_archive_get(a, b->sha256, &cli->arena, entry, &found, NULL) == ETP_OK;
-    etp_archive_close(a);
-    return ok && found ? entry : NULL;
-}
-
-static etp_status by_name(etp_cli *cli, const char **path, const etp_archive_session **out_stored,
-                          etp_error *err)
+static etp_status by_name(etp_cli *cli, const char **path, etp_error *err)
 {
     const char *name = *path;
     etp_baseline b;
     ETP_TRY(etp_baseline_find(etp_cli_state(cli, ""), name, &cli->arena, &b, err));
     *path = b.dir;
-    // The store has the figures of a session by the hash of its manifest, so a gate goes on when
-    // the folder of the baseline was cleaned away.
-    bool gone = b.state == ETP_BASELINE_MOVED || b.state == ETP_BASELINE_CHANGED;
-    *out_stored = gone ? stored(cli, &b) : NULL;
-    if (*out_stored) {
-        if (!cli->quiet) {
-            etp_say("baseline   %s was %s, which is %s: its figures in the store of sessions\n",
-                    name, b.dir, b.state == ETP_BASELINE_MOVED ? "gone" : "another run now");
-        }
-        return ETP_OK;
-    }
     switch (b.state) {
     case ETP_BASELINE_SAME:
         if (!cli->quiet) {
@@ -87,13 +62,11 @@ static etp_status by_name(etp_cli *cli, const char **path, const etp_archive_ses
                     name);
 }
 
-etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path,
-                                    const etp_archive_session **out_stored, etp_error *err)
+etp_status etp_cli_resolve_baseline(etp_cli *cli, const char **path, etp_error *err)
 {
-    *out_stored = NULL;
     // What exists, has a slash or cannot be a name is a path: a folder of the working directory
     // wins over a name that was given to another one.
     bool is_path = etp_os_is_dir(*path) || etp_os_is_file(*path) || strchr(*path, '/') ||
                    !etp_baseline_name_ok(*path);
-    return is_path ? etp_cli_newest(cli, false, path, err) : by_name(cli, path, out_stored, err);
+    return is_path ? etp_cli_newest(cli, false, path, err) : by_name(cli, path, err);
 }

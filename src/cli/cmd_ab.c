@@ -43,7 +43,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const etp_session_arguments *g = opts;
     const etp_session_call *c = &g->call;
     const char *dir = NULL;
-    cli->store = c->store;
     if (c->save) { // before anything is measured
         ETP_TRY(etp_baseline_check(etp_cli_state(cli, ""), c->save, err));
     }

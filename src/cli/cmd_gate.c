@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/archived.h"
 #include "cli/baseline.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
@@ -14,7 +13,6 @@
 #include "os/os.h"
 #include "study/gate/baselines.h"
 #include "study/gate/gate.h"
-#include "study/history/stored.h"
 
 #define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
 
@@ -88,8 +86,6 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
 {
     etp_ab_options how = {.units = o->units, .baseline = o->baseline, .as_is = true};
     etp_ab_session *session = NULL, *earlier = NULL;
-    const etp_archive_session *entry = NULL;
-    etp_ab stored;
     etp_gate gate;
     const char *dir = argv[0];
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
@@ -97,13 +93,9 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     // Resolved after the run itself was opened: a run that cannot be read is the first thing to
     // know.
     if (st == ETP_OK && against) {
-        st = etp_cli_resolve_baseline(cli, &against, &entry, err);
+        st = etp_cli_resolve_baseline(cli, &against, err);
     }
-    if (st == ETP_OK && entry) {
-        // The folder is gone and the store has its figures: they stand in for an answer that was
-        // opened.
-        st = etp_gate_of_entry(entry, &cli->arena, &stored, err);
-    } else if (st == ETP_OK && against) {
+    if (st == ETP_OK && against) {
         st = etp_ab_open(&against, 1, &how, &earlier, err);
     }
     const char *altered = NULL;
@@ -111,9 +103,7 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     st = st == ETP_OK ? check_recorded(earlier, &cli->arena, &altered, err) : st;
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
-                                    .against = entry     ? &stored
-                                               : earlier ? etp_ab_answer(earlier)
-                                                         : NULL,
+                                    .against = earlier ? etp_ab_answer(earlier) : NULL,
                                     .margin = o->margin,
                                     .altered = altered};
         st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1,
@@ -131,18 +121,6 @@ static etp_status list_names(etp_cli *cli, etp_error *err)
 {
     etp_baselines found;
     ETP_TRY(etp_baseline_list(etp_cli_state(cli, ""), &cli->arena, &found, err));
-    // A name whose folder is gone may still be good for --against; the list says so.
-    etp_archive *archive = etp_cli_archive_if_any(cli, NULL);
-    for (size_t i = 0; i < found.n && archive; i++) {
-        etp_baseline *b = &found.items[i];
-        etp_archive_session entry;
-        bool there = false;
-        b->stored =
-            b->dir &&
-            etp_archive_get(archive, b->sha256, &cli->arena, &entry, &there, NULL) == ETP_OK &&
-            there;
-    }
-    etp_archive_close(archive);
     etp_answer answer = {.json = etp_baselines_json,
                          .data = &found,
                          .report = etp_baselines_report(&found, &cli->arena),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that the Python package carries out: export, because PyTorch's exporter is
-// Python, skills, and mcp, whose protocol the official SDK speaks. They find it and become it;
-// validate asks it, and convert becomes it for Parquet.
+// The verbs that the Python package carries out: export, because PyTorch's exporter is Python,
+// skills, and mcp, whose protocol the official SDK speaks. They find it and become it, as do
+// history and convert for Parquet; validate asks it.
 #include <string.h>
 
 #include "base/path.h"

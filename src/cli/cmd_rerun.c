@@ -3,7 +3,6 @@
 // again.
 #include <stddef.h>
 
-#include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "judge/open.h"
@@ -80,11 +79,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     if (st == ETP_OK) {
         st = show(cli, first, second, o->margin, err);
-    }
-    if (st == ETP_OK) {
-        // From the folder, since an entry is what the folder says by itself, and this one was
-        // opened with the first one's options.
-        etp_cli_enter(cli, NULL, new_dir);
     }
     etp_ab_close(second);
     etp_ab_close(first);

@@ -64,7 +64,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const run_options *o = opts;
     const etp_session_call *c = &o->session.call;
-    cli->store = c->store;
     if (o->init) {
         return init(cli, o, argc, argv, err);
     }

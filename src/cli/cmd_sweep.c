@@ -65,7 +65,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const sweep_options *o = opts;
     const etp_session_call *c = &o->session.call;
     const char *dir = NULL;
-    cli->store = c->store;
     if (c->resume || c->extend) {
         const char *operands = argc > 0 || o->models.n > 0 ? "the models" : NULL;
         ETP_TRY(etp_cli_resume(cli, &o->session, operands, &dir, err));

@@ -73,8 +73,6 @@ typedef struct etp_cli {
     const char *env_path;              // PATH
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
     const char *env_home, *env_state, *env_tmpdir;   // HOME, XDG_STATE_HOME, TMPDIR
-    const char *env_data, *env_store;                // XDG_DATA_HOME, ETPROF_STORE
-    const char *store;                               // --store of a verb that measures, NULL
     const char *env_python;                          // ETPROF_PYTHON
     bool newest;                                     // ETPROF_NEWEST: see cli/newest.h
 } etp_cli;

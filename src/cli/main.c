@@ -262,8 +262,6 @@ int main(int argc, char **argv)
         .env_home = environment("HOME"),
         .env_state = environment("XDG_STATE_HOME"),
         .env_tmpdir = environment("TMPDIR"),
-        .env_data = environment("XDG_DATA_HOME"),
-        .env_store = environment("ETPROF_STORE"),
         .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
         .newest = environment("ETPROF_NEWEST") != NULL,

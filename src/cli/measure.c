@@ -261,17 +261,13 @@ const char *etp_cli_work(etp_cli *cli)
     return etp_os_temp_dir(shared, "etprof", &cli->arena, &made, NULL) == ETP_OK ? made : k_here;
 }
 
-const char *etp_cli_of_user(etp_cli *cli, const char *xdg, const char *in_home, const char *below)
+const char *etp_cli_state(etp_cli *cli, const char *below)
 {
+    const char *xdg = cli->env_state;
     bool own = xdg && xdg[0] == '/'; // the rule of XDG: relative ones do not count
     if (!own && !(cli->env_home && cli->env_home[0] == '/')) {
         return NULL;
     }
     return etp_arena_printf(&cli->arena, "%s%s/etprof%s", own ? xdg : cli->env_home,
-                            own ? "" : in_home, below);
-}
-
-const char *etp_cli_state(etp_cli *cli, const char *below)
-{
-    return etp_cli_of_user(cli, cli->env_state, "/.local/state", below);
+                            own ? "" : "/.local/state", below);
 }

@@ -11,12 +11,8 @@
 // be written to, or a new folder in TMPDIR where that cannot either (no home, a read-only one).
 const char *etp_cli_work(etp_cli *cli);
 
-// etprof's folder in XDG, one of the base directories, else in IN_HOME of the user's home; BELOW,
-// "/…" or "", is a place in it. NULL without a home. Never the working directory, which may be
-// anybody's.
-const char *etp_cli_of_user(etp_cli *cli, const char *xdg, const char *in_home, const char *below);
-
-// The user's own state: $XDG_STATE_HOME/etprof, else ~/.local/state/etprof.
+// The user's own state: $XDG_STATE_HOME/etprof, else ~/.local/state/etprof; BELOW, "/…" or "", is a
+// place in it. NULL without a home. Never the working directory, which may be anybody's.
 const char *etp_cli_state(etp_cli *cli, const char *below);
 
 etp_session_place etp_cli_place(etp_cli *cli);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/shell.h"
-#include "cli/archived.h"
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "compare/phases.h"
@@ -222,11 +221,6 @@ etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(paths, n_paths, how, &session, err));
     etp_status st = show_session(cli, session, show, err);
-    if (show->enter && etp_ab_run(session) && etp_ab_run(session)->state == ETP_RUN_FINISHED) {
-        // An entry is what the folder says by itself, whatever this command asked for.
-        bool plain = !how->baseline && !(how->margin > 0);
-        etp_cli_enter(cli, plain ? session : NULL, etp_ab_answer(session)->dir);
-    }
     etp_ab_close(session);
     return st;
 }
@@ -301,7 +295,6 @@ etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options
         .full = call->full,
         .sweep = sweep,
         .write_files = true,
-        .enter = true,
         .fail_on = call->fail_on.items,
         .n_fail_on = call->fail_on.n,
     };

@@ -17,7 +17,6 @@ typedef struct etp_show_options {
     const char *phase;          // of a session of several that alone; NULL: all
     const char *title;          // of the report, NULL: the model's
     bool write_files;           // renew the derived files of the run folder
-    bool enter;                 // it was measured: into the store of sessions with it
     const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
     size_t n_fail_on;
 } etp_show_options;

@@ -238,12 +238,7 @@ static void write_chart(page *p, const etp_chart *c)
     etp_chart drawn = *c;
     // A copy of the struct with a shorter list: the entries themselves are shared.
     drawn.entries.n = bars && c->entries.n > MOST_BARS ? MOST_BARS : c->entries.n;
-    if (c->chart == ETP_CHART_TREND) {
-        etp_sink_printf(p->sink, "<figure class=\"chart small %s\">\n",
-                        k_etp_css_severity[c->severity]);
-    } else {
-        z(p, "<figure class=\"chart\">\n");
-    }
+    z(p, "<figure class=\"chart\">\n");
     element(p, "figcaption", "", c->title);
     etp_svg_for_page(p->sink, &drawn, (unsigned)p->ordinal, p->arena);
     element(p, "p", "caption", c->description);

@@ -384,7 +384,6 @@ static void write_chart(writer *w, const etp_chart *c)
         break;
     case ETP_CHART_BLOCKS:
     case ETP_CHART_LINES:
-    case ETP_CHART_TREND:
         write_matrix(w, c, &v);
         break;
     }

@@ -745,24 +745,6 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
     }
 }
 
-void etp_chart_moment(etp_chart *c, const char *label, double value, double level)
-{
-    if (c) {
-        const double values[] = {value, level};
-        etp_chart_entry e = {
-            .label = clean_z(c->report, label), .note = {"", 0}
-        };
-        add_entry(c, e, values, NULL, NULL, 2);
-    }
-}
-
-void etp_chart_judge(etp_chart *c, etp_severity severity)
-{
-    if (c) {
-        c->severity = severity;
-    }
-}
-
 void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value, double lo,
                         double hi)
 {

@@ -307,8 +307,7 @@ typedef enum etp_chart_kind {
     ETP_CHART_INTERVALS, // a bar per row with whiskers
     ETP_CHART_BLOCKS, // a dot per series and row (block), a panel per series; with two series also
                       // the ratio first ÷ second: give the baseline first to see the speedup
-    ETP_CHART_LINES,  // x against y per series, with ranges
-    ETP_CHART_TREND   // small, one of many: a dot per moment, and the level it belongs to as steps
+    ETP_CHART_LINES   // x against y per series, with ranges
 } etp_chart_kind;
 
 // KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
@@ -330,10 +329,6 @@ void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t
 // LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
 void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
                      const double *hi, size_t n);
-// TREND, without series: VALUE at the moment LABEL, and the LEVEL that holds there; NAN = missing.
-void etp_chart_moment(etp_chart *c, const char *label, double value, double level);
-// TREND: the last step of the level is good or bad.
-void etp_chart_judge(etp_chart *c, etp_severity severity);
 // INTERVALS: lo and hi NAN = no whisker. NOTE ("3.90× faster") may be NULL.
 void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value, double lo,
                         double hi);

@@ -30,9 +30,6 @@ static void svg_chart(etp_svg *o, const etp_chart *c)
     case ETP_CHART_LINES:
         etp_svg_lines(o, c);
         break;
-    case ETP_CHART_TREND:
-        etp_svg_trend(o, c);
-        break;
     }
 }
 
@@ -49,9 +46,7 @@ void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_a
 {
     etp_svg o = {.sink = sink, .width = 860, .serial = serial};
     etp_strbuf_init(&o.scratch, arena);
-    if (c->chart != ETP_CHART_TREND) { // which is small everywhere
-        svg_chart(&o, c);
-    }
+    svg_chart(&o, c);
     o.width = 360;
     o.narrow = true;
     svg_chart(&o, c);

@@ -333,7 +333,6 @@ void etp_text_chart(etp_text *o, const etp_chart *c)
         break;
     case ETP_CHART_BLOCKS:
     case ETP_CHART_LINES:
-    case ETP_CHART_TREND:
         write_sparklines(o, c);
         break;
     }

@@ -448,7 +448,6 @@ typedef struct etp_baseline {
     const char *name, *dir; // DIR: NULL when the note is unreadable
     char sha256[65];        // of the manifest as it was saved
     etp_baseline_state state;
-    bool stored; // by whom knows: its figures are in the store of sessions
 } etp_baseline;
 typedef struct etp_baselines { // by name
     etp_baseline *items;

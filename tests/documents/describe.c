@@ -29,7 +29,6 @@
 #include "study/builds/builds.h"
 #include "study/gate/baselines.h"
 #include "study/gate/gate.h"
-#include "study/history/stored.h"
 #include "study/rerun.h"
 #include "study/stats/answer.h"
 #include "study/sweep/sweep.h"
@@ -187,7 +186,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(doctor)            \
     X(explain)           \
     X(gate)              \
-    X(history)           \
     X(inspect)           \
     X(inspect_diff)      \
     X(inspect_tensors)   \
@@ -208,7 +206,6 @@ static void describe_columns(etp_json *j, const char *row, const etp_member_colu
     X(robust_stats)      \
     X(roofs)             \
     X(run)               \
-    X(sessions)          \
     X(stats)             \
     X(sweep)             \
     X(validate)          \

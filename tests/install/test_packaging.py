@@ -23,7 +23,7 @@ HERE = SOURCE / "packaging"
 CMAKE = "".join(p.read_text() for p in (SOURCE / "CMakeLists.txt", *sorted((SOURCE / "cmake").glob("*.cmake"))))
 VERSION = re.search(r"project\(etprof VERSION ([0-9.]+)", CMAKE)[1]
 # pkg-config's name of a library, as CMake asks for it, and the name of the package in Homebrew and conda.
-PACKAGES = {"jansson": "jansson", "libzip": "libzip", "libzstd": "zstd", "capstone": "capstone", "sqlite3": "sqlite"}
+PACKAGES = {"jansson": "jansson", "libzip": "libzip", "libzstd": "zstd", "capstone": "capstone"}
 
 
 def libraries():

@@ -34,7 +34,7 @@ def run(program, arguments, here, scratch, fail_at=None, once=False, callers=Non
     count = pathlib.Path(scratch) / "count"
     count.unlink(missing_ok=True)
     environment = {"PATH": os.environ["PATH"], "HOME": str(scratch), "LC_ALL": "C.UTF-8", "TZ": "UTC",
-                   "ETPROF_STORE": "off", "ETPROF_TEST_COUNT": str(count), "SOURCE_DATE_EPOCH": "0"}
+                   "ETPROF_TEST_COUNT": str(count), "SOURCE_DATE_EPOCH": "0"}
     environment.update({"ETPROF_TEST_FAIL_AT": str(fail_at)} if fail_at else {})
     environment.update({"ETPROF_TEST_FAIL_ONCE": "1"} if once else {})
     environment.update({"ETPROF_TEST_CALLERS": str(callers)} if callers else {})

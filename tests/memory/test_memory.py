@@ -48,7 +48,7 @@ COMMANDS = [
     ["inspect", PROGRAM_FILE, "--diff", DATA / "linear_xnnpack_fp32.bpte"],
     ["kernels", DATA / "kit/on_xnntrace.log", DATA / "kit/on_xnntrace.log"], ["stats", *KIT, "--out", "made"],
     ["explain", "N1", DUMP], ["whatif", DUMP, "drop *"],
-    ["gate", DUMP, "share GEMM >= 10 %"], ["history", DATA / "history.csv"],
+    ["gate", DUMP, "share GEMM >= 10 %"],
     ["stats", DATA / "samples.csv"], ["stats", DATA / "samples_unpaired.csv", "--format", "json"],
     ["verify", "RUN"], ["report", "RUN", "--format", "md"], ["kernels", DATA / "kit/on_xnntrace.log"],
     ["convert", DUMP, "--to", "chrome", "-o", "made"],
@@ -62,9 +62,7 @@ COMMANDS = [
     ["report", "RUN", "PHASES", "--format", "md"], ["report", "RUN", "--format", "github"],
     ["explain", "N1", "RUN"], ["explain", "RUN"], ["explain", "op1", "RUN"], ["whatif", "RUN", "drop *", "threads 2"],
     ["gate", "RUN", "speedup >= 1", "noise <= 1 %"], ["gate", "RUN", "speedup >= 1", "--format", "md"],
-    ["gate", "PHASES", "decode.speedup >= 1"], ["history", "RUN", "PHASES"],
-    ["history", "RUN", "PHASES", "--format", "csv"],
-    ["history", "list", "--store", "STORE"], ["history", "--store", "STORE", "--on", "local"],
+    ["gate", "PHASES", "decode.speedup >= 1"],
     ["gate", "RUN", "op1.ns <= 5 ms", 'category("GEMM").share >= 10 %'], ["stats", "RUN", "--format", "json"],
     ["verify", "PHASES", "--format", "json"],
     ["compare", "RUN:arm0", "RUN:arm1"], ["compare", KIT[0], DUMP],
@@ -74,24 +72,19 @@ COMMANDS = [
     ["library", "tables", "RUN"], ["library", "ops", DUMP], ["library", "inspect", PROGRAM_FILE],
     ["library", "inspector", DUMP], ["library", "stats", DATA / "samples.csv"], ["library", "whatif", DUMP],
 ]
-FOLDERS = ("RUN", "PHASES", "SWEEP", "STORE")
+FOLDERS = ("RUN", "PHASES", "SWEEP")
 
 
 def make_folders(scratch):
     run_folders.make(scratch / "run", 2)
     run_folders.make(scratch / "sweep", 4, blocks=2, sweep=True)
     phase_folders.make(scratch / "phases", lambda phase, level, *_: 1000000 + 1000 * len(phase + level), blocks=2)
-    store = scratch / "store/sessions.sqlite"
-    store.parent.mkdir()
-    added = failing.run(PROGRAM, ["history", "add", "run", "phases", "--store", store], scratch, scratch)
-    expect(added[0] == 0, "entries of a store", added[2])
 
 
 def placed(word):
     """WORD with the name of a folder in it as the folder's path."""
     name, colon, rest = str(word).partition(":")
-    path = "../store/sessions.sqlite" if name == "STORE" else f"../{name.lower()}"
-    return path + colon + rest if name in FOLDERS else str(word)
+    return f"../{name.lower()}{colon}{rest}" if name in FOLDERS else str(word)
 
 
 def files_of(root, folders):

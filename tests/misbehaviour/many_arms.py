@@ -44,7 +44,7 @@ def folder(directory, n):
         done = call(directory, "analyze", "run", "--full", "--format", form, codes=codes)
         told(done, arms if form != "csv" or n <= 65 else [], f"analyze of {n} arms as {form}")
     call(directory, "report", "run", "--format", "text")
-    for verb in ("verify", "validate", "stats", "kernels", "gate", "history"):
+    for verb in ("verify", "validate", "stats", "kernels", "gate"):
         extra = ["noise_floor<=1"] if verb == "gate" else []
         call(directory, verb, "run", *extra, codes=(0, 1, 2, 3))
     call(directory, "whatif", "run", "drop X", codes=(0, 1, 2, 3, 4))

@@ -181,7 +181,7 @@ def sweeps():
 
 
 def two_sessions():
-    """compare, gate --against, history, report over both."""
+    """compare, gate --against, report over both."""
     pathlib.Path("nights").mkdir()
     os.environ.update({f"FAKE_ETDUMP_{level}": str(DUMP) for level in ("base", "neon")})
     blocks = {"slow": 6, "fast": 7}  # one timed launch of an arm in each
@@ -203,14 +203,6 @@ def two_sessions():
         check = next(c for c in g["checks"] if c["id"] == "against:linux_neon")
         expect(check["ok"] is (ratio > 1), f"gate {b} --against {a}", check)
         is_about(f"gate {b} --against {a}", check["value"], 1 / ratio)  # what is left of the time before
-        rows = [f"2026-01-{n + 1:02d},{SLOW if (n < 4) == (a == 'slow') else FAST}" for n in range(8)]
-        pathlib.Path("h.csv").write_text("\n".join(["time,net_on_t1_ns", *rows]) + "\n")
-        h = answer("history", "h.csv")["series"][0]
-        expect(len(h["changes"]) == 1, f"history {a} {b}", h)
-        for change in h["changes"]:
-            is_about(f"history {a} {b}", change["before"] / change["after"], ratio)
-        text = etprof("history", "h.csv")
-        expect(("−66.7 %" in text) == (ratio > 1) and ("+200.0 %" in text) == (ratio < 1), f"history {a} {b}", text)
 
 
 # ---- recordings ----------------------------------------------------------------------------------

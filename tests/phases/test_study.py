@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gate and history of sessions with phases: each phase is judged by itself, and none is left out.
+"""Gate of sessions with phases: each phase is judged by itself, and none is left out.
 
 usage: test_study.py ETPROF"""
 import json
@@ -124,45 +124,6 @@ def without_phases(tmp):
     expect(all(c["ok"] is None for c in said["checks"] if c["id"].startswith("rate:")), "rate", said)
 
 
-def history(tmp):
-    """Eight sessions; from the fifth on decoding deep in the cache takes 30 % longer at one level, nothing else."""
-    for n in range(8):
-        times = {**TIMES, "decode @32": {"avx2": 800000 if n < 4 else 1040000, "sse": 1000000}}
-        phase_folders.make(tmp / f"nightly/{n}", lambda p, level, t, m, times=times: times[p][level] + n % 2 * 100,
-                           dumps=False, at=f"2026-11-2{n}T09:00:00Z")
-    told = ask(tmp, "history", "nightly")[0]["series"]
-    expect([s["phase"] for s in told] == ["prefill 16"] * 5 + ["decode @0"] * 5 + ["decode @32"] * 5, "history",
-           "tells all of a phase before the next", [s["name"] for s in told])
-    series = {s["name"]: s for s in told}
-    expect(len(series) == 6 + 3 + 6, "history", "has times, speedups and rates of every phase", sorted(series))
-    for name, phase in [("m0_linux_avx2_prefill16_t1_ns", "prefill 16"), ("m0_linux_sse_decode0_t1_ns", "decode @0"),
-                        ("m0_linux_avx2_decode32_t1_speedup", "decode @32"),
-                        ("m0_linux_avx2_decode32_t1_tokens_per_s", "decode @32")]:
-        expect(series.get(name, {}).get("phase") == phase, name, "names its phase", series.get(name))
-    changed = {n: [c["run"] for c in s["changes"]] for n, s in series.items() if s["changes"]}
-    expect(changed == {f"m0_linux_avx2_decode32_t1_{what}": [4] for what in ("ns", "speedup", "tokens_per_s")},
-           "history", "finds what changed, where it did", changed)
-    rates = series.get("m0_linux_avx2_decode32_t1_tokens_per_s", {"values": [0, 0, 0, 0, 0]})["values"]
-    expect(abs(rates[0] / 1250 - 1) < 1e-3 and abs(rates[4] / (1e9 / 1040000) - 1) < 1e-3, "rates", rates)
-    said = subprocess.run([ETPROF, "history", "nightly"], cwd=tmp, capture_output=True, text=True, check=False).stdout
-    expect("decode @32" in said, "history", "shows the phase", said[:600])
-    table = subprocess.run([ETPROF, "history", "nightly", "--format", "csv"], cwd=tmp, capture_output=True, text=True,
-                           check=False).stdout
-    (tmp / "table.csv").write_text(table)
-    again = subprocess.run([ETPROF, "history", "table.csv", "--format", "csv"], cwd=tmp, capture_output=True, text=True,
-                           check=False).stdout
-    expect(table == again, "history", "reads its table back", again[:300])
-    stored = subprocess.run([ETPROF, "history", "add", "nightly", "--store", "s.sqlite"], cwd=tmp, capture_output=True,
-                            text=True, check=False)
-    expect(stored.returncode == 0, "history", "enters them", stored.stderr)
-    kept = ask(tmp, "history", "--store", "s.sqlite")[0]["series"]
-    expect([s["name"] for s in kept] == [s["name"] for s in told], "history", "has the same order of the store",
-           [s["name"] for s in kept])
-    found = {s["name"]: s for s in kept}
-    expect(found == series, "history", "tells the same of the store", sorted(set(found) ^ set(series)),
-           [(found[n], series[n]) for n in found if n in series and found[n] != series[n]][:1])
-
-
 with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     gate(TMP)
@@ -170,5 +131,4 @@ with tempfile.TemporaryDirectory() as name:
     one_phase_is_slower(TMP)
     without_outputs(TMP)
     without_phases(TMP)
-    history(TMP)
 finish("each phase by itself")

@@ -84,11 +84,6 @@ def tables():
             rows += [f"{arm},{block},{2 * block},{i},timed,{i},{ns + (block % 3)}" for i in range(4)]
     pathlib.Path("close.csv").write_text("\n".join(rows) + "\n")
     etprof("stats", "close.csv", "--baseline", "off")
-    values = [(0.000012, 12)] * 6 + [(0.000034, 123456789012)] * 6
-    lines = ["time,small_speedup,large_ns", *(f"2026-01-{n + 1:02d},{a},{b}" for n, (a, b) in enumerate(values))]
-    pathlib.Path("history.csv").write_text("\n".join(lines) + "\n")
-    etprof("history", "history.csv", "--min-change", "0.00001%")
-    etprof("history", "history.csv", "--format", "md")
 
 
 def sweep():
@@ -103,7 +98,6 @@ def sweep():
 
 def other_verbs():
     """Of the sessions above and of recordings: what else prints figures."""
-    every_form("history", "history.csv", text=())
     every_form("report", "apart", "few", text=())
     every_form("analyze", DATA / "kit/flat")
     every_form("compare", DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump")

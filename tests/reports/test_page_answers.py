@@ -11,9 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import browser  # noqa: E402
-import phase_folders  # noqa: E402
 from checks import expect, finish  # noqa: E402
-from test_page import run  # noqa: E402
 from test_reading import pages  # noqa: E402
 
 TIMES = {"NEON": 3.0, "SME2": 1.0}  # ms with one thread, half of it with two (test_reading.py)
@@ -96,52 +94,6 @@ def several(session, page):
                                                   "decoder at NEON", "decoder at SME2"}, "several: short names", arms)
 
 
-def history(session, tmp):
-    """Twelve sessions; SME2 takes 12 % more from the eighth on. Its three phases are small charts and stand first, what
-    did not change is folded; a figure has one row, tokens a second of the same times none of their own."""
-    calls = {"prefill 16": (1, 16), "decode @0": (2, 1), "decode @32": (4, 1)}
-    for k in range(12):
-        more = 1.12 if k >= 7 else 1
-
-        def time_ns(phase, level, _threads, _model, more=more, k=k):
-            return int((2_000_000 * more if level == "sme2" else 6_000_000) * calls[phase][0] * (1 + k % 3 * 0.001))
-        phase_folders.make(tmp / f"nightly/n{k:02}", time_ns, levels=("sme2", "neon"),
-                           at=f"2026-11-{k + 1:02}T03:00:00Z")
-    page = tmp / "nightly.html"
-    page.write_text(run(tmp, "history", tmp / "nightly", "--format", "html"))
-    for width in (1280, 390):
-        session.open(page, width)
-        told = session.run("""var all = Array.from(document.querySelectorAll('figure.chart'));
-          return {charts: all.map(function (f) { var svg = f.querySelector('svg'), fold = f.closest('details');
-              return [f.querySelector('figcaption').textContent, svg.getBoundingClientRect().width, !!fold,
-                f.querySelectorAll('svg').length, svg.querySelectorAll('g title').length]; }),
-            open: document.querySelectorAll('details[open]').length,
-            texts: document.querySelector('main').innerText};""")
-        names = [c[0] for c in told["charts"]]
-        expect(names == [f"{level}, {phase}" for level in ("SME2", "NEON") for phase in calls],
-               "history: a chart for each figure, what changed first", names)
-        expect([c[2] for c in told["charts"]] == [False] * 3 + [True] * 3 and not told["open"],
-               "history: what did not change is folded", told["charts"])
-        expect(all(200 < c[1] < 380 for c in told["charts"][:3]), width, "history: small", told["charts"])
-        expect(all(c[3:] == [1, 12] for c in told["charts"]), "history: a dot for each run", told["charts"])
-        expect("_tokens_per_s" not in told["texts"], "history: tokens a second repeat the times")
-    heads, rows = table(session, "figures")
-    at = {h.split(" ")[0]: k for k, h in reversed(list(enumerate(heads)))}
-    for name in names:
-        row = [r for r in rows if r[0] == name]
-        level, phase = name.split(", ")
-        last = (2_000_000 * 1.12 if level == "SME2" else 6_000_000) * calls[phase][0] * 1.002 / 1e6
-        rate = calls[phase][1] / last * 1e3
-        expect(len(row) == 1 and row[0][at["last"]] == f"{last:#.4g} ms" and abs(float(row[0][-1]) - rate) < 0.06,
-               "history: one row", name, row, last, rate)
-        expect(row[0][at["changes"]] == str(int(level == "SME2")), "history: changes", row)
-    first = cards(page.read_text())
-    expect([c.split(",")[1].strip() for c in first] == list(calls) and all(
-        c.startswith("SME2, ") and "since 2026-11-08 03:00 12." in c and c.count(" more") == 1 for c in first),
-        "history: a card for each change, with its date", first)
-    expect(not re.search(r"m0_linux_\w+", " ".join(first + names)), "history: short names", first)
-
-
 def kit(page):
     text = page.read_text()
     subtitle = re.search(r'<p class="subtitle">(.*?)</p>', text).group(1)
@@ -157,7 +109,7 @@ def few_rows_of_navigation(session, made):
         session.open(page)
         tops = session.run("""return Array.from(document.querySelectorAll('nav li')).filter(function (li) {
           return li.getClientRects().length; }).map(function (li) { return li.getBoundingClientRect().top; });""")
-        most = 1 if name in ("ab", "sweep", "kit", "several", "history", "record") else 2
+        most = 1 if name in ("ab", "sweep", "kit", "several") else 2
         expect(len(set(tops)) <= most, name, "rows of navigation", len(set(tops)), len(tops))
 
 
@@ -179,7 +131,6 @@ def main():
         kit(made["kit"])
         pairs_once(session, made["kit"])
         few_rows_of_navigation(session, made)
-        history(session, pathlib.Path(name))
     finish("pages of several answers say what was measured")
 
 

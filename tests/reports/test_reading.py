@@ -73,8 +73,7 @@ def pages(tmp):
             "begun": ["report", begun],
             "phases": ["report", phased], "kit": ["analyze", data / "kit/flat"],
             "several": ["report", tmp / "measured", tmp / "large", phased, swept],
-            "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"],
-            "history": ["history", tmp / "measured", phased], "record": ["history", data / "history.csv"]}.items():
+            "roofs": ["analyze", *mixed, "--roofs-file", data / "roofs/round.json"]}.items():
         made[name] = tmp / f"{name}.html"
         done = subprocess.run([ETPROF, *words, "--format", "html", "-o", made[name]], cwd=tmp, capture_output=True,
                               text=True, timeout=600, check=False, stdin=subprocess.DEVNULL)

@@ -98,7 +98,6 @@ def sessions(tmp):
                     "2", "--iterations", "4", "--warmup", "1", "--quiet", "--out", "swept"], cwd=tmp, check=False,
                    capture_output=True, timeout=300)
     ask("report", "swept", cwd=tmp)
-    ask("history", "few", "noisy", cwd=tmp)
 
 
 def recordings():

@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as folder:
         archive.extractall(tmp / "out/runs/linux", filter="data")
     for line in ("analyze out", "analyze out --full", "analyze out --proof", "stats out", "kernels out",
                  "gate out", "explain out", "explain N1 out", "explain F1 out", "explain op35 out", "verify out",
-                 "whatif out", "history out", "doctor levels", "help", "help --all", "help exit-codes"):
+                 "whatif out", "doctor levels", "help", "help --all", "help exit-codes"):
         more = ["drop transpose*"] if line.startswith("whatif") else ["speedup >= 1.3"] if "gate" in line else []
         look([*line.split(), *more], tmp)
     mixed = DATA / "mixed_xnnpack_fp32"

@@ -30,7 +30,6 @@ def names(folder):
     """The session has arms linux_vnni and linux_avx2; who reads is told VNNI and AVX2, a program the names."""
     for words, said in ((("stats", folder), "VNNI against AVX2"),
                         (("gate", folder, "speedup >= 1.3", "latency <= 1 ns"), "speedup:VNNI"),
-                        (("history", folder), "image_encoder_xnnpack_int8, VNNI, 1 thread: time"),
                         (("kernels", folder), "VNNI"), (("analyze", folder), "VNNI")):
         for form in ("text", "md"):
             text = run(*words, "--format", form)
@@ -56,29 +55,6 @@ def kernels(folder):
         expect("_Z" not in text, "kernels", form, "a mangled name", re.findall(r".*_Z.*", text)[:3])
     shown = run("kernels", folder)
     expect("torch::executor::" in shown, "kernels", "no name of C++", shown[:600])
-
-
-def history(folder, tmp):
-    """Means are whole nanoseconds and ratios have six digits, as in the session's own document."""
-    for words in ((DATA / "history.csv", ), (folder, )):
-        document = json.loads(run("history", *words, "--format", "json"))
-        for s in document["series"]:
-            for change in s["changes"]:
-                ends = [change["before"], change["after"]]
-                expect(not s["name"].endswith("_ns") or all(isinstance(v, int) for v in ends), "history", ends)
-            if s["name"].endswith("_speedup"):
-                expect(all(v is None or float(f"{v:.6g}") == v for v in s["values"]), "history", s["values"][:3])
-    text = run("history", DATA / "history.csv", "--format", "json")
-    expect(not re.search(r'"(before|after)": [\d.]+e', text), "history", "a time in scientific notation")
-    # what changed stands first, and the first word of it is by how much
-    made = run("history", DATA / "history.csv").splitlines()
-    expect(re.match(r"7\.9 % more +toy_ns since 2026-10-16 06:00$", made[3]), "history", "begins with the change",
-           made[:8])
-    many = phase_folders.make(tmp / "many", lambda p, level, t, m: 1000000 // t, phases=(), threads=(1, 2),
-                              models=("int8", "int4"))
-    said = run("history", many)
-    for line in ("int8, AVX2, 2 threads: time", "int4, SSE, 1 thread: time"):
-        expect(line in " ".join(said.split()), "history", line, said[:1500])
 
 
 def environment(folder):
@@ -119,7 +95,6 @@ with tempfile.TemporaryDirectory() as scratch:
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2))
     names(folder)
     kernels(folder)
-    history(folder, tmp)
     sweep(tmp)
     environment(folder)
 finish()

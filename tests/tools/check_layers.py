@@ -48,7 +48,7 @@ NAMED = re.compile(r"^NAMES\(\w+,([^)]*)\)|const char \*etp_\w+_name\(etp_\w+ \w
 COMPARED = re.compile(r'\b(?:strcmp|etp_str_eqz)\s*\([^";]*, "([^"]+)"\)')
 WORD = re.compile(r"[a-z][a-z0-9_-]*")
 WORDS_OF_OTHERS = {"cli", "device", "kit", "os"}
-READS_WORDS = {"cli/archived.c": "off", "cli/cmd_doctor.c": "levels", "cli/complete.c": "device",
+READS_WORDS = {"cli/cmd_doctor.c": "levels", "cli/complete.c": "device",
                "compare/counters.c": "counters counters_fix", "convert/fleet_rows.c": "local",
                "device/adb.c": "device", "device/device.c": "qemu", "device/list.c": "device",
                "device/remote_state.c": "boost governor load power",

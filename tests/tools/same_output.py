@@ -48,7 +48,6 @@ def of_file(path):
             yield ["convert", path, "--to", to, "-o", f"made.{to}"]
     elif name.endswith(".csv"):
         yield from each_format("stats", path)
-        yield from each_format("history", path, formats=("text", "json"))
     elif name.endswith(".json"):
         yield ["validate", path, "--format", "json"]
 
@@ -81,7 +80,7 @@ def of_pairs(programs, dumps):
 
 def of_folder(folder):
     """Commands over a run folder; each gets its own copy."""
-    for verb in ("analyze", "report", "validate", "verify", "stats", "kernels", "history"):
+    for verb in ("analyze", "report", "validate", "verify", "stats", "kernels"):
         yield from each_format(verb, folder)
     yield ["analyze", folder, "--full"]
     yield ["analyze", folder, "--proof"]
@@ -108,7 +107,7 @@ def of_words():
         yield ["help", topic]
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
-    verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun kernels "
+    verbs = ("ab run sweep analyze compare explain whatif gate report convert validate verify rerun kernels "
              "ops inspect stats export doctor roofs").split()
     for verb in verbs:
         yield ["help", verb]

@@ -21,9 +21,9 @@ SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text())
            for p in (ROOT / "schemas").glob("*.schema.json")}
 DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
-# No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other
-# viewers, of a protocol (tests/mcp).
-SILENT = {"export", "help", "convert", "mcp"}
+# No document on standard output, or one of others: Python's (tests/python looks at what export writes, tests/history at
+# history's), of other viewers, of a protocol (tests/mcp).
+SILENT = {"export", "help", "history", "convert", "mcp"}
 # In the journal of --prepare: nothing that a user is given as a document.
 INSIDE = {"prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case
@@ -213,16 +213,6 @@ def sessions(tmp):
         printed(tmp, verb, "swept")
     printed(tmp, "report", "run", "swept")
     printed(tmp, "compare", "emulated:linux_sme2_off", "emulated:linux_sme2_on")
-    printed(tmp, "history", "run", "swept")
-    store = ("--store", "sessions.sqlite")
-    added = subprocess.run([ETPROF, "history", "add", "run", "swept", *store], cwd=tmp, capture_output=True, text=True,
-                           timeout=600, check=False)
-    if "built without SQLite" in added.stderr:
-        print("skipped: history list (built without SQLite)")
-        seen["sessions"] = []
-    else:
-        printed(tmp, "history", "list", *store)
-        printed(tmp, "history", *store)
     printed(tmp, "gate", "run", "noise <= 50 %")
     printed(tmp, "gate", "--list")
     two_builds(tmp)
@@ -270,7 +260,6 @@ def fixtures(tmp):
     printed(tmp, "kernels", DATA / "kit/on_xnntrace.log")
     printed(tmp, "stats", DATA / "samples.csv")
     printed(tmp, "stats", *sorted(DATA.glob("kit_*_timeline.csv")))
-    printed(tmp, "history", DATA / "history.csv")
 
 
 def machine(tmp):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a fleet: one file without scripts or requests, which looks like the pages of `etprof report`. What stands
-on it is decided in report.py; here is how."""
+"""The page of a fleet and of a history: one file without scripts or requests, which looks like the pages of `etprof
+report`. What stands on it is decided in report.py; here is how."""
 from __future__ import annotations
 
 import html
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 STYLE = """
 :root{color-scheme:light;--bg:#fff;--panel:#f6f7f9;--line:#dfe3e8;--ink:#1d232b;--dim:#59636f;--link:#1b5e9e;
@@ -54,33 +55,34 @@ class Sentence:
 
 @dataclass
 class Section:
-    """A table. Each column has its heading and a class: "" for words, "n" for figures, "w" for what may break. NIGHTS:
-    of each row its picture. LEFT: rows that are not shown."""
+    """A table. Each column has its heading and a class: "" for words, "n" for figures, "w" for what may break.
+    PICTURES: of each row; in their column stands PICTURED. LEFT: what is said below it."""
 
     key: str
     title: str
     columns: list[tuple[str, str]]
     rows: list[list[str]]
-    nights: list[dict[str, Any]] = field(default_factory=list)
-    left: int = 0
+    pictures: list[str] = field(default_factory=list)
+    left: str = ""
+    pictured: str = "nights"
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def picture(row: dict[str, Any]) -> str:
-    """The nights of a series, up is slower; a line where it became so."""
-    nights = row["nights"]
-    days, values = [n["day"] for n in nights], [n["ratio"] for n in nights]
-    low, high = min(values), max(values)
-    at = [(100 * i / max(len(nights) - 1, 1), 18 - 16 * (v - low) / max(high - low, 1e-9))
+def picture(values: Sequence[float | None], lines: Sequence[int], words: str) -> str:
+    """One figure over the moments, up is more, a gap where one has none; a line where it changed."""
+    known = [v for v in values if v is not None]
+    low, high, last = min(known), max(known), max(len(values) - 1, 1)
+    at = [None if v is None else f"{100 * i / last:.1f},{18 - 16 * (v - low) / max(high - low, 1e-9 * abs(high)):.1f}"
           for i, v in enumerate(values)]
-    first, line = at[days.index(row["since"])][0], " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
-    return (f"<svg viewBox='0 0 100 20' preserveAspectRatio=none role=img aria-label='nights {html.escape(days[0])} to "
-            f"{html.escape(days[-1])}, {percent(low - 1)} to {percent(high - 1)} against before'>"
-            f"<line x1={first:.1f} x2={first:.1f} y1=0 y2=20 vector-effect=non-scaling-stroke />"
-            f"<polyline vector-effect=non-scaling-stroke points='{line}'/></svg>")
+    pieces = [list(piece) for there, piece in itertools.groupby(at, bool) if there]
+    drawn = "".join(f"<line x1={100 * i / last:.1f} x2={100 * i / last:.1f} y1=0 y2=20 "
+                    "vector-effect=non-scaling-stroke />" for i in lines)
+    drawn += "".join(f"<polyline vector-effect=non-scaling-stroke points='{' '.join(piece)}'/>" for piece in pieces)
+    return (f"<svg viewBox='0 0 100 20' preserveAspectRatio=none role=img aria-label='{html.escape(words)}'>"
+            f"{drawn}</svg>")
 
 
 def unbroken(words: str) -> str:
@@ -101,28 +103,29 @@ def cell(tag: str, kind: str, words: str) -> str:
 def table(section: Section) -> str:
     kinds = [kind for _, kind in section.columns]
     heads = [cell("th scope=col", kind, html.escape(name)) for name, kind in section.columns]
-    if section.nights:
-        heads.insert(1, "<th scope=col>nights")
+    if section.pictures:
+        heads.insert(1, f"<th scope=col>{html.escape(section.pictured)}")
     rows = []
     for i, row in enumerate(section.rows):
         cells = [cell("td" if k else "th scope=row", kind, unbroken(words))
                  for k, (kind, words) in enumerate(zip(kinds, row))]
-        if section.nights:
-            cells.insert(1, f"<td>{picture(section.nights[i])}")
+        if section.pictures:
+            cells.insert(1, f"<td>{section.pictures[i]}")
         rows.append("<tr>" + "".join(cells))
-    left = f"<p class=none>and {section.left:,} more (--most, --format json)</p>" if section.left else ""
+    left = f"<p class=none>{html.escape(section.left)}</p>" if section.left else ""
     return (f"<h2 id={section.key}>{html.escape(section.title)}</h2>\n"
             f"<div class=box tabindex=0 role=region aria-labelledby={section.key}><table>"
             f"<thead><tr>{''.join(heads)}</thead><tbody>{''.join(rows)}</tbody></table></div>{left}")
 
 
-def write(subtitle: str, answer: list[Sentence], sections: list[Section], empty: list[tuple[str, str]]) -> str:
+def write(title: str, subtitle: str, answer: list[Sentence], sections: list[Section],
+          empty: list[tuple[str, str]]) -> str:
     """EMPTY: titles of tables without a row, and what is said of each."""
     links = "".join(f"<li><a href=#{s.key}>{html.escape(s.title)}</a>" for s in sections)
     out = ["<!doctype html><html lang=en><meta charset=utf-8>"
            "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">"
            "<meta name=viewport content='width=device-width'>"
-           f"<title>Fleet</title><style>{STYLE}</style><body><header><h1>Fleet</h1>"
+           f"<title>{title}</title><style>{STYLE}</style><body><header><h1>{title}</h1>"
            f"<p class=subtitle>{html.escape(subtitle)}</p></header><nav aria-label=Sections><ul>{links}</ul></nav>",
            "<main>", *map(card, answer), *map(table, sections)]
     if empty:

@@ -172,6 +172,13 @@ def counts(found: dict[str, Any]) -> str:
     return ", ".join(f"{n:,} {table}" for table, n in found["rows"].items())
 
 
+def aligned(rows: list[list[str]], words: list[bool]) -> list[str]:
+    """ROWS below each other: WORDS says which columns begin at the left."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(told.ljust(w) if word else told.rjust(w) for told, w, word in zip(row, widths, words)).rstrip()
+            for row in rows]
+
+
 def text(found: dict[str, Any], most: int) -> str:
     parts, lines = ready(found), []
     for _, sentence, below in answer(found, parts):
@@ -185,9 +192,7 @@ def text(found: dict[str, Any], most: int) -> str:
             continue
         cells = [[heading(*c) for c in columns]]
         cells += [[cell(row[name], how) for name, how in columns] for row in rows[:most]]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-        lines += ["  " + "  ".join(told.ljust(w) if is_word(how) else told.rjust(w)
-                                   for told, w, (_, how) in zip(row, widths, columns)).rstrip() for row in cells]
+        lines += [f"  {line}" for line in aligned(cells, [is_word(how) for _, how in columns])]
         if len(rows) > most:
             lines.append(f"  and {len(rows) - most:,} more (--most, --format json)")
     return "\n".join([*lines, "", counts(found)]) + "\n"
@@ -208,8 +213,19 @@ def page(found: dict[str, Any], most: int) -> str:
         sections.append(pages.Section(
             key, title, [(heading(*c), kind) for c, kind in zip(columns, kinds)],
             [[shown(row[name], how) for name, how in columns] for row in rows],
-            [row for row in rows if "nights" in row], len(parts[key]) - len(rows)))
-    return pages.write(counts(found), told, sections, empty)
+            [nights(row) for row in rows if "nights" in row], left(len(parts[key]) - len(rows))))
+    return pages.write("Fleet", counts(found), told, sections, empty)
+
+
+def nights(row: dict[str, Any]) -> str:
+    """The nights of a series, a line where it became slower."""
+    days, values = [n["day"] for n in row["nights"]], [n["ratio"] for n in row["nights"]]
+    return pages.picture(values, [days.index(row["since"])], f"nights {days[0]} to {days[-1]}, "
+                         f"{percent(min(values) - 1)} to {percent(max(values) - 1)} against before")
+
+
+def left(rows: int) -> str:
+    return f"and {rows:,} more (--most, --format json)" if rows else ""
 
 
 def plain(value: Any) -> Any:

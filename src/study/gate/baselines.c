@@ -23,7 +23,6 @@ static const etp_field k_baseline_rows[] = {
     FIELD("dir", TEXT, dir, "the run folder; null: its note cannot be read"),
     FIELD("manifest_sha256", CHARS, sha256, "of its manifest as it was saved", .when = is_readable),
     FIELD("state", WORD, state, "of the folder now", .words = &k_states),
-    FIELD("stored", BOOL, stored, "its figures are in the store of sessions: enough for gate"),
 };
 static SHAPE_ON_ONE_LINE(k_baseline, k_baseline_rows);
 #undef OF
@@ -39,15 +38,6 @@ const etp_document k_etp_baselines_document = {"etprof.baselines/1", "What basel
 void etp_baselines_json(const void *list, etp_json *j)
 {
     etp_document_write(j, &k_etp_baselines_document, list, list);
-}
-
-static const char *state_words(const etp_baseline *b)
-{
-    // A folder that is gone or changed is no loss while its figures are in the store.
-    bool enough = b->stored && b->state != ETP_BASELINE_SAME;
-    return !enough                            ? state_name(b->state)
-           : b->state == ETP_BASELINE_CHANGED ? "changed; as saved in the store"
-                                              : "moved; in the store";
 }
 
 const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *arena)
@@ -67,10 +57,8 @@ const etp_report *etp_baselines_report(const etp_baselines *list, etp_arena *are
     for (size_t i = 0; i < list->n; i++) {
         const etp_baseline *b = &list->items[i];
         ETP_ROW(t, etp_cell_z(b->name),
-                etp_cell_judged(etp_cell_z(state_words(b)), b->state == ETP_BASELINE_SAME
-                                                                ? ETP_PLAIN
-                                                            : b->stored ? ETP_INFO
-                                                                        : ETP_BAD),
+                etp_cell_judged(etp_cell_z(state_name(b->state)),
+                                b->state == ETP_BASELINE_SAME ? ETP_PLAIN : ETP_BAD),
                 etp_cell_z(b->dir ? b->dir : ""));
     }
     return r;
