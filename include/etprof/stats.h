@@ -490,7 +490,8 @@ ETP_API double etp_stats_block_mean(const etp_stats *s, size_t block);
 typedef struct etp_sample_table {
     etp_sample *samples;
     size_t n_samples;
-    etp_str *arms; // names in order of first appearance
+    etp_str *arms;   // names in order of first appearance
+    etp_str *levels; // of each, by a column level; empty: none, or more than one
     uint32_t n_arms;
     bool has_phase, has_launch;
 } etp_sample_table;

@@ -6,6 +6,10 @@
 
 #include "base/sink.h"
 
+// What our tables have in a column "level" where nothing tells which ran: a text, so that it is
+// read.
+#define ETP_CSV_UNKNOWN "unknown"
+
 typedef struct etp_csv_row {
     etp_str *cells;
     size_t n, cap;

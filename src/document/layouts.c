@@ -33,6 +33,7 @@ static const etp_layout_column k_samples[] = {
     TEXT("phase", "`warmup`, `timed`, `traced`, `sampled`, `control` or `resident`"),
     INTEGER("start_ns", "on the device's clock"),
     INTEGER("duration_ns", "of `Method::execute` alone"),
+    LEVEL,
 };
 
 static const etp_layout_column k_timeline[] = {

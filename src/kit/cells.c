@@ -96,7 +96,7 @@ void etp_kit_put_backend(etp_sink *sink, const etp_kit_arm *arm, bool delegated)
 void etp_kit_put_level(etp_sink *sink, const etp_kit_arm *arm)
 {
     const char *level = arm->arm->level_name;
-    etp_csv_text(sink, etp_str_from(level ? level : ETP_TIMELINE_UNKNOWN), ',');
+    etp_csv_text(sink, etp_str_from(level ? level : ETP_CSV_UNKNOWN), ',');
 }
 
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)

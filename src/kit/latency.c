@@ -19,7 +19,7 @@ typedef struct execution {
 } execution;
 
 typedef struct columns {
-    int name, ms, run, model;
+    int name, ms, run, model, level; // model, level: or -1
 } columns;
 
 // Both columns: of the kit's tables only timelines have a line for each event and execution. Only
@@ -36,7 +36,8 @@ static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error 
 {
     ETP_TRY(etp_csv_refuse_others(head, err));
     *out = (columns){etp_csv_column(head, "name"), etp_csv_column(head, "duration_ms"),
-                     etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id")};
+                     etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id"),
+                     etp_csv_column(head, "level")};
     return out->name >= 0 && out->ms >= 0 && out->run >= 0
                ? ETP_OK
                : etp_fail(err, ETP_UNSUPPORTED,
@@ -121,6 +122,9 @@ static etp_status read_timeline(etp_str text, etp_arena *arena, etp_kit_timeline
         if (at.model >= 0 && !out->model_id) {
             out->model_id = etp_arena_strdup(arena, row.cells[at.model]);
         }
+        etp_str level = at.level >= 0 ? row.cells[at.level] : (etp_str){0};
+        level = etp_str_eqz(level, ETP_CSV_UNKNOWN) ? (etp_str){0} : level;
+        out->level = e.n == 0 || etp_str_eq(level, out->level) ? level : (etp_str){0};
         ETP_ADD(arena, &e, ((execution){run, e.n, ms}));
     }
     if (e.n == 0) {
@@ -145,7 +149,7 @@ static etp_status describe_all(const etp_kit_timeline *timelines, const char *co
     *out = (etp_kit_latencies){.n = n};
     for (size_t i = 0; i < n; i++) {
         const etp_kit_timeline *t = &timelines[i];
-        out->series[i] = (etp_kit_series){stems[i], t->ns, t->run, t->n};
+        out->series[i] = (etp_kit_series){stems[i], t->ns, t->run, t->n, t->level};
         out->names[i] = names[i] ? names[i] : stems[i];
         // Statistics are of the executions as they are; what the kit would add up is only told.
         out->summed[i] = t->kit_n;
@@ -188,6 +192,7 @@ static const char *describe(const etp_kit_latencies *x, char *buf, size_t size)
 #define LATENCIES(name, expression) FIND(name, etp_kit_latencies, etp_kit_latencies, expression)
 #define KEPT(i) it->robust[i].kept
 FIND(side_name, etp_kit_robust, etp_kit_latencies, &doc->names[it - doc->robust])
+FIND(level, etp_kit_robust, etp_kit_latencies, it->of.level.len > 0 ? &it->of.level : NULL)
 FIND(side_median, etp_kit_robust, etp_kit_latencies, MAKE(real, it->kept.median / 1e6))
 FIND(side_trimmed, etp_kit_robust, etp_kit_latencies, MAKE(real, it->trimmed_5 / 1e6))
 LATENCIES(by_medians, MAKE(real, ratio(KEPT(0).median, KEPT(1).median)))
@@ -207,14 +212,22 @@ static const void *description(const etp_place *at, etp_made *made)
 }
 
 #define OF etp_kit_robust
+#define LEVEL \
+    MADE("level", STR, level, "CPU-feature level that ran; null: unknown", .flags = ETP_LATER)
 static const etp_field k_side_rows[] = {
     MADE("name", TEXT, side_name, "of people", .flags = ETP_SET),
+    LEVEL,
     MADE("median_ms", NUMBER, side_median, "without outliers", .flags = ETP_SET),
     MADE("trimmed_mean_ms", NUMBER, side_trimmed, "without 5 % at either end", .flags = ETP_SET),
     FIELD("cv_percent", RATIO, kept.cv_percent, "standard deviation ÷ mean, without outliers"),
     FIELD("count", UINT, of.n, "of executions"),
 };
 static SHAPE(k_side, k_side_rows);
+static const etp_field k_one_rows[] = {
+    GROUP(NULL, &k_etp_kit_robust, ""),
+    LEVEL,
+};
+static SHAPE(k_one, k_one_rows);
 #undef OF
 #define OF etp_kit_latencies
 static const etp_field k_speedup_rows[] = {
@@ -238,8 +251,7 @@ static const etp_field k_comparison_rows[] = {
 };
 static SHAPE(k_comparison, k_comparison_rows);
 static const etp_field k_latency_rows[] = {
-    ARRAY("latencies", OBJECT, robust, n, "of each timeline", .shape = &k_etp_kit_robust,
-          .least = 1),
+    ARRAY("latencies", OBJECT, robust, n, "of each timeline", .shape = &k_one, .least = 1),
     GROUP("comparison", &k_comparison, "of two", .when = are_two),
 };
 static SHAPE(k_latency, k_latency_rows);
@@ -271,6 +283,7 @@ const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena
          .flags = ETP_COL_MINOR},
         {.key = "cv", .title = "CV", .kind = ETP_KIND_PERCENT},
         {.key = "outliers", .title = "outliers", .kind = ETP_KIND_INT},
+        {.key = "level", .title = "level"},
     };
     char text[300];
     etp_report *r = etp_report_create(arena, "latencies of traced inferences");
@@ -283,7 +296,9 @@ const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena
                 etp_cell_double(b->all.median), etp_cell_double(b->all.mean),
                 etp_cell_double(b->all.min), etp_cell_double(b->all.max),
                 etp_cell_double(b->trimmed_5), etp_cell_double(b->all.cv_percent / 100),
-                etp_cell_u64(x->series[i].n - b->kept.n));
+                etp_cell_u64(x->series[i].n - b->kept.n),
+                x->series[i].level.len > 0 ? etp_cell_str(x->series[i].level)
+                                           : etp_cell_z(ETP_CSV_UNKNOWN));
         if (x->summed[i] < x->series[i].n) {
             etp_report_note(
                 r, ETP_WARN,
@@ -315,7 +330,7 @@ static etp_status fill_file(void *ctx, etp_sink *sink, etp_error *err)
     if (w->i == 2) {
         etp_object_write(&j, &k_comparison, w->x, w->x);
     } else {
-        etp_object_write(&j, &k_etp_kit_robust, &w->x->robust[w->i], w->x);
+        etp_object_write(&j, &k_one, &w->x->robust[w->i], w->x);
     }
     etp_json_end_document(&j);
     return ETP_OK;

@@ -11,7 +11,8 @@
 // Two counts of one table: `ns` has each execution by itself, `kit_ms` what the kit makes of them.
 typedef struct etp_kit_timeline {
     const char *model_id;
-    uint64_t *ns; // by run index, then as in the file
+    etp_str level; // that ran, of all its executions; empty: unknown, or several
+    uint64_t *ns;  // by run index, then as in the file
     int64_t *run;
     size_t n;
     double *kit_ms; // as the kit counts: one per run index, the sum of its cells

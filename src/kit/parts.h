@@ -93,6 +93,7 @@ typedef struct etp_kit_series {
     const uint64_t *ns;
     const int64_t *run; // run indices, NULL: 0, 1, …
     size_t n;
+    etp_str level; // of a timeline, that ran; empty: unknown
 } etp_kit_series;
 typedef struct etp_kit_robust {
     etp_kit_series of;

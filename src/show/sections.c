@@ -342,9 +342,27 @@ static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
     }
 }
 
+// Beside names of experiments that say what did not run: who reads the CSV reads no finding.
+static size_t add_levels(const etp_ab *ab, etp_column *columns)
+{
+    for (size_t i = 0; ab->misnamed && i < ab->n_arms; i++) {
+        const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
+        columns[i] = (etp_column){.key = etp_arena_printf(ab->arena, "%s_level", arm->name),
+                                  .title = etp_arena_printf(ab->arena, "%s ran at", arm->measured),
+                                  .flags = ETP_COL_MINOR};
+    }
+    return ab->misnamed ? ab->n_arms : 0;
+}
+
+static etp_cell engaged_cell(const etp_ab_operator *op)
+{
+    etp_cell word = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
+    return op->engaged.state == ETP_ENGAGED ? etp_cell_judged(word, ETP_GOOD) : word;
+}
+
 static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
 {
-    size_t fixed = ab->roofs ? 6 : 3; // columns behind the arms'
+    size_t fixed = (ab->roofs ? 6 : 3) + (ab->misnamed ? ab->n_arms : 0); // behind the arms'
     if (ab->n_arms > MAX_COLUMNS || 3 + ab->n_arms + speedups_of(ab) + fixed > MAX_COLUMNS) {
         etp_ab_long_operator_table(ab, r);
         return;
@@ -354,8 +372,8 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
         {.key = "label",    .title = "operator", .flags = ETP_COL_CODE },
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
     };
-    size_t n = 3, arms = ab->n_arms;
-    for (size_t i = 0; i < arms; i++) {
+    size_t n = 3;
+    for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *arm = &ab->arms[ab->shown[i]];
         columns[n++] = (etp_column){.key = arm->name,
                                     .title = arm->measured,
@@ -383,6 +401,7 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
     columns[n++] =
         (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
     columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
+    n += add_levels(ab, columns + n);
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     // Text and Markdown show the longest; CSV and HTML have all.
     etp_table_limit(t, 15);
@@ -395,8 +414,8 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
         etp_cell cells[MAX_COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label),
                                        etp_cell_z(etp_category_name(op->category))};
         size_t at = 3;
-        for (size_t a = 0; a < arms; a++) {
-            cells[at++] = etp_cell_ns(op->ns[ab->shown[a]]);
+        for (; at < 3 + ab->n_arms; at++) {
+            cells[at] = etp_cell_ns(op->ns[ab->shown[at - 3]]);
         }
         for (size_t c = 0; c < speedups_of(ab); c++) {
             etp_severity change =
@@ -411,12 +430,13 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
             cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }
         at += ab->roofs ? 3 : 0;
-        etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
-        cells[at++] =
-            op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
+        cells[at++] = engaged_cell(op);
         cells[at++] =
             op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
+        for (size_t a = 0; at < n; at++, a++) {
+            cells[at] = etp_cell_z(ab->arms[ab->shown[a]].level_name);
+        }
         etp_table_add_row(t, cells, n);
     }
 }

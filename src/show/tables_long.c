@@ -71,12 +71,14 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         {.key = "engaged", .title = "feature", .flags = ETP_COL_MINOR},
         {.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR},
         {.key = "reason", .title = "why", .flags = ETP_COL_MINOR},
+        {.key = "level", .title = "ran at", .flags = ETP_COL_MINOR},
     };
     enum { BEFORE_ROOFS = 6, ROOFS = 3, COLUMNS = sizeof k_columns / sizeof *k_columns };
     etp_column columns[COLUMNS];
     size_t n = 0;
     for (size_t i = 0; i < COLUMNS; i++) {
-        if (ab->roofs || i < BEFORE_ROOFS || i >= BEFORE_ROOFS + ROOFS) {
+        bool roof = i >= BEFORE_ROOFS && i < BEFORE_ROOFS + ROOFS, level = i == COLUMNS - 1;
+        if ((ab->roofs || !roof) && (ab->misnamed || !level)) { // levels: beside other names
             columns[n++] = k_columns[i];
         }
     }
@@ -110,6 +112,7 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
             cells[at++] = etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL);
             cells[at++] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
             cells[at++] = etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL);
+            cells[at] = etp_cell_z(ab->arms[a].level_name);
             etp_table_add_row(t, cells, n);
         }
     }

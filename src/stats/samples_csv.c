@@ -10,10 +10,10 @@
 #include "base/guard.h"
 #include "base/number.h"
 
-enum { EXPERIMENT, BLOCK, ITERATION, DURATION, PHASE, LAUNCH, COLUMNS };
+enum { EXPERIMENT, BLOCK, ITERATION, DURATION, PHASE, LAUNCH, LEVEL, COLUMNS };
 
-static const char *const k_columns[COLUMNS] = {"experiment",  "block", "iteration",
-                                               "duration_ns", "phase", "launch"};
+static const char *const k_columns[COLUMNS] = {"experiment", "block",  "iteration", "duration_ns",
+                                               "phase",      "launch", "level"};
 
 typedef struct entry { // a sample and the line it came from
     etp_sample sample;
@@ -27,7 +27,7 @@ typedef struct reader {
     struct {
         etp_str *items;
         size_t n, cap;
-    } arms;
+    } arms, levels; // levels: of the arms, as etp_sample_table has them
     struct {
         entry *items;
         size_t n, cap;
@@ -80,6 +80,13 @@ static etp_status read_number(const reader *r, const etp_csv_row *row, int colum
     return ETP_OK;
 }
 
+// Empty where the table does not tell it.
+static etp_str level_of(const reader *r, const etp_csv_row *row)
+{
+    etp_str level = r->column[LEVEL] < 0 ? (etp_str){0} : row->cells[r->column[LEVEL]];
+    return etp_str_eqz(level, ETP_CSV_UNKNOWN) ? (etp_str){0} : level;
+}
+
 static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp_error *err)
 {
     etp_str name = row->cells[r->column[EXPERIMENT]];
@@ -105,6 +112,7 @@ static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp
     }
     if (i == r->arms.n) {
         ETP_ADD(r->arena, &r->arms, name);
+        ETP_ADD(r->arena, &r->levels, level_of(r, row));
     }
     *out = r->last_arm = i;
     return ETP_OK;
@@ -133,6 +141,8 @@ static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
     e.sample.use = use_of(r, row);
     uint64_t block = 0, launch = 0;
     ETP_TRY(find_arm(r, row, &e.sample.arm, err));
+    etp_str *level = &r->levels.items[e.sample.arm];
+    *level = etp_str_eq(*level, level_of(r, row)) ? *level : (etp_str){0};
     ETP_TRY(read_number(r, row, BLOCK, 0, UINT32_MAX, &block, err));
     ETP_TRY(read_number(r, row, ITERATION, 0, UINT64_MAX, &e.sample.iteration, err));
     // 2^62 ns are 146 years; beyond, sums of times would not fit
@@ -217,6 +227,7 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_sample_table *o
     }
     out->n_samples = r.entries.n;
     out->arms = r.arms.items;
+    out->levels = r.levels.items;
     out->n_arms = (uint32_t)r.arms.n;
     out->has_phase = r.column[PHASE] >= 0;
     out->has_launch = r.column[LAUNCH] >= 0;

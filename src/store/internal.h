@@ -3,6 +3,7 @@
 #ifndef ETP_STORE_INTERNAL_H
 #define ETP_STORE_INTERNAL_H
 
+#include "base/csv.h"
 #include "base/json_read.h"
 #include "base/sha256.h"
 #include "store/store.h"
@@ -55,5 +56,11 @@ void etp_run_launch_write(etp_sink *sink, const etp_run *run, const etp_run_laun
 uint32_t etp_run_arm_find(const etp_run *run, etp_str name, uint32_t hint);
 ETP_NODISCARD etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run,
                                                   etp_error *err);
+
+// Cell of the column level in samples.csv.
+static inline etp_str etp_run_level_cell(const etp_run_arm *arm)
+{
+    return arm->level.len > 0 ? arm->level : ETP_STR(ETP_CSV_UNKNOWN);
+}
 
 #endif

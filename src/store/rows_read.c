@@ -10,7 +10,7 @@
 #include "store/internal.h"
 
 typedef struct columns {
-    int experiment, block, launch, iteration, phase, start, duration;
+    int experiment, block, launch, iteration, phase, start, duration, level; // level: or -1
 } columns;
 
 static etp_status find_columns(const etp_csv_row *row, columns *c, etp_error *err)
@@ -22,6 +22,7 @@ static etp_status find_columns(const etp_csv_row *row, columns *c, etp_error *er
     c->phase = etp_csv_column(row, "phase");
     c->start = etp_csv_column(row, "start_ns");
     c->duration = etp_csv_column(row, "duration_ns");
+    c->level = etp_csv_column(row, "level");
     if (c->experiment < 0 || c->block < 0 || c->launch < 0 || c->iteration < 0 || c->phase < 0 ||
         c->start < 0 || c->duration < 0) {
         return etp_layout_fail(ETP_LAYOUT_SAMPLES, err);
@@ -82,10 +83,10 @@ typedef struct sample_reader {
 // What looks otherwise in any way (quotes, another arm or phase, signs, spaces, hexadecimal, \r)
 // is left to the reader of CSV, which knows all of it.
 
-// WORD and the comma behind it.
-static bool skip_word(const char **at, const char *stop, etp_str word)
+// WORD and END behind it.
+static bool skip_word(const char **at, const char *stop, char end, etp_str word)
 {
-    if ((size_t)(stop - *at) <= word.len || (*at)[word.len] != ',' ||
+    if ((size_t)(stop - *at) <= word.len || (*at)[word.len] != end ||
         memcmp(*at, word.ptr, word.len) != 0) {
         return false;
     }
@@ -122,13 +123,15 @@ static bool quick_sample(sample_reader *r, const etp_run *run, etp_run_sample *o
         return false;
     }
     const char *at = r->csv.text.ptr + r->csv.pos, *stop = r->csv.text.ptr + r->csv.text.len;
-    etp_str arm = run->arms.items[r->hint].name;
+    const etp_run_arm *arm = &run->arms.items[r->hint];
+    bool level = r->c.level >= 0;
     uint64_t block, launch, iteration;
-    if (!skip_word(&at, stop, arm) || !skip_number(&at, stop, ',', &block) ||
+    if (!skip_word(&at, stop, ',', arm->name) || !skip_number(&at, stop, ',', &block) ||
         !skip_number(&at, stop, ',', &launch) || !skip_number(&at, stop, ',', &iteration) ||
-        !skip_word(&at, stop, etp_str_from(etp_phase_name(r->phase))) ||
+        !skip_word(&at, stop, ',', etp_str_from(etp_phase_name(r->phase))) ||
         !skip_number(&at, stop, ',', &out->start_ns) ||
-        !skip_number(&at, stop, '\n', &out->duration_ns) || block == 0 ||
+        !skip_number(&at, stop, level ? ',' : '\n', &out->duration_ns) ||
+        (level && !skip_word(&at, stop, '\n', etp_run_level_cell(arm))) || block == 0 ||
         block > ETP_RUN_MAX_BLOCKS || launch > UINT32_MAX || iteration > UINT32_MAX) {
         return false;
     }
@@ -149,8 +152,10 @@ static void note_row(sample_reader *r, const etp_run *run, const etp_run_sample 
     r->hint = s->arm;
     r->phase = s->phase;
     r->usual = c->experiment == 0 && c->block == 1 && c->launch == 2 && c->iteration == 3 &&
-               c->phase == 4 && c->start == 5 && c->duration == 6 && r->row.n == 7 &&
-               plain_word(run->arms.items[s->arm].name);
+               c->phase == 4 && c->start == 5 && c->duration == 6 &&
+               (c->level >= 0 ? c->level == 7 && r->row.n == 8 : r->row.n == 7) &&
+               plain_word(run->arms.items[s->arm].name) &&
+               plain_word(etp_run_level_cell(&run->arms.items[s->arm]));
 }
 
 // Without a row that was torn in the middle of a write.

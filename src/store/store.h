@@ -626,6 +626,7 @@ typedef struct etp_run_writer { // fields are private
     etp_arena *arena;
     etp_run *run;
     uint64_t samples_bytes, environment_bytes; // committed
+    bool without_level;                        // samples.csv was begun by an older etprof
 } etp_run_writer;
 
 // Begins a folder made by etp_run_create_folder: writes the manifest with state "running". RUN is

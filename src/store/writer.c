@@ -108,9 +108,14 @@ static etp_status cut_back(etp_run_writer *w, const char *name, uint32_t last, u
 {
     etp_file file;
     const char *path = path_of(w, name, w->arena);
+    bool csv = etp_str_ends(etp_str_from(name), ETP_STR(".csv"));
     ETP_TRY(etp_file_open(path, ETP_RUN_ROWS_LIMIT, &file, err));
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
-    size_t keep = committed_length(text, last, etp_str_ends(etp_str_from(name), ETP_STR(".csv")));
+    size_t keep = committed_length(text, last, csv);
+    if (csv) { // rows are added as those are that it begins with
+        etp_str head = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
+        w->without_level = head.len > 0 && !etp_str_ends(head, ETP_STR(",level"));
+    }
     bool all = keep == text.len;
     etp_file_close(&file);
     *out_bytes = keep;
@@ -134,15 +139,21 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     return write_manifest(out, err);
 }
 
-static void write_samples(etp_sink *sink, const etp_run *run, const etp_run_sample *samples,
+static void write_samples(etp_sink *sink, const etp_run_writer *w, const etp_run_sample *samples,
                           size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const etp_run_sample *s = &samples[i];
-        etp_csv_cell(sink, run->arms.items[s->arm].name, ',');
-        etp_sink_printf(sink, ",%u,%u,%u,%s,%llu,%llu\n", s->block, s->launch, s->iteration,
+        const etp_run_arm *arm = &w->run->arms.items[s->arm];
+        etp_csv_cell(sink, arm->name, ',');
+        etp_sink_printf(sink, ",%u,%u,%u,%s,%llu,%llu", s->block, s->launch, s->iteration,
                         etp_phase_name(s->phase), (unsigned long long)s->start_ns,
                         (unsigned long long)s->duration_ns);
+        if (!w->without_level) {
+            etp_sink_char(sink, ',');
+            etp_csv_cell(sink, etp_run_level_cell(arm), ',');
+        }
+        etp_sink_char(sink, '\n');
     }
 }
 
@@ -160,7 +171,7 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
     etp_strbuf_init(&rows, scratch);
     etp_strbuf_init(&lines, scratch);
     etp_sink sink = etp_sink_strbuf(&rows);
-    write_samples(&sink, w->run, samples, n_samples);
+    write_samples(&sink, w, samples, n_samples);
     sink = etp_sink_strbuf(&lines);
     for (size_t i = 0; i < n_environment; i++) {
         etp_sink_write(&sink, environment[i]);

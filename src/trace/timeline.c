@@ -464,7 +464,7 @@ static etp_status read_lines(reading *r, etp_error *err)
 static etp_status make_traces(reading *r, etp_arena *arena, etp_timeline *out, etp_error *err)
 {
     ETP_TRY(read_lines(r, err));
-    bool told = r->level.len > 0 && !etp_str_eqz(r->level, ETP_TIMELINE_UNKNOWN);
+    bool told = r->level.len > 0 && !etp_str_eqz(r->level, ETP_CSV_UNKNOWN);
     out->level = told ? etp_arena_strdup(arena, r->level) : NULL;
     r->sorted = scatter(r);
     r->open = ETP_NEW_ARRAY(r->scratch, uint32_t, r->events.n);

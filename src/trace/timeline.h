@@ -9,8 +9,6 @@
 
 #include <etprof/trace.h>
 
-#define ETP_TIMELINE_UNKNOWN "unknown" // in the column "level": a text, so that it is read
-
 typedef struct etp_timeline {
     etp_trace *
         *traces; // one per session_block of the table, ascending; one when it has no such column

@@ -118,6 +118,8 @@ FIND(first, etp_stats_answer, etp_stats_answer,
 // stats.arms: an arm's place there is its index.
 #define ARM ((size_t)(it - doc->stats.arms))
 FIND(arm_name, etp_stats_arm, etp_stats_answer, &doc->names[ARM])
+FIND(arm_level, etp_stats_arm, etp_stats_answer,
+     doc->levels[ARM].len > 0 ? &doc->levels[ARM] : NULL)
 FIND(arm_flag, etp_stats_arm, etp_stats_answer, flag_of(it->flags, at->index, made))
 FIND(arm_slow, etp_stats_arm, etp_stats_answer, doc->slow ? doc->slow[ARM] : NULL)
 FIND(arm_counters, etp_stats_arm, etp_stats_answer, etp_counters_arm_at(&doc->counters, ARM))
@@ -192,6 +194,7 @@ static SHAPE_ON_ONE_LINE(k_quantile, k_quantile_rows);
 #define OF etp_stats_arm
 static const etp_field k_arm_rows[] = {
     MADE("name", STR, arm_name, "of the experiment", .flags = ETP_SET),
+    MADE("level", STR, arm_level, "CPU-feature level that ran; null: unknown", .flags = ETP_LATER),
     FIELD("launches", UINT, launches, "timed ones in complete blocks"),
     FIELD("iterations", UINT, iterations, "their kept iterations"),
     FIELD("warmup_dropped", UINT, warmup_dropped, "iterations that the warm-up rule left out"),
@@ -357,6 +360,11 @@ static etp_cell name_cell(const etp_stats_answer *a, uint32_t arm)
     return c;
 }
 
+static etp_cell level_cell(const etp_stats_answer *a, uint32_t arm)
+{
+    return a->levels[arm].len > 0 ? etp_cell_str(a->levels[arm]) : etp_cell_missing();
+}
+
 static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -378,9 +386,16 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
          .decimals = 4,
          .flags = ETP_COL_MINOR},
         {.key = "withheld", .title = "withheld"},
+        {.key = "baseline_level", .title = "baseline's level", .flags = ETP_COL_MINOR},
+        {.key = "candidate_level", .title = "candidate's level", .flags = ETP_COL_MINOR},
     };
+    enum { LEVELS = 2, COLUMNS = sizeof k_columns / sizeof *k_columns };
+    bool told = false; // by a table without that column none is
+    for (uint32_t i = 0; i < a->stats.n_arms; i++) {
+        told = told || a->levels[i].len > 0;
+    }
     etp_table *t =
-        etp_report_table(r, "comparisons", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+        etp_report_table(r, "comparisons", NULL, k_columns, told ? COLUMNS : COLUMNS - LEVELS);
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
@@ -388,15 +403,22 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_aren
         // Added to a figure it takes it away or leaves it as it is.
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
-        ETP_ROW(t, name_cell(a, c->baseline), name_cell(a, c->candidate),
-                etp_cell_double(ratio.estimate + gone), etp_cell_double(ratio.lo + gone),
-                etp_cell_double(ratio.hi + gone),
-                etp_cell_z(withheld ? "withheld"
-                           : is_unpaired(c)
-                               ? "unpaired"
-                               : etp_verdict_cell(arena, p->verdict, p->lo, p->blocks)),
-                etp_cell_u64(p->blocks), etp_cell_double(p->sign_flip_p + gone),
-                etp_cell_double(c->wilcoxon_p + gone), etp_cell_z(etp_withheld_name(withheld)));
+        const etp_cell cells[COLUMNS] = {
+            name_cell(a, c->baseline),
+            name_cell(a, c->candidate),
+            etp_cell_double(ratio.estimate + gone),
+            etp_cell_double(ratio.lo + gone),
+            etp_cell_double(ratio.hi + gone),
+            etp_cell_z(withheld         ? "withheld"
+                       : is_unpaired(c) ? "unpaired"
+                                        : etp_verdict_cell(arena, p->verdict, p->lo, p->blocks)),
+            etp_cell_u64(p->blocks),
+            etp_cell_double(p->sign_flip_p + gone),
+            etp_cell_double(c->wilcoxon_p + gone),
+            etp_cell_z(etp_withheld_name(withheld)),
+            level_cell(a, c->baseline),
+            level_cell(a, c->candidate)};
+        etp_table_add_row(t, cells, told ? COLUMNS : COLUMNS - LEVELS);
     }
 }
 

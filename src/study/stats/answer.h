@@ -13,6 +13,7 @@
 typedef struct etp_stats_answer {
     const char *source;    // file as given, "-" for standard input; not part of documents
     const etp_str *names;  // [stats.n_arms]
+    const etp_str *levels; // [stats.n_arms] that ran; empty: not known
     const etp_str *called; // what people read instead: of a run folder by what was measured
     // of a session of several that this is about, and the names of all; else NULL
     const char *phase, *phases;

@@ -38,10 +38,13 @@ static int level_rank(etp_str name)
 static void take_run(etp_arena *arena, const etp_run *run, etp_sample_table *out)
 {
     etp_str *names = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
+    etp_str *levels = ETP_NEW_ARRAY(arena, etp_str, run->arms.n);
     for (size_t i = 0; i < run->arms.n; i++) {
         names[i] = run->arms.items[i].name;
+        levels[i] = run->arms.items[i].level;
     }
     *out = (etp_sample_table){.arms = names,
+                              .levels = levels,
                               .n_arms = (uint32_t)run->arms.n,
                               .n_samples = run->samples.n,
                               .has_phase = true,
@@ -144,6 +147,21 @@ static etp_status read_table(etp_str text, const char *wanted, etp_arena *arena,
     return find_baseline(arena, wanted, (etp_str){0}, out, err);
 }
 
+// "linux_sme2_on (avx2)": the names in a table are anybody's labels.
+static etp_status call_by_level(const etp_sample_table *t, etp_arena *arena, const etp_str **out,
+                                etp_error *err)
+{
+    etp_str *called = ETP_NEW_ARRAY(arena, etp_str, t->n_arms);
+    ETP_NEED(called, err, "names");
+    for (uint32_t i = 0; i < t->n_arms; i++) {
+        const char *both = etp_arena_printf(arena, "%.*s (%.*s)", ETP_STR_ARG(t->arms[i]),
+                                            ETP_STR_ARG(t->levels[i]));
+        called[i] = t->levels[i].len > 0 ? etp_str_from(both) : t->arms[i];
+    }
+    *out = called;
+    return etp_arena_check(arena, err, "names");
+}
+
 etp_status etp_sample_file_read(const char *path, const etp_str *given, const char *wanted,
                                 const char *phase, etp_arena *arena, etp_sample_file *out,
                                 etp_error *err)
@@ -225,10 +243,11 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
     *out = (etp_stats_answer){
         .source = file.name,
         .names = file.table.arms,
-        .called = file.table.arms,
+        .levels = file.table.levels,
         .phase = file.phase,
         .phases = file.others,
     };
+    ETP_TRY(call_by_level(&file.table, arena, &out->called, err));
     etp_stats_options how = {.baseline = file.baseline, .margin = margin};
     if (file.run) {
         // A run folder brings its seed, and says whether its intervals are to be widened.

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels that say what did not run: what ran stands in every file beside them, also in copies that lie elsewhere.
+
+usage: labels.py ETPROF FAKE_RUNNER DATA"""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE, DATA = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
+HEAD = "experiment,block,launch,iteration,phase,start_ns,duration_ns"
+
+
+def call(tmp, *args):
+    done = subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 0, args, done.returncode, done.stderr)
+    return done.stdout
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def samples(tmp):
+    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    call(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", 6, "--iterations", 3, "--warmup", 1, "--seed", 7,
+         "--quiet", "--no-trace", "--runner", FAKE, "--out", "run")
+    table = (tmp / "run" / "samples.csv").read_text()
+    ran = {(r["experiment"], r["level"]) for r in rows(table)}
+    expect(ran == {("linux_sme2_on", "sme2"), ("linux_sme2_off", "neon")}, "samples.csv", table[:300])
+    # The same figures under labels that were exchanged, in a file that lies elsewhere.
+    table = table.replace("sme2_on", "x").replace("sme2_off", "sme2_on").replace("_x", "_sme2_off")
+    (tmp / "copy.csv").write_text(table)
+    arms = {a["name"]: a.get("level") for a in json.loads(call(tmp, "stats", "copy.csv", "-f", "json"))["arms"]}
+    expect(arms == {"linux_sme2_on": "neon", "linux_sme2_off": "sme2"}, "stats: json", arms)
+    (row,) = rows(call(tmp, "stats", "copy.csv", "-f", "csv"))
+    expect((row["baseline_level"], row["candidate_level"]) == ("sme2", "neon"), "stats: csv", row)
+    for form in ("text", "md"):
+        text = " ".join(call(tmp, "stats", "copy.csv", "-f", form).split())
+        expect("linux_sme2_on (neon)" in text, "stats", form, text)
+
+
+def mixed(tmp):
+    """A table that says several levels of one experiment, or none, tells none."""
+    for levels, said in ((["sme2", "neon"], None), (["unknown"], None), ([""], None), (["a, b"], "a, b")):
+        lines = [f'e{x},{b},{b},{i},timed,{i},{100 + i + x},"{levels[(b + i) % len(levels)]}"'
+                 for b in range(1, 7) for x in (0, 1) for i in range(2)]
+        (tmp / "mixed.csv").write_text("\n".join([HEAD + ",level", *lines]) + "\n")
+        arms = json.loads(call(tmp, "stats", "mixed.csv", "-f", "json"))["arms"]
+        expect({a["level"] for a in arms} == {said}, levels, arms)
+
+
+def of_before(tmp):
+    """A session that was begun by an older etprof goes on in its columns."""
+    run = tmp / "run"
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest.update(state="interrupted", files=[], results=[], blocks_done=3)
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    table = (run / "samples.csv").read_text()
+    (run / "samples.csv").write_text("".join(line.rsplit(",", 1)[0] + "\n" for line in table.splitlines()))
+    call(tmp, "ab", "--resume", "run", "--runner", FAKE, "--quiet")
+    table = (run / "samples.csv").read_text().splitlines()
+    expect(table[0] == HEAD and {line.count(",") for line in table} == {6}, "columns", table[0], table[-1])
+    answer = json.loads(call(tmp, "stats", "run", "-f", "json"))
+    expect(answer["blocks"] == 6 and [a["level"] for a in answer["arms"]] == ["sme2", "neon"], "answer", answer["arms"])
+    call(tmp, "validate", "run")
+
+
+def timelines(tmp):
+    on, off = (pathlib.Path(DATA) / f"kit_{side}_exec_all_runs_timeline.csv" for side in ("on", "off"))
+    for path, name, level in ((off, "SME2-Off_timeline.csv", "sse"), (on, "SME2-On_timeline.csv", "avx2")):
+        lines = path.read_text().splitlines()
+        (tmp / name).write_text("\n".join([lines[0] + ",level", *(f"{x},{level}" for x in lines[1:])]) + "\n")
+    pair = ["SME2-Off_timeline.csv", "SME2-On_timeline.csv"]
+    first = rows(call(tmp, "compare", *pair, "-f", "csv"))[0]
+    expect((first.get("SME2-Off_level"), first.get("SME2-On_level")) == ("sse", "avx2"), "compare: csv", first)
+    levels = [r.get("level") for r in rows(call(tmp, "stats", *pair, "--out", "kept", "-f", "csv"))]
+    expect(levels == ["sse", "avx2"], "stats of timelines", levels)
+    kept = {p.name: json.loads(p.read_text()) for p in (tmp / "kept").glob("*.json")}
+    both = kept.pop("SME2-Off_timeline_vs_SME2-On_timeline_robust_comparison.json")
+    expect((both["config1"].get("level"), both["config2"].get("level")) == ("sse", "avx2"), "comparison", both)
+    expect({n[:8].rstrip("_"): k.get("level") for n, k in kept.items()} == {"SME2-Off": "sse", "SME2-On": "avx2"}, kept)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    tmp = pathlib.Path(scratch).resolve()
+    samples(tmp)
+    mixed(tmp)
+    of_before(tmp)
+    timelines(tmp)
+finish()
