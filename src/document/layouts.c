@@ -127,11 +127,11 @@ static const etp_layout_column k_comparison[] = {
 
 static const etp_layout_column k_kernels[] = {
     TEXT("model_id", "of the model"),
-    TEXT("kernel_name", "the function's symbol; without one \"unnamed code\", and where"),
+    TEXT("kernel_name", "the function's symbol; without one what it is and where, as in the views"),
     MAYBE_TEXT("category", "what kind of kernel"),
     INTEGER("count", "samples in it"),
     MAYBE_TEXT("dtype", "by its name"),
-    MAYBE_TEXT("xnn_op", "by its name; of unnamed code of XNNPACK that of the operator"),
+    MAYBE_TEXT("xnn_op", "by its name; of XNNPACK's code without a symbol that of the operator"),
     MAYBE_TEXT("variant", "by its name"),
     MAYBE_TEXT("ukernel_shape", "by its name"),
     MAYBE_TEXT("arch_chain", "by its name"),

@@ -339,10 +339,15 @@ static bool is_system(etp_str module)
     return false;
 }
 
+bool etp_kernel_in_xnnpack(etp_str module)
+{
+    return etp_str_find(module, ETP_STR("xnnpack")) < module.len ||
+           etp_str_find(module, ETP_STR("XNNPACK")) < module.len;
+}
+
 bool etp_kernel_is_of_xnnpack(const etp_kernel *k)
 {
-    return etp_str_find(k->module, ETP_STR("xnnpack")) < k->module.len ||
-           etp_str_find(k->module, ETP_STR("XNNPACK")) < k->module.len;
+    return etp_kernel_in_xnnpack(k->module);
 }
 
 // Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a

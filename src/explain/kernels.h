@@ -118,6 +118,7 @@ typedef struct etp_kernel_name { // parts borrow from the name; "" where it has 
 } etp_kernel_name;
 // Its library is called after it. In a program that has everything inside nobody knows.
 bool etp_kernel_is_of_xnnpack(const etp_kernel *k);
+bool etp_kernel_in_xnnpack(etp_str module); // by its name
 // What to call K, of kernels that are wholly read; NULL on out of memory.
 const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena);
 void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);

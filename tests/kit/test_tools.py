@@ -74,15 +74,20 @@ class Kernels(unittest.TestCase):
                 "isa,share\n")
         with tempfile.TemporaryDirectory() as tmp:
             on, off = (pathlib.Path(tmp) / f"{x}_kernels.csv" for x in ("on", "off"))
-            on.write_text(head + "m,unnamed code of XNNPACK [x.so+0x10],igemm,90,,,,,,0,0,avx2,0.9\n")
+            on.write_text(head + "m,AVX2 kernel of Convolution [libxnnpack.so+0x10],igemm,90,,,,,,0,0,avx2,0.9\n")
             off.write_text(head + "m,xnn_f32_gemm_minmax_ukernel_4x8__sse_dup,gemm,80,f32,gemm,,,sse,0,0,sse,0.8\n")
             view = etprof("kernels", on, off, "--name1", "SME2-On", "--name2", "SME2-Off", "--format", "md").stdout
             self.assertIn("Which kernels ran", view)
             self.assertIn("SME2-On (AVX2) | SME2-Off (SSE)", view)
             self.assertNotIn("registered", view)
-            self.assertIn("[x.so+0x10]` | ✅ Present | ❌ Absent | AVX2 | XNNPACK Delegated", view)
+            self.assertIn("[libxnnpack.so+0x10]` | ✅ Present | ❌ Absent | AVX2 | XNNPACK Delegated", view)
             again = etprof("kernels", on, "--format", "csv").stdout
             self.assertEqual(again, on.read_text())
+            # One function is one row, whichever operator it mostly ran for.
+            same = pathlib.Path(tmp) / "same_kernels.csv"
+            same.write_text(on.read_text().replace("AVX2 kernel of Convolution", "AVX2 kernel of Mean"))
+            both = etprof("kernels", on, same, "--format", "csv").stdout.splitlines()
+            self.assertEqual([line.count("Present") for line in both[1:]], [2], both)
             mixed = etprof("kernels", on, OFF)
             self.assertEqual((mixed.returncode, "what was registered" in mixed.stderr), (2, True), mixed.stderr)
 

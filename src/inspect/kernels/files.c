@@ -25,25 +25,18 @@ static void csv_lower(etp_sink *sink, etp_str s)
     }
 }
 
-static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const etp_kernel *f,
-                             etp_arena *arena)
+static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const etp_kernel *f)
 {
     const etp_kernels *k = &a->kernels;
     etp_kernel_name name;
     etp_kernel_name_parse(f->symbol, &name);
-    // Without a symbol the place, which is the same in every arm.
-    const char *name_or_place =
-        f->symbol.len ? f->title
-                      : etp_arena_printf(arena, "unnamed code%s [%.*s+0x%llx]",
-                                         etp_kernel_is_of_xnnpack(f) ? " of XNNPACK" : "",
-                                         ETP_STR_ARG(f->module), (unsigned long long)f->start);
     // Either the name or the code may say it: stripped libraries have no names, and some code
     // cannot be decoded. SME2 includes SME.
     bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
     bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
     etp_csv_text(sink, etp_str_from(a->model), ',');
     etp_sink_char(sink, ',');
-    etp_csv_text(sink, etp_str_from(name_or_place), ',');
+    etp_csv_text(sink, etp_str_from(f->title), ',');
     etp_sink_char(sink, ',');
     csv_lower(sink, etp_kernel_kind(k, f));
     etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);
@@ -77,7 +70,7 @@ static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, e
     etp_layout_header(&sink, ETP_LAYOUT_KERNELS);
     for (size_t i = 0; i < a->kernels.n_kernels; i++) {
         if (!a->kernels.kernels[i].system) {
-            write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
+            write_kernel_row(&sink, a, &a->kernels.kernels[i]);
         }
     }
     const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);

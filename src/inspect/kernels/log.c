@@ -78,15 +78,24 @@ typedef struct name_key {
     etp_str name;
 } name_key;
 
+// What makes two names those of one function: of "AVX2 kernel of Convolution [libx.so+0x1f]" the
+// place, since what it ran for differs from arm to arm.
+static etp_str identity(etp_str name)
+{
+    size_t place = etp_str_find(name, ETP_STR(" ["));
+    return etp_str_ends(name, ETP_STR("]")) ? (etp_str){name.ptr + place, name.len - place} : name;
+}
+
 static bool same_name(const void *ctx, uint32_t position)
 {
     const name_key *key = ctx;
-    return etp_str_eq(key->log->kernels.items[position].name, key->name);
+    return etp_str_eq(identity(key->log->kernels.items[position].name), identity(key->name));
 }
 
 static uint64_t hash_of(etp_str name)
 {
-    return etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
+    const etp_str id = identity(name);
+    return etp_hash_bytes(ETP_HASH_START, id.ptr, id.len);
 }
 
 static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
@@ -453,7 +462,7 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
         const etp_logged_kernel *second = find(&logs->logs[1], names[i]);
         bool is_xnn = etp_str_starts(names[i], ETP_STR("xnn_")) ||
                       etp_str_starts(names[i], ETP_STR("kai_")) ||
-                      etp_str_starts(names[i], ETP_STR("unnamed code of XNNPACK"));
+                      etp_kernel_in_xnnpack(identity(names[i]));
         if (!is_xnn && all_sampled(logs)) {
             others++;
             continue;
