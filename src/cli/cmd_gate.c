@@ -78,8 +78,7 @@ static etp_status check_recorded(const etp_ab_session *session, etp_arena *arena
     if (!run || *out_altered) {
         return ETP_OK;
     }
-    etp_status st = etp_run_check_files(run, arena, out_altered, err);
-    return st == ETP_NO ? ETP_OK : st;
+    return etp_run_altered(run, arena, out_altered, err);
 }
 
 static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **argv, etp_error *err)

@@ -134,6 +134,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_kernels_answer answer;
     ETP_TRY(etp_run_open(argv[0], &cli->arena, &folder, err));
     ETP_TRY(etp_kernels_load(&folder, &cli->arena, &answer, err));
+    ETP_TRY(etp_run_altered(&folder, &cli->arena, &answer.altered, err));
     // Samples of one arm that cannot be read do not keep those of the others from being shown; the
     // exit code says that something was wrong.
     bool damaged = false;

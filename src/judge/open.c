@@ -104,17 +104,11 @@ static etp_status take_statistics(etp_ab_session *s, const etp_ab_options *optio
 // What is explained are raw files: one that was changed afterwards says what somebody wants.
 static etp_status notice_altered(etp_ab_session *s, const etp_run *run, etp_error *err)
 {
-    const char *bad = NULL;
-    etp_status st = etp_run_check_files(run, &s->arena, &bad, err);
-    if (st != ETP_NO) {
-        return st;
+    const char *altered;
+    ETP_TRY(etp_run_altered(run, &s->arena, &altered, err));
+    if (altered) {
+        etp_ab_add_finding(&s->noticed, ETP_FINDING_ALTERED, ETP_SEVERITY_BAD, NULL, altered);
     }
-    // Answers are the same wherever the folder lies.
-    etp_ab_add_finding(&s->noticed, ETP_FINDING_ALTERED, ETP_SEVERITY_BAD, NULL,
-                       etp_arena_printf(&s->arena,
-                                        "the folder is not what was recorded: %s does not have "
-                                        "the hash in the manifest; 'etprof verify' names all",
-                                        bad + run->dir.len + 1));
     return ETP_OK;
 }
 

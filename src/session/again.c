@@ -152,17 +152,16 @@ static etp_status take_extension(const etp_session_again *again, etp_run *run, e
 static etp_status check_recorded(const etp_run *run, bool finished, const char *dir,
                                  etp_arena *arena, etp_error *err)
 {
-    const char *bad = finished ? ETP_RUN_SAMPLES : NULL;
-    for (size_t i = 0; i < run->files.n && bad; i++) {
-        bad = etp_str_starts(run->files.items[i].path, ETP_STR(ETP_RUN_SAMPLES)) ? NULL : bad;
+    const char *altered = finished ? "the manifest has no hash of " ETP_RUN_SAMPLES : NULL;
+    for (size_t i = 0; i < run->files.n && altered; i++) {
+        bool has = etp_str_starts(run->files.items[i].path, ETP_STR(ETP_RUN_SAMPLES));
+        altered = has ? NULL : altered;
     }
-    etp_status st = bad ? ETP_NO : etp_run_check_files(run, arena, &bad, err);
-    return st == ETP_NO ? etp_fail(err, ETP_CORRUPT,
-                                   "%s is not what was recorded: the manifest has another hash, or "
-                                   "none ('etprof verify %s' names all such files); no blocks are "
-                                   "added, 'etprof rerun %s' measures anew",
-                                   bad, dir, dir)
-                        : st;
+    ETP_TRY(altered ? ETP_OK : etp_run_altered(run, arena, &altered, err));
+    return !altered
+               ? ETP_OK
+               : etp_fail(err, ETP_CORRUPT,
+                          "%s; no blocks are added, 'etprof rerun %s' measures anew", altered, dir);
 }
 
 static etp_status run_again(const etp_session_again *again, const etp_session_callbacks *callbacks,

@@ -208,3 +208,15 @@ etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char 
     }
     return status;
 }
+
+etp_status etp_run_altered(const etp_run *run, etp_arena *arena, const char **out, etp_error *err)
+{
+    const char *bad = NULL;
+    etp_status st = etp_run_check_files(run, arena, &bad, err);
+    *out = st != ETP_NO ? NULL
+                        : etp_arena_printf(arena,
+                                           "the folder is not what was recorded: %s does not have "
+                                           "the hash in the manifest; 'etprof verify' names all",
+                                           bad + run->dir.len + 1);
+    return st == ETP_NO ? etp_arena_check(arena, err, "raw files") : st;
+}

@@ -541,6 +541,10 @@ typedef struct etp_run_wait {
 void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch);
 // At most this share of the time was lost to waiting, 0…1; NAN when nothing was readable.
 double etp_run_wait_share(const etp_run_wait *sum);
+// Is a raw file not what was recorded? *out says which, as people read it; NULL: none. Answers are
+// the same wherever the folder lies.
+ETP_NODISCARD etp_status etp_run_altered(const etp_run *run, etp_arena *arena, const char **out,
+                                         etp_error *err);
 // What the folder must hold by its manifest and the launches that it vouches for: the files with
 // hashes of a session that ended, else the rows and the trace of each traced launch in a committed
 // block.

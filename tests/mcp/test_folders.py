@@ -48,7 +48,7 @@ async def paths(client):
     # The fake runner's recordings are none: it is the verb that says so.
     expect("ETDump" in text_of(arms), "an arm of a run is no other path", text_of(arms)[:300])
     # What lies beside a program is read without being told, and judged as it is.
-    await refused(client, "measure", {"models": ["inside/m.pte"], "out": "inside/never"}, "m.etrecord")
+    await refused(client, "measure", {"models": ["inside/m.pte"], "out": "inside/never"}, "m.etrecord (a link to")
     await refused(client, "inspect", {"file": "inside/m.pte"}, "m.etrecord")
     for out in ("never", "inside/nothing", "inside/absent/never", "inside/..", "/never"):
         await refused(client, "measure", {"models": ["inside/run/manifest.json"], "out": out})

@@ -69,4 +69,5 @@ class Places:
             return
         for beside in (f"{base}{kind}" for base in (program, stem) for kind in BESIDE):
             if os.path.lexists(beside):
-                self._inside(beside, os.path.realpath(beside))
+                real = os.path.realpath(beside)
+                self._inside(f"{beside} (a link to {real})" if os.path.islink(beside) else beside, real)

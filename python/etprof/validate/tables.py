@@ -142,7 +142,7 @@ def rows_of(data: bytes) -> Iterator[tuple[int, list[str]]]:
     try:
         source = data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise Problem("csv.utf8", f"byte {problem.start} is none", "UTF-8",
+        raise Problem("csv.utf8", f"byte {problem.start} is not UTF-8", "a table in UTF-8",
                       f"the file was saved in another encoding: {EDITED}") from None
     if source and not source.endswith("\n"):
         raise Problem("csv.cut", "none", "a line break at the end", f"the last line is cut off: {EDITED}")

@@ -148,6 +148,8 @@ static SHAPE(k_arm, k_arm_rows);
 #define OF etp_kernels_answer
 static const etp_field k_answer_rows[] = {
     FIELD("model", TEXT, title, "or what the folder is about", .flags = ETP_SET),
+    FIELD("altered", TEXT, altered, "which raw file is not what was recorded; null: none",
+          .flags = ETP_LATER),
     LIST("arms", OBJECT, arms, n_arms, "as in the run", .shape = &k_arm),
 };
 static SHAPE(k_answer, k_answer_rows);

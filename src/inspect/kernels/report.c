@@ -186,6 +186,9 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
     etp_report *r = etp_report_create(arena, answer->title);
     etp_report_subtitle(r, "kernels that ran, by sampled program counters");
     etp_report_section(r, 1, "isa-section", "Share of time per instruction set");
+    if (answer->altered) {
+        etp_report_note(r, ETP_BAD, "%s", answer->altered);
+    }
     isa_table(r, arms, n);
     etp_report_section(r, 1, "proof", "Does it fit the levels?");
     proof_keys(r, answer);

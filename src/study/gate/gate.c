@@ -559,8 +559,8 @@ static void check_recorded(etp_gate *g, const char *altered)
         c.id = "recorded";
         c.expected = "raw files as recorded";
         c.state = ETP_GATE_NO;
-        c.found = etp_arena_printf(g->arena, "%s is not", altered);
-        c.fix = "etprof verify DIR names every file that was changed";
+        c.found = altered;
+        c.fix = "etprof verify DIR";
         add(g, c);
     }
 }

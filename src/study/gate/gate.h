@@ -41,7 +41,7 @@ typedef struct etp_gate_options {
     const char *min_grade; // "A" … "D", NULL: any
     const etp_ab *against; // an earlier measurement, NULL: none
     double margin;         // of the comparison with it, 0: ETP_GATE_MARGIN
-    const char *altered;   // a raw file of either that is not what was recorded, NULL: none
+    const char *altered;   // of either, that it is not what was recorded (etp_run_altered); or NULL
 } etp_gate_options;
 
 // RULES: "METRIC [SUBJECT] >= VALUE" or "<=", METRIC one of speedup, latency, load, first, memory,

@@ -242,6 +242,8 @@ static SHAPE_ON_ONE_LINE(k_drift, k_drift_rows);
 static const etp_field k_answer_rows[] = {
     FIELD("phase", TEXT, phase, "of the session that this is about; absent without phases",
           .flags = ETP_ABSENT),
+    FIELD("altered", TEXT, altered, "which raw file of the folder is not what was recorded",
+          .flags = ETP_ABSENT),
     MADE(NULL, OBJECT, first, "", .shape = &k_comparison),
     FIELD("blocks", UINT, stats.blocks, "complete ones"),
     FIELD("blocks_dropped", UINT, stats.blocks_dropped, "incomplete ones"),
@@ -586,6 +588,9 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     }
     add_facts(a, r, arena);
     etp_report_section(r, 1, "comparisons", "Comparisons");
+    if (a->altered) {
+        etp_report_note(r, ETP_BAD, "%s", a->altered);
+    }
     add_notes(a, r, arena);
     comparisons_table(a, r, arena);
     etp_report_section(r, 1, "arms", "Experiments");

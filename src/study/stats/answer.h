@@ -15,6 +15,7 @@ typedef struct etp_stats_answer {
     const etp_str *names;  // [stats.n_arms]
     const etp_str *levels; // [stats.n_arms] that ran; empty: not known
     const etp_str *called; // what people read instead: of a run folder by what was measured
+    const char *altered;   // of a run folder, as etp_run_altered has it
     // of a session of several that this is about, and the names of all; else NULL
     const char *phase, *phases;
     etp_stats stats;

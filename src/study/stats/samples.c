@@ -258,6 +258,7 @@ etp_status etp_stats_answer_build(const char *path, const etp_str *given, const 
         return etp_fail_ctx(err, "%s", file.name);
     }
     if (file.run) {
+        ETP_TRY(etp_run_altered(file.run, arena, &out->altered, err));
         ETP_TRY(etp_stats_take_records(out, file.run, arena, err));
         // What 'analyze' withholds of this folder is not to be had here either.
         ETP_TRY(ask_session(path, &file, out, arena, &out->called, err));
