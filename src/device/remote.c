@@ -420,6 +420,14 @@ static etp_status check_machine(const char *runner, const char *triple, etp_erro
                     found, triple);
 }
 
+uint64_t etp_remote_silence(const etp_device_options *o)
+{
+    // A second at least: below that a slow answer would look like none.
+    return o->timeout_s > 0 && o->timeout_s * 1e9 < (double)ETP_REMOTE_NS
+               ? (uint64_t)(fmax(o->timeout_s, 1) * 1e9)
+               : ETP_REMOTE_NS;
+}
+
 etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
                            const char *spec, etp_platform platform, etp_error *err)
 {
@@ -427,11 +435,7 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     d->data = r;
     snprintf(r->nonce, sizeof r->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
     r->connected = true;
-    r->silence_limit_ns = ETP_REMOTE_NS;
-    // A second at least: below that a slow answer would look like none.
-    if (o->timeout_s > 0 && o->timeout_s * 1e9 < (double)ETP_REMOTE_NS) {
-        r->silence_limit_ns = (uint64_t)(fmax(o->timeout_s, 1) * 1e9);
-    }
+    r->silence_limit_ns = etp_remote_silence(o);
     etp_str system = {0}, machine = {0};
     ETP_TRY(make_home(d, &system, &machine, err));
     d->info = (etp_device_info){.spec = spec,

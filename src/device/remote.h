@@ -106,6 +106,8 @@ void etp_remote_state(etp_device *d, etp_os_state *out);
 
 // ---- opening (remote.c) ----
 
+// Longest silence that O allows a device, ns; at most ETP_REMOTE_NS.
+uint64_t etp_remote_silence(const etp_device_options *o);
 // Once r's client part is filled: finds out what the device is, makes its folders, finds the
 // bundle.
 ETP_NODISCARD etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,

@@ -77,6 +77,12 @@ static etp_status no_connection(const etp_remote *r, etp_status st, etp_error *e
     return etp_fail(err, ETP_ENVIRONMENT, "%s: no connection: %s", r->name, why.msg);
 }
 
+// People who allow a device less than the usual silence wait no longer for its answer to a connection.
+static uint64_t connect_ns(const etp_remote *r)
+{
+    return r->silence_limit_ns < ETP_REMOTE_NS ? r->silence_limit_ns : CONNECT_NS;
+}
+
 // ssh goes into the background when it is connected (-f), so its exit status says whether that
 // worked.
 static etp_status connect_master(etp_device *d, etp_error *err)
@@ -91,7 +97,7 @@ static etp_status connect_master(etp_device *d, etp_error *err)
     etp_str out, log;
     etp_process_dispose(&c->master);
     etp_status st =
-        etp_process_capture(&spec, CONNECT_NS, MOST_WORDS, &arena, &c->master, &out, &log, err);
+        etp_process_capture(&spec, connect_ns(r), MOST_WORDS, &arena, &c->master, &out, &log, err);
     st = no_connection(r, st, err);
     if (st == ETP_OK && (c->master.signal != 0 || c->master.exit_code != 0)) {
         etp_process_dispose(&c->master);
@@ -154,7 +160,7 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     const char *const *argv = client_argv(r, k_extra, 1, arena);
     int status;
     etp_str out, log;
-    etp_status st = etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, CONNECT_NS, arena, &status,
+    etp_status st = etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, connect_ns(r), arena, &status,
                                       &out, &log, err);
     ETP_TRY(no_connection(r, st, err));
     etp_str line = line_from(out, ETP_STR("stricthostkeychecking "));
@@ -234,6 +240,7 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
         add(r, options[i]);
     }
     d->data = r;
+    r->silence_limit_ns = etp_remote_silence(o);
     etp_status status = refuse_changed_keys(r, &d->arena, err);
     if (status == ETP_OK) {
         status = connect_master(d, err);

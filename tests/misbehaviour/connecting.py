@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish
 
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
+MODEL = str(pathlib.Path(__file__).resolve().parents[1] / "data" / "linear_xnnpack_fp32.pte")
 CONNECT_S = 30  # CONNECT_NS of src/device/ssh.c
 # What the client does, at which of its calls; whether it has to be noticed at once.
 CLIENTS = {
@@ -27,13 +28,13 @@ CLIENTS = {
 }
 
 
-def start(folder, call, does):
+def start(folder, call, does, *words):
     folder.mkdir()
     ssh = folder / "ssh"
     ssh.write_text(f'#!/bin/sh\ncase " $* " in *" {call} "*) {does};; *" -G "*|*" -M "*) exit 0;; esac\nexit 255\n')
     ssh.chmod(0o755)
     env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-    return subprocess.Popen([ETPROF, "roofs", "--device", "ssh:board"], env=env, stdin=subprocess.DEVNULL,
+    return subprocess.Popen([ETPROF, *(words or ["roofs"]), "--device", "ssh:board"], env=env, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -46,4 +47,9 @@ with tempfile.TemporaryDirectory() as tmp:
         expect(child.returncode == 5, what, child.returncode, out, err)
         expect("ssh board" in err and "connection" in err, what, err)
         expect(took < CONNECT_S - 5 if CLIENTS[what][2] else took < 4 * CONNECT_S, what, "took", round(took, 1), "s")
+    began = time.monotonic()
+    hurried = start(pathlib.Path(tmp) / "hurried", *CLIENTS["silent while it connects"][:2], "ab", MODEL, "--timeout", "2")
+    out, err = hurried.communicate(timeout=300)
+    took = time.monotonic() - began
+    expect(hurried.returncode == 5 and "ssh board" in err and took < CONNECT_S - 5, "--timeout", took, out, err)
 finish()
