@@ -77,7 +77,7 @@ static etp_status no_connection(const etp_remote *r, etp_status st, etp_error *e
     return etp_fail(err, ETP_ENVIRONMENT, "%s: no connection: %s", r->name, why.msg);
 }
 
-// People who allow a device less than the usual silence wait no longer for its answer to a connection.
+// Where a device is allowed less silence than usual, so is the host that is connected to.
 static uint64_t connect_ns(const etp_remote *r)
 {
     return r->silence_limit_ns < ETP_REMOTE_NS ? r->silence_limit_ns : CONNECT_NS;
@@ -160,8 +160,8 @@ static etp_status refuse_changed_keys(etp_remote *r, etp_arena *arena, etp_error
     const char *const *argv = client_argv(r, k_extra, 1, arena);
     int status;
     etp_str out, log;
-    etp_status st = etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, connect_ns(r), arena, &status,
-                                      &out, &log, err);
+    etp_status st = etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, connect_ns(r), arena,
+                                      &status, &out, &log, err);
     ETP_TRY(no_connection(r, st, err));
     etp_str line = line_from(out, ETP_STR("stricthostkeychecking "));
     if (etp_str_eqz(line, "stricthostkeychecking false") ||

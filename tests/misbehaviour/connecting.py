@@ -48,7 +48,7 @@ with tempfile.TemporaryDirectory() as tmp:
         expect("ssh board" in err and "connection" in err, what, err)
         expect(took < CONNECT_S - 5 if CLIENTS[what][2] else took < 4 * CONNECT_S, what, "took", round(took, 1), "s")
     began = time.monotonic()
-    hurried = start(pathlib.Path(tmp) / "hurried", *CLIENTS["silent while it connects"][:2], "ab", MODEL, "--timeout", "2")
+    hurried = start(pathlib.Path(tmp) / "hurried", "-M", "sleep 600", "ab", MODEL, "--timeout", "2")
     out, err = hurried.communicate(timeout=300)
     took = time.monotonic() - began
     expect(hurried.returncode == 5 and "ssh board" in err and took < CONNECT_S - 5, "--timeout", took, out, err)

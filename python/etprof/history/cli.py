@@ -34,7 +34,7 @@ def _share(text: str) -> float:
     except ValueError:
         found = -1.0
     if not 0 < found < 1000:
-        raise argparse.ArgumentTypeError(f"'{text}' is no share above 0, like 2%")
+        raise argparse.ArgumentTypeError(f"expected a share above 0, like 2%, found '{text}'")
     return found
 
 

@@ -36,7 +36,7 @@ def find(places: Sequence[str]) -> Iterator[Folder | Unread]:
     a link may lead back up."""
     for place in places:
         if not os.path.isdir(place):
-            raise EnvironmentProblem(f"{place} is no folder; a history is read from run folders, a lake or one CSV "
+            raise EnvironmentProblem(f"{place} is not a folder: give folders that hold run folders, a lake, or one CSV "
                                      "file")
         yield from _below(place, DEPTH)
 
@@ -65,7 +65,7 @@ def _bytes(path: str) -> bytes:
     with open(fd, "rb", buffering=0) as file:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            raise BadInput(f"{path} is no regular file")
+            raise BadInput(f"{path} is not a regular file")
         if found.st_size > MOST_BYTES:
             raise BadInput(f"{path} has {found.st_size} bytes, {MOST_BYTES} at most")
         return file.read()

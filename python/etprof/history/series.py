@@ -111,11 +111,11 @@ def called(point: dict[str, Any], end: str) -> str:
 
 
 def _one_device(runs: list[dict[str, Any]]) -> None:
-    """Times of several devices are no series."""
+    """Times of several devices do not make one series."""
     there = sorted({(r["device"] or "", r["cpu"] or "") for r in runs})
     if len({device for device, _ in there}) > 1:
         listed = ", ".join(f"'{device}' ({cpu or 'unknown'})" for device, cpu in there[:8])
-        raise UsageError("sessions of several devices fit, whose times are no series: choose one with --on; there are "
+        raise UsageError("sessions of several devices do not make one series: choose a device with --on, of "
                          f"{listed}{' and more' if len(there) > 8 else ''}")
 
 
