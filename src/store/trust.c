@@ -117,7 +117,8 @@ static etp_status file_is(etp_str file, etp_str sha256, const char *what, etp_ar
     return etp_str_eqz(sha256, hex) ? ETP_OK
                                     : etp_fail(err, ETP_USAGE,
                                                "%s is not the %s that was measured: its hash "
-                                               "differs from the manifest's",
+                                               "differs from the manifest's; measure it in a new "
+                                               "session",
                                                path, what);
 }
 
