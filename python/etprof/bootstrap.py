@@ -153,6 +153,9 @@ def find_python(options) -> str:
             f"{options.python} -m pip install {' '.join(PACKAGES)}")
     if interpreter_in(Path(".venv")):
         say("the .venv of this folder is not used unless named: --python .venv/bin/python")
+    if options.no_install:
+        raise EnvironmentProblem(f"no Python here has {', '.join(MODULES)}; without --no-install they go into "
+                                 f"{own_environment()} ({NEEDS})")
     return str(make_venv(own_environment(), options.pip_arg, options.wheel_dir, options.allow_cuda))
 
 

@@ -176,7 +176,8 @@ def main(argv) -> int:
         options = p.parse_args(argv)
         if options.new is not None:
             folder = new_model(options.new, options.dir)
-            print(folder if options.quiet else f"{folder}\nnext: etprof export {options.new}")
+            known = options.dir == p.get_default("dir")
+            print(folder if options.quiet else f"{folder}\nnext: etprof export {options.new if known else folder}")
             return 0
         rows, ready = listing()
         if options.format == "json":

@@ -135,6 +135,12 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE,
                         "--list and --forget NAME stand alone, --save NAME takes one FOLDER");
     }
+    if (names &&
+        (o->against || o->junit || o->baseline || o->bisect || o->min_grade || o->margin > 0)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--list, --save and --forget judge nothing: options of a judgement do not "
+                        "go with them");
+    }
     if (o->list) {
         return list_names(cli, err);
     }

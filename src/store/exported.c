@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a program was exported, as etprof's exporter says it in the export.json beside the program.
+#include <string.h>
+
 #include "base/json_read.h"
 #include "base/path.h"
 #include "store/internal.h"
@@ -7,14 +9,33 @@
 #define EXPORT_LIMIT ((size_t)16 << 20)
 #define MAX_ENTRIES 10000
 
+// Options that say what the program is. Files of others with any other option have no command: it
+// would be shown to be typed.
+static const char *const k_flags[] = {
+    "--dtype",         "--backend",          "--name",       "--method",  "--dynamic-shape",
+    "--static",        "--calibrate",        "--group-size", "--apply",   "--inline-delegates",
+    "--no-transforms", "--external-weights", "--seed",       "--weights", "--tolerance",
+    "--attention",     "--context",
+};
+
+static bool is_option_of_program(const char *word)
+{
+    for (size_t i = 0; i < sizeof k_flags / sizeof *k_flags; i++) {
+        if (strcmp(word, k_flags[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void read_command(const etp_json_object *entry, etp_run_model *out)
 {
     const json_t *words;
     size_t n = etp_json_get_array(entry, "command", ETP_RUN_MAX_WORDS, &words);
     for (size_t i = 0; i < n; i++) {
         const char *word = json_string_value(json_array_get(words, i));
-        if (!word) {
-            etp_json_reject(entry, "command", "texts");
+        if (!word || (word[0] == '-' && !is_option_of_program(word))) {
+            etp_json_reject(entry, "command", "words of an export");
             return;
         }
         etp_str kept = etp_str_from(etp_arena_strdup(entry->arena, etp_str_from(word)));

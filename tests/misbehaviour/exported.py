@@ -64,11 +64,12 @@ silent = of_entry(recipes=[])
 expect(norm(silent)["places"] is None, "silent", silent)
 expect(norm(silent)["recipe"].startswith("etprof export 'my models/net.py:Net'"), "silent", silent)
 
-hostile = norm(of_entry(command=["rm", "-r", "$(reboot) ;"]))
+hostile = norm(of_entry(command=["rm", "x", "$(reboot) ;"]))
 expect(hostile["recipe"] == "etprof export '$(reboot) ;' --apply layer-norm", "another command", hostile)
 
 for what, members in (("no command", {"command": []}),
                       ("no text", {"command": ["etprof", "export", 7]}), ("no list", {"command": "etprof export m"}),
+                      ("options of another kind", {"command": COMMAND + ["--python", "/tmp/evil"]}),
                       ("many words", {"command": ["etprof", "export"] + ["x"] * 300}),
                       ("no places", {"recipes": [{"name": "layer-norm", "places": -1}]}),
                       ("of another program", {"sha256": "f" * 64})):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -21,6 +22,7 @@ table: --format csv writes one row a run with a column per series, and any such 
 `list` shows which sessions there are. docs/history.md has more.
 """
 _TABLE_BYTES = 256 << 20
+_SHOWN = 5 # folders that could not be read
 
 
 class _Parser(argparse.ArgumentParser):
@@ -38,6 +40,12 @@ def _share(text: str) -> float:
     return found
 
 
+def _date(text: str) -> str:
+    if not re.fullmatch(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])(T[\d:]*Z?)?)?)?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"expected a date like 2026-03 or 2026-03-01, found '{text}'")
+    return text
+
+
 def _parse(argv: list[str]) -> argparse.Namespace:
     p = _Parser(prog="etprof history", description=DESCRIPTION, allow_abbrev=False,
                 usage="etprof history [list] [FOLDER... | LAKE | FILE.csv] [OPTION...]",
@@ -47,7 +55,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
                    help="smaller changes are not worth telling (default 2%%)")
     p.add_argument("--of", metavar="MODEL", help="sessions of this model alone")
     p.add_argument("--on", metavar="DEVICE", help="this device, by its address or its processor")
-    p.add_argument("--since", metavar="DATE", help="sessions from then on, like 2026-03 or 2026-03-01")
+    p.add_argument("--since", metavar="DATE", type=_date, help="sessions from then on, like 2026-03 or 2026-03-01")
     p.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb", help="that asks a lake (default: duckdb)")
     p.add_argument("-f", "--format", choices=("text", "json", "csv", "md", "html"), default="text")
     p.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
@@ -95,8 +103,11 @@ def _say(source: engine.Source, left_out: int, asked: argparse.Namespace) -> Non
                     "writes it")
     if not asked.quiet and said:
         print(*said, sep="\n", file=sys.stderr)
-    for row in source.errors()[:5]:
+    unread = source.errors()
+    for row in unread[:_SHOWN]:
         print(show.printable(f"not read   {row['run']}: {row['message']}"), file=sys.stderr)
+    if len(unread) > _SHOWN:
+        print(f"           and {len(unread) - _SHOWN} more", file=sys.stderr)
 
 
 def _answer(asked: argparse.Namespace, argv: list[str]) -> str:
@@ -114,9 +125,13 @@ def _answer(asked: argparse.Namespace, argv: list[str]) -> str:
             if listing:
                 _say(source, 0, asked)
                 rows = series.listed(source.ask("list", bound), source.ask("models", bound))
+                if not rows and source.errors():
+                    raise BadInput("none of the run folders could be read")
                 return show.sessions(rows, asked.format)
             _say(source, left_out, asked)
             runs, unread = source.ask("runs", bound), source.errors()
+            if not runs and unread and not left_out:
+                raise BadInput("none of the run folders could be read")
             if not runs:
                 raise BadInput("no finished session that was measured on a real device" +
                                ("" if not any(bound.values()) else " fits --of, --on and --since") +

@@ -97,6 +97,8 @@ def read(run: str, anew: bool = False) -> Folder | Unread | None:
     try:
         manifest = _bytes(path)
         if b'"etprof.run/' not in manifest:
+            if os.path.lexists(f"{run}/environment.jsonl") or os.path.lexists(f"{run}/samples.csv"):
+                raise BadInput(f"{path} is not the manifest of a run")
             return None # other programs have files of that name too
         run_id = hashlib.sha256(manifest).hexdigest()
         report = None if anew else _written(run, run_id)

@@ -91,9 +91,10 @@ double etp_sweep_token_rate(const etp_sweep *s, uint32_t cell);
 // The fastest cell of all, ETP_NO_INDEX: not known of a model, or their times are not compared.
 // It is picked by its estimate alone: cells whose intervals overlap may well be as fast.
 uint32_t etp_sweep_winner(const etp_sweep *s);
-// The fastest cell of a model, ETP_NO_INDEX: none may be judged, or one that may not was faster.
+// The fastest cell of a model, ETP_NO_INDEX: none may be judged, or one that waited was faster.
 uint32_t etp_sweep_fastest(const etp_sweep *s, uint32_t model);
-// Why the first of a model's cells that may not be judged may not; ETP_WITHHELD_NOT: all may.
+// Why the fastest of a model is not known: cells that waited before what else is withheld;
+// ETP_WITHHELD_NOT: all may be judged.
 etp_withheld etp_sweep_doubt(const etp_sweep *s, uint32_t model);
 // "neon with 1 thread (1.05 ms)": cells whose interval reaches into that of CELL, which was picked
 // by its estimate alone. Of all models when ALL. NULL: none.

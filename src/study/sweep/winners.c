@@ -26,8 +26,8 @@ static bool judged(const etp_sweep *s, uint32_t cell)
            isfinite(x->relative.estimate);
 }
 
-// None where a cell that may not be judged took less time: what is wrong with it (waiting for other
-// programs, most often) makes it slower, so it might win.
+// None where a cell that waited for other programs took less time: waiting makes it slower, so it
+// might win. A cell that is withheld for what it computes, or where, is no candidate.
 static winner fastest_of(const etp_sweep *s, uint32_t model)
 {
     winner best = {ETP_NO_INDEX, (double)INFINITY};
@@ -37,10 +37,10 @@ static winner fastest_of(const etp_sweep *s, uint32_t model)
         if (s->cells[c].at[ETP_FACTOR_MODEL] != model || !isfinite(ns)) {
             continue;
         }
-        least = ns < least ? ns : least;
         if (judged(s, c) && ns < best.ns) {
             best = (winner){c, ns};
         }
+        least = s->cells[c].withheld == ETP_WITHHELD_CONTENDED && ns < least ? ns : least;
     }
     return best.ns > least ? (winner){ETP_NO_INDEX, (double)INFINITY} : best;
 }
@@ -177,8 +177,10 @@ static void unknown_card(const etp_sweep *s, uint32_t model, etp_report *r, etp_
 etp_withheld etp_sweep_doubt(const etp_sweep *s, uint32_t model)
 {
     etp_withheld why = ETP_WITHHELD_NOT;
-    for (uint32_t c = 0; c < s->n_cells && !why; c++) {
-        why = s->cells[c].at[ETP_FACTOR_MODEL] == model ? s->cells[c].withheld : why;
+    for (uint32_t c = 0; c < s->n_cells && why != ETP_WITHHELD_CONTENDED; c++) {
+        const etp_sweep_cell *cell = &s->cells[c];
+        bool more = why == ETP_WITHHELD_NOT || cell->withheld == ETP_WITHHELD_CONTENDED;
+        why = cell->at[ETP_FACTOR_MODEL] == model && more ? cell->withheld : why;
     }
     return why;
 }
