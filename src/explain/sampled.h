@@ -21,7 +21,7 @@ typedef struct etp_kernels_of_arm {
 
 typedef struct etp_kernels_answer { // lives in the arena given to load
     const char *title;
-    const char *altered;      // as etp_run_altered has it, set by who asks it
+    const char *altered;      // from etp_run_altered; the caller sets it
     etp_kernels_of_arm *arms; // as in the run
     size_t n_arms, n_sampled;
 } etp_kernels_answer;

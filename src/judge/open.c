@@ -21,7 +21,7 @@ static etp_status load(etp_ab_session *s, const etp_ab_described *described,
     ETP_TRY(options->two_sides && !options->program
                 ? etp_ab_open_sides_programs(s, &s->noticed, &s->programs, err)
                 : etp_ab_open_programs(s, options, &s->noticed, &s->programs, err));
-    if (s->ab.bare && s->programs.n == 1) {
+    if (s->ab.bare && options->program) {
         etp_run_model *program = ETP_NEW(&s->arena, etp_run_model);
         ETP_NEED(program, err, "the program");
         ETP_TRY(etp_run_read_export(options->program, s->programs.items[0].file.bytes, &s->arena,

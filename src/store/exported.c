@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a program was exported, as etprof's exporter says it in the export.json beside the program.
-#include <string.h>
-
 #include "base/json_read.h"
 #include "base/path.h"
 #include "store/internal.h"
@@ -9,33 +7,14 @@
 #define EXPORT_LIMIT ((size_t)16 << 20)
 #define MAX_ENTRIES 10000
 
-// Options that say what the program is. Files of others with any other option have no command: it
-// would be shown to be typed.
-static const char *const k_flags[] = {
-    "--dtype",         "--backend",          "--name",       "--method",  "--dynamic-shape",
-    "--static",        "--calibrate",        "--group-size", "--apply",   "--inline-delegates",
-    "--no-transforms", "--external-weights", "--seed",       "--weights", "--tolerance",
-    "--attention",     "--context",
-};
-
-static bool is_option_of_program(const char *word)
-{
-    for (size_t i = 0; i < sizeof k_flags / sizeof *k_flags; i++) {
-        if (strcmp(word, k_flags[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void read_command(const etp_json_object *entry, etp_run_model *out)
 {
     const json_t *words;
     size_t n = etp_json_get_array(entry, "command", ETP_RUN_MAX_WORDS, &words);
     for (size_t i = 0; i < n; i++) {
         const char *word = json_string_value(json_array_get(words, i));
-        if (!word || (word[0] == '-' && !is_option_of_program(word))) {
-            etp_json_reject(entry, "command", "words of an export");
+        if (!word) {
+            etp_json_reject(entry, "command", "texts");
             return;
         }
         etp_str kept = etp_str_from(etp_arena_strdup(entry->arena, etp_str_from(word)));
@@ -71,19 +50,22 @@ etp_status etp_run_read_export(const char *model, etp_bytes bytes, etp_arena *ar
     if (st != ETP_OK) {
         return st == ETP_NOMEM ? etp_fail_nomem(err, path) : ETP_OK;
     }
-    char hex[ETP_SHA256_HEX_CHARS];
-    etp_sha256 hash;
-    etp_sha256_init(&hash);
-    etp_sha256_update(&hash, bytes.ptr, bytes.len);
-    etp_sha256_hex(&hash, hex);
     etp_run_model found = *out;
+    char hex[ETP_SHA256_HEX_CHARS];
+    if (found.sha256.len == 0) {
+        etp_sha256 hash;
+        etp_sha256_init(&hash);
+        etp_sha256_update(&hash, bytes.ptr, bytes.len);
+        etp_sha256_hex(&hash, hex);
+        found.sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
+    }
     const etp_json_object root = {
         .object = json, .where = "", .arena = arena, .err = &why, .status = &st};
     const json_t *entries;
     size_t n = etp_json_get_array(&root, "artifacts", MAX_ENTRIES, &entries);
     for (size_t i = 0; i < n && st == ETP_OK && found.command.n == 0; i++) {
         const etp_json_object entry = etp_json_element(&root, "artifacts", entries, i);
-        if (etp_str_eq(etp_json_get_str(&entry, "sha256"), etp_str_from(hex))) {
+        if (etp_str_eq(etp_json_get_str(&entry, "sha256"), found.sha256)) {
             read_command(&entry, &found);
             read_recipes(&entry, &found);
         }

@@ -311,7 +311,7 @@ typedef struct etp_run_named { // what the runner's self-test called operators o
 #define ETP_RUN_NAMED_LEVELS 8
 
 // SHA-256, hex, of what a session reads beside its models; "," between those of several files.
-// Empty: there is none, or an older folder kept none, and nothing can be held against it.
+// Empty: the session has no such file, or its folder is older and kept no hash.
 typedef struct etp_run_hashes {
     etp_str data, inputs, kernels_lib, tokenizer; // of the files that the settings name
     etp_str bundle;                               // of all files of the runner's
@@ -600,7 +600,8 @@ ETP_NODISCARD etp_status etp_run_read_sources(etp_str text, etp_arena *arena, et
                                               etp_error *err);
 
 // Reads how the program BYTES of the file MODEL was exported into OUT, from the export.json beside
-// it. A file that is missing, broken or without this program leaves OUT as it is. ETP_NOMEM.
+// it. OUT's sha256 is that of BYTES; empty: it is calculated, if there is such a file. A file that
+// is missing, broken or without this program leaves OUT as it is. ETP_NOMEM.
 ETP_NODISCARD etp_status etp_run_read_export(const char *model, etp_bytes bytes, etp_arena *arena,
                                              etp_run_model *out, etp_error *err);
 

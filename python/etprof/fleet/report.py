@@ -14,7 +14,7 @@ from etprof import errors
 from etprof.fleet import page as pages
 from etprof.fleet import questions
 from etprof.fleet.page import percent
-from etprof.fleet.sources import local
+from etprof.fleet.sources import is_lake, local
 
 # Of each part: its key, its heading, what is said of none, and its columns with how they are shown.
 SLOWER = (("series", ""), ("slower", "%"), ("ends", ""), ("since", ""), ("first_bad_build", ""),
@@ -241,7 +241,7 @@ def plain(value: Any) -> Any:
 
 def answers(lake: str, engine: str, since: str) -> dict[str, Any]:
     root = Path(local(lake)).absolute()
-    if not (root / "_etprof/commits").is_dir():
+    if not is_lake(root):
         raise errors.EnvironmentProblem(f"{root} is no lake: make it with python -m etprof.fleet SOURCE --out {lake}")
     if engine == "spark":
         from etprof.fleet import spark

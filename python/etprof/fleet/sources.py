@@ -62,6 +62,11 @@ def is_far(place: str) -> bool:
     return bool(separator) and scheme != "file"
 
 
+def is_lake(place: str | os.PathLike[str]) -> bool:
+    """Whether the folder PLACE is a lake that has rows."""
+    return os.path.isdir(os.path.join(place, "_etprof/commits"))
+
+
 def local(place: str) -> str:
     """PLACE as a path of this machine; file:// is one."""
     if is_far(place):

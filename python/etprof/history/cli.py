@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from etprof import extras
 from etprof.errors import BadInput, EnvironmentProblem, EtprofError, UsageError
+from etprof.fleet.sources import is_lake
 from etprof.history import engine, series, show
 from etprof.history.series import History
 
@@ -81,7 +82,7 @@ def _of_file(path: str, asked: argparse.Namespace) -> History:
 
 def _opened(asked: argparse.Namespace, argv: list[str]) -> engine.Source:
     places = asked.places or ["."]
-    lakes = [place for place in places if engine.is_lake(place)]
+    lakes = [place for place in places if is_lake(place)]
     if lakes and len(places) > 1:
         raise UsageError(f"{lakes[0]} is a lake: it is read alone")
     if asked.engine == "spark" and not lakes:
@@ -92,7 +93,7 @@ def _opened(asked: argparse.Namespace, argv: list[str]) -> engine.Source:
     return engine.Folders(places)
 
 
-def _say(source: engine.Source, left_out: int, asked: argparse.Namespace) -> None:
+def _say(source: engine.Source, left_out: int, unread: engine.Rows, asked: argparse.Namespace) -> None:
     said = []
     if left_out:
         said.append(f"left out   {left_out} sessions: unfinished, emulated or without timed launches")
@@ -103,7 +104,6 @@ def _say(source: engine.Source, left_out: int, asked: argparse.Namespace) -> Non
                     "writes it")
     if not asked.quiet and said:
         print(*said, sep="\n", file=sys.stderr)
-    unread = source.errors()
     for row in unread[:_SHOWN]:
         print(show.printable(f"not read   {row['run']}: {row['message']}"), file=sys.stderr)
     if len(unread) > _SHOWN:
@@ -121,15 +121,15 @@ def _answer(asked: argparse.Namespace, argv: list[str]) -> str:
         source = _opened(asked, argv)
         try:
             bound = {"model": asked.of, "device": asked.on, "since": asked.since}
-            left_out = int(source.ask("left_out", {})[0]["n"])
+            left_out, unread = int(source.ask("left_out", {})[0]["n"]), source.errors()
             if listing:
-                _say(source, 0, asked)
+                _say(source, 0, unread, asked)
                 rows = series.listed(source.ask("list", bound), source.ask("models", bound))
-                if not rows and source.errors():
+                if not rows and unread:
                     raise BadInput("none of the run folders could be read")
                 return show.sessions(rows, asked.format)
-            _say(source, left_out, asked)
-            runs, unread = source.ask("runs", bound), source.errors()
+            _say(source, left_out, unread, asked)
+            runs = source.ask("runs", bound)
             if not runs and unread and not left_out:
                 raise BadInput("none of the run folders could be read")
             if not runs:

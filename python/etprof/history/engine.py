@@ -169,10 +169,6 @@ class SparkLake:
 Source = Union[Folders, DuckLake, SparkLake]
 
 
-def is_lake(place: str) -> bool:
-    return (Path(place) / "_etprof/commits").is_dir()
-
-
 def rows_of(answer: Any) -> Rows:
     names = [d[0] for d in answer.description]
     return [dict(zip(names, row)) for row in answer.fetchall()]

@@ -76,7 +76,7 @@ def _entry(derived: Any, name: str) -> dict[str, Any]:
 
 
 def _written(run: str, run_id: str) -> bytes | None:
-    """The report.json that etprof made of this very manifest; None where there is none, or derived.json says
+    """The report.json that etprof made of this very manifest; None: it is missing, or derived.json says
     otherwise."""
     try:
         derived = json.loads(_bytes(f"{run}/derived.json"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from etprof.fleet import page as pages
-from etprof.fleet.report import aligned, printable
+from etprof.fleet.report import aligned, many, printable
 from etprof.history import words
 from etprof.history.series import FEWEST, Change, History, Series
 
@@ -73,7 +73,7 @@ def _card(h: History, one: Series, c: Change) -> tuple[str, str, str, str]:
 def _cards(h: History, most: int) -> list[tuple[str, str, str, str]]:
     cards = [_card(h, one, c) for one, c in words.newest(h)[:most]]
     return cards or [("info", words.nothing(h),
-                      f"in {len(h.series)} series over {words.many(len(h.runs), 'run')}", "")]
+                      f"in {len(h.series)} series over {many(len(h.runs), 'run')}", "")]
 
 
 def _facts(h: History) -> list[str]:
@@ -81,7 +81,7 @@ def _facts(h: History) -> list[str]:
     if len(h.runs) < FEWEST:
         told.append("a change needs three runs on either side: with fewer than six none is found")
     if h.errors:
-        told.append(f"{words.many(len(h.errors), 'folder')} could not be read: the table below says why")
+        told.append(f"{many(len(h.errors), 'folder')} could not be read: the table below says why")
     return told
 
 
@@ -166,9 +166,9 @@ def sessions(rows: Rows, form: str) -> str:
         return words.table([[name for name, _ in t.columns], *t.rows])
     if form == "html":
         told = [pages.Sentence("info", line, [], 0) for line in none]
-        return pages.write("Sessions", words.many(len(rows), "session"), told, [_section(x, []) for x in tables], [])
+        return pages.write("Sessions", many(len(rows), "session"), told, [_section(x, []) for x in tables], [])
     write = _markdown if form == "md" else _plain
-    return write("sessions", words.many(len(rows), "session"), none, tables)
+    return write("sessions", many(len(rows), "session"), none, tables)
 
 
 def dumped(document: dict[str, Any]) -> str:

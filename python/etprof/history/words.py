@@ -8,7 +8,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from etprof.fleet.report import printable
+from etprof.fleet.report import many, printable
 from etprof.history.series import FEWEST, MAX_P, Change, History, Series, ratio
 
 CARDS = 3 # changes on the first screen
@@ -57,10 +57,6 @@ def judgement(one: Series, change: Change) -> str:
     if not one.end:
         return "info"
     return "good" if (change.after > change.before) == (one.end != "_ns") else "bad"
-
-
-def many(n: int, what: str) -> str:
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
 def changes_of(h: History) -> list[tuple[Series, Change]]:

@@ -83,7 +83,8 @@ typedef struct name_key {
 static etp_str identity(etp_str name)
 {
     size_t place = etp_str_find(name, ETP_STR(" ["));
-    return etp_str_ends(name, ETP_STR("]")) ? (etp_str){name.ptr + place, name.len - place} : name;
+    bool placed = place < name.len && etp_str_ends(name, ETP_STR("]")); // "f[abi:cxx11]" is not
+    return placed ? (etp_str){name.ptr + place, name.len - place} : name;
 }
 
 static bool same_name(const void *ctx, uint32_t position)

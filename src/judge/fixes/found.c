@@ -89,13 +89,37 @@ const char *etp_fix_model(const etp_fixer *f)
     return path ? etp_shell_command(f->ab->arena, "%s", path) : "MODEL.pte";
 }
 
+// Options that say what the program is. The command comes from a manifest or an export.json, which
+// may be anybody's, and is shown to be typed: one with any other option is not known.
+static const char *const k_flags[] = {
+    "--dtype",         "--backend",          "--name",       "--method",  "--dynamic-shape",
+    "--static",        "--calibrate",        "--group-size", "--apply",   "--inline-delegates",
+    "--no-transforms", "--external-weights", "--seed",       "--weights", "--tolerance",
+    "--attention",     "--context",
+};
+
+static bool is_option_of_program(const char *word)
+{
+    for (size_t i = 0; i < sizeof k_flags / sizeof *k_flags; i++) {
+        if (strcmp(word, k_flags[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // NULL: how the arm's program was exported is not known.
 static const etp_run_model *exported_as(const etp_fixer *f)
 {
     uint32_t model = f->ab->arms[f->arm].model;
     const etp_run_model *m =
         model < f->ab->n_models ? f->ab->models[model].recorded : f->ab->program;
-    return m && m->command.n > PROGRAM_WORDS ? m : NULL;
+    bool known = m && m->command.n > PROGRAM_WORDS;
+    for (size_t i = PROGRAM_WORDS; known && i < m->command.n; i++) {
+        const char *word = m->command.items[i].ptr;
+        known = word[0] != '-' || is_option_of_program(word);
+    }
+    return known ? m : NULL;
 }
 
 static bool is_recipe(const char *name, size_t len)
@@ -143,8 +167,7 @@ static const char *exported(const etp_fixer *f, bool dtype)
     return out.ptr;
 }
 
-// The words that exported it, without options that OPTIONS has anew. Files of others say them: what
-// is shown is always a command of the exporter.
+// The words that exported it, without options that OPTIONS has anew.
 static const char *again(const etp_fixer *f, const etp_run_model *m, const char *options)
 {
     etp_strbuf out;

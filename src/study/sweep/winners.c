@@ -27,7 +27,7 @@ static bool judged(const etp_sweep *s, uint32_t cell)
 }
 
 // None where a cell that waited for other programs took less time: waiting makes it slower, so it
-// might win. A cell that is withheld for what it computes, or where, is no candidate.
+// might win. A cell that is withheld for what it computes, or where, does not compete.
 static winner fastest_of(const etp_sweep *s, uint32_t model)
 {
     winner best = {ETP_NO_INDEX, (double)INFINITY};
