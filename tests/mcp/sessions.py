@@ -23,7 +23,9 @@ NEWEST, OLDEST = "2026-07-28", "2024-11-05"
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 MODEL = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
-ENVIRONMENT = {**os.environ, "ETPROF_PYTHON": sys.executable}
+# No environment that other tests put PyTorch into: an export would begin where its refusal is looked at.
+ENVIRONMENT = {**{k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}, "ETPROF_PYTHON": sys.executable,
+               "ETPROF_VENV": str(SOURCE / "tests/mcp/none")}
 
 
 @contextlib.asynccontextmanager
