@@ -396,7 +396,7 @@ with tempfile.TemporaryDirectory() as tmp:  # every file of a session cut off: w
     expect("faster than" in run("analyze", tmp)[0], "later", "not read")
     odd = "/home/user/my models/it's a net.pte"  # a shell takes the commands about it as they are printed
     manifest.write_text(re.sub(r'"/home/user/[^"]*\.pte"', json.dumps(odd), now))
-    told = re.findall(r"(etprof ab .*?) measures it", run("analyze", tmp, "--full", width=400)[0])
+    told = re.findall(r"(etprof ab .*--threads 1,\d+)$", run("analyze", tmp, "--full", width=400)[0], re.M)
     expect(told and all(shlex.split(command)[2] == odd for command in told), "a model whose path has blanks", told)
     manifest.write_text(now)
     for torn in ("linux_avx2/*_b3.etdump", "linux_vnni/*_b2.etdump", "linux_vnni/*.code", "program/*.pte"):

@@ -388,8 +388,8 @@ static void copies_in_a_row(etp_fixer *f)
         f, &at,
         &(etp_fix_text){
             ETP_FIX_RESHAPE_CHAIN,
-            etp_fix_count_text(f, &at, "operator moves data that was moved just before and takes",
-                               "operators move the same data several times in a row and take"),
+            etp_fix_count_text(f, &at, "operator that moves data moved just before takes",
+                               "operators that move the same data several times in a row take"),
             "merge neighbouring view, permute and reshape calls of the model into one",
             "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0",
             ETP_CHANGE_NONE});
@@ -690,9 +690,8 @@ static void islands(etp_fixer *f, bool pads)
             pads ? etp_fix_count_text(
                        f, &all, "pad in float before an int8 convolution takes",
                        "pads in float between int8 convolutions and their converts take")
-                 : etp_fix_count_text(
-                       f, &all, "operator in float between a dequantize and a quantize takes",
-                       "operators in float between a dequantize and a quantize, with both, take"),
+                 : etp_fix_count_text(f, &all, "operator in float between converts takes",
+                                      "operators in float and the converts around them take"),
             pads ? etp_fix_export(f, true, "--apply align-padding")
                  : "quantise the operators between as well: give the quantizer their pattern, or "
                    "move them out of the int8 part",

@@ -37,12 +37,12 @@ typedef struct way_in {
     const char *overload; // NULL any
 } way_in;
 
-#define SAFE_SOFTMAX(family, overload)                                  \
-    {family,                                                            \
-     ETP_CHANGE_DECOMPOSE_ATTENTION,                                    \
-     "kernel of attention's safe softmax, outside the delegate, takes", \
-     "kernels of attention's safe softmax, outside the delegate, take", \
-     0,                                                                 \
+#define SAFE_SOFTMAX(family, overload)                                \
+    {family,                                                          \
+     ETP_CHANGE_DECOMPOSE_ATTENTION,                                  \
+     "kernel of attention's safe softmax outside the delegate takes", \
+     "kernels of attention's safe softmax outside the delegate take", \
+     0,                                                               \
      overload} // it goes away
 
 static const way_in k_ways_in[] = {
@@ -259,7 +259,7 @@ static void partitions(etp_fixer *f)
         f, &at, "boundary",
         &(etp_fix_text){
             ETP_FIX_PARTITIONS,
-            etp_arena_printf(f->ab->arena, "%zu delegate calls take %s besides their operators",
+            etp_arena_printf(f->ab->arena, "%zu delegate calls without their operators take %s",
                              f->calls, ETP_NS(f->boundary)),
             "fewer, larger partitions: bring the operators between them into the delegate",
             "ceiling: Σ over the calls but the longest of what each takes besides its operators; "
@@ -389,9 +389,8 @@ static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
             &(etp_fix_text){
                 ETP_FIX_PRECISION,
                 etp_fix_count_text(
-                    f, at,
-                    "convolution or matrix product runs in float32 (not quantised) and takes",
-                    "convolutions and matrix products run in float32 (not quantised) and take"),
+                    f, at, "convolution or matrix product left in float32 by quantisation takes",
+                    "convolutions and matrix products left in float32 by quantisation take"),
                 "quantisation leaves products of two activations in float32: fewer or smaller ones "
                 "(windows, fewer heads or keys), or a quantizer that has a pattern for them",
                 "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place "
@@ -629,10 +628,9 @@ static const char *threads_command(etp_fixer *f, uint32_t cpus)
         asked = etp_arena_printf(f->ab->arena, " --decode %llu --depth %llu",
                                  (unsigned long long)p->calls, (unsigned long long)p->depth);
     } else if (p) {
-        return etp_arena_printf(f->ab->arena,
-                                "this session's command with --threads 1,%u measures it", cpus);
+        return etp_arena_printf(f->ab->arena, "this session's command with --threads 1,%u", cpus);
     }
-    return etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u measures it", ab, asked, cpus);
+    return etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u", ab, asked, cpus);
 }
 
 static void threads(etp_fixer *f)
@@ -660,17 +658,20 @@ static void threads(etp_fixer *f)
     }
     at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
     at.expected = isfinite(region) ? at.expected : (double)NAN;
-    etp_fix_show(f, &at,
-                 &(etp_fix_text){
-                     ETP_FIX_THREADS,
-                     etp_arena_printf(f->ab->arena, "%zu delegated operators run on one of %u CPUs",
-                                      at.ops.n, cpus),
-                     threads_command(f, cpus),
-                     "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
-                     "matrix products, less one parallel region each (measured "
-                     "roof), unknown without roofs; floor: a loss of one parallel region for "
-                     "each operator, 0 without roofs",
-                     ETP_CHANGE_NONE});
+    etp_fix_show(
+        f, &at,
+        &(etp_fix_text){
+            ETP_FIX_THREADS,
+            etp_fix_count_text(
+                f, &at,
+                etp_arena_printf(ab->arena, "delegated operator on one of %u CPUs takes", cpus),
+                etp_arena_printf(ab->arena, "delegated operators on one of %u CPUs take", cpus)),
+            threads_command(f, cpus),
+            "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
+            "matrix products, less one parallel region each (measured "
+            "roof), unknown without roofs; floor: a loss of one parallel region for "
+            "each operator, 0 without roofs",
+            ETP_CHANGE_NONE});
 }
 
 // ---- roofs and losses ----
@@ -707,9 +708,8 @@ static void roof_gap(etp_fixer *f)
             etp_fix_count_text(f, &at, "convolution or matrix product below its roof takes",
                                "convolutions and matrix products below their roofs take"),
             etp_arena_printf(f->ab->arena,
-                             "etprof explain %s DIR names shape and kernel: give it "
-                             "more rows or channels at a time, or report it with the "
-                             "shape",
+                             "etprof explain %s DIR; shape and kernel are there: give it more "
+                             "rows or channels at a time, or report it with the shape",
                              widest),
             "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
             "roof that an operator of this kind reaches here); floor: 0",
@@ -769,14 +769,14 @@ static void slower(etp_fixer *f)
         f->ab->arena,
         "%s%setprof whatif DIR%s%s; %sa level is chosen per process: report them, or "
         "run that part of the model at the other level",
-        rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "",
+        rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? "; or: " : "",
         send_back(f, l), etp_ab_phase_option(f->ab, f->ab->arena),
         at.ops.n > MOST_BACK ? "these lost most; " : "");
     etp_fix_show(
         f, &at,
         &(etp_fix_text){ETP_FIX_SLOWER,
-                        etp_fix_count_text(f, &at, "operator got slower with the change; it takes",
-                                           "operators got slower with the change; they take"),
+                        etp_fix_count_text(f, &at, "operator that got slower with the change takes",
+                                           "operators that got slower with the change take"),
                         recipe,
                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",

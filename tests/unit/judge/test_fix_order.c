@@ -90,8 +90,7 @@ static void what_a_command_does_comes_first(void **state)
     assert_true(norm->by_command && norm->concerns_ns > 56000 && norm->concerns_ns < 70000);
     assert_int_equal(products->kind, ETP_FIX_PRECISION);
     assert_true(llabs(products->concerns_ns - 550000) < 6000 && products->lo_ns == 0);
-    assert_non_null(strstr(products->text,
-                           "2 convolutions and matrix products run in float32 (not quantised)"));
+    assert_non_null(strstr(products->text, "2 convolutions and matrix products left in float32"));
     assert_null(strstr(products->recipe, "--dtype int8")); // it was exported so
     assert_false(products->by_command);
     etp_ab_close(s);

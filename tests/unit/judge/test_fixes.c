@@ -352,7 +352,7 @@ static void roofs_tell_what_to_expect(void **state)
     assert_true(fabs((double)x->hi_ns - gap) < 2 && x->expected_ns >= 0 &&
                 x->expected_ns < x->hi_ns && x->lo_ns == 0);
     char command[64];
-    snprintf(command, sizeof command, "etprof explain %s DIR ", widest);
+    snprintf(command, sizeof command, "etprof explain %s DIR; ", widest);
     assert_non_null(strstr(x->recipe, command)); // of an operator that there is
     etp_ab_close(s);
     s = open_program("layer_norm", k_roofs);
@@ -404,15 +404,14 @@ static void threads_of_a_phase(void **state)
         const char *ends;
     } k_cases[] = {
         {{.kind = ETP_PHASE_OF_PREFILL, .tokens = 16, .prompt = 16, .calls = 1},
-         ".pte --prefill 16 --threads 1,8 measures it"          },
+         ".pte --prefill 16 --threads 1,8"                                                                                  },
         {{.kind = ETP_PHASE_OF_PREFILL, .tokens = 32, .prompt = 70, .calls = 3},
-         ".pte --prefill 70 --threads 1,8 measures it"          },
+         ".pte --prefill 70 --threads 1,8"                                                                                  },
         {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4},
-         ".pte --decode 4 --depth 0 --threads 1,8 measures it"  },
+         ".pte --decode 4 --depth 0 --threads 1,8"                                                                          },
         {{.kind = ETP_PHASE_OF_DECODE, .tokens = 1, .calls = 4, .depth = 32},
-         ".pte --decode 4 --depth 32 --threads 1,8 measures it" },
-        {{.kind = ETP_PHASE_OF_SHAPE, .calls = 1},
-         "this session's command with --threads 1,8 measures it"},
+         ".pte --decode 4 --depth 32 --threads 1,8"                                                                         },
+        {{.kind = ETP_PHASE_OF_SHAPE, .calls = 1},                               "this session's command with --threads 1,8"},
     };
     made m = made_base();
     folder f;
