@@ -306,8 +306,18 @@ const char *etp_fix_id(etp_fix_kind kind); // "batch_norm"
 typedef struct etp_ab_fix {
     const char *id; // "N1"
     etp_fix_kind kind;
-    const char *text; // what is wrong, with its figures
-    const char *recipe;
+    // What is wrong: COUNT of SUBJECT, "layer norms outside the delegate", and their time in the
+    // arm, as its tables add up; SPLITS: they part one delegate's operators.
+    size_t count;
+    const char *subject;
+    int64_t time_ns;
+    bool splits;
+    // What to do: what to type, up to the run folder where it takes one, and what follows that;
+    // BEHIND_DIR NULL: it takes none, COMMAND NULL: there is no command.
+    const char *command, *behind_dir;
+    const char *advice; // by hand, or what to know of the command; NULL: nothing
+    // Both as sentences, for forms that say all of it: nobody reads these back.
+    const char *text, *recipe;
     int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
     double share;                      // expected gain ÷ inference, NAN
     int64_t estimate_ns; // what its formula gives before measured cases correct it; may be unknown

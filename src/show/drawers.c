@@ -274,14 +274,13 @@ static void drawers_of(const etp_ab *ab, size_t most, etp_report *r, etp_arena *
         char table[48];
         snprintf(table, sizeof table, "rows-%s", f->id);
         etp_report_drawer(r, f->id, f->text);
-        const char *command, *advice;
-        etp_ab_split_recipe(f->recipe, arena, &command, &advice);
+        const char *command = etp_ab_fix_command(f, "DIR", arena);
         if (command) {
             etp_report_code(r, NULL, etp_str_from(command));
         }
         etp_keys *keys = etp_report_keys(r, NULL);
-        if (advice) {
-            etp_keys_add(keys, ETP_PLAIN, "do", "%s", advice);
+        if (f->advice) {
+            etp_keys_add(keys, ETP_PLAIN, "do", "%s", f->advice);
         }
         etp_keys_add(keys, ETP_PLAIN, "gain", "%s", f->formula);
         evidence(ab, (const char *const *)f->evidence, f->n_evidence, table, keys, r, arena);

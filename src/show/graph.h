@@ -14,9 +14,8 @@ typedef struct etp_ab_flow { // what leads from one operator to another, by wher
     size_t n, cap;
 } etp_ab_flow;
 
-// What to type, and what is said about it; NULL: nothing. In page.c.
-void etp_ab_split_recipe(const char *recipe, etp_arena *arena, const char **command,
-                         const char **advice);
+// What to type, in the run folder DIR; NULL: nothing. In page.c.
+const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena);
 
 // False where no program says it.
 bool etp_ab_flow_of(const etp_ab *ab, etp_ab_flow *out);

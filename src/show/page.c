@@ -12,24 +12,10 @@
 
 // ---- what to do next ----
 
-// A recipe that begins with a command of ours is that command, up to what is said about it.
-// The page has a button that copies the command, so words behind it must not be part of it.
-void etp_ab_split_recipe(const char *recipe, etp_arena *arena, const char **command,
-                         const char **advice)
+const char *etp_ab_fix_command(const etp_ab_fix *f, const char *dir, etp_arena *arena)
 {
-    static const char *const k_ends[] = {"; ", " measures it"};
-    *command = NULL;
-    *advice = recipe;
-    if (strncmp(recipe, "etprof ", strlen("etprof ")) != 0) {
-        return;
-    }
-    const char *end = recipe + strlen(recipe);
-    for (size_t i = 0; i < sizeof k_ends / sizeof *k_ends; i++) {
-        const char *at = strstr(recipe, k_ends[i]);
-        end = at && at < end ? at : end;
-    }
-    *command = etp_arena_printf(arena, "%.*s", (int)(end - recipe), recipe);
-    *advice = *end == ';' ? end + 2 : NULL;
+    return f->behind_dir ? etp_arena_printf(arena, "%s %s%s", f->command, dir, f->behind_dir)
+                         : f->command;
 }
 
 // Gains are on the untraced scale where there is one, and so is what they are a part of.
@@ -47,13 +33,14 @@ static void action(const etp_ab *ab, const etp_ab_fix *f, const char *of, etp_re
         .id = f->id,
         .of = of,
         .text = phase ? etp_arena_printf(arena, "%s: %s", phase, f->text) : f->text,
+        .advice = f->advice,
+        .command = etp_ab_fix_command(f, "DIR", arena),
         .whole = whole_ns(ab),
         .gain = etp_known_ns(f->expected_ns),
         .lo = etp_known_ns(f->lo_ns),
         .hi = etp_known_ns(f->hi_ns),
         .kind = ETP_KIND_NS,
     };
-    etp_ab_split_recipe(f->recipe, arena, &a.command, &a.advice);
     etp_report_action(r, &a);
 }
 

@@ -13,6 +13,7 @@
 #include "compare/phases.h"
 #include "document/document.h"
 #include "show/first_token.h"
+#include "show/graph.h"
 #include "show/report.h"
 
 enum {
@@ -447,48 +448,11 @@ static void where(const etp_ab *ab, etp_screen *s, etp_arena *arena)
 
 // ---- what to do next ----
 
-// The sentence without the time it says, which stands before it; whole where more is said of it.
-// Sentences of fixes are written for reports, where their time is part of them; here the gain
-// stands in a column. Looked for are the verbs that judge/fixes uses before a time.
-static const char *subject_of(const char *text, etp_arena *arena)
+// The gain stands in a column, so the time of what it is about is left out.
+static const char *subject_of(const etp_ab_fix *f, etp_arena *arena)
 {
-    static const char *const k_verbs[] = {
-        ", with both, take ", "; it takes ", "; they take ", " and takes ",
-        " and take ",         " takes ",     " take "};
-    for (size_t i = 0; i < sizeof k_verbs / sizeof *k_verbs; i++) {
-        const char *at = strstr(text, k_verbs[i]);
-        const char *time = at ? at + strlen(k_verbs[i]) : NULL;
-        const char *after = time ? strchr(time, ' ') : NULL;
-        const char *rest = after ? after + 1 + strcspn(after + 1, " ") : NULL;
-        if (rest && (!rest[0] || strncmp(rest, " and split", 10) == 0)) {
-            return etp_arena_printf(arena, "%.*s%s", (int)(at - text), text, rest);
-        }
-    }
-    return text;
-}
-
-// The command in a recipe, up to where its sentence goes on, with the folder's name in it; NULL:
-// it is none.
-static const char *command_of(const etp_ab *ab, const char *recipe, etp_arena *arena)
-{
-    // How the recipes of judge/fixes go on behind a command.
-    static const char *const k_ends[] = {"; ", " measures it", " names ", " says "};
-    size_t n = strlen(recipe);
-    if (strncmp(recipe, "etprof ", 7) != 0) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof k_ends / sizeof *k_ends; i++) {
-        const char *at = strstr(recipe, k_ends[i]);
-        n = at && (size_t)(at - recipe) < n ? (size_t)(at - recipe) : n;
-    }
-    // Recipes say DIR for the run folder, which their author does not know.
-    const char *dir = strstr(recipe, " DIR");
-    if (dir && (size_t)(dir - recipe) < n) {
-        return etp_arena_printf(arena, "%.*s %s%.*s", (int)(dir - recipe), recipe,
-                                command_dir(ab, arena), (int)(n - (size_t)(dir - recipe) - 4),
-                                dir + 4);
-    }
-    return etp_arena_printf(arena, "%.*s", (int)n, recipe);
+    const char *splits = f->count == 1 ? " and splits a partition" : " and split partitions";
+    return etp_arena_printf(arena, "%zu %s%s", f->count, f->subject, f->splits ? splits : "");
 }
 
 // What a step saves, likely or at most.
@@ -529,10 +493,10 @@ static void next(const etp_ab *ab, etp_screen *s, etp_arena *arena)
     const etp_screen_unit u = unit_of_steps(ab);
     for (size_t i = 0; i < ab->fixes.n && i < SHOWN_STEPS; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
-        const char *command = command_of(ab, f->recipe, arena);
+        const char *command = etp_ab_fix_command(f, command_dir(ab, arena), arena);
         const char *gain = recording_hides(ab) ? NULL : gain_text(f, &u, arena);
         etp_screen_step(s, of_phase(ab, "What to do next", arena), f->id, gain,
-                        subject_of(f->text, arena), command ? command : f->recipe, command != NULL);
+                        subject_of(f, arena), command ? command : f->advice, command != NULL);
     }
 }
 

@@ -5,8 +5,10 @@ which command. The recordings are those of tests/data/fixes, the documents are m
 
 usage: exported.py ETPROF"""
 import hashlib
+import html
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -26,22 +28,30 @@ def entry(**members):
             "recipes": [{"name": "layer-norm", "places": 4}]} | members
 
 
-def fixes(text):
-    """Of the recordings beside the program and an export.json of TEXT."""
+def analyzed(text, form):
+    """The answer in FORM to the recordings beside the program and an export.json of TEXT."""
     with tempfile.TemporaryDirectory() as name:
         for suffix in (".pte", ".etdump", "_b2.etdump"):
             shutil.copy(DATA / f"layer_norm{suffix}", name)
         if text is not None:
             (pathlib.Path(name) / "export.json").write_text(text)
-        words = ["analyze", "layer_norm.etdump", "layer_norm_b2.etdump", "--pte", "layer_norm.pte", "--format", "json"]
+        words = ["analyze", "layer_norm.etdump", "layer_norm_b2.etdump", "--pte", "layer_norm.pte", "--format", form]
         done = subprocess.run([ETPROF, *words], cwd=name, capture_output=True, text=True, check=False)
         expect(done.returncode == 0, text, done.stderr)
-        return json.loads(done.stdout)["next_fixes"]
+        return done.stdout
+
+
+def fixes(text):
+    return json.loads(analyzed(text, "json"))["next_fixes"]
+
+
+def document(**members):
+    other = {"file": "b.pte", "state": "ok", "sha256": "0" * 64, "command": ["etprof", "export", "b"]}
+    return json.dumps({"schema": "etprof.export/1", "tool": {}, "artifacts": [other, entry(**members)]})
 
 
 def of_entry(**members):
-    other = {"file": "b.pte", "state": "ok", "sha256": "0" * 64, "command": ["etprof", "export", "b"]}
-    return fixes(json.dumps({"schema": "etprof.export/1", "tool": {}, "artifacts": [other, entry(**members)]}))
+    return fixes(document(**members))
 
 
 def norm(found):
@@ -66,6 +76,15 @@ expect(norm(silent)["recipe"].startswith("etprof export 'my models/net.py:Net'")
 
 hostile = norm(of_entry(command=["rm", "x", "$(reboot) ;"]))
 expect(hostile["recipe"] == "etprof export '$(reboot) ;' --apply layer-norm", "another command", hostile)
+
+# A command is shown whole, whatever its words are: these are how sentences about commands went on.
+word = "my; net names it, says it measures it"
+whole = document(command=["etprof", "export", word])
+wanted = f"etprof export '{word}' --apply layer-norm"
+expect(f"\n      {wanted}\n" in analyzed(whole, "text"), "screen", wanted, analyzed(whole, "text"))
+page = analyzed(whole, "html")
+copied = [html.unescape(re.sub("<[^>]*>", "", c)) for c in re.findall(r"<code>(.*?)</code>", page, re.S)]
+expect(copied.count(wanted) == 2, "page", "a card and a drawer have the command", copied)
 
 for what, members in (("no command", {"command": []}),
                       ("no text", {"command": ["etprof", "export", 7]}), ("no list", {"command": "etprof export m"}),

@@ -36,13 +36,14 @@ typedef struct etp_fix_found {
     double concerns;         // time of what it is about beside that of OPS
 } etp_fix_found;
 
-typedef struct etp_fix_text {
+typedef struct etp_fix_words { // what etp_ab_fix says of it; unsaid is NULL
     etp_fix_kind kind;
-    const char *text; // with "%zu" and "%s" already filled in
-    const char *recipe;
-    const char *formula;
+    const char *one, *many; // "layer norm outside the delegate": one of them, several
+    bool splits;
+    const char *command, *behind_dir; // where CHANGE does not say it
+    const char *advice, *formula;
     etp_fix_change change;
-} etp_fix_text;
+} etp_fix_words;
 
 typedef struct etp_fix_time { // of a set of operators in the arm, ns per inference
     double mean, lo, hi;      // 95 % interval over the blocks; below two blocks lo = 0, hi = mean
@@ -60,8 +61,8 @@ int64_t etp_fix_op_ns(const etp_fixer *f, uint32_t op);                // 0 unkn
 const etp_profile_row *etp_fix_row(const etp_fixer *f, uint32_t op);
 const char *etp_fix_model(const etp_fixer *f); // what to type for the arm's model
 // The command that exports the arm's model again, as far as its file name tells how that was done,
-// with OPTIONS; DTYPE: in the same precision.
-const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options);
+// with CHANGE.
+const char *etp_fix_export(const etp_fixer *f, etp_fix_change change);
 // Work that is not done any more: all of its time, give or take the spread over the blocks and what
 // whole microseconds hide; and the formula in words.
 void etp_fix_goes_away(const etp_fixer *f, etp_fix_found *at);
@@ -69,9 +70,6 @@ extern const char etp_fix_k_goes_away[];
 #define ETP_FIX_BOOKED_ELSEWHERE                                                                    \
     "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate " \
     "call's set-up per kernel that joins two partitions"
-// "1 <one> 20.00 µs", "3 <many> 60.00 µs": how many operators and their time.
-const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, const char *one,
-                               const char *many);
 // What is known of OP through the program: NULL when nothing is.
 const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op);
 // Sizes of a dynamic program are upper bounds where the run's are not known: no figure rests on
@@ -93,10 +91,10 @@ uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node
 // Operator of the arm that makes the data OP works on, ETP_NO_INDEX when unknown.
 uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op);
 // Shows the fix when it is worth it, and claims its operators.
-void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w);
-// The same for a fix about one ledger row that is a sum.
-void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
-                      const etp_fix_text *w);
+void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w);
+// The same for a fix about one ledger row that is the sum of COUNT things.
+void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row, size_t count,
+                      const etp_fix_words *w);
 // Attention is still torch's own, with its safe softmax outside the delegate: the exporter writes
 // its permutes, and a recipe that looks for the model's finds none.
 bool etp_fix_has_safe_softmax(const etp_fixer *f);

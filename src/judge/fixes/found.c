@@ -98,6 +98,8 @@ static const char *const k_flags[] = {
     "--attention",     "--context",
 };
 
+static const char k_apply[] = "--apply"; // each adds a recipe
+
 static bool is_option_of_program(const char *word)
 {
     for (size_t i = 0; i < sizeof k_flags / sizeof *k_flags; i++) {
@@ -134,7 +136,7 @@ static bool is_recipe(const char *name, size_t len)
 
 // How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte. Somebody
 // may have added words of their own, which are no recipes.
-static const char *exported(const etp_fixer *f, bool dtype)
+static void exported(etp_strbuf *out, const etp_fixer *f, bool dtype)
 {
     static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {
                                                                              "fp16", "int8-dynamic",
@@ -146,13 +148,11 @@ static const char *exported(const etp_fixer *f, bool dtype)
             at = at && at > found + 1 ? at : found + 1; // the model's own name may hold one, too
         }
     }
-    etp_strbuf out;
-    etp_strbuf_init(&out, f->ab->arena);
-    etp_strbuf_appendz(&out, "etprof export MODEL");
+    etp_strbuf_appendz(out, "etprof export MODEL");
     size_t len = at ? strcspn(at, "_.") : 0;
     for (size_t i = 0; dtype && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
         if (at && strlen(k_dtypes[i]) == len && memcmp(at, k_dtypes[i], len) == 0) {
-            etp_strbuf_printf(&out, " --dtype %s", k_dtypes[i]);
+            etp_strbuf_printf(out, " --dtype %s", k_dtypes[i]);
         }
     }
     for (at = at ? at + len : NULL; at && *at == '_'; at += len) {
@@ -161,30 +161,24 @@ static const char *exported(const etp_fixer *f, bool dtype)
             break; // a name that somebody else gave it
         }
         if (is_recipe(at, len)) {
-            etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
+            etp_strbuf_printf(out, " %s %.*s", k_apply, (int)len, at);
         }
     }
-    return out.ptr;
 }
 
-// The words that exported it, without options that OPTIONS has anew.
-static const char *again(const etp_fixer *f, const etp_run_model *m, const char *options)
+// The words that exported it, without the option that is given anew; recipes are added.
+static void again(etp_strbuf *out, const etp_run_model *m, const char *option)
 {
-    etp_strbuf out;
-    etp_strbuf_init(&out, f->ab->arena);
-    etp_strbuf_appendz(&out, "etprof export");
+    etp_strbuf_appendz(out, "etprof export");
     for (size_t i = PROGRAM_WORDS; i < m->command.n; i++) {
         const char *word = m->command.items[i].ptr;
-        bool more = strcmp(word, "--apply") == 0;
-        if (word[0] == '-' && !more &&
-            etp_str_find(etp_str_from(options), m->command.items[i]) < strlen(options)) {
+        if (strcmp(word, option) == 0 && strcmp(word, k_apply) != 0) {
             i++; // its value
             continue;
         }
-        etp_strbuf_appendz(&out, " ");
-        etp_shell_word(&out, word);
+        etp_strbuf_appendz(out, " ");
+        etp_shell_word(out, word);
     }
-    return etp_arena_printf(f->ab->arena, "%s %s", etp_strbuf_str(&out).ptr, options);
 }
 
 // Of recipes that the exporter was asked for when it made the program; -1: it was not.
@@ -199,13 +193,21 @@ static int64_t places_of(const etp_fixer *f, etp_fix_change change)
     return -1;
 }
 
-const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
+const char *etp_fix_export(const etp_fixer *f, etp_fix_change change)
 {
     const etp_run_model *m = exported_as(f);
+    const char *option = change == ETP_CHANGE_INT8      ? "--dtype"
+                         : change == ETP_CHANGE_XNNPACK ? "--backend"
+                                                        : k_apply;
+    etp_strbuf out;
+    etp_strbuf_init(&out, f->ab->arena);
     if (m) {
-        return again(f, m, options);
+        again(&out, m, option);
+    } else {
+        exported(&out, f, change != ETP_CHANGE_INT8);
     }
-    return etp_arena_printf(f->ab->arena, "%s %s", exported(f, dtype), options);
+    etp_strbuf_printf(&out, " %s %s", option, etp_fix_change_name(change));
+    return etp_strbuf_str(&out).ptr;
 }
 
 // A call of two takes at least what the longer of them took: joining saves at most the shorter one.
@@ -216,19 +218,6 @@ double etp_fix_join_most(const etp_fixer *f, double joined)
         sum += f->call_ns[i];
     }
     return sum;
-}
-
-// The time that is told is that of the tables: somebody who adds up the rows comes to the same.
-const char *etp_fix_count_text(const etp_fixer *f, const etp_fix_found *at, const char *one,
-                               const char *many)
-{
-    double sum = 0;
-    for (size_t i = 0; i < at->ops.n; i++) {
-        int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
-        sum += ns == ETP_NS_UNKNOWN ? 0 : (double)ns;
-    }
-    return etp_arena_printf(f->ab->arena, "%zu %s %s", at->ops.n, at->ops.n == 1 ? one : many,
-                            ETP_NS(sum));
 }
 
 etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
@@ -442,7 +431,7 @@ static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *fa
     return told;
 }
 
-static const char *formula_of(const etp_fixer *f, const etp_fix_text *w,
+static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
                               const etp_fix_factor *factor)
 {
     if (!w->change) {
@@ -464,19 +453,49 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_text *w,
                             etp_fix_factor_floor(factor));
 }
 
-static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
-                 const etp_fix_text *w)
+// The time that is told is that of the tables: somebody who adds up the rows comes to the same.
+static int64_t tables_ns(const etp_fixer *f, const etp_fix_found *at)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < at->ops.n; i++) {
+        int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
+        sum += ns == ETP_NS_UNKNOWN ? 0 : ns;
+    }
+    return at->ops.n ? sum : llround(at->concerns);
+}
+
+static void compose(const etp_fixer *f, etp_ab_fix *fix)
+{
+    bool one = fix->count == 1;
+    const char *splits = one ? " and splits a partition" : " and split partitions";
+    fix->text = etp_arena_printf(f->ab->arena, "%zu %s %s %s%s", fix->count, fix->subject,
+                                 one ? "takes" : "take", ETP_NS((double)fix->time_ns),
+                                 fix->splits ? splits : "");
+    const char *behind = fix->behind_dir ? fix->behind_dir : "";
+    fix->recipe = etp_arena_printf(
+        f->ab->arena, "%s%s%s%s%s", fix->command ? fix->command : "", fix->behind_dir ? " DIR" : "",
+        behind, fix->command && fix->advice ? "; " : "", fix->advice ? fix->advice : "");
+}
+
+static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n, size_t count,
+                 const etp_fix_words *w)
 {
     const etp_fix_factor *factor = etp_fix_factor_of(w->change);
     etp_ab_fix fix = {.kind = w->kind,
-                      .text = w->text,
-                      .recipe = w->recipe,
+                      .count = count,
+                      .subject = count == 1 ? w->one : w->many,
+                      .time_ns = tables_ns(f, at),
+                      .splits = w->splits,
+                      .command = w->change ? etp_fix_export(f, w->change) : w->command,
+                      .behind_dir = w->behind_dir,
+                      .advice = w->advice,
                       .formula = formula_of(f, w, factor),
                       .by_command = w->change != ETP_CHANGE_NONE,
                       .places = places_of(f, w->change),
                       .cases = factor ? factor->cases : 0,
                       .evidence = ids,
                       .n_evidence = n};
+    compose(f, &fix);
     double concerns = at->concerns;
     for (size_t i = 0; i < at->ops.n; i++) {
         concerns += op_ns(f, at->ops.items[i], SIZE_MAX);
@@ -489,7 +508,7 @@ static void show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t
 
 // A model is not exported again for what likely is below half a per cent: nobody could tell it from
 // noise.
-static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
+static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
 {
     const etp_fix_found told = corrected(at, etp_fix_factor_of(w->change));
     double least = ETP_FIX_WORTH_SHARE * (double)f->total;
@@ -497,7 +516,7 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_tex
     return at->hi >= least && !hardly && places_of(f, w->change) != 0;
 }
 
-void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
+void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
 {
     if (at->ops.n == 0 || !worth(f, at, w)) {
         return;
@@ -507,14 +526,15 @@ void etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
         ids[i] = f->ab->operators[at->ops.items[i]].id;
         f->covered[at->ops.items[i]] = true;
     }
-    show(f, at, ids, at->ops.n, w);
+    show(f, at, ids, at->ops.n, at->ops.n, w);
 }
 
-void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row, const etp_fix_text *w)
+void etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row, size_t count,
+                      const etp_fix_words *w)
 {
     if (worth(f, at, w)) {
         const char **ids = ETP_NEW(f->ab->arena, const char *);
         *ids = row;
-        show(f, at, ids, 1, w);
+        show(f, at, ids, 1, count, w);
     }
 }

@@ -193,17 +193,16 @@ static void batch_norm(etp_fixer *f)
         }
     }
     etp_fix_goes_away(f, &at);
-    etp_fix_show(
-        f, &at,
-        &(etp_fix_text){
-            ETP_FIX_BATCH_NORM,
-            kernels ? etp_fix_count_text(f, &at, "batch norm not folded into its convolution takes",
-                                         "batch norms not folded into their convolutions take")
-                    : etp_fix_count_text(
-                          f, &at, "operator of a batch norm not folded into its convolution takes",
-                          "operators of batch norms not folded into their convolutions take"),
-            etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away,
-            ETP_CHANGE_FOLD_CONV_BN});
+    etp_fix_show(f, &at,
+                 &(etp_fix_words){
+                     .kind = ETP_FIX_BATCH_NORM,
+                     .one = kernels ? "batch norm not folded into its convolution"
+                                    : "operator of a batch norm not folded into its convolution",
+                     .many = kernels
+                                 ? "batch norms not folded into their convolutions"
+                                 : "operators of batch norms not folded into their convolutions",
+                     .formula = etp_fix_k_goes_away,
+                     .change = ETP_CHANGE_FOLD_CONV_BN});
 }
 
 // ---- permutes ----
@@ -341,26 +340,24 @@ static void permutes(etp_fixer *f)
             add_chain(f, &chain, inserted ? &mixed : &at);
         }
     }
-    etp_fix_show(f, &mixed,
-                 &(etp_fix_text){
-                     ETP_FIX_RESHAPE_CHAIN,
-                     etp_fix_count_text(f, &mixed,
-                                        "permute beside a convolution's own change of layout takes",
-                                        "permutes beside convolutions' own changes of layout take"),
-                     "the exporter reorders what a convolution takes or makes, the model "
-                     "permutes it again: leave "
-                     "the model's permute out and work on channels last there",
-                     k_chain, ETP_CHANGE_NONE});
+    etp_fix_show(
+        f, &mixed,
+        &(etp_fix_words){
+            .kind = ETP_FIX_RESHAPE_CHAIN,
+            .one = "permute beside a convolution's own change of layout",
+            .many = "permutes beside convolutions' own changes of layout",
+            .advice = "the exporter reorders what a convolution takes or makes, the model permutes "
+                      "it again: leave the model's permute out and work on channels last there",
+            .formula = k_chain});
     if (etp_fix_has_safe_softmax(f)) {
         return;
     }
-    etp_fix_show(
-        f, &at,
-        &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
-                        etp_fix_count_text(f, &at, "permute of data permuted just before takes",
-                                           "permutes of data permuted just before take"),
-                        etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
-                        ETP_CHANGE_FOLD_TRANSPOSES});
+    etp_fix_show(f, &at,
+                 &(etp_fix_words){.kind = ETP_FIX_RESHAPE_CHAIN,
+                                  .one = "permute of data permuted just before",
+                                  .many = "permutes of data permuted just before",
+                                  .formula = k_chain,
+                                  .change = ETP_CHANGE_FOLD_TRANSPOSES});
 }
 
 // Neighbours that only move data: several copies of the same elements where one may do.
@@ -386,13 +383,13 @@ static void copies_in_a_row(etp_fixer *f)
     at.hi = t.hi + t.most_more;
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            ETP_FIX_RESHAPE_CHAIN,
-            etp_fix_count_text(f, &at, "operator that moves data moved just before takes",
-                               "operators that move the same data several times in a row take"),
-            "merge neighbouring view, permute and reshape calls of the model into one",
-            "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0",
-            ETP_CHANGE_NONE});
+        &(etp_fix_words){
+            .kind = ETP_FIX_RESHAPE_CHAIN,
+            .one = "operator that moves data moved just before",
+            .many = "operators that move the same data several times in a row",
+            .advice = "merge neighbouring view, permute and reshape calls of the model into one",
+            .formula = "expected: Σ time of all but the first of each chain; ceiling: all of it; "
+                       "floor: 0"});
 }
 
 // ---- the model's border ----
@@ -529,18 +526,17 @@ static void border(etp_fixer *f)
     at.lo = images ? 0 : at.lo;
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            ETP_FIX_BORDER_LAYOUT,
-            etp_fix_count_text(f, &at, "transpose of an image at the model's border takes",
-                               "transposes of images at the model's border take"),
-            etp_arena_printf(f->ab->arena, "%s; give it images channels last, and take them so",
-                             etp_fix_export(f, true, "--apply channels-last")),
-            images ? "expected: Σ time − two copies of each image that goes from one partition to "
-                     "another; ceiling: the 95 % interval over the blocks + "
-                     "truncation; floor 0: images leave the delegate, and who takes them channels "
-                     "last may copy them back, which can cost more"
-                   : etp_fix_k_goes_away,
-            ETP_CHANGE_CHANNELS_LAST});
+        &(etp_fix_words){
+            .kind = ETP_FIX_BORDER_LAYOUT,
+            .one = "transpose of an image at the model's border",
+            .many = "transposes of images at the model's border",
+            .advice = "give it images channels last, and take them so",
+            .formula = images ? "expected: Σ time − two copies of each image that goes from one "
+                                "partition to another; ceiling: the 95 % interval over the blocks "
+                                "+ truncation; floor 0: images leave the delegate, and who takes "
+                                "them channels last may copy them back, which can cost more"
+                              : etp_fix_k_goes_away,
+            .change = ETP_CHANGE_CHANNELS_LAST});
 }
 
 static void broadcast(etp_fixer *f)
@@ -557,14 +553,12 @@ static void broadcast(etp_fixer *f)
         }
     }
     etp_fix_goes_away(f, &at);
-    etp_fix_show(
-        f, &at,
-        &(etp_fix_text){ETP_FIX_BROADCAST,
-                        etp_fix_count_text(
-                            f, &at, "copy for a broadcast that batched products do not need takes",
-                            "copies for broadcasts that batched products do not need take"),
-                        etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away,
-                        ETP_CHANGE_FOLD_EXPAND});
+    etp_fix_show(f, &at,
+                 &(etp_fix_words){.kind = ETP_FIX_BROADCAST,
+                                  .one = "copy for a broadcast that batched products do not need",
+                                  .many = "copies for broadcasts that batched products do not need",
+                                  .formula = etp_fix_k_goes_away,
+                                  .change = ETP_CHANGE_FOLD_EXPAND});
 }
 
 // ---- islands of another type ----
@@ -683,25 +677,23 @@ static void islands(etp_fixer *f, bool pads)
         all.expected = t.mean + t.likely_more;
         all.hi = t.hi + t.most_more + inner * 3 / 4;
     }
-    etp_fix_show(
-        f, &all,
-        &(etp_fix_text){
-            ETP_FIX_ISLANDS,
-            pads ? etp_fix_count_text(
-                       f, &all, "pad in float before an int8 convolution takes",
-                       "pads in float between int8 convolutions and their converts take")
-                 : etp_fix_count_text(f, &all, "operator in float between converts takes",
-                                      "operators in float and the converts around them take"),
-            pads ? etp_fix_export(f, true, "--apply align-padding")
-                 : "quantise the operators between as well: give the quantizer their pattern, or "
-                   "move them out of the int8 part",
-            pads ? "estimate: Σ time + the likely part of what the boundary hides of it, − what "
-                   "longer kernels take where a pad is "
-                   "uneven; ceiling: upper end of the 95 % interval of Σ time over the blocks + up "
-                   "to 1 µs per operator"
-                 : "expected: Σ time of the converts; ceiling: and three quarters of what lies "
-                   "between, which moves a quarter of the bytes; floor: 0",
-            pads ? ETP_CHANGE_ALIGN_PADDING : ETP_CHANGE_NONE});
+    static const etp_fix_words k_pads = {
+        .kind = ETP_FIX_ISLANDS,
+        .one = "pad in float before an int8 convolution",
+        .many = "pads in float between int8 convolutions and their converts",
+        .formula = "estimate: Σ time + the likely part of what the boundary hides of it, − what "
+                   "longer kernels take where a pad is uneven; ceiling: upper end of the 95 % "
+                   "interval of Σ time over the blocks + up to 1 µs per operator",
+        .change = ETP_CHANGE_ALIGN_PADDING};
+    static const etp_fix_words k_others = {
+        .kind = ETP_FIX_ISLANDS,
+        .one = "operator in float between converts",
+        .many = "operators in float and the converts around them",
+        .advice = "quantise the operators between as well: give the quantizer their pattern, or "
+                  "move them out of the int8 part",
+        .formula = "expected: Σ time of the converts; ceiling: and three quarters of what lies "
+                   "between, which moves a quarter of the bytes; floor: 0"};
+    etp_fix_show(f, &all, pads ? &k_pads : &k_others);
 }
 
 // ---- what is left ----
@@ -731,19 +723,19 @@ static void moved(etp_fixer *f, bool convert)
     at.expected = known ? expected : (double)NAN;
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
-            convert ? etp_fix_count_text(f, &at, "convert between data types takes",
-                                         "converts between data types take")
-                    : etp_fix_count_text(f, &at, "operator that only moves data takes",
-                                         "operators that only move data take"),
-            convert ? "keep one data type from end to end: quantise the neighbours too, or leave "
-                      "both unquantised"
-                    : "fold permutes, slices and concatenations into the operators around them",
-            "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured "
-            "roof, else at the best rate of this arm), "
-            "unknown without byte counts; floor: 0",
-            ETP_CHANGE_NONE});
+        &(etp_fix_words){
+            .kind = convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
+            .one = convert ? "convert between data types" : "operator that only moves data",
+            .many = convert ? "converts between data types" : "operators that only move data",
+            .advice = convert
+                          ? "keep one data type from end to end: quantise the neighbours too, or "
+                            "leave both unquantised"
+                          : "fold permutes, slices and concatenations into the operators around "
+                            "them",
+            .formula =
+                "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the "
+                "measured roof, else at the best rate of this arm), unknown without byte "
+                "counts; floor: 0"});
 }
 
 void etp_fixes_of_layout(etp_fixer *f)

@@ -37,24 +37,23 @@ typedef struct way_in {
     const char *overload; // NULL any
 } way_in;
 
-#define SAFE_SOFTMAX(family, overload)                                \
-    {family,                                                          \
-     ETP_CHANGE_DECOMPOSE_ATTENTION,                                  \
-     "kernel of attention's safe softmax outside the delegate takes", \
-     "kernels of attention's safe softmax outside the delegate take", \
-     0,                                                               \
+#define SAFE_SOFTMAX(family, overload)                           \
+    {family,                                                     \
+     ETP_CHANGE_DECOMPOSE_ATTENTION,                             \
+     "kernel of attention's safe softmax outside the delegate",  \
+     "kernels of attention's safe softmax outside the delegate", \
+     0,                                                          \
      overload} // it goes away
 
 static const way_in k_ways_in[] = {
-    {"native_layer_norm", ETP_CHANGE_LAYER_NORM,   "layer norm outside the delegate takes",
-     "layer norms outside the delegate take",       7,
-     NULL                                                    }, // two means, a difference, three products, a sum
-    {"gelu",              ETP_CHANGE_GELU_TANH,    "GELU outside the delegate takes",
-     "GELUs outside the delegate take",             9,   NULL},
-    {"squeeze_copy",      ETP_CHANGE_UNBIND_VIEWS, "squeeze outside the delegate takes",
-     "squeezes outside the delegate take",          1,   NULL},
-    {"mean",              ETP_CHANGE_KEEP_DIMS,    "mean over images outside the delegate takes",
-     "means over images outside the delegate take", 0.5, NULL},
+    {"native_layer_norm", ETP_CHANGE_LAYER_NORM,   "layer norm outside the delegate",
+     "layer norms outside the delegate",                                                                                  7,   NULL}, // two means, a difference, three products, a sum
+    {"gelu",              ETP_CHANGE_GELU_TANH,    "GELU outside the delegate",             "GELUs outside the delegate", 9,
+     NULL                                                                                                                          },
+    {"squeeze_copy",      ETP_CHANGE_UNBIND_VIEWS, "squeeze outside the delegate",
+     "squeezes outside the delegate",                                                                                     1,   NULL},
+    {"mean",              ETP_CHANGE_KEEP_DIMS,    "mean over images outside the delegate",
+     "means over images outside the delegate",                                                                            0.5, NULL},
     SAFE_SOFTMAX("any", NULL),
     SAFE_SOFTMAX("logical_not", NULL),
     SAFE_SOFTMAX("where", NULL),
@@ -167,27 +166,21 @@ static double turned_for(const etp_fixer *f, uint32_t mean)
     return ns;
 }
 
-static void show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
-                       etp_fix_change change, const char *text)
+// WORDS without what all groups have in common.
+static void show_group(etp_fixer *f, etp_fix_found *at, double inside, etp_fix_words words)
 {
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
     at->hi += t.hi + t.most_more;
     at->concerns = t.most_more; // the set-up that goes with them
-    if (f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
-        text = etp_arena_printf(
-            f->ab->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
-            text);
-    }
-    etp_fix_show(
-        f, at,
-        &(etp_fix_text){
-            ETP_FIX_DELEGATE, text, recipe,
-            "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
-            "partitions + the transpose in front of a mean; expected: Σ (time − passes of the "
-            "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
-            "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0",
-            change});
+    words.kind = ETP_FIX_DELEGATE;
+    words.splits = f->calls > 1; // else the gain may be larger than their own time, and nobody
+                                 // sees why
+    words.formula = "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
+                    "partitions + the transpose in front of a mean; expected: Σ (time − passes of "
+                    "the replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
+                    "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0";
+    etp_fix_show(f, at, &words);
 }
 
 static void nothing_delegated(etp_fixer *f)
@@ -200,9 +193,10 @@ static void nothing_delegated(etp_fixer *f)
             etp_fix_add_op(f, &at, i);
         }
     }
-    show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), ETP_CHANGE_XNNPACK,
-               etp_fix_count_text(f, &at, "kernel of a program without any delegate takes",
-                                  "kernels of a program without any delegate take"));
+    show_group(f, &at, inside,
+               (etp_fix_words){.one = "kernel of a program without any delegate",
+                               .many = "kernels of a program without any delegate",
+                               .change = ETP_CHANGE_XNNPACK});
 }
 
 static void undelegated(etp_fixer *f)
@@ -233,16 +227,14 @@ static void undelegated(etp_fixer *f)
             inside += mine ? likely_inside(f, i, own) : 0;
             at.hi += mine && own && own->recipe == ETP_CHANGE_KEEP_DIMS ? turned_for(f, i) : 0;
         }
-        const char *recipe = "the partitioner left them out: etprof export MODEL says why; replace "
-                             "what it cannot take";
+        etp_fix_words words = {.one = "kernel outside the delegate",
+                               .many = "kernels outside the delegate",
+                               .advice = "the partitioner left them out: etprof export MODEL says "
+                                         "why; replace what it cannot take"};
         if (way) {
-            recipe = etp_arena_printf(f->ab->arena, "--apply %s", etp_fix_change_name(way->recipe));
-            recipe = etp_fix_export(f, true, recipe);
+            words = (etp_fix_words){.one = way->one, .many = way->many, .change = way->recipe};
         }
-        const char *text = way ? etp_fix_count_text(f, &at, way->one, way->many)
-                               : etp_fix_count_text(f, &at, "kernel outside the delegate takes",
-                                                    "kernels outside the delegate take");
-        show_group(f, &at, inside, recipe, way ? way->recipe : ETP_CHANGE_NONE, text);
+        show_group(f, &at, inside, words);
     }
 }
 
@@ -256,17 +248,16 @@ static void partitions(etp_fixer *f)
                         .hi = etp_fix_join_most(f, fewer),
                         .concerns = f->boundary};
     etp_fix_show_sum(
-        f, &at, "boundary",
-        &(etp_fix_text){
-            ETP_FIX_PARTITIONS,
-            etp_arena_printf(f->ab->arena, "%zu delegate calls without their operators take %s",
-                             f->calls, ETP_NS(f->boundary)),
-            "fewer, larger partitions: bring the operators between them into the delegate",
-            "ceiling: Σ over the calls but the longest of what each takes besides its operators; "
-            "expected: (calls − 1) × what the "
-            "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; "
-            "floor: 0",
-            ETP_CHANGE_NONE});
+        f, &at, "boundary", f->calls,
+        &(etp_fix_words){
+            .kind = ETP_FIX_PARTITIONS,
+            .many = "delegate calls without their operators",
+            .advice =
+                "fewer, larger partitions: bring the operators between them into the delegate",
+            .formula =
+                "ceiling: Σ over the calls but the longest of what each takes besides its "
+                "operators; expected: (calls − 1) × what the cheapest takes, less 0.5 µs for "
+                "each of its operators, which truncation put there; floor: 0"});
 }
 
 // ---- compute ----
@@ -318,24 +309,21 @@ static void odd_sizes(etp_fixer *f)
     at.hi += left_out * (double)f->total; // what else works on these channels
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            ETP_FIX_ODD_SIZES,
-            etp_fix_count_text(
-                f, &at,
-                etp_arena_printf(f->ab->arena,
-                                 "convolution or linear layer with channels that are no "
-                                 "multiple of %lld (an idle part of a tile) takes",
-                                 (long long)tile),
-                etp_arena_printf(f->ab->arena,
-                                 "convolutions and linear layers with channels that are "
-                                 "no multiple of %lld (an idle part of a tile) take",
-                                 (long long)tile)),
-            "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros "
-            "in their place save nothing",
-            "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); "
-            "ceiling: the same with tiles of 32, + the share of the "
-            "channels above the last whole tile of everything; floor: 0",
-            ETP_CHANGE_NONE});
+        &(etp_fix_words){
+            .kind = ETP_FIX_ODD_SIZES,
+            .one = etp_arena_printf(f->ab->arena,
+                                    "convolution or linear layer with channels that are no "
+                                    "multiple of %lld (an idle part of a tile)",
+                                    (long long)tile),
+            .many = etp_arena_printf(f->ab->arena,
+                                     "convolutions and linear layers with channels that are no "
+                                     "multiple of %lld (an idle part of a tile)",
+                                     (long long)tile),
+            .advice = "train with channel counts that are multiples of 32 (16 below AVX-512 and "
+                      "SME); zeros in their place save nothing",
+            .formula = "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to "
+                       "the tile); ceiling: the same with tiles of 32, + the share of the channels "
+                       "above the last whole tile of everything; floor: 0"});
 }
 
 static bool is_float32(const etp_profile_row *row)
@@ -382,51 +370,37 @@ static bool is_quantised_program(const etp_fixer *f)
 
 static void show_precision(etp_fixer *f, const etp_fix_found *at, bool done)
 {
+    static const etp_fix_words k_left = {
+        .kind = ETP_FIX_PRECISION,
+        .one = "convolution or matrix product left in float32 by quantisation",
+        .many = "convolutions and matrix products left in float32 by quantisation",
+        .advice = "quantisation leaves products of two activations in float32: fewer or smaller "
+                  "ones (windows, fewer heads or keys), or a quantizer that has a pattern for them",
+        .formula = "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in "
+                   "place of 2r without roofs), and three quarters of the other delegated "
+                   "operators; expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0"};
     bool half = at->ops.n > 0 && is_half_program(f, at->ops.items[0]);
-    if (done) {
-        etp_fix_show(
-            f, at,
-            &(etp_fix_text){
-                ETP_FIX_PRECISION,
-                etp_fix_count_text(
-                    f, at, "convolution or matrix product left in float32 by quantisation takes",
-                    "convolutions and matrix products left in float32 by quantisation take"),
-                "quantisation leaves products of two activations in float32: fewer or smaller ones "
-                "(windows, fewer heads or keys), or a quantizer that has a pattern for them",
-                "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place "
-                "of 2r without roofs), and three quarters of the other delegated operators; "
-                "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0",
-                ETP_CHANGE_NONE});
-        return;
-    }
-    etp_fix_show(
-        f, at,
-        &(etp_fix_text){
-            ETP_FIX_PRECISION,
-            half ? etp_fix_count_text(f, at,
-                                      "float16 convolution or matrix product computed as float32 "
-                                      "at this level takes",
-                                      "float16 convolutions and matrix products computed as "
-                                      "float32 at this level take")
-                 : etp_fix_count_text(f, at, "convolution or matrix product in float32 takes",
-                                      "convolutions and matrix products in float32 take"),
-            etp_arena_printf(f->ab->arena,
-                             "%s; its check says what that does to the outputs, --calibrate "
-                             "FILE.npz gives it samples of yours",
-                             etp_fix_export(f, false, "--dtype int8")),
+    const etp_fix_words quantise = {
+        .kind = ETP_FIX_PRECISION,
+        .one = half ? "float16 convolution or matrix product computed as float32 at this level"
+                    : "convolution or matrix product in float32",
+        .many = half ? "float16 convolutions and matrix products computed as float32 at this level"
+                     : "convolutions and matrix products in float32",
+        .advice = "its check says what that does to the outputs, --calibrate FILE.npz gives it "
+                  "samples of yours",
+        .formula =
             "estimate: Σ time of convolutions and products with a weight × (1 − c ÷ r − 6.5 ÷ k), "
-            "r = "
-            "int8 ÷ float32 roof of the level, c = input channels in whole eights ÷ input "
+            "r = int8 ÷ float32 roof of the level, c = input channels in whole eights ÷ input "
             "channels, k = products of an output (at avx2 × (1 − 1.05 − 16 ÷ k), and − 0.75 × "
             "depthwise convolutions; steps of recurrent layers stay in float32), − the time of "
             "depthwise convolutions of more than 9 taps on x86 again, − 0.7 × elementwise "
-            "operators that repeat an input "
-            "(multiplications: what is above 15 products of float32 an element), − 2 × images of "
-            "few channels that go channels last, + 0.75 × GELU, − 1.5 × other activations and "
-            "pads that stay in float between converts; unknown without roofs; ceiling: twice that "
-            "r (8 without roofs), and three quarters of the other delegated operators, which move "
-            "a quarter of the bytes",
-            ETP_CHANGE_INT8});
+            "operators that repeat an input (multiplications: what is above 15 products of float32 "
+            "an element), − 2 × images of few channels that go channels last, + 0.75 × GELU, − 1.5 "
+            "× other activations and pads that stay in float between converts; unknown without "
+            "roofs; ceiling: twice that r (8 without roofs), and three quarters of the other "
+            "delegated operators, which move a quarter of the bytes",
+        .change = ETP_CHANGE_INT8};
+    etp_fix_show(f, at, done ? &k_left : &quantise);
 }
 
 // Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width,
@@ -616,21 +590,23 @@ static void precision(etp_fixer *f)
     show_precision(f, &at, done);
 }
 
-// With what was asked of the model: without it another thing would be measured.
+// With what was asked of the model: without it another thing would be measured. NULL: no option
+// says it.
 static const char *threads_command(etp_fixer *f, uint32_t cpus)
 {
     const etp_ab_phase *p = f->ab->phase;
     unsigned long long tokens = p ? p->prompt ? p->prompt : p->tokens : 0;
-    const char *ab = etp_arena_printf(f->ab->arena, "etprof ab %s", etp_fix_model(f)), *asked = "";
+    const char *asked = "";
     if (p && p->kind == ETP_PHASE_OF_PREFILL) {
         asked = etp_arena_printf(f->ab->arena, " --prefill %llu", tokens);
     } else if (p && p->kind == ETP_PHASE_OF_DECODE) {
         asked = etp_arena_printf(f->ab->arena, " --decode %llu --depth %llu",
                                  (unsigned long long)p->calls, (unsigned long long)p->depth);
     } else if (p) {
-        return etp_arena_printf(f->ab->arena, "this session's command with --threads 1,%u", cpus);
+        return NULL;
     }
-    return etp_arena_printf(f->ab->arena, "%s%s --threads 1,%u", ab, asked, cpus);
+    return etp_arena_printf(f->ab->arena, "etprof ab %s%s --threads 1,%u", etp_fix_model(f), asked,
+                            cpus);
 }
 
 static void threads(etp_fixer *f)
@@ -658,20 +634,22 @@ static void threads(etp_fixer *f)
     }
     at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
     at.expected = isfinite(region) ? at.expected : (double)NAN;
+    const char *command = threads_command(f, cpus);
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            ETP_FIX_THREADS,
-            etp_fix_count_text(
-                f, &at,
-                etp_arena_printf(ab->arena, "delegated operator on one of %u CPUs takes", cpus),
-                etp_arena_printf(ab->arena, "delegated operators on one of %u CPUs take", cpus)),
-            threads_command(f, cpus),
-            "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
-            "matrix products, less one parallel region each (measured "
-            "roof), unknown without roofs; floor: a loss of one parallel region for "
-            "each operator, 0 without roofs",
-            ETP_CHANGE_NONE});
+        &(etp_fix_words){
+            .kind = ETP_FIX_THREADS,
+            .one = etp_arena_printf(ab->arena, "delegated operator on one of %u CPUs", cpus),
+            .many = etp_arena_printf(ab->arena, "delegated operators on one of %u CPUs", cpus),
+            .command = command,
+            .advice = command ? NULL
+                              : etp_arena_printf(
+                                    ab->arena, "this session's command with --threads 1,%u", cpus),
+            .formula =
+                "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and matrix "
+                "products, less one parallel region each (measured roof), unknown without "
+                "roofs; floor: a loss of one parallel region for each operator, 0 without "
+                "roofs"});
 }
 
 // ---- roofs and losses ----
@@ -703,17 +681,17 @@ static void roof_gap(etp_fixer *f)
     }
     etp_fix_show(
         f, &at,
-        &(etp_fix_text){
-            ETP_FIX_ROOF_GAP,
-            etp_fix_count_text(f, &at, "convolution or matrix product below its roof takes",
-                               "convolutions and matrix products below their roofs take"),
-            etp_arena_printf(f->ab->arena,
-                             "etprof explain %s DIR; shape and kernel are there: give it more "
-                             "rows or channels at a time, or report it with the shape",
-                             widest),
-            "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
-            "roof that an operator of this kind reaches here); floor: 0",
-            ETP_CHANGE_NONE});
+        &(etp_fix_words){
+            .kind = ETP_FIX_ROOF_GAP,
+            .one = "convolution or matrix product below its roof",
+            .many = "convolutions and matrix products below their roofs",
+            .command = etp_arena_printf(f->ab->arena, "etprof explain %s", widest),
+            .behind_dir = "",
+            .advice = "shape and kernel are there: give it more rows or channels at a time, or "
+                      "report it with the shape",
+            .formula =
+                "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof "
+                "that an operator of this kind reaches here); floor: 0"});
 }
 
 enum { MOST_BACK = 8 }; // operators that a command sends back one by one
@@ -765,22 +743,28 @@ static void slower(etp_fixer *f)
         rows = rows && f->ab->operators[row->op].engaged.reason == ETP_REASON_ROW_KERNEL;
         etp_fix_add_op(f, &at, row->op);
     }
-    const char *recipe = etp_arena_printf(
-        f->ab->arena,
-        "%s%setprof whatif DIR%s%s; %sa level is chosen per process: report them, or "
-        "run that part of the model at the other level",
-        rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? "; or: " : "",
-        send_back(f, l), etp_ab_phase_option(f->ab, f->ab->arena),
-        at.ops.n > MOST_BACK ? "these lost most; " : "");
-    etp_fix_show(
-        f, &at,
-        &(etp_fix_text){ETP_FIX_SLOWER,
-                        etp_fix_count_text(f, &at, "operator that got slower with the change takes",
-                                           "operators that got slower with the change take"),
-                        recipe,
-                        "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
-                        "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
-                        ETP_CHANGE_NONE});
+    const char *back = etp_arena_printf(f->ab->arena, "%s%s", send_back(f, l),
+                                        etp_ab_phase_option(f->ab, f->ab->arena));
+    etp_fix_words words = {
+        .kind = ETP_FIX_SLOWER,
+        .one = "operator that got slower with the change",
+        .many = "operators that got slower with the change",
+        .command = "etprof whatif",
+        .behind_dir = back,
+        .formula =
+            "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above "
+            "0, with q ≤ 0.05; floor and ceiling: Σ of its ends"};
+    const char * or = "";
+    if (rows) {
+        words.command = etp_fix_export(f, ETP_CHANGE_KEEP_GEMV);
+        words.behind_dir = NULL;
+        or = etp_arena_printf(f->ab->arena, "or: etprof whatif DIR%s; ", back);
+    }
+    words.advice = etp_arena_printf(f->ab->arena,
+                                    "%s%sa level is chosen per process: report them, or run that "
+                                    "part of the model at the other level",
+                                    or, at.ops.n > MOST_BACK ? "these lost most; " : "");
+    etp_fix_show(f, &at, &words);
 }
 
 void etp_fixes_of_work(etp_fixer *f)
